@@ -36,6 +36,7 @@ DOORS = {
             "explain",
             "fusion",
             "grounding",
+            "interventions",
             "language",
             "maths",
             "mitigation",
@@ -46,13 +47,14 @@ DOORS = {
             "testing",
             "tools",
             "torch",
+            "workers",
         )
     ),
 }
 # The floor plan of a method: the files of its package, and what each may import of its own.
 FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "figures", "verify", "paper"}
 FLOOR_PLAN |= {"bench"}
-HEAVY = {"torch", "torchvision", "transformers", "open_clip", "faiss", "av"}
+HEAVY = {"torch", "torchvision", "transformers", "diffusers", "open_clip", "faiss", "av"}
 MACHINE = re.compile(
     r"(?<![\w.~}-])/(home|Users|root|work|mnt|scratch)/[\w.-]+"
     r"|\b(10(\.\d{1,3}){3}|192\.168(\.\d{1,3}){2})\b"

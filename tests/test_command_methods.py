@@ -15,7 +15,15 @@ from cuescope.registry import Registry
 from cuescope_sdk import ROLES
 
 METHODS = {"cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
-METHODS |= {"confidence", "distilling-failures", "domino", "george", "random", "mitigation"}
+METHODS |= {
+    "confidence",
+    "distilling-failures",
+    "domino",
+    "george",
+    "random",
+    "mitigation",
+    "confirm",
+}
 Line = Callable[..., str]
 
 

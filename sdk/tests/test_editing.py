@@ -83,7 +83,7 @@ def test_what_lay_under_the_mask_does_not_shine_through() -> None:
 @pytest.mark.parametrize(
     ("size", "mask", "words"),
     [
-        ((1, 1), np.ones((1, 1), bool), "sides of 16 to 8192 pixels, got 1 x 1"),
+        ((1, 1), np.ones((1, 1), bool), "sides of 8 to 8192 pixels, got 1 x 1"),
         ((20_000, 20), None, "got 20000 x 20"),
         ((40, 30), np.ones((40, 30), bool), r"\(30, 40\), got bool of \(40, 30\)"),
         ((40, 30), np.ones((30, 40), np.uint8), "got uint8"),

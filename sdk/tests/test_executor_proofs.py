@@ -1,17 +1,22 @@
 """Each check of executors and observers catches a plugin that breaks it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from cuescope_sdk import Audit, Plugin, Response, Trial, UserError, hookimpl
+from cuescope_sdk import Audit, Plugin, UserError, _watched, hookimpl
 from cuescope_sdk.testing import ExecutorContract, ObserverContract, _executor_contract as contracts
 
+from .bad_executors import Answers, Batches, Forked, GivesUp, KeepsQuiet, Orphans, TriesAgain
 from .contract_proofs import failed
 
-Batches = Sequence[Sequence[Trial]]
-Answers = Iterator[tuple[int, list[Response]]]
+A_DRIVER = {
+    "test_leaves_no_worker_where_the_driver_is_killed",
+    "test_leaves_no_worker_after_ctrl_c",
+}
+AT_ONCE = "test_hands_on_each_answer_at_once"
+POISON = "test_names_a_batch_that_kills_two_workers"
 
 
 class InTurn(Plugin):
@@ -53,6 +58,11 @@ class AlwaysAnswers(InTurn):
             yield 0, []
 
 
+class AtTheEnd(InTurn):
+    def map(self, build: Callable[[], Any], batches: Batches) -> Answers:
+        yield from list(super().map(build, batches))
+
+
 class HoldsOn(InTurn):
     def map(self, build: Callable[[], Any], batches: Batches) -> Answers:
         answers = super().map(build, batches)
@@ -80,8 +90,10 @@ class Meddles(Plugin):
         audit.note("observed", "yes")
 
 
-def executor(cls: type[Plugin]) -> type[ExecutorContract]:
-    return type("TestBad", (ExecutorContract,), {"plugin": cls})
+def executor(cls: type[Plugin], *, drivers: bool = False) -> type[ExecutorContract]:
+    """Its contract, where `drivers` is False without the checks that start a process."""
+    left_out = {} if drivers else dict.fromkeys(A_DRIVER, lambda contract: None)
+    return type("TestBad", (ExecutorContract,), {"plugin": cls, **left_out})
 
 
 def observer(cls: type[Plugin]) -> type[ObserverContract]:
@@ -92,10 +104,16 @@ def observer(cls: type[Plugin]) -> type[ObserverContract]:
     ("contract", "checks"),
     [
         (executor(InTurn), set()),
-        (executor(WrongIndex), {"test_answers_as_this_process_does"}),
+        (executor(WrongIndex), {"test_answers_as_this_process_does", AT_ONCE}),
         (executor(DropsErrors), {"test_errors_of_a_worker_arrive"}),
         (executor(AlwaysAnswers), {"test_no_batches_are_no_work"}),
         (executor(HoldsOn), {"test_can_be_left_early"}),
+        (executor(AtTheEnd), {AT_ONCE}),
+        (executor(Forked, drivers=True), set()),
+        (executor(GivesUp), {"test_goes_on_where_a_worker_is_killed", POISON}),
+        (executor(TriesAgain), {POISON}),
+        (executor(KeepsQuiet), {POISON}),
+        (executor(Orphans, drivers=True), A_DRIVER),
         (observer(Follows), set()),
         (observer(Meddles), {"test_changes_nothing"}),
     ],
@@ -103,7 +121,10 @@ def observer(cls: type[Plugin]) -> type[ObserverContract]:
 def test_each_check_catches_its_bad_plugin(
     contract: Any, checks: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contracts, "STOP_SECONDS", 0.15)
+    monkeypatch.setattr(_watched, "PATIENCE_SECONDS", 0.1)
+    if contract.plugin is HoldsOn:
+        monkeypatch.setattr(contracts, "STOP_SECONDS", 0.15)
+    monkeypatch.setattr(contracts, "GONE_SECONDS", 3.0)
     assert failed(contract) == checks
 
 

@@ -15,6 +15,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.scaffold.package import class_name, names_of, sdk_range, write
 
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
+KINDS += ("intervention",)
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
 FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "verify"}

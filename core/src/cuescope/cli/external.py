@@ -12,6 +12,7 @@ from cuescope.registry import Entry, Registry
 # for them would cost `--help` a second. Other packages' commands show their package's summary.
 SDK_HELP = {
     "compare": "Show what differs between runs, beyond chance.",
+    "confirm": "Test whether the cues of a run cause the answers, by interventions and placebos.",
     "example": "Fetch an open CLIP and free photos, and say how to audit the one on the other.",
     "label": "Write a sheet of pictures for people to judge a run by, and read it back.",
     "methods": "Show the methods: what each finds and needs, and which fit a model and data.",

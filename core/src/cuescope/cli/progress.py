@@ -4,16 +4,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from enum import Enum
+from functools import partial
 from threading import Event, RLock, Thread, Timer
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn
 from rich.text import Text
 
 from cuescope.cli.echo import echo
 from cuescope.cli.terminal import console
-from cuescope.context import Advance
+from cuescope.context import Advance, ignore, silent
 from cuescope.hookspecs import hookimpl
 from cuescope.printable import printable
 
@@ -48,6 +51,9 @@ class HeldWarnings:
         self._lines: list[str] = []
         self._timer: Timer | None = None
         self._released = False
+
+    def __reduce__(self) -> Any:
+        return partial(SimpleNamespace, announce=ignore), ()  # an executor's workers say nothing
 
     def announce(self, line: str) -> None:
         """Say a line, a warning when its time has come."""
@@ -204,6 +210,9 @@ class Bars:
         self._lock = RLock()
         self._idle = Event()
         self._idle.set()
+
+    def __reduce__(self) -> Any:
+        return copy, (silent,)  # an executor's workers have no terminal
 
     @contextmanager
     def __call__(self, description: str, total: int) -> Iterator[Advance]:

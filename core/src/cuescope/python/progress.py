@@ -4,10 +4,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cuescope.context import Advance
+from cuescope.context import Advance, silent
 from cuescope.hookspecs import hookimpl
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ class NotebookBars:
         self._line: Any = None
         self._shown = 0.0
         self._started = time.monotonic()
+
+    def __reduce__(self) -> Any:
+        return copy, (silent,)  # an executor's workers have no notebook
 
     @contextmanager
     def __call__(self, description: str, total: int) -> Iterator[Advance]:

@@ -9,7 +9,7 @@ import torch
 
 from cuescope_mitigators.coop import CoOp
 from cuescope_mitigators.hide import Hide
-from cuescope_mitigators.last_layer import LastLayer
+from cuescope_mitigators.last_layer import LastLayer, fit_head
 from cuescope_mitigators.prompts import Prompts
 from cuescope_mitigators.reweight import Reweight
 from cuescope_sdk import Capabilities, Trial, UserError
@@ -83,6 +83,21 @@ class TestCoOp(MitigatorContract):
 
 def trials_of(task: Task, among: np.ndarray) -> list[Trial]:
     return [Trial(sample=task.samples[row], outputs=OUTPUTS) for row in np.flatnonzero(among)]
+
+
+def test_a_head_beside_no_other_is_a_logistic_regression() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    inputs, targets = rng.normal(size=(90, 4)), rng.integers(3, size=90)
+    weights = rng.random(90)
+    peer = LogisticRegression(C=0.3, fit_intercept=False, tol=1e-8)
+    peer.fit(inputs, targets, weights)
+    head = fit_head(inputs, np.zeros((90, 3)), targets, weights, 0.3)
+    assert np.allclose(head, peer.coef_, atol=1e-4)
+    # what its own head says already, nothing has to be added for
+    rest = fit_head(inputs, inputs @ (2 * peer.coef_).T, targets, weights, 0.3)
+    assert np.linalg.norm(rest) < np.linalg.norm(head)
 
 
 def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:

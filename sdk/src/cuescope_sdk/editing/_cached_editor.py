@@ -81,16 +81,10 @@ class CachedEditor:
         Raises UserError for an edit that cannot be made, and where the disk is full.
         """
         lacking = self._lacking(edits)
-        self._context.tool_calls[EDITS] += len(lacking)
         if lacking:
+            self._context.tool_calls[EDITS] += len(lacking)
             self._context.stop_plan_before(f"{len(lacking):,} edits of images")
-            self._open_weights()
-        size = max(1, int(getattr(self._editor, "batch_size", 1)))
-        with self._context.progress("editing images", len(lacking)) as advance:
-            for start in range(0, len(lacking), size):
-                batch = lacking[start : start + size]
-                self._make(batch)  # a kill loses this batch and no more
-                advance(len(batch))
+            self._make_all(lacking)
         return [self.frame_of(edit) for edit in edits]
 
     def plan(self, edits: Sequence[ImageEdit]) -> EditPlan:
@@ -122,6 +116,15 @@ class CachedEditor:
         """Those that are not on the disk, each once, in order."""
         distinct = {edit_key(edit, self.fingerprint): edit for edit in reversed(edits)}
         return [edit for key, edit in reversed(distinct.items()) if not _is_whole(self._file(key))]
+
+    def _make_all(self, lacking: Sequence[ImageEdit]) -> None:
+        self._open_weights()
+        size = max(1, int(getattr(self._editor, "batch_size", 1)))
+        with self._context.progress("editing images", len(lacking)) as advance:
+            for start in range(0, len(lacking), size):
+                batch = lacking[start : start + size]
+                self._make(batch)  # a kill loses this batch and no more
+                advance(len(batch))
 
     def _make(self, batch: Sequence[ImageEdit]) -> None:
         since, written = time.perf_counter(), 0

@@ -6,20 +6,21 @@ import numpy as np
 from jaxtyping import Bool
 from PIL import Image
 from scipy import ndimage
+from scipy.spatial import cKDTree
 
 from cuescope.capabilities import ImageEdit
 from cuescope.digest import digest
 from cuescope.errors import BadDataError
 from cuescope.types import Frame
 
-SMALLEST_SIDE = 16  # pixels: two cells of a diffusion model's grid
+SMALLEST_SIDE = 8  # pixels: a cell of the grid that diffusion models see
 LARGEST_SIDE = 8192  # pixels: a phone's 48 megapixels pass, a scan of a map does not
 
 
 def require_editable(owner: str, edit: ImageEdit) -> Image.Image:
     """The image to be edited; `owner` is the plugin that speaks.
 
-    Raises BadDataError for an image with a side below 16 or above 8,192 pixels, for a mask of
+    Raises BadDataError for an image with a side below 8 or above 8,192 pixels, for a mask of
     another size or kind, for one that lets no pixel change, and for an empty instruction.
     """
     image = edit.frame.load()
@@ -74,19 +75,15 @@ def keep_outside(
     if feather <= 0 or mask.all() or not mask.any():
         return Image.fromarray(np.where(mask[..., None], after, before))
     result = np.where(mask[..., None], after, before)
-    box = _box_with_border(mask)
-    inside = mask[box]
-    distance, nearest = ndimage.distance_transform_edt(inside, return_indices=True)
-    width = min(feather, distance.max() - 1) + 1  # the deepest pixels are the edit's own
-    rows, cols = np.nonzero(inside & (distance < width))
-    share = (distance[rows, cols] / width)[:, None]
-    colour = before[box][nearest[0][rows, cols], nearest[1][rows, cols]]
-    blend = share * after[box][rows, cols] + (1 - share) * colour
-    result[box][rows, cols] = np.rint(blend).astype(np.uint8)
+    seam = mask & (ndimage.minimum_filter(mask, 2 * feather + 1, mode="nearest") == 0)
+    kept = ~mask & (ndimage.maximum_filter(mask, 3, mode="nearest") > 0)  # the nearest are of these
+    places, others = np.argwhere(seam), np.argwhere(kept)
+    distance, nearest = cKDTree(others).query(places)
+    # the deepest pixels are the edit's own
+    deepest = feather + 1 if seam.sum() < mask.sum() else min(feather + 1, distance.max())
+    share = np.minimum(distance / deepest, 1)[:, None]
+    rows, cols = places.T
+    colour = before[tuple(others[nearest].T)]
+    blend = share * after[rows, cols] + (1 - share) * colour
+    result[rows, cols] = np.rint(blend).astype(np.uint8)
     return Image.fromarray(result)
-
-
-def _box_with_border(mask: Bool[np.ndarray, "row col"]) -> tuple[slice, slice]:
-    """Rows and columns that hold all of the mask, and a pixel around it."""
-    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return slice(max(rows[0] - 1, 0), rows[-1] + 2), slice(max(cols[0] - 1, 0), cols[-1] + 2)

@@ -1,19 +1,13 @@
 """`cuescope mitigate RUN --with NAME`: a remedy for a run's cues, tried on samples held out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
-from cuescope.errors import UserError
-
-if TYPE_CHECKING:
-    from cuescope.conclusions import PluginStamp, Report
-    from cuescope.registry import Registry
-    from cuescope.request import Request
-    from cuescope.runner import Runner
+from cuescope_sdk._other_part import apart, find_again, request_of
 
 METHOD = "mitigation"
 PARTS = 3  # found in the first, fitted and measured in the others
@@ -74,7 +68,7 @@ def mitigate(
         own = {"mitigator_options": pairs("-O", option or ()), "top": top, "placebos": placebos}
         fields = registry.load(registry.find("method", METHOD)).Options.model_fields
         changed = {name: value for name, value in own.items() if value != fields[name].default}
-        found, finding, rest = apart(run, request, on, registry, folder / "found")
+        found, finding, rest = apart(run, request, on, registry, folder / "found", parts=PARTS)
         trial = rest.model_copy(
             update={
                 "method": METHOD,
@@ -110,115 +104,3 @@ def mitigate(
 def _folder(run: Path, name: str) -> Path:
     home = (run if run.is_dir() else run.parent).resolve()
     return home.with_name(f"{home.name}-mitigated-{name}")
-
-
-def request_of(report: "Report", registry: "Registry") -> "Request":
-    """What asked for a report; raises UserError where an object in memory took part."""
-    from cuescope.python.objects import IN_MEMORY
-    from cuescope.request import Request
-
-    origin = report.provenance
-    for role, stamp in origin.stamps:
-        if stamp.dist == IN_MEMORY:
-            raise UserError(
-                f"the {role} of this run was an object in memory",
-                expected="plugins by SPEC, which can be built again",
-                got=f"'{stamp.spec}'",
-            )
-    tools = {role: given(registry, "tool", stamp) for role, stamp in origin.tools.items()}
-    return Request(
-        method=origin.method.spec,
-        model=origin.model.spec,
-        data=origin.data.spec,
-        method_options=given(registry, "method", origin.method),
-        model_options=given(registry, "model", origin.model),
-        data_options=given(registry, "dataset", origin.data),
-        tools={role: stamp.spec for role, stamp in origin.tools.items()},
-        tool_options={role: options for role, options in tools.items() if options},
-        seed=origin.seed,
-        limit=origin.limit,
-        part=origin.part,
-        dtype=origin.dtype,
-    )
-
-
-def given(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, Any]:
-    """The options of a plugin that are not its defaults, without the ARG of its SPEC."""
-    from cuescope.spec import Spec
-
-    spec = Spec.parse(stamp.spec)
-    kept: dict[str, Any] = {}
-    fields = registry.load(registry.find(kind, spec.name)).Options
-    for name, value in stamp.options.items():
-        field = fields.model_fields.get(name)
-        if name == fields.argument and spec.arg is not None:
-            continue
-        default = field.get_default(call_default_factory=True) if field else None
-        plain = list(default) if isinstance(default, tuple | set | frozenset) else default
-        if value != plain:
-            kept[name] = value
-    return kept
-
-
-def apart(
-    run: Path, request: "Request", on: str | None, registry: "Registry", found: Path
-) -> tuple[Path, "Request | None", "Request"]:
-    """The run that found the cues, what makes it anew, and a request with other data.
-
-    Nothing makes it anew where another split is named, or where it looked at some parts alone.
-    """
-    from cuescope.spec import Spec
-
-    elsewhere: dict[str, Any] = {"limit": None}
-    if on is not None:
-        name = Spec.parse(request.data).name
-        dataset = registry.load(registry.find("dataset", name))
-        if "split" not in dataset.Options.model_fields:
-            raise UserError(
-                f"--on {on}",
-                expected="a data set with splits",
-                got=f"{name}, which has none",
-                remedy="Leave --on out: the data is split by group",
-            )
-        own = request.data_options.get("split", dataset.Options.model_fields["split"].default)
-        if on == own:
-            raise UserError(
-                f"--on {on}",
-                expected="another split than that in which the cues were found",
-                got=f"the run's own split '{on}'",
-                remedy="Leave --on out: then the run is made again on a third of it",
-            )
-        elsewhere |= {"data_options": {**request.data_options, "split": on}, "part": None}
-        return run, None, request.model_copy(update=elsewhere)
-    if request.part is not None:
-        elsewhere["part"] = complement(request.part)
-        return run, None, request.model_copy(update=elsewhere)
-    rest = f"{'+'.join(map(str, range(2, PARTS + 1)))}/{PARTS}"
-    return (
-        found,
-        request.model_copy(update={"part": f"1/{PARTS}"}),
-        request.model_copy(update=elsewhere | {"part": rest}),
-    )
-
-
-def find_again(runner: "Runner", request: "Request", found: Path) -> None:
-    """Make the run on its part of the data; raises UserError where it finds no cue there."""
-    from dataclasses import replace
-
-    made = replace(runner, out=found).run(request, resume=True)
-    if not made.findings:
-        raise UserError(
-            f"on a third of its data {request.method} finds no cue",
-            expected="a finding to mitigate",
-            got=f"none in {made.provenance.samples} samples",
-            remedy="Take more samples, or name another split with --on",
-        )
-
-
-def complement(part: str) -> str:
-    """The other parts; raises UserError where there is none."""
-    wanted, _, of = part.partition("/")
-    rest = [str(n) for n in range(1, int(of) + 1) if str(n) not in wanted.split("+")]
-    if not rest:
-        raise UserError(f"the run looked at part {part}", expected="a run of some of the parts")
-    return f"{'+'.join(rest)}/{of}"

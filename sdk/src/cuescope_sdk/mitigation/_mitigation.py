@@ -22,8 +22,8 @@ STAMP, ARRAYS = "mitigation.json", "arrays.npz"
 class Mitigation(ABC):
     """What was learned. Subclass it as a frozen dataclass at module level.
 
-    Its fields are arrays, numbers, text, tuples of them, or another such dataclass (a `CueRouter`):
-    they are what is saved, and what tells two of them apart.
+    Its fields are arrays, numbers, text, tuples of them, another such dataclass, or the task's
+    `Router`: they are what is saved, and what tells two of them apart.
     """
 
     @abstractmethod
@@ -86,9 +86,13 @@ def _parts(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
+    from cuescope_sdk.mitigation._routing import CueRouter, Router
+
     hints, given = get_type_hints(kind), {}
     for each in fields(kind):
         name, hint = prefix + each.name, hints[each.name]
+        if hint is Router:  # what is kept tells the cues; routers of chance are of placebos
+            hint = CueRouter
         if is_dataclass(hint):
             given[each.name] = _built(hint, stored, f"{name}.")
         else:

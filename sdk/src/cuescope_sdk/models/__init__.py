@@ -1,7 +1,10 @@
 """What model plugins share without torch: zero-shot heads, refusals, the hub."""
 
 from cuescope_sdk.models._archives import require_small_archive as require_small_archive
-from cuescope_sdk.models._hub import require_hub as require_hub
+from cuescope_sdk.models._hub import (
+    fetch_repository as fetch_repository,
+    require_hub as require_hub,
+)
 from cuescope_sdk.models._refusals import (
     refuse_unanswerable as refuse_unanswerable,
     refuse_unknown as refuse_unknown,

@@ -1,13 +1,20 @@
-"""Whether the model hub can be reached, asked before its client spends a minute on finding out."""
+"""Files of the model hub; whether it can be reached is asked before its client tries a minute."""
 
 import os
 import socket
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from cuescope.context import Context
 from cuescope.errors import UserError
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
+Found = TypeVar("Found")
 PROBE_SECONDS = 5.0  # a slow line answers within it; the hub's client tries for a minute
 
 
@@ -20,6 +27,45 @@ def require_hub(owner: str, wanted: str, remedy: str) -> None:
             "cannot be reached",
             remedy=remedy,
         )
+
+
+def fetch_repository(
+    owner: str,
+    repository: str,
+    opened: Callable[[Path], Found],
+    context: Context,
+    *,
+    revision: str | None,
+    otherwise: str,
+    **patterns: list[str],
+) -> Found:
+    """What `opened` finds in a hub repository's folder, which is downloaded where need be.
+
+    `opened` raises where the folder lacks a file. A plan ends before a download. `patterns` are
+    `allow_patterns` and `ignore_patterns` of the hub's client. Raises UserError where nothing is to
+    be had; `otherwise` says what to give instead.
+    """
+    import huggingface_hub
+
+    title = repository if revision is None else f"{repository}@{revision}"
+    snapshot: Any = partial(
+        huggingface_hub.snapshot_download, repository, revision=revision, **patterns
+    )
+    try:
+        return opened(Path(snapshot(local_files_only=True)))
+    except Exception:  # not in the cache, or not whole: it is fetched
+        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
+    require_hub(owner, title, f"Connect, or {otherwise}")
+    try:
+        return opened(Path(snapshot()))
+    except UserError:
+        raise
+    except Exception as error:  # the client raises the errors of three libraries
+        raise UserError(
+            f"{owner}: {title} could not be downloaded",
+            got=shorten(f"{type(error).__name__} ({error})", 200),
+            remedy=f"Check name and network, or {otherwise}",
+        ) from error
 
 
 def _reachable(host: str, port: int) -> bool:

@@ -20,6 +20,7 @@ from cuescope_sdk.report._figures import (
     thumbnail as thumbnail,
     tint_clusters as tint_clusters,
 )
+from cuescope_sdk.report._interval_charts import interval_chart as interval_chart
 from cuescope_sdk.report._matrices import heat_maps as heat_maps
 from cuescope_sdk.report._numbers import (
     hundredths as hundredths,

@@ -14,7 +14,10 @@ new = typer.Typer(add_completion=False, rich_markup_mode=None)
 def run(
     kind: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="method, model, dataset, tool, executor or observer."),
+        typer.Argument(
+            metavar="KIND",
+            help="method, model, dataset, tool, executor, observer, mitigator or intervention.",
+        ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],
     folder: Annotated[

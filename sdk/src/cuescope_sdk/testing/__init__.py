@@ -58,6 +58,7 @@ from cuescope_sdk.testing._fake_tools import (
     relation as relation,
     says as says,
 )
+from cuescope_sdk.testing._intervention_contract import InterventionContract as InterventionContract
 from cuescope_sdk.testing._layout_contract import (
     LayoutContract as LayoutContract,
     Mistake as Mistake,
@@ -94,5 +95,6 @@ CONTRACTS: dict[str, type[Contract]] = {
         ExecutorContract,
         ObserverContract,
         MitigatorContract,
+        InterventionContract,
     )
 }

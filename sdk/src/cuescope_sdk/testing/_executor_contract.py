@@ -1,93 +1,115 @@
 """What every executor and every observer must hold."""
 
+import atexit
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import partial
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any, ClassVar
 
 from cuescope.engine import Session
-from cuescope.respond import open_respond
-from cuescope_sdk import Context, PluginError, Response, Trial, UserError
-from cuescope_sdk.testing._contract import Contract, expect
-from cuescope_sdk.testing._fake_data import FakeDataOptions, FakeDataset
+from cuescope.respond import open_respond, trial_key
+from cuescope.store import ResponseCache
+from cuescope_sdk import PluginError, Response, Trial, UserError
+from cuescope_sdk._watched import COUNT, SPECIAL, Fault, WatchedModel, batches, calls, open_watched
+from cuescope_sdk.testing._contract import (
+    Contract,
+    NotApplicable,
+    PerClass,
+    expect,
+    expect_no_error,
+)
 from cuescope_sdk.testing._fake_method import FakeMethod
-from cuescope_sdk.testing._fake_models import FakeModel, FakeModelOptions
 from cuescope_sdk.testing._running import Setup, temporary_cache
 
-BATCH = 4
 STOP_SECONDS = 30.0
+GONE_SECONDS = 10.0  # of workers whose driver is gone
 ONCE = "Yield the index of each batch with its responses, once"
-
-
-class RefusingModel(FakeModel):
-    """Refuses every trial in one line."""
-
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """Unreachable."""
-        raise UserError("the fake model refuses")
-
-
-def open_model(cls: type[FakeModel]) -> Any:
-    """The function that answers a batch; picklable, as an executor's workers need it."""
-    model: Any = cls(FakeModelOptions(), Context())
-    return open_respond(lambda: model)
+AGAIN = "Ask the batches of a dead worker again, of another one"
+DRIVER = "import sys; from cuescope_sdk._watched import main; main(*sys.argv[1:])"
 
 
 class ExecutorContract(Contract):
     """Checks of an executor: the answers of this process, whatever answers them.
 
     Each batch comes once with its own index, in any order; errors of a worker arrive as they are.
+    The checks of workers that die apply where workers are processes of their own.
     """
 
     kind: ClassVar[str] = "executor"
+    device: ClassVar[str] = "cpu"  # the model under watch needs no GPU
+    watched: PerClass[Path] = PerClass(lambda contract: new_folder())
+    opener: PerClass[Any] = PerClass(
+        # one function for all checks: workers may stay between calls
+        lambda contract: partial(open_respond, partial(open_watched, contract.watched.of(contract)))
+    )
 
     def exercise(self) -> None:
         """Build the plugin and use it once."""
-        self.answers(FakeModel)
+        self.answers("none")
 
-    def answers(self, cls: type[FakeModel]) -> dict[int, list[Response]]:
-        """The responses to the batches by index; raises where an index comes twice."""
-        answers: dict[int, list[Response]] = {}
-        for index, responses in self.built.map(partial(open_model, cls), batches()):
-            expect(index not in answers, "each batch once", got=f"batch {index} twice", remedy=ONCE)
-            answers[index] = responses
-        return answers
+    def prepare(self, fault: Fault) -> None:
+        """From here on the model has this fault, and what it was asked before is forgotten."""
+        for name in ("calls", "handed-on"):
+            (self.watched / name).unlink(missing_ok=True)
+        (self.watched / "fault").write_text(fault)
+
+    def batches(self) -> Iterator[tuple[int, list[Response]]]:
+        """What the executor yields, checked to be each batch once."""
+        seen: set[int] = set()
+        for index, responses in self.built.map(self.opener, batches()):
+            expect(index not in seen, "each batch once", got=f"batch {index} twice", remedy=ONCE)
+            seen.add(index)
+            yield index, responses
+
+    def answers(self, fault: Fault) -> dict[int, list[Response]]:
+        """The responses to the batches by index, of a model with a fault."""
+        self.prepare(fault)
+        return dict(self.batches())
+
+    def compare(self, answers: Mapping[int, list[Response]], expected: Iterable[int]) -> None:
+        """Raise ContractViolation unless the answers are those of this process, in its order."""
+        indices = set(expected)
+        expect(answers.keys() == indices, f"batches {indices}", got=f"{set(answers)}", remedy=ONCE)
+        for index in indices:
+            expect(
+                equal(batches()[index], answers[index]),
+                f"the responses to batch {index} in the order of its trials",
+                got="others",
+                remedy=ONCE,
+            )
 
     def test_answers_as_this_process_does(self) -> None:
         """Where trials are answered changes no answer."""
-        respond = open_model(FakeModel)
-        answers = self.answers(FakeModel)
-        expected = set(range(len(batches())))
-        expect(
-            answers.keys() == expected, f"batches {expected}", got=f"{set(answers)}", remedy=ONCE
-        )
-        for index, batch in enumerate(batches()):
-            for own, other in zip(respond(batch), answers[index], strict=True):
-                same = own.logits is not None and other.logits is not None
-                same = same and own.logits.tobytes() == other.logits.tobytes()  # type: ignore[union-attr]
-                expect(
-                    same,
-                    f"the responses to batch {index} in the order of its trials",
-                    got="others",
-                    remedy=ONCE,
-                )
+        self.compare(self.answers("none"), range(COUNT))
 
     def test_no_batches_are_no_work(self) -> None:
         """Everything may be cached already."""
-        found = list(self.built.map(partial(open_model, RefusingModel), []))
+        self.prepare("refuses")
+        found = list(self.built.map(self.opener, []))
         remedy = "Return before workers start where there are no batches"
         expect(not found, "nothing for no batches", got=f"{len(found)} batches", remedy=remedy)
 
     def test_errors_of_a_worker_arrive(self) -> None:
         """A model that cannot answer must end the audit with its own line, and not hang it."""
         try:
-            self.answers(RefusingModel)
+            self.answers("refuses")
             got = "no error"
         except UserError as error:
             got = str(error)
         expect(
-            "the fake model refuses" in got,
+            "the watched model refuses" in got,
             "the model's own UserError",
             got=got,
             remedy="Let exceptions of workers through: `future.result()` raises them",
@@ -95,9 +117,10 @@ class ExecutorContract(Contract):
 
     def test_can_be_left_early(self) -> None:
         """Ctrl-C or a failed batch ends the loop over `map` before its last batch."""
-        since = time.monotonic()
-        generator: Iterator[Any] = iter(self.built.map(partial(open_model, FakeModel), batches()))
+        self.prepare("none")
+        generator: Iterator[Any] = iter(self.built.map(self.opener, batches()))
         next(generator)
+        since = time.monotonic()
         if hasattr(generator, "close"):
             generator.close()
         seconds = time.monotonic() - since
@@ -105,6 +128,155 @@ class ExecutorContract(Contract):
         expect(
             seconds < STOP_SECONDS, "an end within seconds", got=f"{seconds:.0f} s", remedy=remedy
         )
+
+    def test_hands_on_each_answer_at_once(self) -> None:
+        """Answers are kept as they come: what is not handed on is lost when the audit is killed."""
+        self.prepare("waits")
+        remedy = "Yield a batch as soon as it is done, not at the end"
+        with expect_no_error("answers as they come", remedy=remedy):
+            for _ in self.batches():
+                (self.watched / "handed-on").touch()
+
+    # --------------------------------------------------------------------------- workers that die
+
+    def require_workers(self) -> None:
+        """Raise NotApplicable where this process itself answers: nothing of it can be killed."""
+        self.answers("none")
+        if os.getpid() in {pid for pid, _ in calls(self.watched)}:
+            raise NotApplicable("needs workers that are processes of their own")
+
+    def test_goes_on_where_a_worker_is_killed(self) -> None:
+        """kill -9, or too little memory: its batch is asked again, and no other is."""
+        self.require_workers()
+        self.prepare("dies once")
+        with expect_no_error("an end with all answers", remedy=AGAIN):
+            answers = dict(self.batches())
+        self.compare(answers, range(COUNT))
+        asked = Counter(key for _, key in calls(self.watched))
+        again = [key for key, times in asked.items() if times > 1]
+        expect(len(again) == 1, "one batch asked again", got=len(again), remedy=AGAIN)
+
+    def test_names_a_batch_that_kills_two_workers(self) -> None:
+        """The rest is answered; then the audit ends with a line that names the samples."""
+        self.require_workers()
+        self.prepare("dies")
+        special = [trial.sample.key for trial in batches()[SPECIAL]]
+        answers: dict[int, list[Response]] = {}
+        got = "no error"
+        try:
+            answers.update(self.batches())
+        except Exception as error:
+            got = f"{type(error).__name__}: {error}"
+        remedy = "After its second dead worker leave a batch out, and raise UserError at the end"
+        named = got.startswith("UserError") and all(key in got for key in special)
+        expect(named, f"a UserError that names {', '.join(special)}", got=got, remedy=remedy)
+        self.compare(answers, set(range(COUNT)) - {SPECIAL})
+        tries = [key for _, key in calls(self.watched)].count(special[0])
+        expect(tries == 2, "two tries of it", got=tries, remedy=remedy)
+
+    def test_leaves_no_worker_where_the_driver_is_killed(self) -> None:
+        """kill -9 of the audit: its workers end by themselves, and what is kept is right."""
+        self.stop_a_driver(signal.SIGKILL)
+
+    def test_leaves_no_worker_after_ctrl_c(self) -> None:
+        """A terminal sends SIGINT to all of its processes."""
+        self.stop_a_driver(signal.SIGINT)
+
+    def stop_a_driver(self, number: signal.Signals) -> None:
+        """Stop it when it asks its third batch; raise where a worker outlives it."""
+        folder = new_folder()
+        (folder / "fault").write_text("slow")
+        driver = self.start_a_driver(folder)
+        until = time.monotonic() + 2 * STOP_SECONDS
+        while len(calls(folder)) < 3 and driver.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        with suppress(ProcessLookupError):
+            stop = os.killpg if number == signal.SIGINT else os.kill
+            stop(driver.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            driver.wait(STOP_SECONDS)
+        driver.kill()
+        driver.wait()
+        said = (folder / "said").read_text()[-300:]
+        left = left_alive({pid for pid, _ in calls(folder)})
+        stopped = driver.returncode in (-signal.SIGKILL, 130)
+        expect(
+            len(calls(folder)) >= 3 and stopped and not left,
+            f"an end of driver and workers at {number.name}",
+            got=f"{len(left)} workers left, exit code {driver.returncode}: {said}",
+            remedy="Workers watch their driver, and are ended where the loop over `map` is left",
+        )
+        self.check_kept(folder)
+
+    def start_a_driver(self, folder: Path) -> "subprocess.Popen[bytes]":
+        """A process that answers the batches through the executor, as slowly as the fault says."""
+        file = inspect.getsourcefile(self.plugin) or ""
+        options = json.dumps(dict(self.options))
+        words = [self.plugin.__module__, file, self.plugin.__qualname__, options, str(folder)]
+        with (folder / "said").open("wb") as said:  # a pipe would be held by workers that are left
+            return subprocess.Popen(
+                [sys.executable, "-c", DRIVER, *words],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                stderr=said,
+                start_new_session=True,
+            )
+
+    def check_kept(self, folder: Path) -> None:
+        """Raise ContractViolation for a wrong answer in the cache, and for many that are lost."""
+        missing = 0
+        with closing(ResponseCache(folder / "responses.sqlite")) as cache:
+            for batch in batches():
+                kept = cache.get(keys := [trial_key("watched", trial) for trial in batch])
+                missing += not kept
+                right = not kept or equal(batch, [kept[key] for key in keys if key in kept])
+                expect(right, "whole batches of true answers", got="others", remedy=ONCE)
+        workers = len({pid for pid, _ in calls(folder)})
+        lost = len(calls(folder)) - (COUNT - missing)
+        expect(
+            lost <= 2 * workers,
+            "at most the two batches of each worker to ask again",
+            got=f"{lost} of {workers} workers",
+            remedy="Yield a batch as soon as it is done",
+        )
+
+
+def equal(batch: Sequence[Trial], answers: Sequence[Response]) -> bool:
+    """Whether the logits are those of this process, bit by bit."""
+    own = WatchedModel.answers(batch)
+    pairs = zip(own, answers, strict=False)
+    return len(own) == len(answers) and all(
+        mine.logits.tobytes() == other.logits.tobytes()
+        for mine, other in pairs
+        if mine.logits is not None and other.logits is not None
+    )
+
+
+def left_alive(pids: Iterable[int]) -> list[int]:
+    """The processes that still run after a while; they are ended."""
+    until = time.monotonic() + GONE_SECONDS
+    while (left := [pid for pid in pids if is_alive(pid)]) and time.monotonic() < until:
+        time.sleep(0.02)
+    for pid in left:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return left
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead but not yet waited for does not."""
+    try:
+        os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat")  # Linux alone has it
+        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def new_folder() -> Path:
+    """A folder that is gone with this process."""
+    folder = Path(mkdtemp(prefix="cuescope-executor-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return folder
 
 
 class ObserverContract(Contract):
@@ -138,10 +310,3 @@ class ObserverContract(Contract):
         alone, followed = Setup(FakeMethod).report().hash, self.follow()
         remedy = "Only look at the audit: note, attach and respond belong to the method"
         expect(followed == alone, f"the report {alone}", got=followed, remedy=remedy)
-
-
-def batches() -> list[list[Trial]]:
-    """Four batches of distinct trials, the last one shorter."""
-    dataset = FakeDataset(FakeDataOptions(), Context())
-    trials = [Trial(sample=dataset[index]) for index in range(3 * BATCH + 2)]
-    return [trials[start : start + BATCH] for start in range(0, len(trials), BATCH)]

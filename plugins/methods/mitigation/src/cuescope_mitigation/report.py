@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-from jaxtyping import Bool, Float, Int
-
-from cuescope_mitigation.measuring import Results, Row, measure, of_label, other_gaps, points
+from cuescope_mitigation.measuring import Results, Row, measure, other_gaps, points
 from cuescope_mitigation.options import MitigationOptions
+from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
-from cuescope_mitigation.trials import Comparison
+from cuescope_mitigation.trials import Comparison, mitigator_name
 from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
 
-TOPS = (5, 10, 20)  # of TRoVe's Tables 4 and 5
 OTHERS = 8  # other cues in the table
 
 
@@ -120,7 +117,7 @@ def tables(results: Results, comparison: Comparison, options: MitigationOptions)
     yield before_and_after(results)
     if comparison.mitigator.changes_answers:
         yield placebo_table(results)
-        yield tops(comparison)
+        yield from papers_tables(comparison, mitigator_name(options))
         yield other_cues(results, comparison, options)
 
 
@@ -198,8 +195,8 @@ def placebo_table(results: Results) -> Table:
         rows=tuple(rows),
         notes=(
             "Random cues: the same mitigator, fitted to as many samples of each label, drawn at "
-            "random. Shift: a constant on each answer, so that each is given as often as by the "
-            "mitigated model.",
+            "random; it answers where the cue is. Shift: a constant on each answer, so that each "
+            "is given as often as by the mitigated model.",
             f"Intervals hold for all cues together ({results.confidence:.1%} each).",
         ),
     )
@@ -211,69 +208,6 @@ def _gain(figure: Change | None) -> str | None:
 
 def _range(figure: Change) -> str:
     return f"({points(figure.low)} to {points(figure.high)})"
-
-
-def tops(comparison: Comparison) -> Table:
-    """As TRoVe's Tables 4 and 5: samples that show the first 5, 10, 20 cues."""
-    columns = (
-        "cues",
-        "accuracy@",
-        "samples of the label",
-        "before",
-        "after",
-        "all samples",
-        "before ",
-        "after ",
-    )
-    rows = []
-    for top in TOPS:
-        if (
-            top > TOPS[0]
-            and top > len(comparison.parts.cues)
-            and top / 2 >= len(comparison.parts.cues)
-        ):
-            break
-        shown = np.asarray(comparison.shows[:, :top].any(axis=1))
-        hurt = np.zeros_like(shown)
-        for number, cue in enumerate(comparison.parts.cues[:top]):
-            hurt |= comparison.shows[:, number] & of_label(comparison, cue)
-        for best in (1, 5):
-            if best >= len(comparison.parts.labels):
-                continue
-            before = _among_best(comparison.logits_before, comparison.targets, best)
-            after = _among_best(comparison.logits_after, comparison.targets, best)
-            values: tuple[Cell, ...] = (
-                f"first {top}",
-                best,
-                int(hurt.sum()),
-                _percent(before, hurt),
-                _percent(after, hurt),
-                int(shown.sum()),
-                _percent(before, shown),
-                _percent(after, shown),
-            )
-            rows.append(dict(zip(columns, values, strict=True)))
-    return Table(
-        title="As Tables 4 and 5 of TRoVe: samples that show the first cues (%)",
-        columns=columns,
-        rows=tuple(rows),
-        notes=(
-            "The paper with CoOp on Kinetics-400, first 20 cues, accuracy@5 on the label, before "
-            "and after: VideoCLIP-XL 51.7, 94.4; ViCLIP-B 45.3, 95.8; ViCLIP-L 71.4, 96.9. "
-            "Accuracy@1: 18.0, 61.8; 24.2, 62.1; 23.5, 63.3.",
-        ),
-    )
-
-
-def _among_best(
-    logits: Float[np.ndarray, "sample class"], targets: Int[np.ndarray, " sample"], best: int
-) -> Bool[np.ndarray, " sample"]:
-    order = np.argsort(-logits, axis=1, kind="stable")[:, :best]
-    return np.asarray((order == targets[:, None]).any(axis=1))
-
-
-def _percent(right: Bool[np.ndarray, " sample"], among: Bool[np.ndarray, " sample"]) -> Cell:
-    return 100 * float(right[among].mean()) if among.any() else None
 
 
 def other_cues(results: Results, comparison: Comparison, options: MitigationOptions) -> Table:

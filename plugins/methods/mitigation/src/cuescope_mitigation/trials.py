@@ -331,8 +331,10 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
         save(learned, options.save, mitigator=mitigator_name(options), model=options.model)
     draws = []
     for number in range(options.placebos if mitigator.changes_answers else 0):
-        # as many samples of each label as the cue has, without anything in common
+        # learned from as many samples of each label, without anything in common; it answers where
+        # the cue is, or a remedy that changes nothing else would have an easy rival
         drawn = shuffle_within(parts.shows, parts.targets, audit.rng("placebo", str(number)))
+        drawn = np.where(parts.fitted[:, None], drawn, parts.shows)
         shown = {s.key: tuple(row) for s, row in zip(parts.samples, drawn.tolist(), strict=True)}
         draws.append(right(logits(fit(drawn, FixedRouter(shown)))))
     shift = answer_shift(before[parts.fitted], after[parts.fitted].argmax(axis=1))

@@ -8,15 +8,7 @@ from jaxtyping import Float
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_sdk import Options, Requirements, Response, Trial, UserError
-from cuescope_sdk.mitigation import (
-    Ask,
-    CueRouter,
-    Mitigation,
-    Mitigator,
-    Task,
-    columns_of,
-    rescored,
-)
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
 
 
 class CoOpOptions(Options):
@@ -24,8 +16,18 @@ class CoOpOptions(Options):
 
     context: PositiveInt = Field(16, description="learned word vectors before the label")
     epochs: PositiveInt = Field(20, description="passes over the samples that show the cue")
-    warm_up: int = Field(1, ge=0, description="of these, with the learning rate 1e-5")
-    learning_rate: PositiveFloat = Field(0.002, description="of SGD, falling as a cosine to 0")
+    steps: int = Field(
+        200, ge=0, description="least steps; with few samples there are more passes than `epochs`"
+    )
+    balanced: bool = Field(
+        True, description="each label weighs the same among the samples that show the cue"
+    )
+    warm_up: int = Field(1, ge=0, description="first passes, with the learning rate 1e-5")
+    learning_rate: PositiveFloat = Field(
+        0.002,
+        description="of SGD, falling as a cosine to 0; larger where the text tower's word vectors "
+        "are longer than CLIP's",
+    )
     momentum: NonNegativeFloat = Field(0.9, lt=1, description="of SGD")
     weight_decay: NonNegativeFloat = Field(5e-4, description="of SGD")
     batch_size: PositiveInt = Field(32, description="samples in a step")
@@ -45,7 +47,7 @@ class PromptTables(Mitigation):
     context: Float[np.ndarray, "cue word width"]
     scale: float
     bias: float
-    router: CueRouter
+    router: Router
 
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         """By the prompts of the cue that a sample shows; without one, as before."""
@@ -64,7 +66,11 @@ class PromptTables(Mitigation):
 
 
 class CoOp(Mitigator):
-    """The model is frozen; words before the label are learned where the cue is on screen."""
+    """The model is frozen; words before the label are learned where the cue is on screen.
+
+    Deviates from TRoVe in weighing labels alike: a cue's own label is most of what shows the cue,
+    and the shortest way to be right there is to say it more often still.
+    """
 
     title = "CoOp: prompts learned for each cue"
     requires = Requirements(
@@ -110,7 +116,7 @@ class CoOp(Mitigator):
             context=np.stack([part.context for part in parts]),
             scale=parts[0].scale,
             bias=parts[0].bias,
-            router=task.router,  # type: ignore[arg-type]  # of chance, where a placebo is fitted
+            router=task.router,
         )
 
 

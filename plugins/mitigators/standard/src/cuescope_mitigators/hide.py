@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from pydantic import Field
 
 from cuescope_sdk import HideTokens, Options, Readout, Requirements, Response, Trial, UserError
-from cuescope_sdk.mitigation import Ask, CueRouter, Mitigation, Mitigator, Task
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 
 
 class HideOptions(Options):
@@ -62,7 +62,7 @@ class HiddenPatches(Mitigation):
     directions: Float[np.ndarray, "cue dim"]
     thresholds: Float[np.ndarray, " cue"]
     most: float
-    router: CueRouter
+    router: Router
 
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         """With the patches of the cues that a sample shows hidden; a trial's own edit stands."""
@@ -146,7 +146,7 @@ class Hide(Mitigator):
             directions=np.stack(directions),
             thresholds=np.array(thresholds),
             most=self.options.most,
-            router=task.router,  # type: ignore[arg-type]  # of chance, where a placebo is fitted
+            router=task.router,
         )
 
 

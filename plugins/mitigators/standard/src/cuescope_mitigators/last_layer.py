@@ -1,53 +1,71 @@
-"""Last-layer retraining (DFR; Kirichenko et al., 2023): a new head, balanced over the groups."""
+"""Last-layer retraining (DFR; Kirichenko et al., 2023): a head that is balanced over the groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
-from pydantic import Field, PositiveFloat
+from jaxtyping import Bool, Float, Int
+from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from cuescope_sdk import Options, Requirements, Response, Trial, UserError
 from cuescope_sdk.mitigation import (
     Ask,
     Mitigation,
     Mitigator,
+    Router,
     Task,
     balanced_weights,
     columns_of,
     rescored,
 )
 
-if TYPE_CHECKING:
-    from sklearn.linear_model import LogisticRegression
+STEPS = 300  # of the search for a head; it is convex
 
 
 class LastLayerOptions(Options):
-    """How the head is learned."""
+    """How the head is learned, and where it answers."""
 
     strengths: tuple[PositiveFloat, ...] = Field(
-        (0.01, 0.1, 1.0, 10.0),
+        (0.0001, 0.0003, 0.001, 0.01, 0.1, 1.0),
         min_length=1,
-        description="inverse strengths of the L2 penalty that are tried; the one with the best "
-        "worst group in two halves of the fitting part is taken",
+        description="inverse strengths of the penalty on what departs from the model's own head; "
+        "of those that cost at most `cost`, the one with the best worst group in two halves of the "
+        "fitting part is taken",
+    )
+    cost: NonNegativeFloat = Field(
+        0.01,
+        description="overall accuracy that may be lost in these halves; 1: the worst group alone "
+        "decides, as published",
+    )
+    everywhere: bool = Field(
+        False, description="the head answers samples without a cue too, as published"
     )
 
 
 @dataclass(frozen=True)
 class Head(Mitigation):
-    """Logits are `weights` (label, dim) times the embedding, plus `bias`."""
+    """Logits gain `weights` (label, dim) times the embedding, plus `bias`, where a cue is shown."""
 
     labels: tuple[str, ...]
     weights: Float[np.ndarray, "label dim"]
     bias: Float[np.ndarray, " label"]
+    everywhere: bool
+    router: Router
 
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
-        """Logits of the new head."""
+        """By the new head where the sample shows a cue; without one, as before."""
+        asking = [trial for trial in trials if "logits" in trial.outputs]
+        routes = self.router.route(asking, ask).any(axis=1) if asking else ()
+        shows = iter(routes)
+        changed = ["logits" in t.outputs and (bool(next(shows)) or self.everywhere) for t in trials]
 
         def logits(place: int, answer: Response) -> np.ndarray:
-            scores = self.weights @ np.asarray(answer.embedding, np.float64) + self.bias
-            return np.asarray(scores[columns_of(trials[place].sample.choices, self.labels)])
+            if not changed[place]:
+                return np.asarray(answer.logits)
+            gains = self.weights @ np.asarray(answer.embedding, np.float64) + self.bias
+            return np.asarray(
+                answer.logits + gains[columns_of(trials[place].sample.choices, self.labels)]
+            )
 
         return rescored(trials, ask, logits)
 
@@ -55,8 +73,10 @@ class Head(Mitigation):
 class LastLayer(Mitigator):
     """Logistic regression on the frozen embeddings, where each group weighs the same.
 
-    The paper draws equally many samples of each group; here all are used, weighted, which spares
-    rare groups that loss.
+    Deviates from the paper, which fits a head anew on equally many samples of each group: all are
+    used, weighted, which spares rare groups that loss; the penalty is on the difference to the
+    model's own head, so that what the groups do not ask for stays; the strength of the penalty may
+    not cost more than a share of all answers; and the head answers where a cue is shown.
     """
 
     title = "Last-layer retraining, balanced over the groups"
@@ -75,37 +95,86 @@ class LastLayer(Mitigator):
                 got=f"none of {', '.join(sorted(set(task.labels) - there)[:4])}",
                 remedy="Take more samples, or fewer labels",
             )
-        embedding, groups = task.embedding, task.groups
+        embedding = task.embedding
         centre, spread = embedding.mean(axis=0), embedding.std() or 1.0
-        inputs = (embedding - centre) / spread
-        strength = self._best_strength(inputs, task.targets, groups)
-        model = _fitted(inputs, task.targets, balanced_weights(groups, task.targets), strength)
-        weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
-        if len(task.labels) == 2:  # sklearn keeps one row of two
-            weights, bias = np.vstack([-weights, weights]) / 2, np.append(-bias, bias) / 2
-        return Head(task.labels, weights / spread, bias - (weights / spread) @ centre)
+        inputs = np.column_stack([(embedding - centre) / spread, np.ones(len(embedding))])
+        own, targets, groups = task.logits, task.targets, task.groups
+        changed = task.shows.any(axis=1) | self.options.everywhere
+        strength = self._best_strength(inputs, own, targets, groups, changed)
+        head = fit_head(inputs, own, targets, balanced_weights(groups, targets), strength)
+        weights, bias = head[:, :-1] / spread, head[:, -1]
+        return Head(
+            labels=task.labels,
+            weights=weights,
+            bias=bias - weights @ centre,
+            everywhere=self.options.everywhere,
+            router=task.router,
+        )
 
-    def _best_strength(self, inputs: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> float:
+    def _best_strength(
+        self,
+        inputs: Float[np.ndarray, "sample dim"],
+        own: Float[np.ndarray, "sample label"],
+        targets: Int[np.ndarray, " sample"],
+        groups: Int[np.ndarray, " sample"],
+        changed: Bool[np.ndarray, " sample"],
+    ) -> float:
+        """By the worst group, then the mean of the groups; the weakest where all cost too much."""
         from sklearn.model_selection import StratifiedKFold
 
-        if len(self.options.strengths) == 1 or np.bincount(targets).min() < 2:
-            return self.options.strengths[0]
+        strengths = sorted(self.options.strengths)
+        if len(strengths) == 1 or np.bincount(targets).min() < 2:
+            return strengths[0]
+        sizes = np.bincount(groups)
+        # a group of one sample cannot be in both halves
+        strata = groups if sizes[sizes > 0].min() > 1 else targets
+        before = own.argmax(axis=1) == targets
+        right = {strength: before.copy() for strength in strengths}
         halves = StratifiedKFold(2, shuffle=True, random_state=0)
-        worst = dict.fromkeys(self.options.strengths, 0.0)
-        for train, test in halves.split(inputs, targets):
-            for strength in worst:
-                weights = balanced_weights(groups[train], targets[train])
-                model = _fitted(inputs[train], targets[train], weights, strength)
-                right = model.predict(inputs[test]) == targets[test]
-                sizes = np.bincount(groups[test])
-                rates = np.bincount(groups[test], right) / np.maximum(sizes, 1)
-                worst[strength] += rates[sizes > 0].min()
-        return max(worst, key=lambda strength: (worst[strength], -strength))
+        for train, test in halves.split(inputs, strata):
+            weights = balanced_weights(groups[train], targets[train])
+            test = test[changed[test]]
+            for strength in strengths:
+                head = fit_head(inputs[train], own[train], targets[train], weights, strength)
+                answers = (own[test] + inputs[test] @ head.T).argmax(axis=1)
+                right[strength][test] = answers == targets[test]
+
+        def merit(strength: float) -> tuple[float, float, float]:
+            rates = np.bincount(groups, right[strength])[sizes > 0] / sizes[sizes > 0]
+            return float(rates.min()), float(rates.mean()), -strength
+
+        least = before.mean() - self.options.cost
+        cheap = [strength for strength in strengths if right[strength].mean() >= least]
+        return max(cheap or strengths[:1], key=merit)
 
 
-def _fitted(
-    inputs: np.ndarray, targets: np.ndarray, weights: np.ndarray, strength: float
-) -> "LogisticRegression":
-    from sklearn.linear_model import LogisticRegression
+def fit_head(
+    inputs: Float[np.ndarray, "sample dim"],
+    own: Float[np.ndarray, "sample label"],
+    targets: Int[np.ndarray, " sample"],
+    weights: Float[np.ndarray, " sample"],
+    strength: float,
+) -> Float[np.ndarray, "label dim"]:
+    """What to add to a model's `own` logits: multinomial regression with these as its offset.
 
-    return LogisticRegression(C=strength, max_iter=5000).fit(inputs, targets, weights)
+    The penalty, 1 / `strength`, is on all that is added, the constant of `inputs` too: a strong
+    one leaves the model as it is.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import log_softmax
+
+    shape = own.shape[1], inputs.shape[1]
+    right = np.eye(shape[0])[targets]
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        head = flat.reshape(shape)
+        likelihood = log_softmax(own + inputs @ head.T, axis=1)
+        wrong = weights[:, None] * (np.exp(likelihood) - right)
+        value = -(weights * (likelihood * right).sum(axis=1)).sum()
+        return value + (head**2).sum() / (2 * strength), (
+            wrong.T @ inputs + head / strength
+        ).ravel()
+
+    start = np.zeros(shape[0] * shape[1])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    return np.asarray(found.x).reshape(shape)

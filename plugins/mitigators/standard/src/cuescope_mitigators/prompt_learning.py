@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
@@ -14,7 +15,9 @@ from cuescope_sdk import Readout, Trial, UserError
 from cuescope_sdk.models import PromptTower
 
 PLACEHOLDER = "X"  # a word whose vectors are replaced by the learned ones
-SPREAD = 0.02  # standard deviation of the first vectors
+# Standard deviation of the first vectors, as CLIP's word vectors have at first. A tower with longer
+# words takes the vectors and the learning rate in that proportion, or they would hardly move.
+SPREAD = 0.02
 WARM_UP_RATE = 1e-5
 # what torch says of a graph that begins nowhere
 WITHOUT_GRADIENTS = ("does not require grad", "Inference tensors", "not have been used")
@@ -39,6 +42,8 @@ class LearnedPrompts(Readout):
     targets: tuple[int, ...]
     context: int
     epochs: int
+    steps: int
+    balanced: bool
     warm_up: int
     learning_rate: float
     momentum: float
@@ -48,7 +53,7 @@ class LearnedPrompts(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """Scale, bias, the table, then the vectors, in one row: the same for each trial."""
-        row = self._learn(model.prompt_tower())
+        row = self.learn(model.prompt_tower())
         return [row] * len(trials)
 
     @staticmethod
@@ -60,16 +65,18 @@ class LearnedPrompts(Readout):
             table, row[2 + labels * dim : -1].reshape(-1, width), float(row[0]), float(row[1])
         )
 
-    def _learn(self, tower: PromptTower) -> np.ndarray:
+    def learn(self, tower: PromptTower) -> np.ndarray:
+        """The training, on a text tower: scale, bias, the table, the vectors and their width."""
         prompts = [f"{' '.join([PLACEHOLDER] * self.context)} {label}." for label in self.labels]
         inputs = dict(tower.tokenize(prompts))
         places = _placeholders(tower, inputs["input_ids"], self.context)
         with torch.no_grad():
-            width = tower.embedding(inputs["input_ids"][:1]).shape[-1]
-        device = inputs["input_ids"].device
+            words = tower.embedding(torch.unique(inputs["input_ids"])[None])[0].float()
+        width, device = words.shape[1], words.device
+        stretch = max(1.0, float(words.square().mean().sqrt()) / SPREAD)
         generator = torch.Generator().manual_seed(self.seed)
-        context = (SPREAD * torch.randn(self.context, width, generator=generator)).to(device)
-        context.requires_grad_(True)
+        first = stretch * SPREAD * torch.randn(self.context, width, generator=generator)
+        context = first.to(device).requires_grad_(True)
         targets = torch.tensor(self.targets, device=device)
         rows = np.frombuffer(self.embeddings, np.float32).reshape(len(self.targets), -1)
         images = torch.from_numpy(rows.copy()).to(device)
@@ -82,7 +89,7 @@ class LearnedPrompts(Readout):
         hook = tower.embedding.register_forward_hook(put)
         try:
             with torch.enable_grad():
-                self._train(tower, inputs, context, images, targets, generator)
+                self._train(tower, inputs, context, images, targets, stretch, generator)
             with torch.no_grad():
                 table = normalize(tower.encode(inputs), dim=-1)
         finally:
@@ -98,22 +105,26 @@ class LearnedPrompts(Readout):
         context: Tensor,
         images: Tensor,
         targets: Tensor,
+        stretch: float,
         generator: torch.Generator,
     ) -> None:
         optimizer = torch.optim.SGD(
             [context], lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
         )
-        for epoch in range(self.epochs):
+        epochs = max(self.epochs, ceil(self.steps / ceil(len(targets) / self.batch_size)))
+        weights = label_weights(targets) if self.balanced else torch.ones_like(images[:, 0])
+        for epoch in range(epochs):
             # as published: a constant rate at first, then the cosine of the whole training
-            turn = (1 + np.cos(np.pi * epoch / self.epochs)) / 2
+            turn = (1 + np.cos(np.pi * epoch / epochs)) / 2
             rate = WARM_UP_RATE if epoch < self.warm_up else self.learning_rate * turn
-            optimizer.param_groups[0]["lr"] = rate
+            optimizer.param_groups[0]["lr"] = stretch * rate
             order = torch.randperm(len(targets), generator=generator).to(targets.device)
             for batch in torch.split(order, self.batch_size):
                 try:
                     rows = normalize(tower.encode(inputs), dim=-1)
                     logits = tower.scale * images[batch] @ rows.T + tower.bias
-                    loss = cross_entropy(logits, targets[batch])
+                    losses = cross_entropy(logits, targets[batch], reduction="none")
+                    loss = (weights[batch] * losses).mean()
                     # of the words alone: the model's own weights stay as they are
                     (context.grad,) = torch.autograd.grad(loss, [context])
                 except RuntimeError as error:
@@ -126,6 +137,12 @@ class LearnedPrompts(Readout):
                         remedy="Take last-layer, which needs the embeddings alone",
                     ) from error
                 optimizer.step()
+
+
+def label_weights(targets: Int[Tensor, " sample"]) -> Float[Tensor, " sample"]:
+    """Weights of mean 1 with which each label that is there weighs the same."""
+    _, place, counts = torch.unique(targets, return_inverse=True, return_counts=True)
+    return len(targets) / (len(counts) * counts[place])
 
 
 def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:

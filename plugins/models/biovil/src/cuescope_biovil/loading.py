@@ -5,10 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
-import huggingface_hub
 import numpy as np
 import torch
 import transformers
@@ -19,7 +17,7 @@ from torchvision.transforms.functional import to_tensor
 
 from cuescope_biovil.network import STRIDE, ImageNetwork, ImageShape, TextNetwork
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.models import TextTower, require_hub
+from cuescope_sdk.models import TextTower, fetch_repository
 from cuescope_sdk.torch import (
     ImageTower,
     Inputs,
@@ -192,30 +190,16 @@ def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str
             f"{OWNER}: no folder {model}", expected=f"a folder with {IMAGE_WEIGHTS}, or a hub id"
         )
     title = f"{model}@{revision}"
-    try:
-        return _checked(_snapshot(model, revision, local=True), title), title
-    except Exception:  # not in the cache, or not whole: it is fetched
-        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
-    require_hub(OWNER, title, "Connect, or give a folder with the repository's files.")
-    try:
-        return _checked(_snapshot(model, revision, local=False), title), title
-    except UserError:
-        raise
-    except Exception as error:  # the client raises the errors of three libraries
-        raise UserError(
-            f"{OWNER}: {title} could not be downloaded",
-            got=shorten(f"{type(error).__name__} ({error})", 200),
-            remedy="Check name and network, or give a folder with the repository's files.",
-        ) from error
-
-
-def _snapshot(model: str, revision: str, local: bool) -> Path:
-    names = ["*.json", "*.txt", IMAGE_WEIGHTS, *TEXT_WEIGHTS]
-    return Path(
-        huggingface_hub.snapshot_download(
-            model, revision=revision, allow_patterns=names, local_files_only=local
-        )
+    folder = fetch_repository(
+        OWNER,
+        model,
+        lambda folder: _checked(folder, title),
+        context,
+        revision=revision,
+        otherwise="give a folder with the repository's files.",
+        allow_patterns=["*.json", "*.txt", IMAGE_WEIGHTS, *TEXT_WEIGHTS],
     )
+    return folder, title
 
 
 def _checked(folder: Path, title: str) -> Path:

@@ -13,14 +13,19 @@ from cuescope_toy.fusion import ToyFusion, ToyFusionOptions
 from cuescope_toy.loading import TrainedModel, load_checkpoint, save_checkpoint
 
 CLIP = ToyCLIPOptions(data="scenes:0.98")
+MIXED = ToyCLIPOptions(data="scenes:0.85")  # leans on backgrounds and knows objects
 SHAPES = ToyCLIPOptions(
     data="shape-pictures", tower="resnet", batch_size=16, epochs=4, learning_rate=2e-3
 )
+# By how far the background tells the object in training.
+CAMERA = {dial: ToyCLIPOptions(data=f"camera-scenes:{dial}") for dial in ("0", "0.5", "0.98")}
 FUSION = ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10)
 # With the default context: the audit's seed is 0 unless somebody says otherwise.
 SHIPS: dict[str, Callable[[Context], TrainedModel]] = {
     "toy-clip": partial(ToyCLIP, CLIP),
+    "toy-clip-mixed": partial(ToyCLIP, MIXED),
     "toy-clip-shapes": partial(ToyCLIP, SHAPES),
+    **{f"toy-clip-camera-{dial}": partial(ToyCLIP, of) for dial, of in CAMERA.items()},
     "toy-fusion": partial(ToyFusion, FUSION),
 }
 

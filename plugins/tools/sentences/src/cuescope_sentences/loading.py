@@ -1,14 +1,12 @@
 """Where a sentence encoder's files are, what they hold, and how they are opened."""
 
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
-import huggingface_hub
 import torch
 
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.models import require_hub
+from cuescope_sdk.models import fetch_repository
 from cuescope_sdk.torch import Source, fault_of, files_digest, find_source, quiet, weight_files
 
 OWNER = "sentence-transformers"
@@ -25,32 +23,21 @@ def find(model: str, revision: str | None, context: Context) -> Source:
     if folder.exists() or model.startswith((".", "/", "~")):
         return find_source(OWNER, model, None)
     title = model if revision is None else f"{model}@{revision}"
-    try:
-        return _snapshot(model, revision, title, local=True)
-    except Exception:  # not in the cache, or not whole
-        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
-        require_hub(OWNER, title, "Connect, or give a folder with the model's files.")
-    try:
-        return _snapshot(model, revision, title, local=False)
-    except Exception as error:  # the client raises the errors of three libraries
-        raise UserError(
-            f"{OWNER}: {title} could not be downloaded",
-            got=shorten(f"{type(error).__name__} ({error})", 200),
-            remedy="Check name and network, or give a folder with the model's files.",
-        ) from error
-
-
-def _snapshot(model: str, revision: str | None, title: str, local: bool) -> Source:
-    """Weights at the top in one format; the modules' folders with their own small ones."""
-    folder = huggingface_hub.snapshot_download(
+    return fetch_repository(
+        OWNER,
         model,
+        lambda folder: _whole(Source(OWNER, folder, title)),
+        context,
         revision=revision,
-        local_files_only=local,
+        otherwise="give a folder with the model's files.",
+        # weights at the top in one format; the modules' folders with their own small ones
         allow_patterns=[*SMALL, "*.safetensors"],
         # repositories carry the same weights for other runtimes
         ignore_patterns=["onnx/*", "openvino/*"],
     )
-    source = Source(OWNER, Path(folder), title)
+
+
+def _whole(source: Source) -> Source:
     if not weight_files(source):
         raise FileNotFoundError("no model.safetensors in it")
     return source

@@ -11,7 +11,7 @@ from cuescope_cci.error_source.regions import Apart, answers_apart, foreground_m
 from cuescope_cci.options import CCIOptions, Rule
 from cuescope_cci.scores import Mask, Region
 from cuescope_cci.trials import AnsweredImage, answers_about, ask_images, importance_maps
-from cuescope_sdk import Audit, Feature, Occurrence, UserError
+from cuescope_sdk import Audit, Feature, Occurrence, Sample, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_samples, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
@@ -107,8 +107,15 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
     For `audit.once`: a language model and a segmenter need not say the same twice.
     """
     check(audit, options)
-    images = ask_images(audit, options, canvas_samples(audit, audit.samples))
-    masks = foreground_masks(audit, audit.samples)
+    return with_kinds(audit, options, source_answers(audit, options, audit.samples))
+
+
+def source_answers(
+    audit: Audit, options: CCIOptions, samples: Sequence[Sample]
+) -> list[AnswerSource]:
+    """The source of the answers to some of the audit's samples; no kinds are made of clusters."""
+    images = ask_images(audit, options, canvas_samples(audit, samples))
+    masks = foreground_masks(audit, samples)
     _, judge = choose_judge(audit, options)
     # Pairs of classes, not images: a language model is paid for each question.
     wrong = {(str(image.sample.label), image.prediction) for image in images if image.wrong}
@@ -132,7 +139,7 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
             rule: regions(rule, options.strongest, about, targets, maps, masks, of_targets)
             for rule in rules
         }
-    sources = [
+    return [
         AnswerSource(
             **vars(image),
             importance=maps[index],
@@ -148,7 +155,6 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
         )
         for index, image in enumerate(images)
     ]
-    return with_kinds(audit, options, sources)
 
 
 def _about_targets(

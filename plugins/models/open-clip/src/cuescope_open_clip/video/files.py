@@ -2,13 +2,10 @@
 
 import re
 from pathlib import Path
-from textwrap import shorten
-
-import huggingface_hub
 
 from cuescope_open_clip.sources import WEIGHTS_SUFFIXES
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.models import require_hub
+from cuescope_sdk.models import fetch_repository
 
 OWNER = "video-clip"
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(/[\w.-]+)?")
@@ -52,32 +49,19 @@ def _from_hub(model: str, revision: str | None, context: Context) -> Path:
     owner, name, *file = model.split("/")
     wanted = file or [f"*{suffix}" for suffix in WEIGHTS_SUFFIXES]
 
-    def snapshot(local: bool) -> Path:
-        folder = Path(
-            huggingface_hub.snapshot_download(
-                f"{owner}/{name}",
-                revision=revision,
-                allow_patterns=wanted,
-                ignore_patterns=["*/*"],
-                local_files_only=local,
-            )
-        )
-        return folder / file[0] if file else _only_weights(folder, model)
+    def weights(folder: Path) -> Path:
+        path = folder / file[0] if file else _only_weights(folder, model)
+        if not path.is_file():
+            raise UserError(f"{OWNER}: {owner}/{name} has no file {path.name}")
+        return path
 
-    try:
-        if (cached := snapshot(local=True)).is_file():
-            return cached
-    except Exception:  # not in the cache, or not whole: it is fetched
-        pass
-    context.stop_plan_before(f"the weights of {model}, which must be downloaded first")
-    require_hub(OWNER, model, "Connect, or give the checkpoint's file.")
-    try:
-        return snapshot(local=False)
-    except UserError:
-        raise
-    except Exception as error:  # the client raises the errors of three libraries
-        raise UserError(
-            f"{OWNER}: {model} could not be downloaded",
-            got=shorten(f"{type(error).__name__} ({error})", 200),
-            remedy="Check name and network, or give the checkpoint's file.",
-        ) from error
+    return fetch_repository(
+        OWNER,
+        f"{owner}/{name}",
+        weights,
+        context,
+        revision=revision,
+        otherwise="give the checkpoint's file.",
+        allow_patterns=wanted,
+        ignore_patterns=["*/*"],
+    )

@@ -1,0 +1,94 @@
+"""A pinhole camera before a solid, and what is done to its picture afterwards: all of it exact."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope_scenes.camera.solids import solid
+from cuescope_scenes.textures import SIZE
+
+DISTANCE = 4.0  # of the camera from the object's centre, radii of the object
+LIGHT = np.array([-0.45, 0.75, 0.48])  # from the upper left, behind the camera
+SHADOW = 0.45  # brightness of a face that the light does not reach
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where the camera stands: degrees to the right of the object's front, and above it."""
+
+    azimuth: float
+    elevation: float
+
+
+@dataclass(frozen=True)
+class View:
+    """What is done to the whole picture, about its centre: turn, then enlarge, shift, mirror.
+
+    `turn` is in degrees, anticlockwise; `zoom` a factor; `down` and `right` are px.
+    """
+
+    turn: float = 0.0
+    zoom: float = 1.0
+    down: float = 0.0
+    right: float = 0.0
+    mirrored: bool = False
+    upside_down: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """A visible face on the picture: corners (column, row) in px, and how bright it is."""
+
+    corners: Float[np.ndarray, "corner 2"]
+    brightness: float
+
+
+def turning(pose: Pose) -> Float[np.ndarray, "3 3"]:
+    """From the object's axes to the camera's: right, up, towards the camera."""
+    around, above = np.radians(pose.azimuth), np.radians(pose.elevation)
+    about_y = np.array(
+        [[np.cos(around), 0, -np.sin(around)], [0, 1, 0], [np.sin(around), 0, np.cos(around)]]
+    )
+    about_x = np.array(
+        [[1, 0, 0], [0, np.cos(above), -np.sin(above)], [0, np.sin(above), np.cos(above)]]
+    )
+    return np.asarray(about_x @ about_y)
+
+
+def project(points: Float[np.ndarray, "point 3"], pose: Pose) -> Float[np.ndarray, "point 2"]:
+    """Right and down on the picture, in radii of the object at its centre's distance."""
+    right, up, near = (points @ turning(pose).T).T
+    nearness = DISTANCE / (DISTANCE - near)
+    return np.asarray(np.stack([right, -up], axis=1) * nearness[:, None])
+
+
+def visible_faces(
+    name: str, pose: Pose, row: float, col: float, radius: float, view: View
+) -> list[Face]:
+    """The faces towards the camera, the farthest body first; `row`, `col` and `radius` are px."""
+    turned, shown = turning(pose), []
+    eye = turned.T @ np.array([0.0, 0.0, DISTANCE])
+    light = LIGHT / np.linalg.norm(LIGHT)
+    for part in sorted(solid(name), key=lambda part: -float(np.linalg.norm(part.middle - eye))):
+        for corners, normal in zip(part.faces, part.normals, strict=True):
+            if normal @ (eye - corners[0]) <= 0:
+                continue
+            brightness = SHADOW + (1 - SHADOW) * max(float(turned @ normal @ light), 0.0)
+            placed = project(corners, pose) * radius + (col, row)
+            shown.append(Face(on_picture(placed, view), brightness))
+    return shown
+
+
+def on_picture(places: Float[np.ndarray, "point 2"], view: View) -> Float[np.ndarray, "point 2"]:
+    """Where places (column, row) of the picture come to lie; mirroring is left to the pixels."""
+    middle, angle = SIZE / 2, np.radians(view.turn)
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    shift = np.array([view.right, view.down])
+    return np.asarray((places - middle) @ turn.T * view.zoom + middle + shift)
+
+
+def mirror(pixels: np.ndarray, view: View) -> np.ndarray:
+    """The pixels, mirrored as the view says."""
+    pixels = pixels[::-1] if view.upside_down else pixels
+    return pixels[:, ::-1] if view.mirrored else pixels

@@ -1,0 +1,96 @@
+"""Solids of plane faces, within the unit sphere: x to the right, y up, z to the front."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import pairwise, product
+
+import numpy as np
+from jaxtyping import Float
+
+Points = Float[np.ndarray, "corner 3"]
+ROUND = 20  # corners of a circle
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A convex body: faces as rows of corners, and each face's normal to the outside."""
+
+    faces: tuple[Points, ...]
+    normals: Float[np.ndarray, "face 3"]
+    middle: Float[np.ndarray, " 3"]
+
+
+@cache
+def solid(name: str) -> tuple[Part, ...]:
+    """The convex bodies that an object is made of."""
+    return tuple(_SOLIDS[name]())
+
+
+def _part(faces: Sequence[Points]) -> Part:
+    corners = np.concatenate(faces)
+    middle = (corners.max(axis=0) + corners.min(axis=0)) / 2
+    normals = []
+    for face in faces:
+        normal = np.cross(face[1] - face[0], face[2] - face[1])
+        normal /= np.linalg.norm(normal)
+        # a convex body lies behind each of its faces, however the corners are ordered
+        normals.append(normal if normal @ (face.mean(axis=0) - middle) > 0 else -normal)
+    return Part(tuple(faces), np.stack(normals), middle)
+
+
+def _box(low: Sequence[float], high: Sequence[float]) -> Part:
+    corner = np.array(list(product(*zip(low, high, strict=True)))).reshape(2, 2, 2, 3)
+    ends = [end for axis in range(3) for end in corner.swapaxes(0, axis)]
+    return _part([np.stack([end[0, 0], end[0, 1], end[1, 1], end[1, 0]]) for end in ends])
+
+
+def _ring(corners: int, radius: float, height: float) -> Points:
+    """A level polygon; one of its sides, not a corner, is in front."""
+    angle = 2 * np.pi * (np.arange(corners) + 0.5) / corners
+    level = np.full(corners, height)
+    return np.stack([radius * np.sin(angle), level, radius * np.cos(angle)], axis=1)
+
+
+def _stack(rings: Sequence[Points]) -> list[Part]:
+    """The convex hull of rings of equal length, one on the other; a ring may be one point."""
+    faces = [ring for ring in (rings[0], rings[-1]) if np.ptp(ring[:, 0]) > 0]
+    for low, high in pairwise(rings):
+        for i in range(len(low)):
+            j = (i + 1) % len(low)
+            corners = [low[i], low[j], high[j], high[i]]
+            distinct = [c for n, c in enumerate(corners) if not np.allclose(c, corners[n - 1])]
+            faces.append(np.stack(distinct))
+    return [_part(faces)]
+
+
+def _tower(corners: int, *levels: tuple[float, float]) -> list[Part]:
+    """Rings given as (radius, height), from the lowest."""
+    return _stack([_ring(corners, radius, height) for radius, height in levels])
+
+
+def _ball() -> list[Part]:
+    up = np.linspace(-np.pi / 2, np.pi / 2, ROUND // 2 + 1)
+    rings = [(0.9 * np.cos(a) if abs(a) < 1.5 else 0.0, 0.9 * np.sin(a)) for a in up.tolist()]
+    return _tower(ROUND, *rings)
+
+
+def _blocks(places: Sequence[tuple[int, int, int]], side: float) -> list[Part]:
+    """Equal cubes on a lattice about the origin: equal bodies are drawn in the right order."""
+    centres = np.array(places, float) * side
+    centres -= (centres.max(axis=0) + centres.min(axis=0)) / 2
+    return [_box((c - side / 2).tolist(), (c + side / 2).tolist()) for c in centres]
+
+
+_ARMS = [(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)]
+_STEPS = [(x, y, z) for x, y in ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)) for z in (0, 1)]
+_SOLIDS: dict[str, Callable[[], list[Part]]] = {
+    "cube": lambda: [_box((-0.58,) * 3, (0.58,) * 3)],
+    "cylinder": partial(_tower, ROUND, (0.6, -0.75), (0.6, 0.75)),
+    "pyramid": partial(_tower, 4, (0.9, -0.6), (0.0, 0.9)),
+    "cone": partial(_tower, ROUND, (0.75, -0.6), (0.0, 0.95)),
+    "ball": _ball,
+    "diamond": partial(_tower, 4, (0.0, -0.95), (0.75, 0.0), (0.0, 0.95)),
+    "cross": partial(_blocks, _ARMS, 0.6),
+    "stairs": partial(_blocks, _STEPS, 0.48),
+}

@@ -1,0 +1,86 @@
+"""The variants of one object before one background, and how large each change is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from cuescope_scenes.camera.camera import Pose, View
+from cuescope_scenes.camera.words import SUBSETS
+from cuescope_scenes.textures import SIZE
+from cuescope_sdk import generator
+
+SCALES = (0.7, 0.5, 0.35, 0.25)  # of the object's side; 96 px hold no eighth of it
+FRONT = (-25.0, 25.0), (10.0, 30.0)  # degrees of azimuth and elevation that training shows
+BESIDE = (45.0, 135.0)  # degrees that the camera goes around, either way
+ABOVE, BELOW = (55.0, 85.0), (-60.0, -20.0)  # degrees of elevation of other viewpoints
+SHIFT, CROPS, TURN = 0.2, (0.6, 0.9), 45.0  # share of a side, shares of the area, degrees
+RADII = (26.0, 32.0)  # px
+OFF_CENTRE = 8.0  # px
+COUNT = 12  # pictures of an object before a background: itself, and its 11 variants
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One change: its subset, the camera, what is done to the picture, and the exact numbers."""
+
+    subset: str
+    pose: Pose
+    view: View = field(default_factory=View)
+    factors: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an object stands, px, how large it is, and from where it is seen."""
+
+    row: float
+    col: float
+    radius: float
+    pose: Pose
+
+
+def draw_place(seed: int) -> Place:
+    """Near the middle, seen from about its front."""
+    rng = generator(seed, "camera-scenes", "place")
+    row, col = rng.uniform(SIZE / 2 - OFF_CENTRE, SIZE / 2 + OFF_CENTRE, 2).tolist()
+    azimuth, elevation = (float(rng.uniform(*ends)) for ends in FRONT)
+    return Place(row, col, float(rng.uniform(*RADII)), Pose(azimuth, elevation))
+
+
+def variants(pose: Pose, seed: int) -> Iterator[Variant]:
+    """The eight subsets in the order of the paper's tables; four scales and two viewpoints."""
+    rng = generator(seed, "camera-scenes", "variants")
+    down, right = (rng.uniform(-SHIFT, SHIFT, 2) * SIZE).round(2).tolist()
+    area = round(float(rng.uniform(*CROPS)), 3)
+    turn = round(float(rng.uniform(-TURN, TURN)), 2)
+    for subset in SUBSETS:
+        match subset:
+            case "h-flip":
+                yield Variant(subset, pose, View(mirrored=True))
+            case "v-flip":
+                yield Variant(subset, pose, View(upside_down=True))
+            case "translate":
+                moved = {"down": down, "right": right}
+                yield Variant(subset, pose, View(**moved), moved)
+            case "crop":
+                yield Variant(subset, pose, View(zoom=area**-0.5), {"area": area})
+            case "rotation":
+                yield Variant(subset, pose, View(turn=turn), {"turn": turn})
+            case "viewpoint":
+                for high in (True, False):
+                    seen = _viewpoint(pose, high, rng)
+                    at = {"azimuth": seen.azimuth, "elevation": seen.elevation}
+                    yield Variant(subset, seen, factors=at)
+            case "scale":
+                for scale in SCALES:
+                    yield Variant(subset, pose, View(zoom=scale), {"scale": scale})
+            case _:
+                yield Variant(subset, pose)
+
+
+def _viewpoint(pose: Pose, high: bool, rng: np.random.Generator) -> Pose:
+    """From above or from below, and around to the left or to the right."""
+    around = float(rng.uniform(*BESIDE)) * float(rng.choice((-1, 1)))
+    elevation = float(rng.uniform(*(ABOVE if high else BELOW)))
+    return replace(pose, azimuth=round(pose.azimuth + around, 2), elevation=round(elevation, 2))

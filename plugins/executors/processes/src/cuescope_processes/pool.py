@@ -1,0 +1,135 @@
+"""Processes of this machine, begun by the standard library's `spawn`."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from threading import RLock
+from types import ModuleType
+
+from cuescope_processes.worker import END, KEPT, work
+from cuescope_sdk.workers import Death, Pool
+
+END_SECONDS = 3.0  # a process that has nothing to do needs milliseconds
+GONE_SECONDS = 5.0  # between the end of its messages and its exit code
+_starting = RLock()
+
+
+class ProcessPool(Pool):
+    """A process for each environment, reached through a pipe."""
+
+    def __init__(self, environments: Sequence[Mapping[str, str]]) -> None:
+        self._free = list(environments)
+        self._taken: dict[int, Mapping[str, str]] = {}
+        self._processes: dict[int, SpawnProcess] = {}
+        self._connections: dict[int, Connection[bytes, bytes]] = {}
+
+    def start(self, worker: int, setup: bytes) -> None:
+        """Begin a process in an environment that is free."""
+        context = get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=work, args=(theirs,), daemon=True)
+        self._taken[worker] = environment = self._free.pop(0)
+        with _starting, _environment(environment), _without_main(), _without_ctrl_c():
+            process.start()
+        theirs.close()  # so that the pipe ends with the process
+        self._processes[worker], self._connections[worker] = process, ours
+        self.submit(worker, setup)
+
+    def submit(self, worker: int, batch: bytes) -> None:
+        """Send it; that the process is dead is told by `wait`."""
+        with suppress(OSError):
+            self._connections[worker].send_bytes(batch)
+
+    def kept(self, worker: int) -> None:
+        """Let it begin the next batch."""
+        if worker in self._connections:
+            self.submit(worker, KEPT)
+
+    def wait(self) -> list[tuple[int, bytes | Death]]:
+        """What has come."""
+        numbers = {id(connection): worker for worker, connection in self._connections.items()}
+        ready = wait(list(self._connections.values()))
+        return [self._received(numbers[id(connection)]) for connection in ready]
+
+    def _received(self, worker: int) -> tuple[int, bytes | Death]:
+        try:
+            return worker, self._connections[worker].recv_bytes()
+        except (EOFError, OSError):
+            process = self._forget(worker)
+            process.join(GONE_SECONDS)
+            process.kill()  # its pipe is closed, so it is of no use
+            return worker, Death(_reason(process.exitcode))
+
+    def _forget(self, worker: int) -> SpawnProcess:
+        self._connections.pop(worker).close()
+        self._free.append(self._taken.pop(worker))
+        return self._processes.pop(worker)
+
+    def end(self, *, at_once: bool) -> None:
+        """End the processes; none is left."""
+        deadline = time.monotonic() + END_SECONDS
+        if not at_once:
+            for worker in self._processes:
+                self.submit(worker, END)
+            for process in self._processes.values():
+                process.join(max(0.0, deadline - time.monotonic()))
+        for process in self._processes.values():
+            process.kill()
+        for worker in list(self._processes):
+            self._forget(worker).join(GONE_SECONDS)
+
+
+def _reason(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    with suppress(ValueError):
+        return f"killed by {signal.Signals(-code).name}"
+    return f"killed by signal {-code}"
+
+
+# What a process is born with. Nothing of it is left in this one.
+
+
+@contextmanager
+def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+    """GPUs and threads are read as libraries are imported, so they are set before."""
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Workers need nothing of the script that was started; `spawn` would run it once more."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """A terminal sends Ctrl-C to workers too; this process hears it, and ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,127 @@
+"""`--executor ray`: the model answers in actors, on this machine or in a cluster."""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, field_validator
+
+from cuescope_sdk import Trial, UserError
+from cuescope_sdk.workers import (
+    Pool,
+    Setup,
+    WorkerExecutor,
+    WorkerOptions,
+    as_pixels,
+    files_of,
+    loaded_versions,
+)
+
+WORKERS = 2  # of a local Ray without GPUs
+
+
+class RayOptions(WorkerOptions):
+    """Options of the executor, after its ARG: `ray:auto,workers=8,num_gpus=0.5`."""
+
+    argument: ClassVar[str | None] = "where"
+    where: str | None = Field(
+        None,
+        description="a number: so many workers on this machine; auto or HOST:PORT: join a cluster",
+    )
+    workers: PositiveInt | None = Field(
+        None, description="workers; left out, as many as there is room for"
+    )
+    num_gpus: NonNegativeFloat | None = Field(
+        None, description="GPUs of each worker; left out, 1 where there are GPUs"
+    )
+    num_cpus: PositiveFloat = Field(1, description="cores of each worker")
+    memory: PositiveFloat | None = Field(
+        None, description="GB of memory that a machine must have free for each worker"
+    )
+    frames: Literal["paths", "bytes"] = Field(
+        "paths", description="bytes: send pixels, where machines do not see the same files"
+    )
+    wait: PositiveFloat = Field(
+        60, description="seconds to wait for the cluster and for room in it"
+    )
+
+    @field_validator("where")
+    @classmethod
+    def _is_a_place(cls, where: str | None) -> str | None:
+        if where is None or where == "auto" or (where.isdecimal() and int(where)):
+            return where
+        if re.fullmatch(r"(ray://)?[^\s:/]+:\d+", where):
+            return where
+        raise ValueError("a number of workers, auto, or HOST:PORT")
+
+    @property
+    def address(self) -> str | None:
+        """That of the cluster, None for a Ray of this machine's own."""
+        return None if self.where is None or self.where.isdecimal() else self.where
+
+
+class Ray(WorkerExecutor):
+    """Each actor opens the model once; a dead one is replaced, wherever there is room."""
+
+    Options = RayOptions
+    options: RayOptions
+    name: ClassVar[str] = "ray"
+
+    def pool(self) -> tuple[Pool, int]:
+        """The actors; raises UserError for a cluster that does not answer or has no room."""
+        try:
+            import ray
+        except ImportError as error:
+            raise UserError(
+                "--executor ray needs Ray", got=str(error), remedy="pip install ray"
+            ) from error
+        from cuescope_ray.cluster import connect, room
+        from cuescope_ray.pool import RayPool
+
+        options = self.options
+        asked = options.workers
+        if options.where is not None and options.address is None:
+            asked = int(options.where)
+        connect(options.address, (asked or WORKERS) * options.num_cpus, options.wait)
+        needs = self._needs(gpus=room(ray, {"GPU": 1.0}))
+        fitting = room(ray, needs)
+        by_itself = fitting if options.address or needs["GPU"] else WORKERS
+        workers = asked or by_itself
+        if (workers > fitting and not options.address) or not workers:
+            raise UserError(
+                f"ray:{options.where or workers}",
+                expected=f"at most {fitting} workers, each with {in_words(needs)}",
+                got=str(workers or "no room for any"),
+                remedy="Take fewer workers, or ask for less: num_gpus=0.5, num_cpus=1",
+            )
+        if workers > fitting:
+            self.context.announce(f"ray: room for {fitting} of {workers} workers now")
+        return RayPool(ray, needs, options.wait), workers
+
+    def setup(self, build: bytes, trials: Sequence[Trial]) -> Setup:
+        """Other machines must have the same versions, and see the files that are named."""
+        files = files_of(trials) if self.options.frames == "paths" else ()
+        return Setup(build, loaded_versions(), files)
+
+    def pack(self, trials: Sequence[Trial]) -> bytes:
+        """A batch, with the pixels of its frames where that is asked for."""
+        return super().pack(as_pixels(trials) if self.options.frames == "bytes" else trials)
+
+    def _needs(self, gpus: int) -> dict[str, float]:
+        """What Ray sets aside for a worker; memory in bytes."""
+        options = self.options
+        wanted = options.num_gpus
+        if wanted is None:
+            wanted = float(gpus > 0 and self.context.device != "cpu")
+        memory = {"memory": options.memory * 1e9} if options.memory else {}
+        return {"CPU": options.num_cpus, "GPU": wanted, **memory}
+
+
+def in_words(needs: dict[str, float]) -> str:
+    """ "1 CPU, 1 GPU and 16 GB"."""
+    words = [f"{needs['CPU']:g} CPU"]
+    if needs["GPU"]:
+        words.append(f"{needs['GPU']:g} GPU")
+    if "memory" in needs:
+        words.append(f"{needs['memory'] / 1e9:g} GB")
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if words[1:] else words[0]

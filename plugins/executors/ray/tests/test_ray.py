@@ -1,0 +1,104 @@
+"""Ray's actors hold what an executor promises."""
+
+import importlib.util
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_ray import Ray, RayOptions
+from cuescope_ray.cluster import room
+from cuescope_sdk import Context, Frame, Sample, Trial, UserError
+from cuescope_sdk.testing import ExecutorContract
+from cuescope_sdk.workers import Answering, Setup, as_pixels, files_of
+
+# Ray's own processes are not waited for
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+drivers = pytest.mark.skipif(
+    "CUESCOPE_FAULTS" not in os.environ, reason="`make faults` starts a Ray for each driver"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="needs Ray: pip install ray")
+class TestContract(ExecutorContract):
+    plugin = Ray
+    options = {"where": "2"}
+
+    @drivers
+    def test_leaves_no_worker_where_the_driver_is_killed(self) -> None:
+        super().test_leaves_no_worker_where_the_driver_is_killed()
+
+    @drivers
+    def test_leaves_no_worker_after_ctrl_c(self) -> None:
+        super().test_leaves_no_worker_after_ctrl_c()
+
+
+def refusal(**options: Any) -> str:
+    with pytest.raises(UserError) as caught:
+        Context(device="cpu").build("executor", "ray", options).pool()
+    return str(caught.value)
+
+
+def test_what_cannot_be_is_told_in_one_line() -> None:
+    assert "ray:127.0.0.1:9 does not answer: got" in refusal(where="127.0.0.1:9")
+    assert "expected a number of workers, auto, or HOST:PORT" in refusal(where="cluster")
+    assert "ARG,option=value, each once: 'fast' does not fit" in refusal(where="2,fast")
+
+
+def test_options_follow_the_place() -> None:
+    options = RayOptions(where="auto,workers=8,num_gpus=0.5,frames=bytes")
+    assert (options.address, options.workers, options.num_gpus) == ("auto", 8, 0.5)
+    assert (options.frames, RayOptions(where="3").address) == ("bytes", None)
+
+
+def test_room_is_counted_machine_by_machine() -> None:
+    class Cluster:
+        def nodes(self) -> list[dict[str, Any]]:
+            sizes = [(True, 8.0, 2.0), (True, 3.0, 0.0), (False, 99.0, 9.0)]
+            return [{"Alive": up, "Resources": {"CPU": c, "GPU": g}} for up, c, g in sizes]
+
+    assert room(Cluster(), {"CPU": 2, "GPU": 0}) == 4 + 1
+    assert room(Cluster(), {"CPU": 1, "GPU": 0.5}) == 4
+
+
+def test_a_machine_without_the_plugin_or_the_files_says_so(tmp_path: Any) -> None:
+    """What an actor replies; the versions are those of the driver."""
+    from cuescope_sdk.workers import read_reply
+
+    def reply(setup: Setup) -> str:
+        import pickle
+
+        with pytest.raises(UserError) as caught:
+            read_reply(Answering().open(pickle.dumps(setup)))
+        return str(caught.value)
+
+    lacking = reply(Setup(b"", {"cuescope_absent": ("cuescope-absent", "1.0+abc")}))
+    assert "has no cuescope-absent" in lacking
+    assert "pip install 'cuescope-absent==1.0'" in lacking
+    other = reply(Setup(b"", {"numpy": ("numpy", "0.1")}))
+    assert "has another numpy than the driver: expected 0.1" in other
+    assert "frames=bytes" in reply(Setup(b"", files=(tmp_path / "photo.jpg",)))
+
+
+def test_frames_are_sent_as_pixels_under_their_keys(tmp_path: Any) -> None:
+    from PIL import Image
+
+    file = tmp_path / "photo.png"
+    Image.fromarray(np.full((4, 6, 3), 7, np.uint8)).save(file)
+    frame = Frame.from_file(file)
+    trial = Trial(sample=Sample(key="a", frames=(frame, frame.derive("turn", turned))))
+    assert files_of([trial]) == (file,)
+    (sent,) = as_pixels([trial])
+    file.unlink()
+    assert [f.key for f in sent.sample.frames] == [f.key for f in trial.sample.frames]
+    assert sent.sample.frames[1].load().size == (4, 6)
+    assert files_of([sent]) == ()
+
+
+def turned(image: Any) -> Any:
+    return image.rotate(90, expand=True)

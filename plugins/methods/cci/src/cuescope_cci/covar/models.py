@@ -1,0 +1,92 @@
+"""Which models are compared: a YAML list, or one of the lists that come with the package."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data import load_yaml
+
+LISTS = ("paper", "appendix", "toys")
+EXPECTED = "a list of {name: TEXT, model: SPEC, options: {...}, design: {data: ..., size: ...}}"
+
+
+class ModelEntry(BaseModel):
+    """One model: its name in the tables, SPEC, options, and what it was designed with."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    model: str
+    options: dict[str, Any] = {}
+    design: dict[str, str | int | float] = {}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two models that differ in one thing."""
+
+    what: str
+    first: int
+    second: int
+
+
+def load_models(given: str) -> list[ModelEntry]:
+    """The entries of a file, or of a list that is shipped; raises UserError for anything else."""
+    return parse_models(_text(given), given)
+
+
+def _text(given: str) -> str:
+    if given in LISTS:
+        return files(__package__).joinpath(f"models_{given}.yaml").read_text("utf-8")
+    try:
+        return Path(given).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"bench covar: cannot read --models {given}",
+            expected=f"a YAML file, or one of {', '.join(LISTS)}",
+            got=error.strerror if isinstance(error, OSError) else "no UTF-8 text",
+            remedy=nearest(given, LISTS),
+        ) from None
+
+
+def parse_models(text: str, name: str) -> list[ModelEntry]:
+    """The entries that a YAML text lists."""
+    what = f"bench covar: --models {name}"
+    try:
+        content = load_yaml(text.encode())
+    except yaml.YAMLError as error:
+        raise UserError(f"{what} is no YAML", got=" ".join(str(error).split())) from None
+    if not isinstance(content, list) or not content:
+        raise UserError(what, expected=EXPECTED, got=type(content).__name__)
+    try:
+        entries = [ModelEntry.model_validate(item) for item in content]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(what, expected=EXPECTED, got=f"{where}: {first['msg']}") from None
+    for key, count in Counter(entry.name for entry in entries).items():
+        if count > 1:
+            raise UserError(f"{what}: two models are called '{key}'", remedy="Rename one of them")
+    return entries
+
+
+def pairs(entries: Sequence[ModelEntry]) -> Iterator[Pair]:
+    """Models whose designs name the same things and differ in exactly one of them (Figure 14)."""
+    for (first, a), (second, b) in combinations(enumerate(entries), 2):
+        other = _differences(a.design, b.design)
+        if len(other) == 1:
+            yield Pair(other[0], first, second)
+
+
+def _differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+    if a.keys() != b.keys():  # what is not told may differ as well
+        return []
+    return [key for key in a if a[key] != b[key]]

@@ -1,0 +1,119 @@
+"""Does the cue cause the answer? Findings of a stored run, tested by interventions and placebos."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_sdk import (
+    Audit,
+    DataNeeds,
+    Evidence,
+    Feature,
+    Metric,
+    Outcome,
+    Plugin,
+    Requirements,
+    Score,
+    Trial,
+    hookimpl,
+)
+
+if TYPE_CHECKING:
+    from cuescope_confirm.measuring import Results
+
+METRICS = (
+    Metric(
+        name="effect",
+        title="Effect beyond the placebo",
+        meaning="by how much the clearest intervention moves the mean probability of the answer "
+        "more than its placebo does, as a cause would (-1 to 1)",
+    ),
+    Metric(
+        name="accuracy_lost",
+        title="Accuracy lost",
+        meaning="share of all samples that are wrong because of the cue: its cost where it is, "
+        "times how often it is there (-1 to 1; below 0: it helps)",
+    ),
+    Metric(
+        name="localisation",
+        title="Localisation",
+        meaning="AUROC of the localiser on samples of the run that it has not learned from",
+    ),
+)
+
+
+class Confirm(Plugin):
+    """Locates each cue of a run, takes it out and puts it in, and compares with placebos."""
+
+    title = "Confirm: does the cue cause the answer?"
+    requires = Requirements(
+        outputs=frozenset(), may_use=frozenset({"detector", "segmenter", "image-editor"}), labels=0
+    )
+    started_by = "cuescope confirm RUN"
+    finds = "Whether a cue that was found causes the answer, accompanies it, or nobody can tell."
+    data_needs = DataNeeds(
+        each="data set",
+        least=20,
+        enough=400,
+        enough_for="an effect of 25 points where a tenth of the samples show the cue",
+    )
+    metrics = METRICS
+    Options = ConfirmOptions
+    options: ConfirmOptions
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """The cues where they are in the held-out samples."""
+        from cuescope_confirm.measuring import power_line
+        from cuescope_confirm.study import prepare
+        from cuescope_confirm.trials import features, gather, interventions
+        from cuescope_sdk.data import require_data
+
+        require_data(audit, self.data_needs, "confirm")
+        named = audit.once(interventions, audit, self.options)
+        power = power_line(audit.once(prepare, audit, self.options), named, self.options)
+        audit.note("power", power)
+        if audit.context.planning:
+            audit.context.announce(power)
+        yield from features(audit.once(gather, audit, self.options))
+
+    @hookimpl
+    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
+        """Each sample as it is, changed, and with the placebo."""
+        from cuescope_confirm.trials import gather, trials_of
+
+        return trials_of(audit.once(gather, audit, self.options))
+
+    @hookimpl
+    def compute_scores(
+        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+    ) -> Iterable[Score]:
+        """The verdicts."""
+        from cuescope_confirm.figures import contrasts
+        from cuescope_confirm.report import scores
+
+        results = audit.once(_results, audit, self.options, outcomes)
+        rows = list(scores(audit, self.options, results))
+        for shown in contrasts(audit, results):
+            audit.attach(shown)
+        return rows
+
+    @hookimpl
+    def verify(
+        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+    ) -> Iterator[Evidence]:
+        """Each witness, and what was planted."""
+        from cuescope_confirm.verify import evidence
+        from cuescope_sdk.data import independent_samples
+
+        if audit.options is not self.options:  # another method's audit has no interventions
+            return
+        yield from independent_samples(audit)
+        yield from evidence(audit, audit.once(_results, audit, self.options, audit.outcomes))
+
+
+def _results(audit: Audit, options: ConfirmOptions, outcomes: Sequence[Outcome]) -> "Results":
+    from cuescope_confirm.measuring import measure
+    from cuescope_confirm.trials import answered, gather
+
+    return measure(audit, options, answered(audit.once(gather, audit, options), outcomes))

@@ -1,0 +1,110 @@
+"""Where a finding's cue is in the held-out samples: annotated, detected or learned."""
+
+from dataclasses import dataclass, replace
+
+from cuescope_confirm.asking import (
+    ABOUT_OBJECTS,
+    BACKGROUNDS,
+    MODALITIES,
+    Direction,
+    answerable,
+    direction_of,
+    is_of_label,
+    kind_of_background,
+)
+from cuescope_confirm.locating.annotated import locate_background, locate_object
+from cuescope_confirm.locating.learned import locate_learned
+from cuescope_confirm.locating.spoken import locate_modality, locate_words, merged
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.study import Cue, Study
+from cuescope_sdk import Audit, Sample
+from cuescope_sdk.interventions import LocatedCue
+
+POOL = 8  # times the samples that are changed: so many are looked at for the cue
+ALL_SHOW = 2  # the same where each of them shows it
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A finding with its cue's places, or in `reason` why it has none.
+
+    `samples` are those held out, as they are asked; `by_label` says that each sample shows the cue
+    in the form of its own label, so that what is without it is a sample of another label.
+    """
+
+    cue: Cue
+    direction: Direction
+    samples: dict[str, Sample]
+    located: LocatedCue | None = None
+    reason: str | None = None
+    by_label: bool = False
+
+    def is_judged(self, sample: Sample) -> bool:
+        """Whether the finding is about this sample's answer."""
+        own = is_of_label(self.cue, sample)
+        return not own if self.direction.toward == "the label" else own
+
+    def answer(self, sample: Sample, given: str | None) -> str | None:
+        """The answer whose probability the cue moves; `given` is the one to the sample as it is."""
+        answers = {"the right answer": sample.label, "the label": self.cue.label}
+        return answers.get(self.direction.toward, given)
+
+
+def locate(audit: Audit, options: ConfirmOptions, study: Study, cue: Cue) -> Target:
+    """A finding's target: what it does in the run, and where it is in the held-out samples."""
+    samples = answerable(audit, study.held, cue)
+    direction = direction_of(audit, study, cue)
+    target = Target(cue, direction, samples)
+    if not samples:
+        return _without(target, "no held-out sample is about it")
+    kind = cue.feature.kind
+    everywhere = kind in MODALITIES or (kind in BACKGROUNDS and kind_of_background(cue) is None)
+    pool = _pool(audit, (ALL_SHOW if everywhere else POOL) * options.samples, target)
+    if kind in MODALITIES:
+        return _with(target, locate_modality(cue, pool), by_label=True)
+    if kind in BACKGROUNDS:
+        located, by_label = locate_background(audit, cue, pool)
+        if located is None:
+            return _without(target, "no foreground mask tells the background from the object")
+        return _with(target, located, by_label=by_label)
+    word = word_of(cue)
+    found = locate_object(audit, study, cue, word, pool) if word else None
+    if found is None and cue.feature.occurrences and kind != "thing":
+        found = locate_learned(audit, study, cue, pool, word)
+    spoken = locate_words(cue, word, pool) if word else None
+    located = merged(found, spoken)
+    if located is None:
+        missing = "it occurs in no sample" if not cue.feature.occurrences else "nothing locates it"
+        return _without(target, missing)
+    return _with(target, located)
+
+
+def word_of(cue: Cue) -> str | None:
+    """What a person calls the cue: the object's name, None for a cluster without a name."""
+    if cue.feature.kind in ABOUT_OBJECTS:
+        return cue.feature.key.rpartition("/")[2]
+    if cue.feature.kind == "thing":
+        return cue.name.strip("'")
+    if cue.name != cue.feature.key and "looks like: " in cue.name:
+        return cue.name.partition("looks like: ")[2]
+    return None
+
+
+def _pool(audit: Audit, most: int, target: Target) -> dict[str, Sample]:
+    """A draw of the held-out samples: of those that are judged, and half as many others."""
+    rng = audit.rng("confirm", "pool", target.cue.id)
+    chosen: list[str] = []
+    for judged in (True, False):
+        keys = [k for k, s in target.samples.items() if target.is_judged(s) == judged]
+        chosen += rng.permutation(keys)[: most if judged else most // 2].tolist() if keys else []
+    return {key: target.samples[key] for key in sorted(chosen)}
+
+
+def _with(target: Target, located: LocatedCue, *, by_label: bool = False) -> Target:
+    if not located.places:
+        return _without(target, "no held-out sample shows it")
+    return replace(target, located=located, by_label=by_label)
+
+
+def _without(target: Target, reason: str) -> Target:
+    return replace(target, reason=reason)

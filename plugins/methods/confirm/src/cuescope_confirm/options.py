@@ -1,0 +1,34 @@
+"""What a user can set; `cuescope confirm` fills the first ones."""
+
+from pathlib import Path
+
+from pydantic import Field, PositiveInt
+
+from cuescope_sdk import Options
+
+
+class ConfirmOptions(Options):
+    """docs/confirm.md tells the rule."""
+
+    run: Path = Field(description="run folder whose findings are tested")
+    interventions: tuple[str, ...] = Field(
+        (), description="SPECs of interventions; without any, all that are installed"
+    )
+    features: tuple[str, ...] = Field(
+        (), description="features of the run, KEY or KEY@LABEL, in place of its findings"
+    )
+    top: PositiveInt = Field(10, description="most findings that are tested, the first ones")
+    samples: PositiveInt = Field(
+        200, description="most samples that an intervention changes for a finding"
+    )
+    confidence: float = Field(
+        0.95, gt=0, lt=1, description="level of all decisions together (Holm)"
+    )
+    margin: float = Field(
+        0.1,
+        gt=0,
+        lt=1,
+        description="an effect that is surely smaller counts as none, or one below half of the gap "
+        "in the run: share of probability",
+    )
+    least: PositiveInt = Field(10, description="with fewer changed samples nothing is decided")

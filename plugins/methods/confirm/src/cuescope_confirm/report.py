@@ -1,0 +1,258 @@
+"""Rows, sentences and tables of the dossier."""
+
+from collections.abc import Iterator, Sequence
+
+from cuescope_confirm.measuring import Measured, Results, Row, differences
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.scores import Effect
+from cuescope_sdk import Audit, Cell, Score, Table
+
+RULE = (
+    "causes: most of the interventions that decide move the answers beyond their placebo, "
+    "and beyond what they do without the cue (Holm over findings and interventions); accompanies: "
+    "the placebo does as much; cannot tell: neither"
+)
+
+
+def points(value: float) -> str:
+    """A share in points, with its sign."""
+    return f"{100 * value:+.0f}"
+
+
+def bounded(effect: Effect) -> str:
+    """An effect with its interval, in points."""
+    return f"{points(effect.value)} ({points(effect.low)} to {points(effect.high)})"
+
+
+def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[Score]:
+    """A row a cue and metric, causes first, the most harmful first; tables are attached."""
+    audit.note("rule", RULE)
+    counts = {
+        verdict: sum(row.ruling.verdict == verdict for row in results.rows)
+        for verdict in ("causes", "accompanies", "cannot tell")
+    }
+    audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
+    for table in tables(results, options):
+        audit.attach(table)
+    for row in results.rows:
+        yield from scores_of(row)
+
+
+def scores_of(row: Row) -> Iterator[Score]:
+    """The figures of one cue."""
+    cue, decisive = row.target.cue, row.decisive
+    effect = decisive.effect if decisive else None
+    about = {"feature": cue.feature.key, "label": cue.label}
+    yield Score(
+        **about,
+        metric="effect",
+        value=effect.value if effect else None,
+        low=effect.low if effect else None,
+        high=effect.high if effect else None,
+        n=effect.n if effect else None,
+        p_value=effect.p_value if effect else None,
+        q_value=effect.corrected if effect else None,
+        finding=row.ruling.verdict == "causes",
+        always_reported=True,
+        statement=statement(row),
+    )
+    if row.lost is not None:
+        value, low, high = row.lost
+        yield Score(**about, metric="accuracy_lost", value=value, low=low, high=high)
+    located = row.target.located
+    if located is not None and located.quality.auroc is not None:
+        yield Score(
+            **about, metric="localisation", value=located.quality.auroc, n=located.quality.n
+        )
+
+
+def statement(row: Row) -> str:
+    """The verdict in words, with what it rests on."""
+    cue, ruling, direction = row.target.cue, row.ruling, row.target.direction
+    where = "{feature}" + (f" on '{cue.label}'" if cue.label else "")
+    if ruling.verdict == "cannot tell":
+        tried = _list(row, ("confirms", "undecided", "placebo does as much"))
+        found = f" Beyond their placebos: {tried}." if tried else ""
+        return (
+            f"{where}: cannot tell whether it is a cause. What is missing: {ruling.missing}.{found}"
+        )
+    if ruling.verdict == "accompanies":
+        tried = _list(row, ("placebo does as much", "undecided"))
+        return f"{where} accompanies the answers and is not shown to cause them: {tried}."
+    what = "wrong answers" if direction.harms else "right answers"
+    verbs = ("mends them", "brings them") if direction.harms else ("takes them away", "brings them")
+    if direction.toward == "the label":
+        what, verbs = f"the answer '{cue.label}'", ("takes it away", "brings it")
+    if direction.toward == "its own answer":
+        what, verbs = "answers, right and wrong", ("changes them", "brings them")
+    ways = []
+    if ruling.necessary:
+        ways.append(f"taking it out {verbs[0]} ({_list(row, ('confirms',), True)})")
+    if ruling.sufficient:
+        ways.append(f"putting it in {verbs[1]} ({_list(row, ('confirms',), False)})")
+    cost = ""
+    if row.lost is not None:
+        value = row.lost[0] if direction.harms else -row.lost[0]
+        verb = "costs" if direction.harms else "gives"
+        cost = f" It {verb} {100 * value:.1f} points of accuracy over all samples."
+    rests = f"{' and '.join(ways)}, in points of probability beyond placebos"
+    return f"{where} causes {what}: {rests}.{cost}"
+
+
+def _list(row: Row, decisions: Sequence[str], removes: bool | None = None) -> str:
+    named = [
+        f"{each.name} {bounded(each.effect)}"
+        for each in row.witnesses
+        if each.effect is not None
+        and each.decision in decisions
+        and removes in (None, each.removes)
+    ]
+    return ", ".join(named)
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+def tables(results: Results, options: ConfirmOptions) -> Iterator[Table]:
+    """The dossier, the matrix of cues and witnesses, what each did, and what does not apply."""
+    yield dossier_table(results)
+    yield matrix(results)
+    yield figures_table(results)
+    if rows := reasons(results):
+        yield Table(
+            title="Interventions that do not apply",
+            columns=("intervention", "cue", "why"),
+            rows=rows,
+        )
+
+
+def dossier_table(results: Results) -> Table:
+    """A cue a line."""
+    columns = (
+        *("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost"),
+        *("samples with it", "located by", "AUROC", "area"),
+    )
+    rows = []
+    for row in results.rows:
+        located, ruling = row.target.located, row.ruling
+        quality = located.quality if located else None
+        values: tuple[Cell, ...] = (
+            row.target.cue.name,
+            row.target.cue.label or "any",
+            ruling.verdict,
+            "yes" if ruling.necessary else "-",
+            "yes" if ruling.sufficient else "-",
+            None if row.lost is None else 100 * row.lost[0],
+            quality.n if quality else 0,
+            quality.by if quality else row.target.reason,
+            None if quality is None or quality.auroc is None else round(quality.auroc, 2),
+            None if quality is None or quality.area is None else f"{quality.area:.0%}",
+        )
+        rows.append(dict(zip(columns, values, strict=True)))
+    return Table(
+        title="Cues by harm (accuracy lost in points, over all samples)",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            "AUROC: how well the localiser tells samples of the run that it has not learned from; "
+            "annotated places have none. Area: share of the pixels.",
+        ),
+    )
+
+
+def matrix(results: Results) -> Table:
+    """Cues against witnesses: the effect beyond the placebo, marked where it confirms."""
+    names = list(dict.fromkeys(e.name for row in results.rows for e in row.witnesses if e.effect))
+    columns = ("cue", "label", *names)
+    rows = []
+    for row in results.rows:
+        by_name = {each.name: each for each in row.witnesses}
+        cells: list[Cell] = [row.target.cue.name, row.target.cue.label or "any"]
+        cells += [_cell(by_name[name]) for name in names]
+        rows.append(dict(zip(columns, cells, strict=True)))
+    return Table(
+        title="Cues and witnesses: points of probability beyond the placebo",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            "Positive is what a cause would do. (*) confirms a cause, (0) the placebo does as "
+            "much, (?) undecided, - does not apply or has too few samples.",
+            f"Intervals hold for all {results.tests} tests together "
+            f"({results.confidence:.2%} each).",
+        ),
+    )
+
+
+def _cell(measured: Measured) -> str:
+    marks = {"confirms": "*", "placebo does as much": "0", "undecided": "?"}
+    if measured.effect is None or measured.decision is None:
+        return "-"
+    return f"{bounded(measured.effect)} ({marks[measured.decision]})"
+
+
+def figures_table(results: Results) -> Table:
+    """What each witness measured: accuracy as it is, changed, and with the placebo."""
+    columns = (
+        *("cue", "intervention", "samples", "right as it is", "changed", "placebo"),
+        *("beyond placebo", "without the cue", "p", "corrected"),
+    )
+    rows = []
+    for row in results.rows:
+        for each in row.witnesses:
+            answers, effect = each.witness.answers, each.effect
+            if answers is None or effect is None:
+                continue
+            own = ~answers.control
+            right = answers.right[own].mean(axis=0)
+            values: tuple[Cell, ...] = (
+                row.target.cue.name,
+                each.name,
+                effect.n,
+                *(100 * float(share) for share in right),
+                bounded(effect),
+                None if effect.control is None else points(effect.control),
+                f"{effect.p_value:.2g}",
+                f"{effect.corrected:.2g}",
+            )
+            rows.append(dict(zip(columns, values, strict=True)))
+    return Table(
+        title="Each witness beside its placebo (accuracy in %, effects in points)",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            "Without the cue: the same change beyond the same placebo in samples that do not show "
+            "it; a cause does more where it is.",
+        ),
+    )
+
+
+def reasons(results: Results) -> tuple[dict[str, Cell], ...]:
+    """What does not apply, and why; what is so for all cues stands once."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in results.rows:
+        for each in row.witnesses:
+            reason = each.witness.reason or _unmeasured(each)
+            if reason:
+                found.setdefault((each.name, reason), []).append(row.target.cue.name)
+    every = len(results.rows)
+    return tuple(
+        {
+            "intervention": name,
+            "cue": "all" if len(cues) == every else ", ".join(dict.fromkeys(cues)),
+            "why": reason,
+        }
+        for (name, reason), cues in found.items()
+    )
+
+
+def _unmeasured(measured: Measured) -> str | None:
+    if measured.effect is not None:
+        return None
+    if measured.witness.named.kind.placebo == "none":
+        moved = float(differences(measured.witness).mean())
+        return f"it has no placebo, and decides nothing alone ({points(moved)} points)"
+    located, answers = measured.witness.target.located, measured.witness.answers
+    if located is not None and not located.quality.good:
+        return "the cue is located too badly: what is changed may be something else"
+    count = 0 if answers is None else int((~answers.control).sum())
+    return f"only {count} samples could be changed"

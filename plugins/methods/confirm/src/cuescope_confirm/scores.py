@@ -1,0 +1,153 @@
+"""The effect of an intervention beyond its placebo, and the rule of the verdicts: plain numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy import stats
+
+from cuescope_sdk.statistics import (
+    Groups,
+    change_interval,
+    gap_p_values,
+    holm,
+    mean_above_zero_p_value,
+)
+
+Decision = Literal["confirms", "placebo does as much", "undecided"]
+Verdict = Literal["causes", "accompanies", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What an intervention does beyond its placebo, as a mean probability, -1 to 1.
+
+    Positive is what a cause would do. `low` and `high` bound it, `control` is the same figure in
+    samples without the cue, None where it was not measured. `p_value` is the larger one of both
+    tests, `corrected` that of Holm over all findings and interventions.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    p_value: float
+    control: float | None = None
+    corrected: float = 1.0
+
+
+def effect_of(
+    with_cue: Float[np.ndarray, " sample"],
+    groups: Groups,
+    control: Float[np.ndarray, " other"] | None,
+    control_groups: Groups | None,
+    rng: np.random.Generator,
+    confidence: float,
+) -> Effect:
+    """The mean of paired differences, intervention minus placebo, signed as a cause would be.
+
+    A cause must do two things: move the answers more than the placebo does in the same samples, and
+    do so more than in samples without the cue, where the placebo is the same. The p-value is the
+    larger one of both (an intersection-union test; Berger, 1982).
+    """
+    low, high = change_interval(with_cue, groups, confidence=confidence)
+    first = mean_above_zero_p_value(with_cue, groups)
+    p_values = [1.0 if first is None else first]
+    if control is not None and control_groups is not None and len(control):
+        values = np.concatenate([control, with_cue])
+        present = np.arange(len(values)) >= len(control)
+        both = Groups(
+            np.concatenate([control_groups.codes, groups.codes + control_groups.count]),
+            control_groups.count + groups.count,
+            groups.declared,
+        )
+        p_values.append(float(gap_p_values(-values, present[:, None], both, rng, draws=20_000)[0]))
+    return Effect(
+        value=float(with_cue.mean()),
+        low=low or 0.0,
+        high=high or 0.0,
+        n=len(with_cue),
+        p_value=max(p_values),
+        control=float(control.mean()) if control is not None and len(control) else None,
+    )
+
+
+def corrected(effects: Sequence[Effect]) -> list[Effect]:
+    """With the p-values of Holm over all of them: any false one at all is rare."""
+    p_values = holm([effect.p_value for effect in effects])
+    return [replace(e, corrected=p) for e, p in zip(effects, p_values, strict=True)]
+
+
+def decide(effect: Effect, *, level: float, margin: float) -> Decision:
+    """What one intervention says of one cue."""
+    if effect.corrected <= level:
+        return "confirms"
+    return "placebo does as much" if effect.high < margin else "undecided"
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """The verdict on a cue; `missing` says what a decision lacks."""
+
+    verdict: Verdict
+    necessary: bool = False
+    sufficient: bool = False
+    missing: str | None = None
+
+
+def rule(removing: Sequence[Decision], inserting: Sequence[Decision], *, located: bool) -> Ruling:
+    """The verdict of all interventions together.
+
+    Necessary: taking the cue out is confirmed by most of the interventions that decide. Sufficient:
+    the same of putting it in. Either makes a cause. Where none confirms, and more
+    decide than not, the cue accompanies.
+    """
+    if not located:
+        return Ruling("cannot tell", missing="a better localisation of the cue")
+    confirmed, split = [], False
+    for decisions in (removing, inserting):
+        yes, no = decisions.count("confirms"), decisions.count("placebo does as much")
+        confirmed.append(yes > no)
+        split |= 0 < yes <= no
+    necessary, sufficient = confirmed
+    if necessary or sufficient:
+        return Ruling("causes", necessary, sufficient)
+    everything = [*removing, *inserting]
+    if not everything:
+        return Ruling("cannot tell", missing="an intervention that applies to this cue")
+    if split:
+        return Ruling("cannot tell", missing="agreement: half or more do no more than placebos")
+    if everything.count("placebo does as much") > everything.count("undecided"):
+        return Ruling("accompanies")
+    return Ruling("cannot tell", missing="power: more samples")
+
+
+def auroc(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float | None:
+    """The chance that a positive scores higher than another one (Mann and Whitney, 1947)."""
+    yes, no = int(positive.sum()), int((~positive).sum())
+    if not yes or not no:
+        return None
+    ranks = stats.rankdata(scores)
+    return float((ranks[positive].sum() - yes * (yes + 1) / 2) / (yes * no))
+
+
+def enough(effect: float, tests: int, *, level: float, power: float = 0.8) -> int:
+    """How many changed samples show a mean change of `effect` with this power, after correction.
+
+    Reckoned with answers that either change wholly or not at all, which vary most.
+    """
+    reach = float(stats.norm.isf(level / max(tests, 1)) + stats.norm.isf(1 - power))
+    return int(np.ceil(reach**2 * effect * (1 - effect) / effect**2)) + 1
+
+
+def attributable(
+    gain: Float[np.ndarray, " sample"], groups: Groups, share: float, confidence: float
+) -> tuple[float, float, float]:
+    """Accuracy lost to a cue over all samples: its mean cost where it is, times how often that is.
+
+    The population-attributable risk (Levin, 1953) by intervention, with its interval.
+    """
+    low, high = change_interval(gain, groups, confidence=confidence)
+    return float(gain.mean()) * share, (low or 0.0) * share, (high or 0.0) * share

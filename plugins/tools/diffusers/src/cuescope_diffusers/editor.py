@@ -1,0 +1,172 @@
+"""What `inpaint` and `instruct` do once they are built: jobs for the pipeline, kept pixels back."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import diffusers
+import numpy as np
+import torch
+from PIL import Image
+
+from cuescope_diffusers.classes import (
+    inpainting_class,
+    instruct_class,
+    require_options,
+    sequence_length,
+)
+from cuescope_diffusers.files import find_network, find_pipeline, weight_files
+from cuescope_diffusers.options import EditorOptions, InpaintOptions
+from cuescope_diffusers.pipelines import Job, OpenPipeline, open_network, open_pipeline
+from cuescope_diffusers.prompts import open_tokenizers, require_fitting, token_limits
+from cuescope_sdk import Context, Frame, ImageEdit, derive, digest
+from cuescope_sdk.editing import edited_frame, keep_outside, require_editable
+from cuescope_sdk.torch import files_digest, resolve_device, resolve_dtype
+
+NOT_CONTENT = {"model", "revision", "controlnet", "controlnet_revision", "images", "dtype"}
+VERSION = 1  # of how jobs are made and results are put back
+
+
+class Editor:
+    """A pipeline's files, checked; its weights are opened by the first edit.
+
+    Raises UserError for whatever a person can mend.
+    """
+
+    def __init__(self, owner: str, options: EditorOptions, context: Context) -> None:
+        self.owner, self._options, self._context = owner, options, context
+        self._masked = isinstance(options, InpaintOptions)
+        self._device = resolve_device(context.device)
+        self._dtype = resolve_dtype(options.dtype or context.dtype)
+        self._files = files = find_pipeline(owner, options, context)
+        self._control = self._find_control()
+        if isinstance(options, InpaintOptions):
+            kind = self._control[1] if self._control else None
+            self._opener, cls = inpainting_class(files, options, kind)
+        else:
+            self._opener, cls = instruct_class(files, options)
+        self._sequence, self._announced = None, set[str]()
+        if cls is not None:  # None: it will be known once trusted code has run
+            require_options(owner, cls, options)
+            self._sequence = sequence_length(cls)
+        self.fingerprint = self._fingerprint()
+        self.facts = {
+            "pipeline": files.class_name if cls is None else cls.__name__,
+            "weights": files.source.title,
+            "steps": str(options.steps),
+            "guidance": "its own" if options.guidance is None else f"{options.guidance:g}",
+            "dtype": str(self._dtype).removeprefix("torch."),
+            "device": self._device_name(),
+        }
+
+    def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
+        """The edited frames, in order."""
+        sources = [require_editable(self.owner, edit) for edit in edits]
+        self._require_fitting_prompts(edits)
+        jobs = [self._job(*pair) for pair in zip(edits, sources, strict=True)]
+        images = self._run(jobs)
+        frames = []
+        for edit, source, image in zip(edits, sources, images, strict=True):
+            if image is None:
+                self._context.announce(
+                    f"{self.owner}: the model's own safety checker refused an edit "
+                    f"('{edit.instruction[:60]}'); the image stays as it was"
+                )
+            result = _put_back(edit, source, image, self._options.feather) if image else source
+            frames.append(edited_frame(edit, self.fingerprint, result))
+        return frames
+
+    @cached_property
+    def opened(self) -> OpenPipeline:
+        """The pipeline with its weights, on its device; a plan ends there."""
+        source = self._files.source
+        self._context.stop_plan_before(f"the weights of {source.title}")
+        parts: dict[str, Any] = {
+            name: open_network(
+                source, cls, f"{name} of {source.title}", subfolder=name, dtype=self._dtype
+            )
+            for name, cls in self._files.networks().items()
+        }
+        if self._control:
+            where, cls = self._control
+            parts["controlnet"] = open_network(where, cls, where.title, dtype=self._dtype)
+        trusted = self._options.trust_remote_code
+        pipe = open_pipeline(source, self._opener, trusted, parts).to(self._device)
+        return OpenPipeline(source, pipe, self._options, masked=self._masked)
+
+    @cached_property
+    def _tokenizers(self) -> dict[str, Any]:
+        return open_tokenizers(self._files)
+
+    def _find_control(self) -> Any:
+        options = self._options
+        if not isinstance(options, InpaintOptions) or options.controlnet is None:
+            return None
+        where = options.controlnet, options.controlnet_revision
+        return find_network(self.owner, *where, self._context)
+
+    def _fingerprint(self) -> str:
+        control = self._control[0] if self._control else None
+        more = files_digest(weight_files(control, control.folder)) if control else None
+        said = self._options.model_dump(exclude=NOT_CONTENT)
+        about = self.owner, VERSION, diffusers.__version__, str(self._dtype)
+        return digest(*about, self._files.fingerprint(), more, said)
+
+    def _device_name(self) -> str:
+        if self._device.type != "cuda":
+            return str(self._device)
+        return f"{self._device} ({torch.cuda.get_device_name(self._device)})"
+
+    def _prompt(self, edit: ImageEdit) -> str:
+        return self._options.prompt.replace("{instruction}", edit.instruction)
+
+    def _require_fitting_prompts(self, edits: Sequence[ImageEdit]) -> None:
+        """Before weights are opened; what one of several text encoders cuts is announced once."""
+        prompts = [self._prompt(edit) for edit in edits]
+        if self._options.negative_prompt:
+            prompts.append(self._options.negative_prompt)
+        limits = token_limits(self._tokenizers, self._sequence)
+        for name in require_fitting(self.owner, prompts, self._tokenizers, limits):
+            if name not in self._announced:
+                self._announced.add(name)
+                self._context.announce(
+                    f"{self.owner}: one of the text encoders ({name}) reads the first "
+                    f"{limits[name]} tokens of a prompt alone; another reads all of it"
+                )
+
+    def _job(self, edit: ImageEdit, source: Image.Image) -> Job:
+        """What the pipeline is given; all of its randomness is the seed's of this very edit."""
+        mask = None if edit.mask is None else digest(edit.mask)
+        seed = derive(edit.seed, "edit", edit.frame.key, edit.instruction, str(mask))
+        size = self.opened.working_size(source.size)
+        image = source.resize(size, Image.Resampling.LANCZOS)
+        if not self._masked:
+            return Job(image, self._prompt(edit), seed)
+        pixels = np.full(source.size[::-1], 255, np.uint8)
+        if edit.mask is not None:
+            pixels *= edit.mask
+        # a cell that the mask touches is all repainted: else its old colours would be left in it
+        shrunk = Image.fromarray(pixels).resize(size, Image.Resampling.BOX)
+        return Job(image, self._prompt(edit), seed, shrunk.point(lambda value: 255 * (value > 0)))
+
+    def _run(self, jobs: Sequence[Job]) -> list[Image.Image | None]:
+        """Images of one size go together."""
+        results: dict[int, Image.Image | None] = {}
+        order = sorted(range(len(jobs)), key=lambda index: jobs[index].image.size)
+        for _, alike in groupby(order, key=lambda index: jobs[index].image.size):
+            indices = list(alike)
+            for start in range(0, len(indices), self._options.images):
+                batch = indices[start : start + self._options.images]
+                images = self.opened.run([jobs[index] for index in batch])
+                results |= zip(batch, images, strict=True)
+        return [results[index] for index in range(len(jobs))]
+
+
+def _put_back(
+    edit: ImageEdit, source: Image.Image, image: Image.Image, feather: int
+) -> Image.Image:
+    """The edited image at the source's size, with the source's pixels outside of the mask."""
+    if image.size != source.size:
+        image = image.resize(source.size, Image.Resampling.LANCZOS)
+    return image if edit.mask is None else keep_outside(source, image, edit.mask, feather)

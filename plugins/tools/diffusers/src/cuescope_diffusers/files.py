@@ -1,0 +1,266 @@
+"""The files of a pipeline: found and checked, before anything of theirs is imported or opened."""
+
+import importlib.util
+import json
+import re
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import diffusers
+import transformers
+
+from cuescope_diffusers.options import EditorOptions
+from cuescope_sdk import Context, UserError, digest
+from cuescope_sdk.models import fetch_repository
+from cuescope_sdk.torch import OWN_CODE, Source, files_digest, refuse_kernels
+
+INDEX = "model_index.json"
+CONFIG = "config.json"
+WEIGHTS = ("diffusion_pytorch_model", "model")  # diffusers' name, and that of transformers
+SMALL_FILES = ("json", "txt", "model", "jinja")
+FILES = [f"*.{suffix}" for suffix in SMALL_FILES]
+FILES += [f"{name}{part}.safetensors" for name in WEIGHTS for part in ("", "-*-of-*")]
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+Found = TypeVar("Found")
+TRUST = "Read that code, then add -T ROLE.trust_remote_code=true"
+
+
+@dataclass(frozen=True)
+class PipelineFiles:
+    """A checked folder: `class_name` of the pipeline, `components` as {name: (library, class)}."""
+
+    source: Source
+    class_name: str
+    components: Mapping[str, tuple[str, str]]
+
+    def networks(self) -> dict[str, Any]:
+        """The classes of those components that have weights, by name."""
+        classes = {name: class_of(*where) for name, where in self.components.items()}
+        kinds = diffusers.ModelMixin, transformers.PreTrainedModel
+        return {
+            name: cls
+            for name, cls in classes.items()
+            if isinstance(cls, type) and issubclass(cls, kinds)
+        }
+
+    def fingerprint(self) -> str:
+        """Digest of the weights and of every small file that goes with them."""
+        folders = [self.source.folder, *(self.source.folder / name for name in self.components)]
+        small = [
+            file
+            for folder in folders
+            for suffix in (*SMALL_FILES, "py")
+            for file in sorted(folder.glob(f"*.{suffix}"))
+        ]
+        weights = [
+            file
+            for name in self.networks()
+            for file in weight_files(self.source, self.source.folder / name)
+        ]
+        names = [str(file.relative_to(self.source.folder)) for file in [*small, *weights]]
+        return digest(names, files_digest([*small, *weights]))
+
+
+def class_of(library: str, name: str) -> Any:
+    """The class that `model_index.json` names; None where the installed libraries have none."""
+    homes = {"diffusers": diffusers, "transformers": transformers}
+    home = homes.get(library) or getattr(diffusers.pipelines, library, None)
+    return getattr(home, name, None)
+
+
+def find_pipeline(owner: str, options: EditorOptions, context: Context) -> PipelineFiles:
+    """The files of `options.model`; raises UserError for whatever a person can mend.
+
+    Code of the pipeline's own is refused before it or any weights are downloaded or imported,
+    unless it is trusted.
+    """
+    where = owner, options.model, options.revision, INDEX
+    source, index = _find(where, _read_index, [INDEX], context)
+    if not options.trust_remote_code:
+        refuse_own_code(source, _own_classes(index))
+    patterns = [*FILES, *(f"*/{file}" for file in FILES)]
+    patterns += ["*.py"] if options.trust_remote_code else []
+    files = _find(where, _checked, patterns, context)
+    if not options.trust_remote_code:
+        refuse_own_code(source, _own_files(files.source.folder))
+    return files
+
+
+def _read_index(source: Source) -> tuple[Source, dict[str, Any]]:
+    return source, read_json(source, source.folder / INDEX)
+
+
+def _checked(source: Source) -> PipelineFiles:
+    """What the index names; raises UserError where a part of it is missing."""
+    index = read_json(source, source.folder / INDEX)
+    name = index.get("_class_name")
+    components = {
+        key: (str(value[0]), str(value[1]))
+        for key, value in index.items()
+        if not key.startswith("_") and isinstance(value, list) and len(value) == 2 and value[0]
+    }
+    files = PipelineFiles(source, name[-1] if isinstance(name, list) else str(name), components)
+    for key, part in components.items():
+        if not (source.folder / key).is_dir():
+            raise UserError(
+                f"{source.owner}: {source.title} lacks a part",
+                expected=f"the folder {key} with a {part[1]}",
+                remedy="Copy or download all of it again",
+            )
+    for key in files.networks():
+        require_weights(source, source.folder / key)
+    return files
+
+
+def find_network(
+    owner: str, model: str, revision: str | None, context: Context
+) -> tuple[Source, Any]:
+    """A single network of diffusers, such as a ControlNet, and its class."""
+
+    def opened(source: Source) -> tuple[Source, Any]:
+        name = str(read_json(source, source.folder / CONFIG).get("_class_name"))
+        cls = class_of("diffusers", name)
+        if cls is None or "ControlNet" not in name:
+            raise UserError(f"{owner}: {source.title} is no ControlNet of diffusers", got=name)
+        require_weights(source, source.folder)
+        return source, cls
+
+    return _find((owner, model, revision, CONFIG), opened, FILES, context)
+
+
+# ------------------------------------------------------------------------------------------ where
+
+
+def _find(
+    where: tuple[str, str, str | None, str],
+    opened: Callable[[Source], Found],
+    patterns: list[str],
+    context: Context,
+) -> Found:
+    """What `opened` makes of a folder, or of a snapshot of the hub."""
+    owner, model, revision, index = where
+    folder = Path(model).expanduser()
+    if (folder / index).is_file():
+        return opened(Source(owner, folder, folder.resolve().name))
+    if folder.exists() or model.startswith((".", "/", "~")) or not HUB_ID.fullmatch(model):
+        raise UserError(
+            f"{owner}: {model} is no pipeline folder",
+            expected=f"{index} in it, or a hub id like Qwen/Qwen-Image-Edit",
+            got="a file" if folder.is_file() else None,
+        )
+    title = model if revision is None else f"{model}@{revision}"
+    return fetch_repository(
+        owner,
+        model,
+        lambda folder: opened(Source(owner, folder, title)),
+        context,
+        revision=revision,
+        otherwise="give a folder with the pipeline's files",
+        allow_patterns=patterns,
+    )
+
+
+def read_json(source: Source, file: Path) -> dict[str, Any]:
+    """An object from a JSON file; raises UserError for anything else."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise UserError(f"{source.owner}: {file.name} of {source.title} cannot be read as JSON")
+    return content
+
+
+# --------------------------------------------------------------------------------------- own code
+
+
+def refuse_own_code(source: Source, reasons: Iterator[str]) -> None:
+    """Raises UserError for the first of the reasons, and for compiled code of the hub."""
+    reason = next(reasons, None)
+    if reason is not None:
+        raise UserError(f"{source.owner}: {source.title} has {OWN_CODE}", got=reason, remedy=TRUST)
+    for config in source.folder.glob(f"*/{CONFIG}"):
+        refuse_kernels(source.owner, config)
+
+
+def _own_classes(index: Mapping[str, Any]) -> Iterator[str]:
+    """Classes that the index names and that no known library has."""
+    name = index.get("_class_name")
+    if isinstance(name, list):
+        yield f"the pipeline {name[-1]} of {name[0]}.py"
+    elif class_of("diffusers", str(name)) is None:
+        yield f"the pipeline {name}, which diffusers {diffusers.__version__} has not"
+    for key, value in index.items():
+        if not key.startswith("_") and isinstance(value, list) and value and value[0] is not None:
+            known = value[0] in ("diffusers", "transformers") or _is_module(str(value[0]))
+            if not known or class_of(*map(str, value[:2])) is None:
+                yield f"{key} of the class {'.'.join(map(str, value))}"
+
+
+def _own_files(folder: Path) -> Iterator[str]:
+    """Python files where diffusers or transformers would import them."""
+    yield from (file.name for file in sorted(folder.glob("*.py")))
+    yield from (f"{file.parent.name}/{file.name}" for file in sorted(folder.glob("*/*.py")))
+
+
+def _is_module(name: str) -> bool:
+    """Whether it is one of the folders of diffusers' own pipelines."""
+    return (
+        name.isidentifier() and importlib.util.find_spec(f"diffusers.pipelines.{name}") is not None
+    )
+
+
+# ---------------------------------------------------------------------------------------- weights
+
+
+def weight_files(source: Source, folder: Path) -> list[Path]:
+    """The safetensors of a network: one, or the shards that an index names; [] for none."""
+    for name in WEIGHTS:
+        whole, index = folder / f"{name}.safetensors", folder / f"{name}.safetensors.index.json"
+        if whole.is_file():
+            return [whole]
+        if index.is_file():
+            shards = read_json(source, index).get("weight_map")
+            names = set(shards.values()) if isinstance(shards, dict) else set()
+            return [folder / str(shard) for shard in sorted(names)]
+    return []
+
+
+def require_weights(source: Source, folder: Path) -> None:
+    """Raises UserError where a network's files are missing, or cut."""
+    part = "" if folder == source.folder else f"{folder.name} of "
+    files = weight_files(source, folder)
+    if not files or not (folder / CONFIG).is_file():
+        pickled = sorted(file.name for file in folder.glob("*.bin"))
+        raise UserError(
+            f"{source.owner}: {part}{source.title} has no "
+            f"{'weights' if not files else 'configuration'}",
+            expected=f"{WEIGHTS[0]}.safetensors or {WEIGHTS[1]}.safetensors, and {CONFIG}",
+            got=pickled[0] if pickled else None,
+            remedy="A pickle is not opened: save it again with save_pretrained"
+            if pickled
+            else "Copy or download all of it again",
+        )
+    for file in files:
+        if not _is_whole(file):
+            raise UserError(
+                f"{source.owner}: {part}{source.title} lacks a part of its weights",
+                expected=f"all of {file.name}",
+                got="a part of it" if file.is_file() else "none",
+                remedy="Copy or download it again",
+            )
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether a safetensors file is as long as its header says."""
+    try:
+        with file.open("rb") as opened:
+            (length,) = struct.unpack("<Q", opened.read(8))
+            header = json.loads(opened.read(min(length, 100_000_000)))
+        ends = [value["data_offsets"][1] for key, value in header.items() if key != "__metadata__"]
+        return bool(file.stat().st_size == 8 + length + max(ends, default=0))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, struct.error):
+        return False

@@ -1,0 +1,211 @@
+"""An opened pipeline: the size that it works at, its call, and what comes out of it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import diffusers
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from cuescope_diffusers.classes import (
+    ONE_BY_ONE,
+    OWN_SIZE,
+    TEXT_ALONE,
+    WITH_MASK,
+    guidance_name,
+    parameters,
+    takes,
+)
+from cuescope_diffusers.options import EditorOptions
+from cuescope_sdk import UserError
+from cuescope_sdk.torch import Source, fault_of, quiet
+
+SIDE = 1024  # pixels, where a pipeline does not say what it was trained at
+
+
+@dataclass(frozen=True)
+class Job:
+    """One image for a pipeline; `mask` (mode L) is white where it may change."""
+
+    image: Image.Image
+    prompt: str
+    seed: int
+    mask: Image.Image | None = None
+
+
+class OpenPipeline:
+    """A pipeline of diffusers with its weights; raises UserError where it takes no mask."""
+
+    def __init__(self, source: Source, pipe: Any, options: EditorOptions, *, masked: bool) -> None:
+        cls = type(pipe)
+        wanted = WITH_MASK if masked else TEXT_ALONE
+        # a trusted pipeline of its own is known now; SD 3's ControlNet names its mask otherwise
+        if not takes(cls, *wanted) and not takes(cls, "control_image", "control_mask"):
+            raise UserError(
+                f"{source.owner}: {source.title} cannot edit",
+                expected=f"a call that takes {', '.join(wanted)}",
+                got=", ".join(parameters(cls)),
+            )
+        self._title = f"{source.owner}: {source.title}"
+        self.pipe, self._options, self._cls = pipe, options, cls
+        self.grid = _grid(pipe)
+        self.side = options.size or _native_side(pipe)
+
+    def working_size(self, size: tuple[int, int]) -> tuple[int, int]:
+        """(width, height) that the network sees: as many pixels, in the image's own shape."""
+        if self._cls.__name__.startswith(OWN_SIZE):
+            return size
+        scale = self.side / (size[0] * size[1]) ** 0.5
+        width, height = (max(round(s * scale / self.grid), 1) * self.grid for s in size)
+        return width, height
+
+    def run(self, jobs: Sequence[Job]) -> list[Image.Image | None]:
+        """An image a job; None for one that the model's own safety checker has blackened.
+
+        All jobs have images of one size. Each draws from a CPU generator of its own seed, so that
+        neither the device nor the other jobs change what is drawn.
+        """
+        if len(jobs) > 1 and self._cls.__name__.startswith(ONE_BY_ONE):
+            return [image for job in jobs for image in self.run([job])]
+        try:
+            with _silent(), torch.no_grad():
+                output = self.pipe(**self._arguments(jobs))
+        except Exception as error:  # a pipeline refuses what does not suit it in any way it likes
+            full = isinstance(error, torch.OutOfMemoryError)
+            raise UserError(
+                f"{self._title}: {self._cls.__name__} cannot make this edit",
+                got="too little memory on the device" if full else fault_of(error),
+                remedy="Take fewer images at once, a smaller size, or bfloat16" if full else None,
+            ) from error
+        flagged = getattr(output, "nsfw_content_detected", None) or [False] * len(jobs)
+        return [
+            None if bad else image.convert("RGB")
+            for image, bad in zip(output.images, flagged, strict=True)
+        ]
+
+    def _arguments(self, jobs: Sequence[Job]) -> dict[str, Any]:
+        options, known = self._options, parameters(self._cls)
+        images, masks = [job.image for job in jobs], [job.mask for job in jobs if job.mask]
+        width, height = images[0].size
+        given: dict[str, Any] = {
+            "prompt": [job.prompt for job in jobs],
+            "image": images,
+            "generator": [torch.Generator("cpu").manual_seed(job.seed) for job in jobs],
+        }
+        if masks:
+            given["mask_image"] = given["control_mask"] = masks
+        if len(jobs) == 1:  # some pipelines take several images for parts of one question
+            given = {name: values[0] for name, values in given.items()}
+        if "control_mask" in known:
+            given["control_image"] = given["image"]
+        elif "control_image" in known:
+            given["control_image"] = self._control(images, masks)
+        given["num_inference_steps"] = options.steps
+        given["strength"] = getattr(options, "strength", 1.0)
+        if not self._cls.__name__.startswith(OWN_SIZE):
+            given |= {"width": width, "height": height}
+            given |= {"max_area": width * height, "_auto_resize": False}
+        if options.guidance is not None:
+            given[guidance_name(self._cls)] = options.guidance
+        if getattr(options, "image_guidance", None) is not None:
+            given["image_guidance_scale"] = options.image_guidance  # type: ignore[attr-defined]
+        negative = options.negative_prompt
+        if negative is None and guidance_name(self._cls) == "true_cfg_scale":
+            negative = " "  # without one there is no guidance; this is what its authors give
+        if negative is not None:
+            given["negative_prompt"] = negative if len(jobs) == 1 else [negative] * len(jobs)
+        return {name: value for name, value in given.items() if name in known}
+
+    def _control(self, images: Sequence[Image.Image], masks: Sequence[Image.Image]) -> Any:
+        if getattr(self._options, "control", "inpaint") == "image" or not masks:
+            return list(images) if len(images) > 1 else images[0]
+        return torch.cat([_marked(*pair) for pair in zip(images, masks, strict=True)])
+
+
+def _marked(image: Image.Image, mask: Image.Image) -> Tensor:
+    """Colours from 0 to 1 with -1 under the mask, as ControlNets for inpainting are trained."""
+    pixels = np.asarray(image.convert("RGB"), dtype=np.float32) / 255
+    pixels = np.where(np.asarray(mask)[..., None] > 127, np.float32(-1), pixels)
+    return torch.from_numpy(pixels.transpose(2, 0, 1)[None].copy())
+
+
+def _factor(pipe: Any) -> int:
+    """Pixels of a latent; 1 for a pipeline that works on pixels (DeepFloyd IF)."""
+    return int(getattr(pipe, "vae_scale_factor", 1))
+
+
+def _grid(pipe: Any) -> int:
+    """Pixels of a cell that sides must be multiples of."""
+    factor = _factor(pipe)
+    # a U-Net halves its latents three times, a transformer takes them two by two
+    return factor * (8 if getattr(pipe, "unet", None) is not None else 2)
+
+
+def _native_side(pipe: Any) -> int:
+    """Side of the square that the network was trained at, in pixels."""
+    factor = _factor(pipe)
+    network = getattr(pipe, "unet", None)
+    if network is None:
+        latents = getattr(pipe, "default_sample_size", None)
+    else:
+        latents = network.config.sample_size
+    return int(latents) * factor if isinstance(latents, int) else SIDE
+
+
+# ---------------------------------------------------------------------------------------- opening
+
+
+def open_network(source: Source, cls: Any, title: str, **options: Any) -> Any:
+    """A network with all of its weights; raises UserError where a tensor is missing."""
+    try:
+        with _silent():
+            network, info = cls.from_pretrained(
+                source.folder, use_safetensors=True, output_loading_info=True, **options
+            )
+    except Exception as error:  # the reader of a stranger's files fails in any way it likes
+        raise UserError(
+            f"{source.owner}: the weights of {title} cannot be read", got=fault_of(error)
+        ) from error
+    lacking = sorted(map(str, [*info["missing_keys"], *info.get("mismatched_keys", ())]))
+    if lacking:  # diffusers only warns of what it draws at random
+        raise UserError(
+            f"{source.owner}: {title} lacks weights of a {cls.__name__}",
+            expected="every tensor of the network",
+            got=f"{len(lacking)} without, {lacking[0]} the first",
+            remedy="Copy or download all of it again",
+        )
+    return network
+
+
+def open_pipeline(source: Source, opener: Any, trusted: bool, parts: dict[str, Any]) -> Any:
+    """`opener.from_pretrained` around opened networks; raises UserError where it fails."""
+    more = {"trust_remote_code": True} if trusted else {}
+    try:
+        with _silent():
+            pipe = opener.from_pretrained(source.folder, local_files_only=True, **parts, **more)
+            pipe.set_progress_bar_config(disable=True)
+    except Exception as error:  # as above
+        raise UserError(
+            f"{source.owner}: the pipeline {source.title} cannot be opened", got=fault_of(error)
+        ) from error
+    return pipe
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Nothing is said within, and no global generator moves."""
+    logging = diffusers.utils.logging
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with quiet():
+            yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()

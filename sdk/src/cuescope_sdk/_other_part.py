@@ -1,0 +1,146 @@
+"""A stored run asked for again, on a part of its data: the others are left to measure on."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    from cuescope.conclusions import PluginStamp, Report
+    from cuescope.registry import Registry
+    from cuescope.request import Request
+    from cuescope.runner import Runner
+
+
+def request_of(report: "Report", registry: "Registry") -> "Request":
+    """What asked for a report; raises UserError where an object in memory took part."""
+    from cuescope.python.objects import IN_MEMORY
+    from cuescope.request import Request
+
+    origin = report.provenance
+    for role, stamp in origin.stamps:
+        if stamp.dist == IN_MEMORY:
+            raise UserError(
+                f"the {role} of this run was an object in memory",
+                expected="plugins by SPEC, which can be built again",
+                got=f"'{stamp.spec}'",
+            )
+    tools = {role: given(registry, "tool", stamp) for role, stamp in origin.tools.items()}
+    return Request(
+        method=origin.method.spec,
+        model=origin.model.spec,
+        data=origin.data.spec,
+        method_options=given(registry, "method", origin.method),
+        model_options=given(registry, "model", origin.model),
+        data_options=given(registry, "dataset", origin.data),
+        tools={role: stamp.spec for role, stamp in origin.tools.items()},
+        tool_options={role: options for role, options in tools.items() if options},
+        seed=origin.seed,
+        limit=origin.limit,
+        part=origin.part,
+        dtype=origin.dtype,
+    )
+
+
+def require_same_data(report: "Report", runner: "Runner") -> None:
+    """Raise UserError where the data of a report cannot be opened, or has changed since."""
+    from cuescope.spec import Spec
+
+    stamp = report.provenance.data
+    data = runner.context.build("dataset", Spec.parse(stamp.spec).name, stamp.options)
+    if data.fingerprint != stamp.fingerprint:
+        raise UserError(
+            "the data of the run has changed since the run was made",
+            expected=f"{stamp.spec} as it was",
+            got="another fingerprint",
+            remedy="Audit again, then go on with the new run",
+        )
+
+
+def given(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, Any]:
+    """The options of a plugin that are not its defaults, without the ARG of its SPEC."""
+    from cuescope.spec import Spec
+
+    spec = Spec.parse(stamp.spec)
+    kept: dict[str, Any] = {}
+    fields = registry.load(registry.find(kind, spec.name)).Options
+    for name, value in stamp.options.items():
+        field = fields.model_fields.get(name)
+        if name == fields.argument and spec.arg is not None:
+            continue
+        default = field.get_default(call_default_factory=True) if field else None
+        plain = list(default) if isinstance(default, tuple | set | frozenset) else default
+        if value != plain:
+            kept[name] = value
+    return kept
+
+
+def apart(
+    run: Path, request: "Request", on: str | None, registry: "Registry", found: Path, *, parts: int
+) -> tuple[Path, "Request | None", "Request"]:
+    """The run that found the cues, what makes it anew, and a request with other data.
+
+    It is made anew on the first of so many `parts` of the data; the others are left.
+
+    Nothing makes it anew where another split is named, or where it looked at some parts alone.
+    """
+    from cuescope.spec import Spec
+
+    elsewhere: dict[str, Any] = {"limit": None}
+    if on is not None:
+        name = Spec.parse(request.data).name
+        dataset = registry.load(registry.find("dataset", name))
+        if "split" not in dataset.Options.model_fields:
+            raise UserError(
+                f"--on {on}",
+                expected="a data set with splits",
+                got=f"{name}, which has none",
+                remedy="Leave --on out: the data is split by group",
+            )
+        own = request.data_options.get("split", dataset.Options.model_fields["split"].default)
+        if on == own:
+            raise UserError(
+                f"--on {on}",
+                expected="another split than that in which the cues were found",
+                got=f"the run's own split '{on}'",
+                remedy="Leave --on out: then the run is made again on a part of it",
+            )
+        elsewhere |= {"data_options": {**request.data_options, "split": on}, "part": None}
+        return run, None, request.model_copy(update=elsewhere)
+    if request.part is not None:
+        elsewhere["part"] = complement(request.part)
+        return run, None, request.model_copy(update=elsewhere)
+    rest = f"{'+'.join(map(str, range(2, parts + 1)))}/{parts}"
+    return (
+        found,
+        request.model_copy(update={"part": f"1/{parts}"}),
+        request.model_copy(update=elsewhere | {"part": rest}),
+    )
+
+
+def find_again(
+    runner: "Runner", request: "Request", found: Path, *, any_feature: bool = False
+) -> None:
+    """Make the run on its part of the data; raises UserError where it finds no cue there.
+
+    With `any_feature` what it proposes is enough.
+    """
+    from dataclasses import replace
+
+    made = replace(runner, out=found).run(request, resume=True)
+    if not (made.features if any_feature else made.findings):
+        raise UserError(
+            f"on part {request.part} of its data {request.method} finds no cue",
+            expected="a finding to go on with",
+            got=f"none in {made.provenance.samples} samples",
+            remedy="Take more samples, or name another split with --on",
+        )
+
+
+def complement(part: str) -> str:
+    """The other parts; raises UserError where there is none."""
+    wanted, _, of = part.partition("/")
+    rest = [str(n) for n in range(1, int(of) + 1) if str(n) not in wanted.split("+")]
+    if not rest:
+        raise UserError(f"the run looked at part {part}", expected="a run of some of the parts")
+    return f"{'+'.join(rest)}/{of}"

@@ -1,0 +1,141 @@
+"""`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cuescope.cli.audit import audit_and_show
+from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
+from cuescope.errors import UserError
+from cuescope_sdk._other_part import apart, find_again, request_of, require_same_data
+
+METHOD = "confirm"
+PARTS = 2  # found in the first, tested in the other
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+def confirm(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    interventions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="NAME",
+            help="Intervention, as often as you like. [default: all that apply]",
+        ),
+    ] = None,
+    features: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature",
+            metavar="KEY[@LABEL]",
+            help="Test this feature of the run, found or not. [default: the run's findings]",
+        ),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPLIT",
+            help="Test on this split of the data. [default: the run is made again on half of its "
+            "data, and the other half is for testing]",
+        ),
+    ] = None,
+    tool: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE=SPEC",
+            help="detector, segmenter or image-editor; [default: the run's own]",
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the test.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 10,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of parts and draws; without it, that of the run.")
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="[default: beside RUN, RUN-confirmed]")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Test whether the cues of RUN cause the answers, or only accompany them.
+
+    Each cue is located in samples that the run has not seen, taken out and put in, in every way
+    that applies, and each way is held against a placebo. The verdict is causes, accompanies or
+    cannot tell, and says what is missing.
+    """
+    from cuescope.runs import load_report
+    from cuescope.spec import pairs
+
+    report = load_report(run)
+    folder = out or _folder(run)
+    with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
+        registry = runner.context.registry
+        registry.find("method", METHOD)  # a missing package is told before hours of answers
+        request = request_of(report, registry)
+        if seed is not None:
+            request = request.model_copy(update={"seed": seed})
+        tools = {role: spec for role, spec in request.tools.items() if role in _roles(registry)}
+        tools |= pairs("--tool", tool or ())
+        _check(registry, request, interventions or [], tools)
+        require_same_data(report, runner)
+        found, finding, rest = apart(run, request, on, registry, folder / "found", parts=PARTS)
+        own: dict[str, Any] = {"run": str(found)}
+        own |= {"interventions": interventions} if interventions else {}
+        own |= {"features": features} if features else {}
+        own |= {"top": top} if top != 10 else {}
+        trial = rest.model_copy(
+            update={
+                "method": METHOD,
+                "method_options": own | pairs("-O", option or ()),
+                "tools": tools,
+                "tool_options": {r: o for r, o in request.tool_options.items() if r in tools},
+            }
+        )
+        if finding is not None:
+            runner.context.announce(
+                f"{run} looked at all of its data: it is made again on half of it ({found}), so "
+                "that no cue is tested where it was found"
+            )
+            if plan and not (found / "report.json").exists():
+                runner.context.announce("the plan of that; the rest can be planned once it is made")
+                trial = finding
+            elif not plan:
+                find_again(runner, finding, found, any_feature=bool(features))
+        if plan:
+            from cuescope.cli.planning import show_plan
+
+            show_plan(runner, trial, as_json=as_json)
+        else:
+            audit_and_show(runner, trial, as_json=as_json)
+
+
+def _folder(run: Path) -> Path:
+    home = (run if run.is_dir() else run.parent).resolve()
+    return home.with_name(f"{home.name}-confirmed")
+
+
+def _roles(registry: Any) -> frozenset[str]:
+    requires = registry.load(registry.find("method", METHOD)).requires
+    return frozenset(requires.tools | requires.may_use)
+
+
+def _check(registry: Any, request: Any, names: list[str], tools: dict[str, str]) -> None:
+    """Raise UserError for an intervention that this model or these tools cannot serve."""
+    from cuescope.spec import Spec
+
+    model = registry.load(registry.find("model", Spec.parse(request.model).name))
+    for name in names:
+        kind = registry.load(registry.find("intervention", Spec.parse(name).name))
+        if lacking := kind.lacks(model.capabilities, list(tools)):
+            raise UserError(
+                f"--with {name} cannot be used on {request.model}",
+                got=lacking,
+                remedy="Leave --with out: all interventions that apply are taken",
+            )

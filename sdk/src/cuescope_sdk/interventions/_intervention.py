@@ -1,0 +1,84 @@
+"""What every intervention is: it takes the cue out of a sample, or puts it into one."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from cuescope.capabilities import Capabilities, Requirements
+from cuescope.plugin import Plugin
+from cuescope.types import Sample, Trial
+from cuescope_sdk.interventions._located import Knowledge, LocatedCue, Place
+
+Effect = Literal["removes", "inserts"]
+Placebo = Literal["elsewhere", "other donor", "other frames", "other words", "none"]
+NEEDS: dict[Knowledge, str] = {
+    "region": "the cue's region in the frame",
+    "frames": "the frames that show the cue",
+    "words": "the cue's words in the question",
+    "modality": "a cue that is a whole modality",
+    "name": "a word for the cue",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A sample, and where it is to be changed.
+
+    What stands there afterwards may come from a `donor`, of which `donor_place` is the same region
+    or the cue's own; its frames are those that may be taken. `word` is what the cue is called,
+    `seed` decides all that is drawn.
+    """
+
+    sample: Sample
+    place: Place
+    donor: Sample | None = None
+    donor_place: Place = field(default_factory=Place)
+    word: str | None = None
+    seed: int = 0
+
+
+class Intervention(Plugin, ABC):
+    """Changes samples where a cue is, and only there.
+
+    `needs` is what must be known of the cue's place, `effect` whether the cue is taken away or put
+    in. `requires` are the model's outputs and edits and the tools that it cannot do without.
+    `placebo` says beside what it is measured: the same change of an equal region "elsewhere", with
+    content of an "other donor" (one with the cue where it removes, one without where it inserts),
+    of "other frames" of the same sample, or with "other words".
+    """
+
+    title: ClassVar[str]
+    needs: ClassVar[Knowledge]
+    effect: ClassVar[Effect] = "removes"
+    placebo: ClassVar[Placebo] = "elsewhere"
+    requires: ClassVar[Requirements] = Requirements(outputs=frozenset())
+
+    @abstractmethod
+    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
+        """A trial a case, in order: another sample under another key, or an edit of the model.
+
+        `tools` are by role. Nothing outside of `case.place` changes; the same case gives the same
+        trial; labels and annotations are not looked at.
+        """
+
+    @classmethod
+    def lacks(cls, has: Capabilities, tools: Sequence[str]) -> str | None:
+        """What model and tools lack for it, in a line; None where nothing does."""
+        needs = cls.requires
+        if missing := [f"the edit '{edit}'" for edit in sorted(needs.edits - has.edits)]:
+            return f"the model does not take {' and '.join(missing)}"
+        if outputs := sorted(needs.outputs - has.outputs):
+            return f"the model gives no {' and no '.join(outputs)}"
+        if roles := sorted(needs.tools - set(tools)):
+            return f"there is no {roles[0]} (--tool {roles[0]}=SPEC)"
+        return None
+
+    @classmethod
+    def why_not(cls, cue: LocatedCue, has: Capabilities, tools: Sequence[str]) -> str | None:
+        """Why it does not apply to a cue, in a line; None where it does."""
+        if lacking := cls.lacks(has, tools):
+            return lacking
+        if cls.needs not in cue.known:
+            return f"it needs {NEEDS[cls.needs]}"
+        return None

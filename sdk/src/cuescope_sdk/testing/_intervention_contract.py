@@ -1,0 +1,237 @@
+"""What every intervention must hold: it changes a sample where it is told to, and only there."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Bool
+
+from cuescope.capabilities import Capabilities
+from cuescope.digest import digest
+from cuescope_sdk import Sample, Trial, generator
+from cuescope_sdk.interventions import (
+    Case,
+    Intervention,
+    Localisation,
+    LocatedCue,
+    Place,
+    elsewhere,
+    other_frames,
+)
+from cuescope_sdk.testing._contract import ShownContract, expect
+from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, SIDE
+from cuescope_sdk.testing._fake_tools import FakeImageEditor
+
+QUESTION = "Where does the red corner move to?"
+SPAN, OTHER_SPAN = ((14, 24),), ((6, 10),)
+
+
+class InterventionContract(ShownContract):
+    """Checks of an intervention on samples with a red corner; no model is asked."""
+
+    kind = "intervention"
+    count: ClassVar[int] = 24
+    data_options: ClassVar[dict[str, Any]] = {"scale": 4}
+
+    def exercise(self) -> None:
+        """Build it, and use it once."""
+        self.trials(self.cases)
+
+    @property
+    def tools(self) -> dict[str, Any]:
+        """The tools that it may need."""
+        return {"image-editor": FakeImageEditor(FakeImageEditor.Options(), self.context())}
+
+    @property
+    def cases(self) -> list[Case]:
+        """Samples with the red corner, or without it for what inserts it, each with a donor."""
+        shows = [s for s in self.samples if any(s.annotations["cues"][CUE])]
+        free = [s for s in self.samples if not any(s.annotations["cues"][CUE])]
+        removes = self.plugin.effect == "removes" or self.plugin.needs == "frames"
+        takers, donors = (shows, free) if removes else (free, shows)
+        return [
+            Case(
+                sample=replace(taker, question=QUESTION),
+                place=place_in(taker),
+                donor=replace(donor, question=QUESTION),
+                word="marked thing",
+                seed=number,
+            )
+            for number, (taker, donor) in enumerate(zip(takers, donors, strict=False))
+        ][:4]
+
+    @property
+    def placebos(self) -> list[Case]:
+        """The same cases at a place of equal size that is not the cue's."""
+        moved = []
+        for case in self.cases:
+            rng = generator(case.seed, "contract placebo")
+            region = elsewhere(case.place, (), rng)
+            frames = other_frames(Place(frames=(1,)), len(case.sample.frames), rng)
+            if region is None or frames is None:
+                raise ValueError("a red corner of three by three cells leaves room for a placebo")
+            place = Place(
+                masks=region.masks,
+                frames=frames.frames,
+                spans=OTHER_SPAN,
+                modality=case.place.modality,
+            )
+            moved.append(replace(case, place=place, word="other thing"))
+        return moved
+
+    def trials(self, cases: Sequence[Case]) -> list[Trial]:
+        """What it makes of the cases."""
+        return list(self.build().intervene(cases, self.tools))
+
+    def test_says_what_it_is(self) -> None:
+        """A report names each witness, and what it was measured beside."""
+        cls: type[Intervention] = self.plugin
+        expect(
+            bool(getattr(cls, "title", "")) and isinstance(getattr(cls, "needs", None), str),
+            "a title in words, and what it needs to know of the cue",
+            got=f"title {getattr(cls, 'title', None)!r}, needs {getattr(cls, 'needs', None)!r}",
+            remedy="Set title, needs ('region', 'frames', 'words', 'modality' or 'name'), effect",
+        )
+
+    def test_answers_each_case_in_order(self) -> None:
+        """A trial a case, of the case's own sample: same label, choices and number of frames."""
+        for cases in (self.cases, self.cases[::-1], self.cases[:1], []):
+            trials = self.trials(cases)
+            expect(
+                len(trials) == len(cases)
+                and all(
+                    trial.sample.key.partition("/")[0] == case.sample.key
+                    and trial.sample.choices == case.sample.choices
+                    and trial.sample.label == case.sample.label
+                    and len(trial.sample.frames) == len(case.sample.frames)
+                    for trial, case in zip(trials, cases, strict=False)
+                ),
+                "a trial for each case, in order, of the case's sample",
+                got=f"{len(trials)} for {len(cases)} cases, or another sample's",
+                remedy="sample.with_frames(...) keeps what is not changed",
+            )
+
+    def test_changes_what_the_model_sees(self) -> None:
+        """An intervention that leaves all as it is would call every cue harmless."""
+        for case, trial in zip(self.cases, self.trials(self.cases), strict=True):
+            expect(
+                content(trial) != content(Trial(sample=case.sample)),
+                "other frames, another question or an edit",
+                got=f"sample {case.sample.key} as it was",
+                remedy="Change what lies at case.place",
+            )
+
+    def test_keeps_what_lies_outside_of_the_place(self) -> None:
+        """Every pixel outside of the masks is the sample's own, to the bit; at placebos too."""
+        if self.plugin.needs != "region":
+            return
+        for cases in (self.cases, self.placebos):
+            for case, trial in zip(cases, self.trials(cases), strict=True):
+                for mask, old, new in zip(
+                    case.place.masks, case.sample.frames, trial.sample.frames, strict=True
+                ):
+                    before, after = np.asarray(old.load()), np.asarray(new.load())
+                    expect(
+                        before.shape == after.shape and bool((before == after)[~mask].all()),
+                        "the sample's own pixels outside of the mask",
+                        got="others",
+                        remedy="`change_frames` takes painted pixels under the mask alone",
+                    )
+
+    def test_does_as_much_at_a_placebo(self) -> None:
+        """A placebo has the cue's area, and is painted over as much as the cue is."""
+        if self.plugin.needs != "region" or self.plugin.placebo != "elsewhere":
+            return
+        for case, placebo in zip(self.cases, self.placebos, strict=True):
+            first, second = self.trials([case]), self.trials([placebo])
+            areas = [
+                float(np.mean([changed(o, n).mean() for o, n in pairs]))
+                for pairs in (
+                    list(zip(case.sample.frames, trial.sample.frames, strict=True))
+                    for trial in (*first, *second)
+                )
+            ]
+            expect(
+                abs(areas[0] - areas[1]) <= 0.5 * max(*areas, 1e-9),
+                "about as many changed pixels at a place of equal area",
+                got=f"{areas[0]:.0%} and {areas[1]:.0%} of the frames",
+                remedy="Change all that lies under the masks, and nothing by what it shows",
+            )
+
+    def test_gives_the_same_twice(self) -> None:
+        """A report that runs again finds the same; equal keys are equal pixels."""
+        for one, other in zip(self.trials(self.cases), self.trials(self.cases), strict=True):
+            same = content(one) == content(other) and all(
+                (np.asarray(first.load()) == np.asarray(second.load())).all()
+                for first, second in zip(one.sample.frames, other.sample.frames, strict=True)
+            )
+            expect(
+                same,
+                "the same trial for the same case",
+                got="another",
+                remedy="Draw from generator(case.seed, ...), made anew for each case",
+            )
+
+    def test_names_what_it_changed(self) -> None:
+        """Equal keys mean equal pixels, or the cache answers for another picture."""
+        trials = [*self.trials(self.cases), *self.trials(self.placebos)]
+        seen: dict[str, bytes] = {}
+        originals = [frame for case in self.cases for frame in case.sample.frames]
+        for frame in [*originals, *(f for trial in trials for f in trial.sample.frames)]:
+            pixels = np.asarray(frame.load()).tobytes()
+            expect(
+                seen.setdefault(frame.key, pixels) == pixels,
+                "another key for other pixels",
+                got=f"two pictures under the key {frame.key[:12]}",
+                remedy="frame.derive(operation, ...) with all that decides the pixels in its name",
+            )
+
+    def test_does_not_look_at_labels(self) -> None:
+        """What is changed must not depend on the right answer."""
+        bare = [
+            replace(case, sample=replace(case.sample, label=None, annotations={}))
+            for case in self.cases
+        ]
+        pairs = zip(self.trials(self.cases), self.trials(bare), strict=True)
+        expect(
+            all(content(one) == content(other) for one, other in pairs),
+            "the same change of samples without label and annotations",
+            got="another",
+            remedy="Look at frames, question and place alone",
+        )
+
+    def test_says_in_a_line_why_it_does_not_apply(self) -> None:
+        """A cue of which nothing is known, and a model that takes no edit and has no tools."""
+        nothing = LocatedCue("cue", "a cue", None, {"a": Place()}, frozenset(), Localisation("-"))
+        reason = self.plugin.why_not(nothing, Capabilities(outputs=frozenset()), ())
+        expect(
+            isinstance(reason, str) and bool(reason.strip()) and "\n" not in reason,
+            "a reason in one line",
+            got=repr(reason),
+            remedy="Leave `why_not` as it is, or return super().why_not(...) first",
+        )
+
+
+def place_in(sample: Sample) -> Place:
+    """The red corner's place, in all frames but the last, as if it were shown there."""
+    masks: list[Bool[np.ndarray, "row col"]] = []
+    for number, frame in enumerate(sample.frames):
+        width, height = frame.load().size
+        mask = np.zeros((height, width), dtype=bool)
+        if number < len(sample.frames) - 1:
+            x0, y0, x1, y1 = (edge * width // SIDE for edge in CUE_BOX)
+            mask[y0:y1, x0:x1] = True
+        masks.append(mask)
+    return Place(masks=tuple(masks), frames=(0,), spans=SPAN, modality="video")
+
+
+def content(trial: Trial) -> str:
+    """Digest of all that a model is shown."""
+    edit = trial.edit and (trial.edit.kind, trial.edit)
+    return digest([frame.key for frame in trial.sample.frames], trial.sample.question, edit)
+
+
+def changed(old: Any, new: Any) -> Bool[np.ndarray, "row col"]:
+    """Which pixels differ."""
+    return np.asarray((np.asarray(old.load()) != np.asarray(new.load())).any(axis=2))

@@ -1,0 +1,95 @@
+"""What a worker does, wherever it runs: open the model once, answer batches."""
+
+import os
+import pickle
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from platform import node
+from typing import Any
+
+from cuescope_sdk import Response, Trial, UserError
+from cuescope_sdk.workers._versions import Versions, require_versions
+
+Respond = Callable[[Sequence[Trial]], list[Response]]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker is opened with.
+
+    `build` is the pickled function that opens the model. Elsewhere than on this machine a worker
+    must have these `versions` and see these `files`; relative paths are those of `folder`.
+    """
+
+    build: bytes
+    versions: Versions = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+    folder: Path = field(default_factory=Path.cwd)
+
+
+class Answering:
+    """Messages are bytes: a pool carries them and knows nothing of what they say."""
+
+    def __init__(self) -> None:
+        self._respond: Respond | None = None
+
+    def open(self, setup: bytes) -> bytes:
+        """Open the model; the reply to the driver, which may be an error."""
+        return _reply(lambda: self._open(pickle.loads(setup)))  # noqa: S301 - our own driver's
+
+    def answer(self, batch: bytes) -> bytes:
+        """The reply to a batch of trials: their responses, or an error."""
+        return _reply(lambda: self._answer(pickle.loads(batch)))  # noqa: S301
+
+    def _open(self, setup: Setup) -> None:
+        require_versions(setup.versions, node())
+        if setup.folder.is_dir():
+            os.chdir(setup.folder)
+        for file in setup.files:
+            if not file.exists():
+                raise UserError(
+                    f"the worker on {node()} does not see {file}",
+                    expected="files under the same path on all machines",
+                    remedy="Add ,frames=bytes to the executor: pixels are sent then",
+                )
+        self._respond = pickle.loads(setup.build)()  # noqa: S301
+
+    def _answer(self, trials: Sequence[Trial]) -> list[Response]:
+        if self._respond is None:
+            raise RuntimeError("a batch came before the model was opened")
+        return self._respond(trials)
+
+
+def read_reply(reply: bytes) -> Any:
+    """What a worker replied; raises the error that it met, and gives its warnings again."""
+    value, error, warned = pickle.loads(reply)  # noqa: S301 - our own worker's
+    for line in warned:
+        warnings.warn(line, stacklevel=2)
+    if error is not None:
+        raise error
+    return value
+
+
+def _reply(action: Callable[[], Any]) -> bytes:
+    with warnings.catch_warnings(record=True) as caught:
+        value, error = None, None
+        try:
+            value = action()
+        except Exception as raised:
+            error = _portable(raised)
+    return pickle.dumps((value, error, [str(each.message) for each in caught]))
+
+
+def _portable(error: Exception) -> Exception:
+    """The error, or its words where pickle cannot carry it."""
+    words = "".join(traceback.format_exception(error))
+    try:
+        same = str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301
+    except Exception:
+        same = False
+    kept = error if same else RuntimeError(f"{type(error).__name__}: {error}")
+    kept.add_note(f"in a worker on {node()}:\n{words}")  # for --debug
+    return kept

@@ -1,0 +1,158 @@
+"""Which worker gets which batch; what happens when a worker dies."""
+
+import pickle
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from cuescope_sdk import Response, Trial, UserError
+from cuescope_sdk.workers._answering import read_reply
+
+WINDOW = 2  # batches with a worker: the next one is there when the first is answered
+KILLS = 2  # workers that a batch may kill before it is left out
+VAIN_OPENINGS = 2  # workers in a row that die while they open the model
+VAIN_DEATHS = 10  # deaths in a row without an answer, and twice as many as there are workers
+
+Pack = Callable[[Sequence[Trial]], bytes]
+
+
+@dataclass(frozen=True)
+class Death:
+    """A worker's last message: why it ended ("killed by signal 9")."""
+
+    reason: str
+
+
+class Pool(ABC):
+    """Where workers run. Each has a number, and answers in the order in which it is asked."""
+
+    @abstractmethod
+    def start(self, worker: int, setup: bytes) -> None:
+        """Begin a worker; its first message is what `Answering.open` replied to `setup`."""
+
+    @abstractmethod
+    def submit(self, worker: int, batch: bytes) -> None:
+        """Send a batch, to be answered as `Answering.answer` replies; a dead worker is no error."""
+
+    @abstractmethod
+    def wait(self) -> list[tuple[int, bytes | Death]]:
+        """Messages with the numbers of their workers, one at least; nothing follows a Death."""
+
+    def kept(self, worker: int) -> None:  # noqa: B027 - a pool may do without
+        """Its last answer is stored. A worker that begins the next batch only now, which it has
+        already, leaves one batch to ask again where the driver is killed, in place of two.
+        """
+
+    @abstractmethod
+    def end(self, *, at_once: bool) -> None:
+        """End all workers: at once, or as soon as they have nothing to do."""
+
+
+class Crew:
+    """Workers that have one model open, for as many calls of `map` as there are."""
+
+    def __init__(self, name: str, pool: Pool, size: int, setup: bytes) -> None:
+        self.name, self.pool, self.size, self._setup = name, pool, size, setup
+        self._numbers = count()
+        self._opening: set[int] = set()
+        self._batches: dict[int, deque[int]] = {}  # by worker; the first is being answered
+        self._vain_openings = self._vain_deaths = 0
+
+    def map(
+        self, batches: Sequence[Sequence[Trial]], pack: Pack
+    ) -> Iterator[tuple[int, list[Response]]]:
+        """Each batch's index and responses as soon as they are here.
+
+        At the end raises UserError for the batches that killed two workers.
+        """
+        waiting, kills, poison = deque(range(len(batches))), Counter[int](), dict[int, str]()
+        left = len(batches)
+        while left:
+            self._start(len(waiting))
+            self._feed(waiting, batches, pack)
+            for worker, message in self.pool.wait():
+                if isinstance(message, Death):
+                    lost = self._bury(worker, message)
+                    kills.update(lost[:1])
+                    if lost and kills[lost[0]] == KILLS:
+                        poison[lost.pop(0)] = message.reason
+                        left -= 1
+                    waiting.extendleft(reversed(lost))
+                elif worker in self._opening:
+                    read_reply(message)
+                    self._opening.remove(worker)
+                    self._vain_openings = 0
+                else:
+                    index = self._batches[worker].popleft()
+                    self._vain_deaths, left = 0, left - 1
+                    self._feed(waiting, batches, pack)  # it works while its answer is stored
+                    yield index, read_reply(message)
+                    self.pool.kept(worker)
+        if poison:
+            raise self._poisoned([batches[index] for index in sorted(poison)], poison)
+
+    def _start(self, waiting: int) -> None:
+        """No more workers than there are batches for."""
+        busy = sum(1 for of_worker in self._batches.values() if of_worker)
+        while len(self._batches) < min(self.size, waiting + busy):
+            worker = next(self._numbers)
+            self._batches[worker] = deque()
+            self._opening.add(worker)
+            self.pool.start(worker, self._setup)
+
+    def _feed(self, waiting: deque[int], batches: Sequence[Sequence[Trial]], pack: Pack) -> None:
+        """A batch for each worker first; a second one while more wait than there are workers."""
+        open_ones = [w for w in self._batches if w not in self._opening]
+        for most in range(1, WINDOW + 1):
+            for worker in open_ones:
+                enough = most == 1 or len(waiting) > len(open_ones)
+                if waiting and enough and len(self._batches[worker]) < most:
+                    index = waiting.popleft()
+                    self._batches[worker].append(index)
+                    self.pool.submit(worker, pack(batches[index]))
+
+    def _bury(self, worker: int, death: Death) -> list[int]:
+        """The batches that a dead worker had; raises UserError where there is no end of dying."""
+        self._vain_deaths += 1
+        if worker in self._opening:
+            self._opening.remove(worker)
+            self._vain_openings += 1
+        too_many = self._vain_deaths >= max(VAIN_DEATHS, 2 * self.size)
+        if too_many or self._vain_openings >= VAIN_OPENINGS:
+            when = "one after the other" if too_many else "while they open the model"
+            raise UserError(
+                f"{self.name}: workers die {when}",
+                got=death.reason,
+                remedy="Where memory is short, take fewer workers or a smaller --batch-size",
+            )
+        return list(self._batches.pop(worker))
+
+    def _poisoned(self, batches: Sequence[Sequence[Trial]], reasons: dict[int, str]) -> UserError:
+        samples = dict.fromkeys(trial.sample.key for batch in batches for trial in batch)
+        batch = "a batch" if len(batches) == 1 else f"each of {len(batches)} batches"
+        return UserError(
+            f"{self.name}: {batch} killed {KILLS} workers ({', '.join(set(reasons.values()))}); "
+            f"all other answers are kept. The samples in it: {', '.join(samples)}",
+            remedy="Leave the sample out that does it; --batch-size 1 tells which one it is",
+        )
+
+
+def pack_trials(trials: Sequence[Trial]) -> bytes:
+    """Trials as bytes; raises UserError for frames that cannot be sent."""
+    return packed(list(trials), "the frames", "a module-level function as the loader of a Frame")
+
+
+def packed(item: Any, what: str, expected: str) -> bytes:
+    """The item as bytes; raises UserError where pickle does not take it."""
+    try:
+        return pickle.dumps(item)
+    except Exception as error:
+        raise UserError(
+            f"{what} cannot be sent to workers",
+            expected=expected,
+            got=" ".join(f"{type(error).__name__}: {error}".split()),
+            remedy="Leave --executor out: this process answers then",
+        ) from error

@@ -1,0 +1,90 @@
+"""An executor, less the workers themselves."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+from weakref import finalize
+
+from pydantic import model_validator
+
+from cuescope_sdk import Context, Options, Plugin, Response, Trial
+from cuescope_sdk.workers._answering import Respond, Setup
+from cuescope_sdk.workers._crew import Crew, Pool, pack_trials, packed
+
+
+class WorkerOptions(Options):
+    """Options of such an executor: `--executor NAME:ARG,option=value,option=value`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _options_after_a_comma(cls, given: Any) -> Any:
+        name = cls.argument
+        if not isinstance(given, dict) or not isinstance(given.get(name), str):
+            return given
+        first, *more = [part.strip() for part in given[name].split(",")]
+        words, own = {k: v for k, v in given.items() if k != name}, [first] if first else []
+        if "=" in first:
+            more, own = [first, *more], []
+        for part in more:
+            key, equals, value = part.partition("=")
+            if not equals or key in words:
+                raise ValueError(f"ARG,option=value, each once: '{part}' does not fit")
+            words[key] = value
+        return words | ({name: own[0]} if own else {})
+
+
+class WorkerExecutor(Plugin):
+    """Answers in workers that each open the model once and stay for the whole audit.
+
+    A subclass says which workers there are, in `pool`.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, options: Options, context: Context) -> None:
+        super().__init__(options, context)
+        self._build: object = None
+        self._crew: Crew | None = None
+
+    @abstractmethod
+    def pool(self) -> tuple[Pool, int]:
+        """Where workers run, and how many; raises UserError where there can be none."""
+
+    def setup(self, build: bytes, trials: Sequence[Trial]) -> Setup:
+        """What workers are opened with; `trials` are the first that they are to answer."""
+        return Setup(build)
+
+    def pack(self, trials: Sequence[Trial]) -> bytes:
+        """A batch as it is sent."""
+        return pack_trials(trials)
+
+    def map(
+        self, build: Callable[[], Respond], batches: Sequence[Sequence[Trial]]
+    ) -> Iterator[tuple[int, list[Response]]]:
+        """Each batch's index with its responses, as soon as it is done, in any order."""
+        if not batches:
+            return
+        whole = False
+        try:
+            yield from self._opened(build, batches[0]).map(batches, self.pack)
+            whole = True
+        finally:
+            if not whole:  # an error, or nobody takes the rest
+                self.close(at_once=True)
+
+    def close(self, *, at_once: bool = False) -> None:
+        """End the workers; the next `map` starts others."""
+        crew, self._crew, self._build = self._crew, None, None
+        if crew is not None:
+            crew.pool.end(at_once=at_once)
+
+    def _opened(self, build: Callable[[], Respond], trials: Sequence[Trial]) -> Crew:
+        if self._crew is None or self._build is not build:
+            self.close()
+            expected = "a model by SPEC, whose options pickle takes"
+            setup = self.setup(packed(build, "the model", expected), trials)
+            pool, size = self.pool()
+            finalize(self, pool.end, at_once=False)  # also as the process ends
+            words = packed(setup, "the model", expected)
+            self._crew, self._build = Crew(self.name, pool, size, words), build
+        return self._crew

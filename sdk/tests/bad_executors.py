@@ -1,0 +1,92 @@
+"""Executors with processes of their own: a good one, and some that break a promise each."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing import get_context, parent_process
+from threading import Thread
+from typing import Any, ClassVar
+
+from cuescope_sdk import Plugin, Response, Trial, UserError
+
+Batches = Sequence[Sequence[Trial]]
+Answers = Iterator[tuple[int, list[Response]]]
+FORK: Any = get_context("fork")  # quick, and a test's own functions need no import there
+
+
+class Forked(Plugin):
+    """A process for each batch, one after the other."""
+
+    tries: ClassVar[int] = 2
+    watches: ClassVar[bool] = True
+
+    def map(self, build: Callable[[], Any], batches: Batches) -> Answers:
+        """Each batch's index and responses."""
+        poison: list[str] = []
+        for index, batch in enumerate(batches):
+            for _ in range(self.tries):
+                if (responses := self.ask(build, batch)) is not None:
+                    yield index, responses
+                    break
+            else:
+                poison += [trial.sample.key for trial in batch]
+        if poison:
+            self.complain(poison)
+
+    def complain(self, poison: list[str]) -> None:
+        raise UserError(f"these samples kill: {', '.join(poison)}")
+
+    def ask(self, build: Callable[[], Any], batch: Sequence[Trial]) -> Any:
+        ours, theirs = FORK.Pipe()
+        process = FORK.Process(target=self.work, args=(build, batch, theirs))
+        process.start()
+        theirs.close()
+        try:
+            reply = ours.recv()
+        except EOFError:
+            reply = None
+        except KeyboardInterrupt:
+            if not self.watches:
+                os._exit(130)
+            raise
+        finally:
+            process.kill()
+            process.join()
+            ours.close()
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    def work(self, build: Callable[[], Any], batch: Sequence[Trial], connection: Any) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if self.watches:
+            Thread(target=self.end_with_driver, daemon=True).start()
+        try:
+            connection.send(build()(batch))
+        except Exception as error:
+            connection.send(error)
+        time.sleep(30)  # its driver ends it
+
+    def end_with_driver(self) -> None:
+        driver = parent_process()
+        assert driver is not None
+        driver.join()
+        os._exit(1)
+
+
+class GivesUp(Forked):
+    tries = 1
+
+
+class TriesAgain(Forked):
+    tries = 3
+
+
+class KeepsQuiet(Forked):
+    def complain(self, poison: list[str]) -> None:
+        """Nobody learns of them."""
+
+
+class Orphans(Forked):
+    watches = False

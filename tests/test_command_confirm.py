@@ -1,0 +1,266 @@
+"""`cuescope confirm`: a red corner that the model takes for "top" is a cause; a blue one is not.
+
+The data set and the model are those of the contracts. Both corners are found by a method that is
+told where they are, so that only the test of causes is tested.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cuescope.cli import main
+from cuescope.runs import load_report
+from cuescope_sdk import Report
+
+PLUGINS = """
+[cuescope.models]
+fake = cuescope_sdk.testing:FakeModel
+pixels = corners:PixelsOnly
+[cuescope.datasets]
+fakes = cuescope_sdk.testing:FakeDataset
+[cuescope.methods]
+corners = corners:Corners
+[cuescope.tools]
+finder = cuescope_sdk.testing:FakeDetector
+"""
+CORNERS = '''
+"""A method that finds both corners, whatever the model does."""
+
+import numpy as np
+
+from cuescope_sdk import (
+    Capabilities, Feature, Metric, Occurrence, Options, Plugin, Requirements, Score, hookimpl
+)
+from cuescope_sdk.testing import FakeModel
+from cuescope_sdk.testing._fake_data import CUE_BOX, DECOY_BOX, shows
+
+
+class PixelsOnly(FakeModel):
+    """The same model, which takes no edits and has no patches."""
+
+    capabilities = Capabilities(outputs=frozenset({"logits"}))
+
+
+class CornersOptions(Options):
+    bare: bool = False
+    sorts: bool = False
+
+
+SORTS = {  # as the five methods name their features
+    "cluster-1": ("cluster", None),
+    "background": ("image-region", "the background"),
+    "SC: video": ("short-circuit", "attention to the video"),
+    "recognition/middle/red corner": ("recognition", "red corner beside a middle"),
+    "named red corner": ("thing", "'red corner'"),
+}
+
+
+class Corners(Plugin):
+    title = "Corners"
+    requires = Requirements()
+    metrics = (Metric(name="gap", title="Gap", meaning="nothing"),)
+    Options = CornersOptions
+
+    @hookimpl
+    def propose_features(self, audit):
+        for name, box, channel in (("red", CUE_BOX, 0), ("blue", DECOY_BOX, 2)):
+            met = [
+                Occurrence(sample=sample.key, frame=number)
+                for sample in audit.samples
+                for number, frame in enumerate(sample.frames)
+                if shows(frame, box, channel)
+            ]
+            if not self.options.sorts:
+                met = () if self.options.bare else met
+                yield Feature(key=name, kind="cluster", occurrences=met)
+            elif name == "red":
+                for key, (kind, words) in SORTS.items():
+                    silent = kind == "short-circuit"
+                    yield Feature(
+                        key=key, kind=kind, name=words, occurrences=() if silent else met
+                    )
+
+    @hookimpl
+    def compute_scores(self, audit, features, outcomes):
+        return [
+            Score(feature=f.key, label="middle", metric="gap", value=0.5, finding=True)
+            for f in features
+        ]
+'''
+Made = Callable[..., Report]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    place = tmp_path_factory.mktemp("confirm")
+    info = place / "plugins" / "corners-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "entry_points.txt").write_text(PLUGINS)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: corners\nVersion: 0\n")
+    (place / "plugins" / "corners.py").write_text(CORNERS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+        patch.syspath_prepend(str(place / "plugins"))
+        yield place
+    sys.modules.pop("corners", None)
+
+
+def run(*words: str, code: int = 0) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == code
+
+
+@pytest.fixture
+def confirmed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """The dossier of a model; kept for other tests of this module."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.syspath_prepend(str(place / "plugins"))
+
+    def report(model: str = "fake", lean: float = 1.0) -> Report:
+        folder = place / f"{model}-{lean}"
+        if not (folder.with_name(f"{folder.name}-confirmed") / "report.json").exists():
+            run(*audit_of(folder, model, lean))
+            some = ("blank", "transplant", "hide")[: 3 if (model, lean) == ("fake", 1.0) else 2]
+            ways = [word for name in some for word in ("--with", name)] if model == "fake" else []
+            run("confirm", str(folder), "-q", "-O", "samples=80", *ways)
+        return load_report(folder.with_name(f"{folder.name}-confirmed"))
+
+    return report
+
+
+def audit_of(folder: Path, model: str, lean: float, *words: str) -> tuple[str, ...]:
+    line = ("audit", "corners", "--model", model, "-M", f"lean={lean}", "--data", "fakes")
+    line += ("-D", "samples=600", "-D", "scale=4", "--device", "cpu", "-q", "--out", str(folder))
+    return (*line, *words)
+
+
+def verdicts(report: Report) -> dict[str, object]:
+    table = next(each for each in report.tables if each.title.startswith("Cues by harm"))
+    return {str(row["cue"]): row["verdict"] for row in table.rows}
+
+
+def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
+    report = confirmed()
+    assert verdicts(report)["red"] == "causes"
+    assert verdicts(report)["blue"] != "causes"
+    [cause] = report.findings
+    assert cause.feature == "red"
+    assert "causes wrong answers: taking it out mends them" in str(report.sentence(cause))
+    assert "and putting it in brings them" in str(report.sentence(cause))
+    checks = {(e.check, e.feature): e.verdict for e in report.evidence}
+    for witness in ("hide", "blank", "transplant"):
+        assert checks[f"witness: {witness}", "red"] == "supported"
+        assert checks[f"witness: {witness}", "blue"] != "supported"
+    assert checks["located where a cue is annotated", "red"] == "supported"
+    [lost] = [s for s in report.scores if s.metric == "accuracy_lost"]
+    # a third are of the label, three tenths of them show it, and nearly all of these are wrong
+    assert lost.value == pytest.approx(0.1 * 0.9, abs=0.03)
+
+
+def test_of_a_model_that_does_not_lean_on_it_nothing_is_confirmed(confirmed: Made) -> None:
+    report = confirmed("fake", 0.0)
+    assert not report.findings
+    assert "causes" not in verdicts(report).values()
+
+
+def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
+    report = confirmed("pixels")
+    assert verdicts(report)["red"] == "causes"
+    table = next(each for each in report.tables if "do not apply" in each.title)
+    reasons = {str(row["intervention"]): str(row["why"]) for row in table.rows}
+    assert reasons["hide"] == "the model does not take the edit 'hide-tokens'"
+    assert reasons["inpaint"].startswith("there is no image-editor")
+
+
+def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None:
+    """Frames, a region, a modality, an object's name and a thing that reasoning names."""
+    folder = place / "sorts"
+    confirmed()
+    run(*audit_of(folder, "fake", 1.0, "-O", "sorts=true"))
+    words = ("--with", "blank", "--with", "swap", "-O", "samples=40")
+    run("confirm", str(folder), *words, "--tool", "detector=finder", "-q")
+    report = load_report(place / "sorts-confirmed")
+    said = verdicts(report)
+    assert len(said) == 5
+    assert said["cluster-1"] == said["red corner beside a middle"] == "causes"
+    for evidence in report.evidence:
+        if evidence.check == "located where a cue is annotated" and evidence.feature in (
+            "recognition/middle/red corner",
+            "named red corner",
+        ):
+            assert evidence.value == 1
+    table = next(each for each in report.tables if "do not apply" in each.title)
+    assert all(row["why"] for row in table.rows)
+
+
+def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) -> None:
+    report = confirmed()
+    found = load_report(place / "fake-1.0-confirmed" / "found")
+    assert (found.provenance.part, report.provenance.part) == ("1/2", "2/2")
+    seen = {o.sample for f in found.features for o in f.occurrences}
+    tested = {o.sample for f in report.features for o in f.occurrences}
+    assert seen
+    assert tested
+    assert not seen & tested
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--with", "hid"), "no intervention 'hid' is installed"),
+        (("--with", "average"), "does not take the edit 'average-attention'"),
+        (("--feature", "green"), "no feature 'green'"),
+        (("--on", "val"), "the run's own split 'val'"),
+        (("-O", "sample=3"), "Did you mean"),
+        (("--tool", "proposer=known"), "has no use for a proposer"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    place: Path,
+    confirmed: Made,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    confirmed()
+    capsys.readouterr()
+    run("confirm", str(place / "fake-1.0"), *words, "-q", "--out", str(tmp_path / "x"), code=2)
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_runs_that_cannot_be_tested_are_told_in_a_line(
+    place: Path, confirmed: Made, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    confirmed()
+    bare, old, changed = (tmp_path / name for name in ("bare", "old", "changed"))
+    run(*audit_of(bare, "fake", 1.0, "-O", "bare=true"))
+    stored = json.loads((place / "fake-1.0" / "report.json").read_text())
+    for folder, update in (
+        (old, {"schema_version": 0}),
+        (changed, {"provenance": {**stored["provenance"], "data": other_data(stored)}}),
+    ):
+        folder.mkdir()
+        text = json.dumps({**stored, **update, "seal": None})
+        (folder / "report.json").write_text(text)
+    for folder, words, said in (
+        (bare, (), "no finding of"),
+        (old, (), "is no report of schema version 1"),
+        (changed, (), "has changed since the run was made"),
+        (tmp_path / "nothing", (), "no report at"),
+    ):
+        capsys.readouterr()
+        run("confirm", str(folder), *words, "-q", "--out", str(tmp_path / "x"), code=2)
+        error = capsys.readouterr().err
+        assert said in error
+        assert len(error.strip().splitlines()) == 1
+
+
+def other_data(stored: dict[str, dict[str, dict[str, str]]]) -> dict[str, str]:
+    return {**stored["provenance"]["data"], "fingerprint": "another"}

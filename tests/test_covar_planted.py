@@ -1,0 +1,100 @@
+"""`cuescope bench covar` on CLIPs whose background dial is known, through the command line."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuescope.cli import main
+
+Rows = list[dict[str, Any]]
+MODELS = ["dial 0", "dial 0.5", "dial 0.98"]  # of `--models toys`; their weights are shipped
+# 500 pictures for each model, and what their wrong answers lean on: most of this file's seconds
+DATA = '{"val": 20, "backgrounds": 2}'
+
+
+def first(cell: str) -> float:
+    """56 of "56 [52, 59] few"."""
+    return float(re.findall(r"[+-]?\d+", cell)[0])
+
+
+def ends(cell: str) -> tuple[float, float]:
+    """52 and 59 of "56 [52, 59]"."""
+    low, high = re.findall(r"[+-]?\d+", cell)[1:3]
+    return float(low), float(high)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("covar") / "page.html"
+
+
+@pytest.fixture(scope="module")
+def tables(page: Path) -> dict[str, Rows]:
+    """The rows of each table by its title, of the command's JSON."""
+    folder = page.parent
+    words = ["bench", "covar", "--data-options", DATA, "--errors", "8", "--html", str(page)]
+    written: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        patch.setattr("cuescope.cli.bench.echo_json", written.append)
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--device", "cpu", "--json", "--quiet"])
+    assert ended.value.code == 0
+    items = [json.loads(text) for text in written]
+    return {item["title"]: item["rows"] for item in items if "rows" in item}
+
+
+def test_it_orders_the_models_by_how_far_the_background_told(tables: dict[str, Rows]) -> None:
+    rows = tables["What each subset costs, points of accuracy (Figure 7)"]
+    assert [row["model"] for row in rows] == MODELS
+    cost = [row["Bg-varied against photos"] for row in rows]
+    assert max(map(first, cost[:2])) + 40 <= first(cost[2])
+    low, high = ends(cost[0])
+    assert low <= 0 <= high  # the dial at 0: no effect
+    assert not cost[0].endswith("*")
+    assert cost[-1].endswith("*")
+
+
+def test_bg_er_orders_them_where_accuracy_does_not(tables: dict[str, Rows]) -> None:
+    """At 0.5 the objects were learned as well: other backgrounds alone cost that model nothing."""
+    rows = tables["BG-Er, % of the wrong answers (Table 4): each region hidden whole"]
+    leaning = [first(row["all"]) for row in rows]
+    assert leaning == sorted(leaning)
+    assert leaning[0] < leaning[1] <= leaning[2] - 30
+
+
+def test_what_it_says_of_wrong_answers_is_what_was_planted(tables: dict[str, Rows]) -> None:
+    """Whole regions hidden, against the answer sheet and against exchanged backgrounds."""
+    rows = tables["BG-Er against exchanged backgrounds"]
+    rows = [row for row in rows if row["rule"] == "hidden" and row["wrong"]]
+    count = sum(row["wrong"] for row in rows)
+    assert count >= 8
+    for truth in ("as planted %", "the same %"):
+        assert sum(row["wrong"] * first(row[truth]) for row in rows) / count >= 90
+
+
+def test_a_viewpoint_that_training_never_showed_costs_more_than_a_crop(
+    tables: dict[str, Rows],
+) -> None:
+    [row] = [r for r in tables["Accuracy on each subset, % (Table 3)"] if r["model"] == "dial 0"]
+    assert first(row["Viewpoint"]) + 40 <= first(row["Crop"])
+    assert first(row["Scale"]) + 30 <= first(row["Crop"])
+
+
+def test_backgrounds_make_their_partners_the_answer(tables: dict[str, Rows]) -> None:
+    from cuescope_scenes.camera.words import PARTNER_OF
+
+    [title] = [t for t in tables if t.startswith("dial 0.98: classes that a background")]
+    partner = {background: label for label, background in PARTNER_OF.items()}
+    named = {row["background"]: row["most predicted"].split()[0] for row in tables[title]}
+    assert sum(partner[background] == label for background, label in named.items()) >= 7
+
+
+def test_the_page_has_the_grid_and_the_charts(page: Path, tables: dict[str, Rows]) -> None:
+    written = page.read_text("utf-8")
+    for title in ("All variants of a photo of", "What each subset costs", "class by class"):
+        assert title in written
