@@ -1,7 +1,6 @@
 """What learns to do without a cue, what it learned, and a model that answers with it."""
 
 from cuescope_sdk.mitigation._mitigation import (
-    Ask as Ask,
     Mitigation as Mitigation,
     columns_of as columns_of,
     content as content,
@@ -14,6 +13,7 @@ from cuescope_sdk.mitigation._mitigator import (
     save as save,
 )
 from cuescope_sdk.mitigation._routing import (
+    Ask as Ask,
     CueRouter as CueRouter,
     FixedRouter as FixedRouter,
     Router as Router,

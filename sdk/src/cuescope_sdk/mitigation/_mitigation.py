@@ -13,9 +13,9 @@ import numpy as np
 from cuescope.errors import UserError
 from cuescope.runs import write_atomically
 from cuescope.types import Output, Response, Trial
+from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
 from cuescope_sdk.models._archives import require_small_archive
 
-Ask = Callable[[Sequence[Trial]], Sequence[Response]]
 STAMP, ARRAYS = "mitigation.json", "arrays.npz"
 
 
@@ -86,8 +86,6 @@ def _parts(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
-    from cuescope_sdk.mitigation._routing import CueRouter, Router
-
     hints, given = get_type_hints(kind), {}
     for each in fields(kind):
         name, hint = prefix + each.name, hints[each.name]

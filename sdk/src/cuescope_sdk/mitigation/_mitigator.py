@@ -22,8 +22,8 @@ from cuescope.plugin import Plugin
 from cuescope.registry import version_with_code
 from cuescope.respond import answer_batch
 from cuescope.types import Outcome, Response, Sample, Trial
-from cuescope_sdk.mitigation._mitigation import STAMP, Ask, Mitigation, content, write
-from cuescope_sdk.mitigation._routing import Router
+from cuescope_sdk.mitigation._mitigation import STAMP, Mitigation, content, write
+from cuescope_sdk.mitigation._routing import Ask, Router
 from cuescope_sdk.stills import OUTPUTS, baseline_trials, stack_embeddings, stack_logits
 
 # what looks inside for the reason of an answer would look at answers that are no longer given

@@ -1,16 +1,17 @@
 """Which cues a sample shows, told from the model's own embeddings of its frames held still."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope.types import Outcome, Trial
+from cuescope.types import Outcome, Response, Trial
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.mitigation._mitigation import Ask
 from cuescope_sdk.stills import OUTPUTS, stack_embeddings
+
+Ask = Callable[[Sequence[Trial]], Sequence[Response]]
 
 
 class Router(Protocol):

@@ -55,8 +55,8 @@ class Head(Mitigation):
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         """By the new head where the sample shows a cue; without one, as before."""
         asking = [trial for trial in trials if "logits" in trial.outputs]
-        routes = self.router.route(asking, ask).any(axis=1).tolist() if asking else []
-        shows = iter(routes)
+        routes = self.router.route(asking, ask) if asking else np.zeros((0, 1), bool)
+        shows = iter(np.asarray(routes.any(axis=1)).tolist())
         changed = ["logits" in t.outputs and (next(shows) or self.everywhere) for t in trials]
 
         def logits(place: int, answer: Response) -> np.ndarray:

@@ -141,8 +141,8 @@ class LearnedPrompts(Readout):
 
 def label_weights(targets: Int[Tensor, " sample"]) -> Float[Tensor, " sample"]:
     """Weights of mean 1 with which each label that is there weighs the same."""
-    counts = torch.bincount(targets)[targets]
-    return len(targets) / (len(targets.unique()) * counts)
+    counts = torch.bincount(targets)
+    return len(targets) / ((counts > 0).sum() * counts[targets])
 
 
 def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:
