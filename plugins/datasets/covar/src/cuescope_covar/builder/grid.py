@@ -1,5 +1,6 @@
 """A picture to look at first: some photos, each on one background in all its variants."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> Path | None:
     None where nothing was kept to be shown.
     """
     shown = {(row.source_key, row.background, row.variant): row.image for row in rows if row.image}
+    kept = Counter((row.source_key, row.background) for row in rows if row.image)
     photos = list(dict.fromkeys(row.source_key for row in rows))
     backgrounds = [b for b in dict.fromkeys(row.background for row in rows) if b != ORIGINAL]
     variants = list(dict.fromkeys(row.variant for row in rows))
@@ -30,7 +32,11 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> Path | None:
         place = (column * CELL + 4, HEAD - 7)
         cv2.putText(picture, variant, place, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1)
     for line, photo in enumerate(chosen):
-        background = backgrounds[line * len(backgrounds) // len(chosen)]
+        turn = line * len(backgrounds) // len(chosen)
+        # a background of which the quality filter dropped something shows less
+        background = max(
+            backgrounds[turn:] + backgrounds[:turn], key=lambda name: kept[photos[photo], name]
+        )
         for column, variant in enumerate(variants):
             at = ORIGINAL if variant == ORIGINAL else background
             if file := shown.get((photos[photo], at, variant)):
