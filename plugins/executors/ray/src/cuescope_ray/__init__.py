@@ -100,6 +100,8 @@ class Ray(WorkerExecutor):
 
     def setup(self, build: bytes, trials: Sequence[Trial]) -> Setup:
         """Other machines must have the same versions, and see the files that are named."""
+        if self.options.address is None:
+            return Setup(build)
         files = files_of(trials) if self.options.frames == "paths" else ()
         return Setup(build, loaded_versions(), files)
 
