@@ -123,7 +123,7 @@ class Mitigator(Plugin, ABC):
             fingerprint=digest(
                 model.fingerprint, entry.name, version_with_code(entry.dist), *content(learned)
             ),
-            mitigated=folder,
+            options=_wider(model.options, folder),
             name=entry.name,
         )
         return changed  # type: ignore[no-any-return]
@@ -135,7 +135,7 @@ def save(mitigation: Mitigation, folder: Path, *, mitigator: str, model: Mapping
 
 
 def _changed_class(
-    kind: Any, learned: Mitigation, *, fingerprint: str, mitigated: Path, name: str
+    kind: Any, learned: Mitigation, *, fingerprint: str, options: Any, name: str
 ) -> type:
     """A class of the model's own kind, so that all that it exposes is found as before."""
 
@@ -148,14 +148,7 @@ def _changed_class(
     def facts(self: Any) -> dict[str, str]:
         of_class = getattr(kind, "facts", None)
         before = of_class.__get__(self) if isinstance(of_class, property) else vars(self)["facts"]
-        return {**before, "mitigated": f"by {name} ({mitigated})"}
-
-    def options(self: Any) -> Any:
-        own = vars(self)["options"]
-        wider = create_model(
-            type(own).__name__, __base__=type(own), mitigated=(Path | None, mitigated)
-        )
-        return wider(**{field: getattr(own, field) for field in type(own).model_fields})
+        return {**before, "mitigated": f"by {name} ({options.mitigated})"}
 
     def capabilities(self: Any) -> Any:
         own = vars(self).get("capabilities") or kind.capabilities
@@ -167,10 +160,16 @@ def _changed_class(
         "respond": respond,
         "fingerprint": property(lambda self: fingerprint),
         "facts": property(facts),
-        "options": property(options),
+        "options": property(lambda self: options),
         "capabilities": property(capabilities),
     }
     return type(f"Mitigated{kind.__name__}", (kind,), members)
+
+
+def _wider(own: Any, mitigated: Path) -> Any:
+    """The model's options, and the folder that it was mitigated by."""
+    wider = create_model(type(own).__name__, __base__=type(own), mitigated=(Path | None, mitigated))
+    return wider(**{field: getattr(own, field) for field in type(own).model_fields})
 
 
 def _in_batches(model: Any, respond: Any, trials: Sequence[Trial]) -> Iterator[Response]:
