@@ -13,7 +13,7 @@ from cuescope_cci.covar.answers import Answers
 from cuescope_cci.covar.bench import CovarBench
 from cuescope_cci.covar.contexts import background_pulls, exchange_backgrounds
 from cuescope_cci.covar.images import SUBSETS, Images, draw_sources, read_images
-from cuescope_cci.covar.measures import average, class_drops, correct_classes, subset_drops
+from cuescope_cci.covar.measures import Figure, average, class_drops, correct_classes, subset_drops
 from cuescope_cci.covar.models import LISTS, load_models, pairs, parse_models
 from cuescope_cci.covar.tables import accuracy_table, images_table, percent, points
 from cuescope_sdk import Context, Frame, Sample, Table, UserError
@@ -305,3 +305,10 @@ def test_killed_between_models_it_goes_on_to_the_same_tables(
     assert len({tuple(row[c] for c in accuracy.columns[1:]) for row in accuracy.rows}) == 1
     [effect] = tables["Models that differ in one thing, points (Figure 14)"].rows
     assert str(effect["Avg"]).startswith("+0 [")
+
+
+def test_no_star_where_the_interval_holds_zero() -> None:
+    beyond = Figure(0.1, 0.02, 0.2, 40, False, 0.001, 0.01)
+    assert beyond.star
+    assert not replace(beyond, low=-0.02).star
+    assert not replace(beyond, q_value=0.2).star

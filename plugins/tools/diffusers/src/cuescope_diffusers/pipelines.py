@@ -111,8 +111,8 @@ class OpenPipeline:
             given |= {"max_area": width * height, "_auto_resize": False}
         if options.guidance is not None:
             given[guidance_name(self._cls)] = options.guidance
-        if getattr(options, "image_guidance", None) is not None:
-            given["image_guidance_scale"] = options.image_guidance  # type: ignore[attr-defined]
+        if (image_guidance := getattr(options, "image_guidance", None)) is not None:
+            given["image_guidance_scale"] = image_guidance
         negative = options.negative_prompt
         if negative is None and guidance_name(self._cls) == "true_cfg_scale":
             negative = " "  # without one there is no guidance; this is what its authors give

@@ -38,8 +38,10 @@ class Figure:
 
     @property
     def star(self) -> bool:
-        """Whether it differs from 0 after correction."""
-        return self.q_value is not None and self.q_value <= LEVEL
+        """Whether it differs from 0 after correction; never where its interval holds 0."""
+        if self.q_value is None or self.low is None or self.high is None:
+            return False
+        return self.q_value <= LEVEL and not self.low <= 0 <= self.high
 
 
 MISSING = Figure()
