@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from cuescope_mitigators.choosing import cheap, halves, nearness
 from cuescope_mitigators.coop import CoOp
 from cuescope_mitigators.hide import Hide
 from cuescope_mitigators.last_layer import LastLayer, fit_head
@@ -101,7 +102,8 @@ def test_a_head_beside_no_other_is_a_logistic_regression() -> None:
 
 
 def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:
-    contract: Any = type("Check", (TestCoOp,), {"options": {"epochs": 60, "learning_rate": 0.05}})()
+    options = {"epochs": 300, "learning_rate": 0.05, "cost": 1}
+    contract: Any = type("Check", (TestCoOp,), {"options": options})()
     task = contract.task()
     learned = contract.build().fit(task)
     showing = task.shows[:, 0]
@@ -116,6 +118,24 @@ def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:
     assert others
     for was, now in zip(contract.ask(others), learned.answer(others, contract.ask), strict=True):
         assert np.array_equal(was.logits, now.logits)
+
+
+def test_a_remedy_goes_as_far_as_its_cost_allows() -> None:
+    """Of what may be lost, the setting with which the cue costs its label least."""
+    contract: Any = TestCoOp()
+    task = contract.task()
+    hurt, shows = np.array([s.label == task.hurts[0] for s in task.samples]), task.shows[:, 0]
+    before = ~(hurt & shows)
+    mended = np.ones_like(before)
+    costly = mended & (hurt | (np.arange(len(before)) % 10 > 0))  # a tenth of the others is lost
+    right = {0.0: before, 0.5: mended, 1.0: costly}
+    merit = nearness(task, [0])
+    assert cheap(right, before, 0, merit) == 0.5
+    assert cheap({0.0: before, 1.0: costly}, mended, 0.01 * len(before), merit) is None
+    assert merit(before)[0] == -1
+    assert sorted(np.bincount(halves(task.targets[shows]))) == pytest.approx(
+        [shows.sum() / 2] * 2, abs=len(task.labels)
+    )
 
 
 def test_a_text_tower_without_gradients_is_one_line() -> None:
