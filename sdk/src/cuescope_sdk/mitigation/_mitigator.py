@@ -34,9 +34,9 @@ GONE = frozenset({"choices", "image-tower"})
 class Task:
     """What a mitigator is given: labelled samples, and which of the cues each of them shows.
 
-    `hurts` has the label that each cue hurts, None for all of them, `names` what each cue is called,
-    None where nobody has named it. `ask` puts trials to the model, `router` tells the cues of
-    samples that are not here.
+    `hurts` has the label that each cue hurts, None for all of them, `names` what each cue is
+    called, None where nobody has named it. `ask` puts trials to the model, `router` tells the cues
+    of samples that are not here.
     """
 
     labels: tuple[str, ...]

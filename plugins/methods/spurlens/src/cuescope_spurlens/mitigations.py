@@ -40,7 +40,7 @@ class Hints:
 
 @dataclass(frozen=True)
 class Strategy:
-    """How a question is put; `votes` takes the majority, `describes` asks for a description first."""
+    """How a question is put; `votes`: the majority decides, `describes`: a description first."""
 
     put: Callable[[str, Hints], str] = lambda question, hints: question
     votes: bool = False

@@ -136,7 +136,7 @@ class Prompts(Mitigator):
         elif "text" in capabilities.outputs:
             self._refuse("sets", what="a model with a text tower")
             ways = ways_of(capabilities, names, self.options.ways)
-            if not self.options.ways and not NAMED <= set(ways):
+            if not self.options.ways and not NAMED.issubset(ways):
                 self.context.announce(
                     f"prompts: no warning of the cues ({', '.join(sorted(NAMED))}), for not all "
                     "have a name; --name cluster-03='red corner' says one"

@@ -1,4 +1,4 @@
-"""What a model makes of the frames alone: the mean of the visual tokens that its language side reads.
+"""What a model makes of the frames alone: the mean of the tokens that its language side reads.
 
 These are the tokens after the projector or merger, at the door of the first layer that sees words
 and frames together, so that no question has touched them. (InstructBLIP's Q-Former reads the
@@ -40,7 +40,7 @@ def embeddings(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, Float[n
     return found
 
 
-class _Reached(Exception):
+class _ReachedError(Exception):
     """The language side has got its tokens: nothing more has to run."""
 
 
@@ -68,10 +68,10 @@ def _until(layer: nn.Module, got: dict[str, Any]) -> Iterator[None]:
 
     def stop(module: nn.Module, args: Any, kwargs: Any) -> None:
         got.update(kwargs, **({"hidden_states": args[0]} if args else {}))
-        raise _Reached
+        raise _ReachedError
 
     with layer.register_forward_pre_hook(stop, with_kwargs=True):
         try:
             yield
-        except _Reached:
+        except _ReachedError:
             return
