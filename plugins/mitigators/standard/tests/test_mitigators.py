@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from cuescope_mitigators.asking import NAMED, WAYS
+from cuescope_mitigators.asking import NAMED, WAYS, information
 from cuescope_mitigators.coop import CoOp
 from cuescope_mitigators.hide import Hide
 from cuescope_mitigators.last_layer import LastLayer, fit_head
@@ -180,20 +180,32 @@ def test_a_warning_of_the_cue_helps_and_of_another_thing_does_not() -> None:
     assert elsewhere < before + 0.1
 
 
-def test_all_ways_are_weighted_by_how_sure_the_model_is() -> None:
+def test_ways_are_weighted_by_what_their_answers_tell() -> None:
     contract = others()
-    learned = contract.build().fit(contract.task()).learned
-    assert set(learned.ways) == set(WAYS)
-    assert learned.weights.sum() == pytest.approx(1)
-    # leaning on the corner is being sure: what takes it away weighs less
+    task = contract.task()
+    learned = contract.build().fit(task).learned
     weight = dict(zip(learned.ways, learned.weights, strict=True))
-    assert weight["plain"] > weight["guiding"] > weight["spurious-list"] == weight["spurious-top"]
-    sharp = others(sharpness=1000.0)
-    assert not NAMED & set(sharp.build().fit(sharp.task()).learned.ways)
+    assert sum(weight.values()) == pytest.approx(1)
+    # where the red corner decides, all answers are alike
+    assert sum(weight.get(way, 0) for way in NAMED) > 0.9
+    before, after = right_where_misled(contract, task)
+    assert after > before + 0.5
+    mild = others(sharpness=0.01)
+    assert set(mild.build().fit(task).learned.ways) == set(WAYS)
+
+
+def test_information_is_that_of_samples_and_answers() -> None:
+    sure = 50 * np.eye(3)[[0, 1, 2, 0, 1, 2]]
+    alike, unsure = 50 * np.eye(3)[[0] * 6], np.zeros((6, 3))
+    half = np.log([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]] * 2)
+    told = information(np.stack([sure, alike, unsure, half]))
+    np.testing.assert_allclose(
+        told, [1, 0, 0, (np.log(3) - 1.5 * np.log(2)) / np.log(3)], atol=1e-9
+    )
 
 
 def test_each_way_asks_what_it_says() -> None:
-    contract, asked = others(ways=("dual", "spurious-list")), list[Trial]()
+    contract, asked = others(ways=("dual", "spurious-list"), sharpness=0.01), list[Trial]()
     task = contract.task()
 
     def ask(trials: Sequence[Trial]) -> list[Response]:

@@ -1,4 +1,4 @@
-"""A model that reads questions, asked in other ways (SpurLens, section 6.2), weighted by sureness.
+"""A model that reads questions, asked in other ways (SpurLens, section 6.2).
 
 A sample that shows a cue is asked in every way that counts, all others plainly. Labels of samples
 are not looked at.
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import log_softmax, logsumexp
+from scipy.special import entr, log_softmax, logsumexp, softmax
 
 from cuescope_sdk import Capabilities, Output, Readout, Response, Sample, Trial, UserError
 from cuescope_sdk.language import (
@@ -23,7 +23,6 @@ from cuescope_sdk.language import (
     description_request,
     shorten_description,
 )
-from cuescope_sdk.maths import softmax
 from cuescope_sdk.mitigation import Ask, Router, Task
 from cuescope_sdk.stills import baseline_trials
 
@@ -31,6 +30,7 @@ Way = Literal["plain", "ensemble", "dual", "guiding", "spurious-list", "spurious
 WAYS: tuple[Way, ...] = ("plain", *get_args(WayOfAsking))
 NAMED = frozenset({"spurious-list", "spurious-top"})  # ways that say what the cues are
 EMBEDDING: frozenset[Output] = frozenset({"embedding"})  # the same, whatever is asked
+TENTHS = 10.0  # a tenth more of what can be told: e times the weight, with sharpness 1
 LEAST = 0.01  # a way with less weight is not asked
 TRIED = 8  # samples that tell whether a model reads its question
 THING, ANSWER, CLAIM = "what is asked about", "one of the answers", "it is right"
@@ -129,13 +129,17 @@ def common_text(wordings: Sequence[Response]) -> str:
     return text
 
 
-def sureness(logits: Float[np.ndarray, "way sample label"]) -> Float[np.ndarray, " way"]:
-    """How far the best label stands out of what a way gives it in all samples.
+def information(logits: Float[np.ndarray, "way sample label"]) -> Float[np.ndarray, " way"]:
+    """What the answers to a way tell of a sample, as a share of all that they could (0 to 1).
 
-    As Allingham et al. (2023) weigh templates: a way that likes one label everywhere says little.
+    The mutual information of samples and answers: large where the model is sure of each answer, and
+    does not say the same of all. The way with the largest is the best guess at the most accurate
+    one without labels (Sorensen et al., 2022). Of samples that all show a cue, a way by which the
+    cue alone decides tells nothing.
     """
-    apart = logits - logits.mean(axis=1, keepdims=True)
-    return np.asarray(apart.max(axis=2).mean(axis=1))
+    shares = softmax(logits, axis=2)
+    each, together = entr(shares).sum(axis=2).mean(axis=1), entr(shares.mean(axis=1)).sum(axis=1)
+    return np.asarray((together - each) / np.log(logits.shape[2]))
 
 
 def ways_of(
@@ -180,7 +184,7 @@ class Learned:
 def fit_ways(
     task: Task, wanted: Sequence[Way], question: str, everywhere: bool, sharpness: float
 ) -> Learned:
-    """Weigh the ways by how sure the model is of samples with a cue; `everywhere`: of all.
+    """Weigh the ways by what their answers tell of samples with a cue; `everywhere`: of all.
 
     Raises UserError where the model answers the same however it is asked.
     """
@@ -213,7 +217,7 @@ def fit_ways(
             for of_way in (asked if "plain" in ways else asked[1:])
         ]
     )
-    weights = softmax(sharpness * sureness(logits)[None])[0]
+    weights = softmax(sharpness * TENTHS * information(logits))
     kept = weights >= LEAST
     return Learned(
         tuple(way for way, keep in zip(ways, kept, strict=True) if keep),

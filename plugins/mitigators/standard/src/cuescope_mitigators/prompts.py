@@ -35,7 +35,7 @@ class PromptsOptions(Options):
         (),
         description="of a model that reads questions: how samples with a cue are asked, one way or "
         "several (plain, ensemble, dual, guiding, spurious-list, spurious-top), weighted by how "
-        "sure the model is; none: all that the model and the cues' names allow",
+        "much their answers tell; none: all that the model and the cues' names allow",
     )
     everywhere: bool = Field(
         False, description="ask so about all samples, not only where a cue is seen"
