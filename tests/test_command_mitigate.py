@@ -169,7 +169,7 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     place: Path, mitigated: Callable[..., Report], tmp_path: Path
 ) -> None:
     """The answer sheet names the cue to the run; a placebo is a warning of another thing."""
-    audit = [{"fake": "reader", "samples=900": "samples=600"}.get(word, word) for word in AUDIT]
+    audit = [{"fake": "reader"}.get(word, word) for word in AUDIT]
     run(*audit, "--part", "1/3", "--out", str(tmp_path / "run"))
     mitigate = ("mitigate", str(tmp_path / "run"), "--with", "prompts", "-q")
     run(*mitigate, "--placebos", "2")
@@ -185,7 +185,10 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     assert not load_report(tmp_path / "guided").findings
     # what was learned answers any audit
     run(*audit, "-M", f"mitigated={folder / 'mitigated'}", "--out", str(tmp_path / "after"))
-    assert not load_report(tmp_path / "after").findings
+    before, after = (load_report(tmp_path / name).accuracy for name in ("run", "after"))
+    assert before is not None
+    assert after is not None
+    assert after.share > before.share + 0.08
 
 
 def test_what_only_moves_answers_is_called_that(mitigated: Callable[..., Report]) -> None:
