@@ -190,6 +190,8 @@ def test_ways_are_weighted_by_what_their_answers_tell() -> None:
     assert sum(weight.get(way, 0) for way in NAMED) > 0.9
     before, after = right_where_misled(contract, task)
     assert after > before + 0.5
+    turned = others(ways=("spurious-list", "plain")).build().fit(task).learned
+    assert turned.weights[turned.ways.index("spurious-list")] > 0.9
     mild = others(sharpness=0.01)
     assert set(mild.build().fit(task).learned.ways) == set(WAYS)
 

@@ -130,6 +130,10 @@ class FakeReader(FakeModel):
         update={"exposes": frozenset({"patches"})}
     )
 
+    def __init__(self, options: FakeModelOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.fingerprint = digest("fake-reader", options.model_dump())
+
     def see(self, trial: Trial) -> Float[np.ndarray, " dim"]:
         """As of `FakeModel`, the red corner as far as the question lets it be looked at."""
         features, question = super().see(trial), trial.sample.question

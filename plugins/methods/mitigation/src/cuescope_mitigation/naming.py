@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from cuescope_sdk import Feature, Report
+from cuescope_sdk import Feature, Report, UserError
 from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.tools import guess_in
 
@@ -40,10 +40,12 @@ def word_of(report: Report, feature: Feature, given: Mapping[str, str]) -> str |
 
 
 def check_names(findings: Iterable[str], given: Mapping[str, str]) -> None:
-    """Raises UserError for a name of what is no finding."""
+    """Raises UserError for a name of what is no finding, and for a name without a word."""
     known = tuple(dict.fromkeys(findings))
-    for key in given:
+    for key, word in given.items():
         refuse_unknown("mitigate", "finding", key, known)
+        if not word.strip():
+            raise UserError(f"mitigate: the name of {key}", expected="words", got="none")
 
 
 def other_words(
@@ -51,7 +53,9 @@ def other_words(
 ) -> tuple[str | None, ...]:
     """A thing drawn at random in place of each word; the same for the same word, None for None."""
     known = " ".join(word.lower() for word in (*words, *labels) if word)
-    things = [thing for thing in THINGS if not set(thing.split()) & set(known.split())]
+    # hundreds of labels may name them all
+    free = [thing for thing in THINGS if not set(thing.split()) & set(known.split())]
+    things = free or THINGS
     drawn = [things[place % len(things)] for place in rng.permutation(max(len(words), len(things)))]
     thing_of = dict(zip(dict.fromkeys(words), drawn, strict=False))
     return tuple(None if word is None else thing_of[word] for word in words)

@@ -183,7 +183,6 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
 def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
     by_key = {feature.key: feature for feature in report.features}
     findings, given = report.findings[: options.top], options.names
-    check_names((score.feature for score in findings), given)
     cues = tuple(
         Cue(
             by_key[score.feature],
@@ -199,6 +198,7 @@ def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
             expected="a run that found a cue",
             remedy="There is nothing to mitigate; audit more samples to find smaller effects",
         )
+    check_names((score.feature for score in findings), given)
     if not all(cue.feature.occurrences for cue in cues):
         raise UserError(
             f"{options.run}: a finding without samples that show it",

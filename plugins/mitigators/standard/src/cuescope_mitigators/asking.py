@@ -5,7 +5,7 @@ are not looked at.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -202,19 +202,20 @@ def fit_ways(
             remedy="Take more samples, or -O everywhere=true",
         )
     cues = task.router.best(trials, task.ask)
-    many = len(ways) > 1
-    shown = len(trials) if many else TRIED
-    asked = asker.answers(tuple(dict.fromkeys(("plain", *ways))), trials[:shown], cues[:shown])
-    _require_reading(asked, ways)
-    if not many:
+    single = len(ways) == 1
+    shown = TRIED if single else len(trials)
+    asked = tuple(dict.fromkeys(("plain", *ways)))
+    answers = dict(zip(asked, asker.answers(asked, trials[:shown], cues[:shown]), strict=True))
+    _require_reading(answers)
+    if single:
         return Learned(ways, np.ones(1), names, asker.question)
     logits = np.stack(
         [
             [
-                log_probabilities(of_trial)[[trial.sample.choices.index(x) for x in task.labels]]
-                for of_trial, trial in zip(of_way, trials, strict=True)
+                log_probabilities(wordings)[[trial.sample.choices.index(x) for x in task.labels]]
+                for wordings, trial in zip(answers[way], trials, strict=True)
             ]
-            for of_way in (asked if "plain" in ways else asked[1:])
+            for way in ways
         ]
     )
     weights = softmax(sharpness * TENTHS * information(logits))
@@ -227,20 +228,20 @@ def fit_ways(
     )
 
 
-def _require_reading(asked: Sequence[list[list[Response]]], ways: Sequence[str]) -> None:
-    """The first of `asked` is the plain way."""
-    plain, others = asked[0], asked[1:]
+def _require_reading(answers: Mapping[str, list[list[Response]]]) -> None:
+    """Raises UserError where all ways are answered alike."""
+    others = [way for way in answers if way != "plain"]
     same = all(
-        np.array_equal(np.asarray(each.logits), np.asarray(before[0].logits))
+        np.array_equal(np.asarray(answer.logits), np.asarray(plain.logits))
         for way in others
-        for before, wordings in zip(plain, way, strict=True)
-        for each in wordings
+        for [plain], wordings in zip(answers["plain"], answers[way], strict=True)
+        for answer in wordings
     )
     if others and same:
         raise UserError(
             "prompts: this model answers the same however it is asked",
             expected="a model that reads a question",
-            got=f"equal answers to {', '.join(ways)}",
+            got=f"equal answers to {', '.join(others)}",
             remedy="Take last-layer, or coop where it has a text tower",
         )
 

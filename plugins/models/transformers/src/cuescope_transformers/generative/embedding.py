@@ -1,4 +1,4 @@
-"""What a model makes of the frames alone: the mean of the tokens that its language side reads.
+"""A sample's embedding: the mean of its visual tokens, as the language side reads them.
 
 These are the tokens after the projector or merger, at the door of the first layer that sees words
 and frames together, so that no question has touched them. (InstructBLIP's Q-Former reads the
