@@ -169,8 +169,8 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     place: Path, mitigated: Callable[..., Report], tmp_path: Path
 ) -> None:
     """The answer sheet names the cue to the run; a placebo is a warning of another thing."""
-    audit = [{"fake": "reader"}.get(word, word) for word in AUDIT]
-    run(*audit, "--part", "1/3", "--out", str(tmp_path / "run"))
+    audit = [*({"fake": "reader"}.get(word, word) for word in AUDIT), "--part", "1/3"]
+    run(*audit, "--out", str(tmp_path / "run"))
     mitigate = ("mitigate", str(tmp_path / "run"), "--with", "prompts", "-q")
     run(*mitigate, "--placebos", "2")
     folder = tmp_path / "run-mitigated-prompts"
@@ -181,7 +181,8 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     low, high = map(int, re.findall(r"[+-]\d+", str(row["random cues"]))[1:])
     assert low <= 0 <= high
     # a general caution knows nothing of the cue
-    run(*mitigate, "-O", "ways=guiding", "--out", str(tmp_path / "guided"))
+    guided = ("-O", "ways=guiding", "--placebos", "1")
+    run(*mitigate, *guided, "--out", str(tmp_path / "guided"))
     assert not load_report(tmp_path / "guided").findings
     # what was learned answers any audit
     run(*audit, "-M", f"mitigated={folder / 'mitigated'}", "--out", str(tmp_path / "after"))

@@ -228,7 +228,7 @@ def fit_ways(
     )
 
 
-def _require_reading(answers: Mapping[str, list[list[Response]]]) -> None:
+def _require_reading(answers: Mapping[Way, list[list[Response]]]) -> None:
     """Raises UserError where all ways are answered alike."""
     others = [way for way in answers if way != "plain"]
     same = all(
