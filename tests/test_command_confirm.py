@@ -217,6 +217,8 @@ def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) 
         (("--on", "val"), "the run's own split 'val'"),
         (("-O", "sample=3"), "Did you mean"),
         (("--tool", "proposer=known"), "has no use for a proposer"),
+        (("-T", "detector.score=1"), "-T detector: no tool has this role here"),
+        (("--tool", "detector=finder", "-T", "detector.x=1"), "'x'"),
     ],
 )
 def test_what_cannot_be_is_one_line(
@@ -264,3 +266,22 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
 
 def other_data(stored: dict[str, dict[str, dict[str, str]]]) -> dict[str, str]:
     return {**stored["provenance"]["data"], "fingerprint": "another"}
+
+
+def test_an_audit_goes_on_to_confirm(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`audit --confirm` is both commands; its plan says that it is the plan of the first alone."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.syspath_prepend(str(place / "plugins"))
+    line = [word for word in audit_of(place / "both", "fake", 1.0, "--confirm") if word != "-q"]
+    line[line.index("samples=600")] = "samples=120"
+    run(*line, "--plan")
+    assert "`cuescope confirm RUN --plan` tells the cost" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert not (place / "both").exists()
+    run(*line, "--json", "-q")
+    assert load_report(place / "both").provenance.method.spec == "corners"
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["provenance"]["method"]["spec"] == "confirm"

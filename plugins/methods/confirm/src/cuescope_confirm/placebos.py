@@ -85,7 +85,7 @@ def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
     """
     if cue.feature.kind in ABOUT_OBJECTS:
         gaps = [s for s in study.report.headlines if s.feature == cue.feature.key]
-        return any(None not in (s.low, s.high) and s.low <= 0 <= s.high for s in gaps)
+        return any((s.low or 0.0) <= 0 <= (s.high or 0.0) for s in gaps if s.value is not None)
     seen = seen_of(audit, study, cue)
     if target.direction.toward == "the label":
         return pull_of(audit, seen, cue)[1] < ALIKE
