@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.measuring import Measured, Results, Row, differences
+from cuescope_confirm.measuring import COARSE, Measured, Results, Row, differences
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.placebos import said
 from cuescope_confirm.scores import Control, Effect
@@ -111,7 +111,10 @@ def statement(row: Row) -> str:
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
     yes = [e for e in row.witnesses if e.decision == "confirms" and e.removes == removes]
-    first, *more = sorted(yes, key=lambda e: -e.effect.low if e.effect else 0.0)
+    first, *more = sorted(
+        yes,
+        key=lambda e: (e.witness.named.kind.needs in COARSE, -(e.effect.low if e.effect else 0)),
+    )
     assert first.effect is not None
     others = f"; also {', '.join(each.name for each in more)}" if more else ""
     return f"{first.name} {bounded(first.effect)}{others}"
