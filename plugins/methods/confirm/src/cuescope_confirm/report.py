@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from cuescope_confirm.locating.placebos import said
 from cuescope_confirm.measuring import COARSE, Measured, Results, Row, differences
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.placebos import said
 from cuescope_confirm.scores import Control, Effect
 from cuescope_sdk import Audit, Cell, Score, Table
 
