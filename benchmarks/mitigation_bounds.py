@@ -1,4 +1,4 @@
-"""Whether a remedy takes a planted cue away: `coop` and `last-layer` on toy-clip, within all bounds.
+"""Whether a remedy takes a planted cue away, within all bounds: `coop` and `last-layer`.
 
     python benchmarks/mitigation_bounds.py [--out FOLDER] [--test 51200] [--dial 0.35]
 
@@ -24,7 +24,8 @@ BOUNDS = {"worst_group_gain": (20, 100), "overall_gain": (-2, 100), "gap_after":
 
 def cuescope(*words: str) -> None:
     """One command, as typed."""
-    print("cuescope", *words, flush=True)
+    sys.stdout.write(f"cuescope {' '.join(words)}\n")
+    sys.stdout.flush()
     subprocess.run([*CUESCOPE, *words, "-q"], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -59,7 +60,8 @@ def main() -> None:
         out = given.out / name
         cuescope("mitigate", found, "--with", name, "--on", "test", "--top", "1", "--out", str(out))
         for bound, (words, holds) in bounds_of(load_report(out)).items():
-            print(f"{name:12} {bound:18} {words:20} {'holds' if holds else 'DOES NOT HOLD'}")
+            verdict = "holds" if holds else "DOES NOT HOLD"
+            sys.stdout.write(f"{name:12} {bound:18} {words:20} {verdict}\n")
             whole &= holds
     sys.exit(not whole)
 
