@@ -20,6 +20,11 @@ NEXT = (
     "`cuescope mitigate RUN --with NAME`, with the run that found it."
 )
 
+MISSING = (
+    "No cue is shown to be a cause. What a decision lacks stands beside each cue: more samples "
+    "(`--on SPLIT`) or a tool (`--tool detector=SPEC`) may bring it."
+)
+
 
 def points(value: float) -> str:
     """A share in points, with its sign."""
@@ -34,12 +39,11 @@ def bounded(effect: Effect) -> str:
 def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
     audit.note("rule", RULE)
-    if any(row.ruling.verdict == "causes" for row in results.rows):
-        audit.note("next step", NEXT)
     counts = {
         verdict: sum(row.ruling.verdict == verdict for row in results.rows)
         for verdict in ("causes", "accompanies", "cannot tell")
     }
+    audit.note("next step", NEXT if counts["causes"] else MISSING)
     audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
     for table in tables(results, options):
         audit.attach(table)
@@ -110,11 +114,15 @@ def statement(row: Row) -> str:
 
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
-    yes = [e for e in row.witnesses if e.decision == "confirms" and e.removes == removes]
-    first, *more = sorted(
-        yes,
-        key=lambda e: (e.witness.named.kind.needs in COARSE, -(e.effect.low if e.effect else 0)),
-    )
+    yes = [
+        (each.effect.low, each)
+        for each in row.witnesses
+        if each.effect is not None
+        and each.decision == "confirms"
+        and each.removes == removes
+        and each.witness.named.kind.needs not in COARSE
+    ]
+    first, *more = (each for _, each in sorted(yes, key=lambda pair: -pair[0]))
     assert first.effect is not None
     others = f"; also {', '.join(each.name for each in more)}" if more else ""
     return f"{first.name} {bounded(first.effect)}{others}"
