@@ -69,7 +69,7 @@ def scores_of(row: Row) -> Iterator[Score]:
 def statement(row: Row) -> str:
     """The verdict in words, with what it rests on."""
     cue, ruling, direction = row.target.cue, row.ruling, row.target.direction
-    where = "{feature}" + (f" on '{cue.label}'" if cue.label else "")
+    where = "{feature}" + (f" on '{cue.about}'" if cue.about else "")
     if ruling.verdict == "cannot tell":
         tried = _list(row, ("confirms", "undecided", "placebo does as much"))
         found = f" Beyond their placebos: {tried}." if tried else ""
@@ -138,7 +138,7 @@ def dossier_table(results: Results) -> Table:
         quality = located.quality if located else None
         values: tuple[Cell, ...] = (
             row.target.cue.name,
-            row.target.cue.label or "any",
+            row.target.cue.about or "any",
             ruling.verdict,
             "yes" if ruling.necessary else "-",
             "yes" if ruling.sufficient else "-",
@@ -167,7 +167,7 @@ def matrix(results: Results) -> Table:
     rows = []
     for row in results.rows:
         by_name = {each.name: each for each in row.witnesses}
-        cells: list[Cell] = [row.target.cue.name, row.target.cue.label or "any"]
+        cells: list[Cell] = [row.target.cue.name, row.target.cue.about or "any"]
         cells += [_cell(by_name[name]) for name in names]
         rows.append(dict(zip(columns, cells, strict=True)))
     return Table(

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from cuescope_confirm.asking import gives, probability, trial_of
 from cuescope_confirm.cases import Pair, pairs_of, sort_of
 from cuescope_confirm.locating import POOL, Target, locate
+from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError
@@ -94,8 +95,9 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     named = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
     audit.expect_more(most_trials(study, len(named), options))
-    targets = tuple(locate(audit, options, study, cue) for cue in study.cues)
-    if all(target.located is None for target in targets):
+    cues = audit.once(merge_cues, audit, options, study)
+    targets = tuple(locate(audit, options, study, cue) for cue in cues)
+    if targets and all(target.located is None for target in targets):
         reasons = sorted({str(target.reason) for target in targets})
         raise UserError(
             f"no finding of {options.run} can be located",
