@@ -89,11 +89,18 @@ class Confirm(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """The verdicts."""
+        from cuescope_confirm.admitting import say_do_gap
         from cuescope_confirm.figures import contrasts
         from cuescope_confirm.report import scores
+        from cuescope_confirm.sources import sources
+        from cuescope_confirm.study import prepare
 
         results = audit.once(_results, audit, self.options, outcomes)
         rows = list(scores(audit, self.options, results))
+        if (admitted := say_do_gap(audit, self.options, results)) is not None:
+            audit.attach(admitted)
+        for table in sources(audit.once(prepare, audit, self.options), results):
+            audit.attach(table)
         for shown in contrasts(audit, results):
             audit.attach(shown)
         return rows

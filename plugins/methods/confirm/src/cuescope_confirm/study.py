@@ -18,7 +18,6 @@ from cuescope_sdk import (
     read_answers,
 )
 
-
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
 
 

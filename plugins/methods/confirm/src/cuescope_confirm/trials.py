@@ -116,7 +116,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
                 reason = nothing_to_do(target, each.kind)
             answers = None if reason else _unasked(audit, target, each, pairs)
             witnesses.append(Witness(target, each, reason, answers))
-    audit.expect_more(0)  # the pairs are all that is asked from here on
+    audit.expect_more(most_traces(audit, options, len(targets)))  # after the pairs
     return Dossier(study, targets, tuple(witnesses))
 
 
@@ -125,6 +125,11 @@ def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
     frames = max((len(sample.frames) for sample in study.held.values()), default=1)
     pool = min(len(study.held), POOL * options.samples * 3 // 2) * (frames + 1)
     return len(study.cues) * (3 * pool + witnesses * options.samples * 9 // 2)
+
+
+def most_traces(audit: Audit, options: ConfirmOptions, cues: int) -> int:
+    """A bound on what reasoning is asked for: with, without, and samples that do not show it."""
+    return 3 * cues * options.admitted if "text" in audit.capabilities.outputs else 0
 
 
 def why_not(audit: Audit, target: Target, named: Named) -> str | None:
