@@ -7,17 +7,17 @@ Two findings are one cue where
 - each recognises at least half of the frames that show the other. A linear model learns a
   finding's frames, and may take at most one in twenty other frames for it. It has a say where it
   recognises half of the finding's own frames when it has not learned from them. Models that look at
-  the embedding and at colours must agree.
+  the embedding and at colours must agree. Findings that meet as often as chance has it are two.
 
 Where both mark regions in the same frames, half of the smaller region must be in both.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from cuescope_confirm.asking import (
     ABOUT_OBJECTS,
@@ -37,6 +37,7 @@ from cuescope_sdk.statistics import Groups
 
 SAME = 0.5  # share of the other's frames, or of the smaller region; as `compare --consensus`
 SPARED = 0.95  # share of other frames that a model must not take for the finding's
+PURE = 0.8  # of a finding's frames that the others of its cue recognise, to be an example of it
 FRAMES = 100  # of a finding, and others: so many are looked at
 FEWEST = 10  # frames of no finding; with fewer, those of third findings are the others
 FOLDS = 4
@@ -56,51 +57,63 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
     for cue in study.cues:
         by_feature.setdefault(cue.feature.key, []).append(cue)
     first = [cues[0] for cues in by_feature.values()]
-    same = same_cues(audit, study, first)
+    shares = recognition(audit, study, first)
     merged = []
-    for group in connected(same):
+    for group in joined(np.minimum(shares, shares.T)):
         members = [cue for row in group for cue in by_feature[first[row].feature.key]]
-        merged += list(_as_one(audit, study, members))
+        known = shares[np.ix_(group, group)].mean(axis=0)  # how far the others recognise each
+        pure = {first[row].feature.key for row, k in zip(group, known, strict=True) if k >= PURE}
+        merged.append(_as_one(audit, study, members, pure))
     order = {cue.id: row for row, cue in enumerate(study.cues)}
-    merged.sort(key=lambda cue: min(order[member.id] for member in cue.members))
-    return tuple(merged[: options.top])
+
+    def rank(cue: Cue) -> tuple[int, int]:
+        methods = {member.run for member in cue.members}
+        return -len(methods), min(order[member.id] for member in cue.members)
+
+    return tuple(sorted(merged, key=rank)[: options.top])
 
 
-def connected(same: Bool[np.ndarray, "cue cue"]) -> list[list[int]]:
-    """Rows joined where they are the same, directly or through others.
+def joined(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
+    """Rows in groups, by average linkage (Sokal and Michener, 1958) down to `SAME`.
 
-    >>> connected(np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]], bool))
-    [[0, 2], [1]]
+    So a finding that holds parts of two cues does not join them.
+
+    >>> joined(np.array([[1, 0.9, 0.6, 0], [0.9, 1, 0.2, 0], [0.6, 0.2, 1, 0.9], [0, 0, 0.9, 1]]))
+    [[0, 1], [2, 3]]
     """
-    groups: list[list[int]] = []
-    for row in range(len(same)):
-        met = [group for group in groups if same[row, group].any()]
-        groups = [group for group in groups if group not in met]
-        groups.append(sorted([row, *(other for group in met for other in group)]))
+    groups = [[row] for row in range(len(alike))]
+    while len(groups) > 1:
+        pairs = list(combinations(range(len(groups)), 2))
+        means = [float(alike[np.ix_(groups[a], groups[b])].mean()) for a, b in pairs]
+        best = int(np.argmax(means))
+        if means[best] < SAME:
+            break
+        a, b = pairs[best]
+        groups[a] = sorted(groups[a] + groups.pop(b))
     return sorted(groups)
 
 
-def same_cues(audit: Audit, study: Study, cues: Sequence[Cue]) -> Bool[np.ndarray, "cue cue"]:
-    """Which of the findings are one cue, by the rule above."""
-    frames = [_frames(study, cue) for cue in cues]
-    learner = _Learner(audit, study, [frozenset(own) for own in frames])
-    same = np.eye(len(cues), dtype=bool)
+def recognition(
+    audit: Audit, study: Study, cues: Sequence[Cue]
+) -> Float[np.ndarray, "recogniser recognised"]:
+    """How much of each other each finding recognises: 1 by place or name, else the share."""
+    learner = _Learner(audit, study, [frozenset(_frames(study, cue)) for cue in cues])
+    boxes = [_boxes(study, cue) for cue in cues]
+    shares = np.eye(len(cues))
     for a, b in combinations(range(len(cues)), 2):
         place_a, place_b = _place(cues[a]), _place(cues[b])
         if place_a is not None or place_b is not None:
-            alike = place_a == place_b
+            both = (float(place_a == place_b),) * 2
         elif _questions(cues[a]) != _questions(cues[b]):
-            alike = False
+            both = 0.0, 0.0
         elif _name(cues[a]) is not None and _name(cues[a]) == _name(cues[b]):
-            alike = True
+            both = 1.0, 1.0
+        elif not regions_agree(boxes[a], boxes[b]):
+            both = 0.0, 0.0
         else:
-            alike = (
-                regions_agree(_boxes(study, cues[a]), _boxes(study, cues[b]))
-                and learner.recognises(a, b)
-                and learner.recognises(b, a)
-            )
-        same[a, b] = same[b, a] = alike
-    return same
+            both = learner.recognised(a, b), learner.recognised(b, a)
+        shares[a, b], shares[b, a] = both
+    return shares
 
 
 # ---------------------------------------------------------------------- what is known of a finding
@@ -120,10 +133,10 @@ def _questions(cue: Cue) -> str | None:
 
 
 def _name(cue: Cue) -> str | None:
-    """In lower case; None where nobody has named it."""
-    named = word_of(cue) or (cue.name if cue.name != cue.feature.key else None)
-    unnamed = named is None or named.startswith(cue.feature.key)
-    return None if unnamed else str(named).strip("' ").lower()
+    """In lower case, by a check, a word or an annotation; None for what a method numbers."""
+    kind = kind_of_background(cue)
+    named = cue.checked or word_of(cue) or (": ".join(kind) if kind else None)
+    return named.strip("' ").lower() if named else None
 
 
 def _frames(study: Study, cue: Cue) -> list[FrameId]:
@@ -190,50 +203,64 @@ class _Model:
 
 
 class _Learner:
-    """The models of findings; `frames` are those of each of them."""
+    """The models of findings; `frames` are those of each of them.
+
+    A finding's frames are told from frames of no finding that may be the same cue. Those of
+    findings that meet it as often as chance has it are left where they are, on both sides: else
+    what is seen in them would help to tell the sides apart.
+    """
 
     def __init__(self, audit: Audit, study: Study, frames: Sequence[frozenset[FrameId]]) -> None:
         self._audit, self._study, self._frames = audit, study, frames
-        everything = [(key, n) for key, s in study.seen.items() for n in range(len(s.frames))]
-        taken = frozenset[FrameId]().union(*frames)
-        self._everything = everything
-        self._free = [each for each in everything if each not in taken]
-        self._models: dict[tuple[int, int | None], list[_Model]] = {}
+        self._everything = [(key, n) for key, s in study.seen.items() for n in range(len(s.frames))]
+        self._models: dict[tuple[int, frozenset[int]], list[_Model]] = {}
         self._readers = [
             _remembering(lambda wanted: embeddings(audit, study.seen, wanted)),
             _remembering(lambda wanted: coarse_colours(study, wanted)),
         ]
-        self._drawn = [self._some(sorted(own), "frames", str(n)) for n, own in enumerate(frames)]
+        total = len(self._everything)
+        self._related = [
+            frozenset(n for n, other in enumerate(frames) if not meet_by_chance(own, other, total))
+            for own in frames
+        ]
 
-    def recognises(self, own: int, other: int) -> bool:
-        """Whether the models of one finding take half of the other's frames for its own."""
-        frames = self._drawn[other]
-        if not frames or not self._frames[own]:
-            return False
+    def recognised(self, own: int, other: int) -> float:
+        """The share of the other's frames that the models of one finding take for its own."""
+        frames = self._some(self._frames[other], "frames", str(other))
+        if other not in self._related[own] or not frames or not self._frames[own]:
+            return 0.0
         unlisted = [each for each in frames if each not in self._frames[own]]
+        if not unlisted:
+            return 1.0
         listed = len(frames) - len(unlisted)
-        if not unlisted or listed >= SAME * len(frames):
-            return True
         models = self._of(own, other)
         shares = [(listed + m.share(unlisted) * len(unlisted)) / len(frames) for m in models]
-        return bool(shares) and min(shares) >= SAME
+        return min(shares, default=0.0)
 
     def _of(self, own: int, other: int) -> list[_Model]:
-        few = len(self._free) < FEWEST
-        key = own, other if few else None
-        if key not in self._models:
-            both = self._frames[own] | self._frames[other]
-            others = [e for e in self._everything if e not in both] if few else self._free
-            self._models[key] = list(self._learned(own, others))
-        return self._models[key]
+        apart = self._related[own] - {own}
+        taken = frozenset[FrameId]().union(*(self._frames[n] for n in apart)) | self._frames[own]
+        others = [each for each in self._everything if each not in taken]
+        if len(others) < FEWEST:  # all frames are in findings: those of third ones are the others
+            apart = frozenset({other})
+            taken = self._frames[own] | self._frames[other]
+            others = [each for each in self._everything if each not in taken]
+        if (own, apart) not in self._models:
+            shown = frozenset[FrameId]().union(*(self._frames[n] for n in apart))
+            alone = self._frames[own] - shown
+            positive = alone if len(alone) >= FEWEST else self._frames[own]
+            self._models[own, apart] = list(self._learned(own, positive, others))
+        return self._models[own, apart]
 
-    def _learned(self, own: int, others: Sequence[FrameId]) -> Iterator[_Model]:
+    def _learned(
+        self, own: int, shown: Iterable[FrameId], others: Sequence[FrameId]
+    ) -> Iterator[_Model]:
         """The models that recognise half of the finding's own frames, not having seen them."""
-        positive = self._drawn[own]
         seen = self._study.seen
+        positive = self._some(shown, "frames", str(own))
         labels = {seen[key].label for key, _ in positive}
         alike = [each for each in others if seen[each[0]].label in labels]
-        enough = alike if len(alike) >= FEWEST else list(others)
+        enough = alike if len(alike) >= FEWEST else others
         negative = self._some(enough, "others", str(own))
         if min(len(positive), len(negative)) < FOLDS:
             return
@@ -255,9 +282,28 @@ class _Learner:
                 if (scores[shows] > threshold).mean() >= SAME:
                     yield _Model(fit(rows, shows, weights), threshold, reader)
 
-    def _some(self, frames: Sequence[FrameId], *names: str) -> list[FrameId]:
+    def _some(self, frames: Iterable[FrameId], *names: str) -> list[FrameId]:
+        frames = sorted(frames)
         chosen = self._audit.rng("confirm", "merge", *names).permutation(len(frames))[:FRAMES]
         return [frames[row] for row in sorted(chosen.tolist())]
+
+
+def meet_by_chance(first: Set[FrameId], second: Set[FrameId], total: int) -> bool:
+    """Whether two findings share about as many of all frames as two that have nothing in common.
+
+    Between half and twice the number that chance gives, and no more than half of what it leaves.
+    Then they are two cues. Findings that share none of many frames may be parts of one.
+
+    >>> half, other = {("a", n) for n in range(40)}, {("a", n) for n in range(20, 60)}
+    >>> meet_by_chance(half, other, 80), meet_by_chance(half, half, 80)
+    (True, False)
+    """
+    if first is second or not first or not second:
+        return False
+    both, expected = len(first & second), len(first) * len(second) / total
+    larger, smaller = max(len(first), len(second)) / total, min(len(first), len(second))
+    beyond = (both / smaller - larger) / (1 - larger) if larger < 1 else 0.0
+    return expected / 2 <= both <= 2 * expected and beyond < SAME
 
 
 def _remembering(reader: Reader) -> Reader:
@@ -283,8 +329,8 @@ def coarse_colours(study: Study, frames: Sequence[FrameId]) -> Float[np.ndarray,
 # ----------------------------------------------------------------------------------- the merged cue
 
 
-def _as_one(audit: Audit, study: Study, members: Sequence[Cue]) -> Iterator[Cue]:
-    """The merged cue, about the labels of its most harmful claim.
+def _as_one(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
+    """The merged cue, about the labels of its most harmful claim; it occurs where `pure` ones do.
 
     Findings of one cue may say different things of it: that it makes some labels rarer as right
     answers, and another one commoner as a wrong answer. One of these is tested, since the others
@@ -302,33 +348,45 @@ def _as_one(audit: Audit, study: Study, members: Sequence[Cue]) -> Iterator[Cue]
         return not direction.harms, direction.toward != "the right answer", -gap
 
     chosen = [cue for cue, _ in min(claims.values(), key=rank)]
-    lead = min(chosen, key=_hard_to_locate)
+    lead = min(chosen, key=lambda cue: (not _is_annotated(cue), cue.feature.key not in pure))
     labels = tuple(sorted({cue.label for cue in chosen if cue.label is not None}))
     if any(cue.label is None for cue in chosen):
         labels = ()
-    names = [cue.name for cue in (lead, *chosen, *members) if _name(cue) is not None]
-    yield replace(
+    return replace(
         lead,
-        feature=lead.feature.model_copy(update={"occurrences": _occurrences(lead, members)}),
+        feature=lead.feature.model_copy(update={"occurrences": _occurrences(lead, members, pure)}),
         label=labels[0] if len(labels) == 1 else None,
         labels=labels if len(labels) > 1 else (),
-        name=names[0] if names else lead.name,
+        name=_best_name([lead, *chosen, *members]),
         members=tuple(members),
     )
 
 
-def _hard_to_locate(cue: Cue) -> int:
+def _best_name(cues: Sequence[Cue]) -> str:
+    """One that a check gave, else a word or an annotation, else what a method calls it."""
+    ranked = [
+        [cue.checked for cue in cues],
+        [cue.name for cue in cues if _name(cue) is not None],
+        [cue.name for cue in cues if cue.name != cue.feature.key],
+    ]
+    return next((name for names in ranked for name in names if name), cues[0].name)
+
+
+def _is_annotated(cue: Cue) -> bool:
     """An annotated place or an object's name is surer than frames to learn from."""
-    named = kind_of_background(cue) is not None or cue.feature.kind in ABOUT_OBJECTS
-    return 0 if named else 1
+    return kind_of_background(cue) is not None or cue.feature.kind in ABOUT_OBJECTS
 
 
-def _occurrences(lead: Cue, members: Sequence[Cue]) -> tuple[Occurrence, ...]:
-    """Those of all findings, each frame once; of a place that is annotated the lead's own."""
-    if _hard_to_locate(lead) == 0 or _place(lead) is not None:
+def _occurrences(lead: Cue, members: Sequence[Cue], pure: Set[str]) -> tuple[Occurrence, ...]:
+    """Those of the findings that the others recognise, each frame once; of a known place its own.
+
+    A finding that also holds other frames shows the cue, and is no example of it.
+    """
+    if _is_annotated(lead) or _place(lead) is not None:
         return lead.feature.occurrences
     met: dict[tuple[str, int | None], Occurrence] = {}
     for cue in (lead, *members):
-        for occurrence in cue.feature.occurrences:
-            met.setdefault((occurrence.sample, occurrence.frame), occurrence)
+        if cue.feature.key in pure or cue is lead:
+            for occurrence in cue.feature.occurrences:
+                met.setdefault((occurrence.sample, occurrence.frame), occurrence)
     return tuple(met.values())

@@ -19,6 +19,7 @@ from cuescope_sdk import (
 )
 
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
+MOST = 0.4  # share of all frames; a finding that lists more ranks them, and names none
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,14 @@ class Cue:
 
     Where several findings are one cue (see merging.py), `members` are these, and `labels` those
     that it is about where they are several; `label` is None then. `run` is the method that found
-    it.
+    it, `checked` the name that one of its checks gave.
     """
 
     feature: Feature
     label: str | None
     name: str
     run: str = ""
+    checked: str | None = None
     labels: tuple[str, ...] = ()
     members: tuple["Cue", ...] = ()
 
@@ -78,11 +80,15 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
         own = _cues(report, one, reports.values(), may_be_empty=len(reports) > 1 or listed)
         found = found or open_samples(report)
         _require_same_data(report, found, one)
-        seen |= _seen(report, found, one)
+        shown = _seen(report, found, one)
+        seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
         name = name if name not in runs else f"{name} {len(runs) + 1}"
         runs[name] = len(own)
-        cues += [replace(cue, run=name) for cue in own]
+        names = {e.feature: e.name for e in report.evidence if e.feature and e.name}
+        for cue in own:
+            feature, checked = strongest(cue.feature, shown), names.get(cue.feature.key)
+            cues.append(replace(cue, run=name, feature=feature, checked=checked))
     held = _held(audit, seen)
     counted = ", ".join(f"{count} of {name}" for name, count in runs.items())
     count = len(seen)
@@ -91,6 +97,19 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
         counted, count = f"{len(cues)} of {report.title}", report.provenance.samples
     audit.note("findings", f"{counted}, found in {count:,} samples")
     return Study(_apart(cues), dict(sorted(seen.items())), held, runs, left_out)
+
+
+def strongest(feature: Feature, seen: Mapping[str, Sample]) -> Feature:
+    """The feature where it is; of one that ranks most of all frames, its first tenth.
+
+    One that lists most of them alike, without an order, is taken as it is.
+    """
+    frames = sum(len(sample.frames) for sample in seen.values())
+    count = len(feature.occurrences)
+    ordered = len({occurrence.strength for occurrence in feature.occurrences}) > 1
+    if count <= MOST * frames or not ordered:
+        return feature
+    return feature.model_copy(update={"occurrences": feature.occurrences[: max(count // 10, 1)]})
 
 
 def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
