@@ -9,7 +9,6 @@ import numpy as np
 from cuescope_confirm.asking import BACKGROUNDS
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.annotated import object_masks, size_of
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.interventions import (
     Case,
@@ -36,25 +35,25 @@ class Pair:
     control: bool = False
 
 
-def pairs_of(
-    audit: Audit, options: ConfirmOptions, target: Target, kind: type[Intervention]
-) -> list[Pair]:
-    """The pairs of one intervention for one cue; [] where there are none.
+def pairs_of(audit: Audit, target: Target, kind: type[Intervention], most: int) -> list[Pair]:
+    """At most so many pairs of one intervention for one cue; [] where there are none.
 
     Interventions of one sort are done to the same samples, beside the same placebos.
     """
     located = target.located
     if located is None:
         return []
-    rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind))
+    names = () if target.role == "finding" else (target.role,)
+    rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind), *names)
     maker = _Maker(audit, target, located, kind, rng)
     made: list[Pair] = []
     for pair in maker.pairs():
         made.append(pair)
-        if len(made) >= options.samples:
+        if len(made) >= most:
             break
-    if kind.effect == "removes" and kind.placebo in ("elsewhere", "other frames"):
-        made += maker.controls(made, options.samples // CONTROLS)
+    beside = kind.effect == "removes" and kind.placebo in ("elsewhere", "other frames")
+    if beside and target.role == "finding":
+        made += maker.controls(made, most // CONTROLS)
     return made
 
 

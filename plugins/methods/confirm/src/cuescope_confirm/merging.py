@@ -50,7 +50,7 @@ Box = tuple[float, float, float, float]
 
 def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue, ...]:
     """The findings of a study, those that are one cue as one; the order is that of the first."""
-    if not (len(study.runs) > 1 if options.merge is None else options.merge):
+    if not (len(study.reports) > 1 if options.merge is None else options.merge):
         return study.cues
     # a feature that is about several labels is looked at once
     by_feature: dict[str, list[Cue]] = {}

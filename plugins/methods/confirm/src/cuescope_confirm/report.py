@@ -4,12 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from cuescope_confirm.measuring import Measured, Results, Row, differences
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.scores import Effect
+from cuescope_confirm.placebos import said
+from cuescope_confirm.scores import Control, Effect
 from cuescope_sdk import Audit, Cell, Score, Table
 
+CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 RULE = (
     "causes: most of the interventions that decide move the answers beyond their placebo, "
-    "and beyond what they do without the cue (Holm over findings and interventions); accompanies: "
+    "and beyond what they do without the cue, at a cue that nobody found and on labels that the "
+    "cue leaves alone (Holm over findings and interventions); accompanies: "
     "the placebo does as much; cannot tell: neither"
 )
 
@@ -118,6 +121,7 @@ def tables(results: Results, options: ConfirmOptions) -> Iterator[Table]:
     yield dossier_table(results)
     yield matrix(results)
     yield figures_table(results)
+    yield placebo_table(results)
     if rows := reasons(results):
         yield Table(
             title="Interventions that do not apply",
@@ -194,7 +198,7 @@ def figures_table(results: Results) -> Table:
     """What each witness measured: accuracy as it is, changed, and with the placebo."""
     columns = (
         *("cue", "intervention", "samples", "right as it is", "changed", "placebo"),
-        *("beyond placebo", "without the cue", "p", "corrected"),
+        *("beyond placebo", *CONTROLS, "p", "corrected"),
     )
     rows = []
     for row in results.rows:
@@ -210,7 +214,7 @@ def figures_table(results: Results) -> Table:
                 effect.n,
                 *(100 * float(share) for share in right),
                 bounded(effect),
-                None if effect.control is None else points(effect.control),
+                *(points(effect.controls[c]) if c in effect.controls else None for c in CONTROLS),
                 f"{effect.p_value:.2g}",
                 f"{effect.corrected:.2g}",
             )
@@ -221,7 +225,31 @@ def figures_table(results: Results) -> Table:
         rows=tuple(rows),
         notes=(
             "Without the cue: the same change beyond the same placebo in samples that do not show "
-            "it; a cause does more where it is.",
+            "it. Unfound cue, other labels: the same at a cue that nobody found, and on labels "
+            "that this cue leaves alone. A cause does more than all three.",
+        ),
+    )
+
+
+def placebo_table(results: Results) -> Table:
+    """The cue that nobody found and the labels that are left alone, a finding a line."""
+    columns = ("cue", "label", "unfound cue", "other labels")
+    rows = [
+        (
+            row.target.cue.name,
+            row.target.cue.about or "any",
+            said(row.target.placebos, "unfound cue"),
+            said(row.target.placebos, "other labels"),
+        )
+        for row in results.rows
+    ]
+    return Table(
+        title="What each finding is held against beside its placebos",
+        columns=columns,
+        rows=tuple(dict(zip(columns, values, strict=True)) for values in rows),
+        notes=(
+            "Unfound cue: one of the same kind and about as frequent, which is no finding and goes "
+            "with no answers in the run. Other labels: the cue goes with no answers there.",
         ),
     )
 

@@ -13,7 +13,7 @@ def sources(study: Study, results: Results) -> Iterator[Table]:
     cues = [row.target.cue for row in results.rows]
     if any(cue.members for cue in cues):
         yield found_by(cues)
-    if len(study.runs) + len(study.left_out) > 1:
+    if len(study.reports) + len(study.left_out) > 1:
         yield methods(study, cues)
 
 
@@ -42,7 +42,7 @@ def found_by(cues: list[Cue]) -> Table:
 def methods(study: Study, cues: list[Cue]) -> Table:
     """A method a line: how many findings it has and of how many cues, or why it was left out."""
     rows: list[dict[str, Cell]] = []
-    for run, count in study.runs.items():
+    for run, count in study.counts.items():
         own = sum(any(member.run == run for member in cue.members) for cue in cues)
         rows.append({"method": run, "findings": count, "cues": own, "left out because": None})
     for name, why in study.left_out.items():

@@ -55,13 +55,15 @@ class Cue:
 class Study:
     """The findings, the samples `seen` by their runs, and those `held` out; all by key, in order.
 
-    `runs` has how many findings each run has, `left_out` why a method was not run.
+    `reports` are those of the runs by what made them, `counts` how many findings each has, and
+    `left_out` says why a method was not run.
     """
 
     cues: tuple[Cue, ...]
     seen: Mapping[str, Sample]
     held: Mapping[str, Sample]
-    runs: Mapping[str, int]
+    reports: Mapping[str, Report]
+    counts: Mapping[str, int]
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -74,7 +76,8 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     cues: list[Cue] = []
     seen: dict[str, Sample] = {}
     found: Mapping[str, Sample] = {}
-    runs: dict[str, int] = {}
+    named: dict[str, Report] = {}
+    counts: dict[str, int] = {}
     for folder, report in reports.items():
         one = options.model_copy(update={"run": folder})
         own = _cues(report, one, reports.values(), may_be_empty=len(reports) > 1 or listed)
@@ -83,20 +86,20 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
         shown = _seen(report, found, one)
         seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
-        name = name if name not in runs else f"{name} {len(runs) + 1}"
-        runs[name] = len(own)
+        name = name if name not in named else f"{name} {len(named) + 1}"
+        named[name], counts[name] = report, len(own)
         names = {e.feature: e.name for e in report.evidence if e.feature and e.name}
         for cue in own:
             feature, checked = strongest(cue.feature, shown), names.get(cue.feature.key)
             cues.append(replace(cue, run=name, feature=feature, checked=checked))
     held = _held(audit, seen)
-    counted = ", ".join(f"{count} of {name}" for name, count in runs.items())
+    counted = ", ".join(f"{count} of {name}" for name, count in counts.items())
     count = len(seen)
     if len(reports) == 1:
         [report] = reports.values()
         counted, count = f"{len(cues)} of {report.title}", report.provenance.samples
     audit.note("findings", f"{counted}, found in {count:,} samples")
-    return Study(_apart(cues), dict(sorted(seen.items())), held, runs, left_out)
+    return Study(_apart(cues), dict(sorted(seen.items())), held, named, counts, left_out)
 
 
 def strongest(feature: Feature, seen: Mapping[str, Sample]) -> Feature:

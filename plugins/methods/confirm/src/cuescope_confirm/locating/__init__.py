@@ -1,6 +1,8 @@
 """Where a finding's cue is in the held-out samples: annotated, detected or learned."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from cuescope_confirm.asking import (
     ABOUT_OBJECTS,
@@ -15,13 +17,13 @@ from cuescope_confirm.asking import (
 from cuescope_confirm.locating.annotated import locate_background, locate_object
 from cuescope_confirm.locating.learned import locate_learned
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merged
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.interventions import LocatedCue
 
 POOL = 8  # times the samples that are changed: so many are looked at for the cue
 ALL_SHOW = 2  # the same where each of them shows it
+Role = Literal["finding", "unfound cue", "other labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,8 @@ class Target:
 
     `samples` are those held out, as they are asked; `by_label` says that each sample shows the cue
     in the form of its own label, so that what is without it is a sample of another label.
+    Two more targets stand beside that of a finding, as its `placebos`, or the reason why there is
+    none: a cue that nobody found, and the `labels` that the cue should not touch.
     """
 
     cue: Cue
@@ -38,9 +42,14 @@ class Target:
     located: LocatedCue | None = None
     reason: str | None = None
     by_label: bool = False
+    role: Role = "finding"
+    labels: frozenset[str] | None = None
+    placebos: "Mapping[Role, Target | str]" = field(default_factory=dict)
 
     def is_judged(self, sample: Sample) -> bool:
         """Whether the finding is about this sample's answer."""
+        if self.labels is not None:
+            return sample.label in self.labels
         own = is_of_label(self.cue, sample)
         return not own if self.direction.toward == "the label" else own
 
@@ -50,16 +59,27 @@ class Target:
         return answers.get(self.direction.toward, given)
 
 
-def locate(audit: Audit, options: ConfirmOptions, study: Study, cue: Cue) -> Target:
-    """A finding's target: what it does in the run, and where it is in the held-out samples."""
+def locate(
+    audit: Audit,
+    study: Study,
+    cue: Cue,
+    most: int,
+    *,
+    direction: Direction | None = None,
+    role: Role = "finding",
+) -> Target:
+    """A target: what the cue does in the run, and where it is in the held-out samples.
+
+    So many of them are looked at that about `most` show it. A placebo is given its finding's
+    `direction`.
+    """
     samples = answerable(audit, study.held, cue)
-    direction = direction_of(audit, study, cue)
-    target = Target(cue, direction, samples)
+    target = Target(cue, direction or direction_of(audit, study, cue), samples, role=role)
     if not samples:
         return _without(target, "no held-out sample is about it")
     kind = cue.feature.kind
     everywhere = kind in MODALITIES or (kind in BACKGROUNDS and kind_of_background(cue) is None)
-    pool = _pool(audit, (ALL_SHOW if everywhere else POOL) * options.samples, target)
+    pool = _pool(audit, (ALL_SHOW if everywhere else POOL) * most, target)
     if kind in MODALITIES:
         return _with(target, locate_modality(cue, pool), by_label=True)
     if kind in BACKGROUNDS:

@@ -11,7 +11,7 @@ from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Audit, Detection, Frame, Sample, UserError
 from cuescope_sdk.explain import foreground_of
-from cuescope_sdk.interventions import Localisation, LocatedCue, Place
+from cuescope_sdk.interventions import Localisation, LocatedCue, Place, open_frame
 from cuescope_sdk.tools import cached_detector
 
 Masks = tuple[Bool[np.ndarray, "_row _col"], ...]
@@ -26,7 +26,7 @@ def size_of(frame: Frame) -> tuple[int, int]:
     if frame.key not in _SIZES:
         if len(_SIZES) > REMEMBERED:
             _SIZES.clear()
-        width, height = frame.load().size
+        width, height = open_frame(frame).size
         _SIZES[frame.key] = height, width
     return _SIZES[frame.key]
 
