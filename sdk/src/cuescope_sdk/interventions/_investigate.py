@@ -274,10 +274,9 @@ class Investigation:
         """What keeps the run of a method in its own folder."""
         return replace(self.runner, out=self.found / name)
 
-    @property
-    def is_found(self) -> bool:
-        """Whether all methods have run."""
-        return all((self.found / name / "report.json").exists() for name in self.choice.run)
+    def has_run(self, name: str) -> bool:
+        """Whether a method's report is stored."""
+        return (self.found / name / "report.json").exists()
 
     def find(self) -> None:
         """Run the methods; one that fails is left out. What has run is not run again."""
@@ -319,16 +318,24 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     from cuescope.cli.terminal import stdout
 
     choice = work.choice
-    plans = {name: work.of_method(name).plan(request) for name, request in work.requests.items()}
-    if work.is_found and (work.found / LISTED).exists():
+    done = [name for name in choice.run if work.has_run(name)]
+    plans = {
+        name: work.of_method(name).plan(request)
+        for name, request in work.requests.items()
+        if name not in done
+    }
+    if not plans and (work.found / LISTED).exists():
         plans[METHOD] = work.runner.plan(work.test)
     if as_json:
         known = {name: asdict(plan) for name, plan in plans.items()}
-        echo_json(json.dumps({"plans": known, "left_out": dict(choice.left_out)}, indent=1))
+        content = {"done": done, "plans": known, "left_out": dict(choice.left_out)}
+        echo_json(json.dumps(content, indent=1))
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("runs", "answers known", "model calls", "time of the model", "until"):
         table.add_column(column, overflow="fold")
+    for name in done:
+        table.add_row(name, "", "has run", "", "")
     for name, plan in plans.items():
         whole = plan.until is None or plan.more == 0
         calls = f"{plan.model_calls:,}" if whole else f"at least {plan.model_calls:,}"
