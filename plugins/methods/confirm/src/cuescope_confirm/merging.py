@@ -2,18 +2,20 @@
 
 Two findings are one cue where
 
-- they have the same place by definition (the whole background, a whole modality, the same kind of
-  background), or the same name; or
-- each recognises at least half of the frames that show the other. A linear model learns a
-  finding's frames, and may take at most one in twenty other frames for it. It has a say where it
-  recognises half of the finding's own frames when it has not learned from them. Models that look at
-  the embedding and at colours must agree. Findings that meet as often as chance has it are two.
+- they have the same place by definition (the whole background, a whole modality), or the same name;
+  or
+- each tells where the other is, as well as a localiser must that decides anything (an AUROC of
+  `GOOD_AUROC`): a linear model learns a finding's frames from other frames of the runs, and ranks
+  the other's frames above frames of neither. It has a say where it knows its own finding so well,
+  on groups that it has not learned from. There is one on the embedding and one on colours, and the
+  worse one counts. Frames that both list count as recognised, as far as they are more than chance.
 
-Where both mark regions in the same frames, half of the smaller region must be in both.
+Where both mark regions in the same frames, half of the smaller region must be in both. Two kinds of
+one annotated factor are two cues.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -27,23 +29,27 @@ from cuescope_confirm.asking import (
     direction_of,
     has_kind,
     kind_of_background,
+    seen_of,
 )
 from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.learned import FrameId, Linear, Training, colours, embeddings, fit
 from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Audit, Occurrence
+from cuescope_sdk.interventions import GOOD_AUROC
 from cuescope_sdk.statistics import Groups
 
-SAME = 0.5  # share of the other's frames, or of the smaller region; as `compare --consensus`
-SPARED = 0.95  # share of other frames that a model must not take for the finding's
-PURE = 0.8  # of a finding's frames that the others of its cue recognise, to be an example of it
-FRAMES = 100  # of a finding, and others: so many are looked at
-FEWEST = 10  # frames of no finding; with fewer, those of third findings are the others
+SAME = 0.5  # of the smaller region must be in both, as in `compare --consensus`
+PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
+FRAMES = 150  # of a finding: so many are looked at
+OTHERS = 500  # frames of the runs that each finding's are told from
+FEWEST = 5  # frames on a side, below which nothing is ranked
 FOLDS = 4
 RULE = (
-    "Findings are one cue where they have the same place or name, or where each recognises half of "
-    "the other's frames: a linear model that takes at most one in twenty other frames for its own."
+    "Findings are one cue where they have the same place or name, or where each tells where the "
+    f"other is: a linear model of one ranks the other's frames above frames of neither (AUROC "
+    f"{GOOD_AUROC}), on average over the findings that are joined."
 )
 Box = tuple[float, float, float, float]
 
@@ -57,11 +63,11 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
     for cue in study.cues:
         by_feature.setdefault(cue.feature.key, []).append(cue)
     first = [cues[0] for cues in by_feature.values()]
-    shares = recognition(audit, study, first)
+    values = recognition(audit, study, first)
     merged = []
-    for group in joined(np.minimum(shares, shares.T)):
+    for group in joined(np.minimum(values, values.T)):
         members = [cue for row in group for cue in by_feature[first[row].feature.key]]
-        known = shares[np.ix_(group, group)].mean(axis=0)  # how far the others recognise each
+        known = values[np.ix_(group, group)].mean(axis=0)  # how well the others rank each
         pure = {first[row].feature.key for row, k in zip(group, known, strict=True) if k >= PURE}
         merged.append(_as_one(audit, study, members, pure))
     order = {cue.id: row for row, cue in enumerate(study.cues)}
@@ -74,11 +80,11 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
 
 
 def joined(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
-    """Rows in groups, by average linkage (Sokal and Michener, 1958) down to `SAME`.
+    """Rows in groups, by average linkage (Sokal and Michener, 1958) down to `GOOD_AUROC`.
 
     So a finding that holds parts of two cues does not join them.
 
-    >>> joined(np.array([[1, 0.9, 0.6, 0], [0.9, 1, 0.2, 0], [0.6, 0.2, 1, 0.9], [0, 0, 0.9, 1]]))
+    >>> joined(np.array([[1, 0.9, 0.8, 0], [0.9, 1, 0.2, 0], [0.8, 0.2, 1, 0.9], [0, 0, 0.9, 1]]))
     [[0, 1], [2, 3]]
     """
     groups = [[row] for row in range(len(alike))]
@@ -86,7 +92,7 @@ def joined(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
         pairs = list(combinations(range(len(groups)), 2))
         means = [float(alike[np.ix_(groups[a], groups[b])].mean()) for a, b in pairs]
         best = int(np.argmax(means))
-        if means[best] < SAME:
+        if means[best] < GOOD_AUROC:
             break
         a, b = pairs[best]
         groups[a] = sorted(groups[a] + groups.pop(b))
@@ -96,24 +102,34 @@ def joined(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
 def recognition(
     audit: Audit, study: Study, cues: Sequence[Cue]
 ) -> Float[np.ndarray, "recogniser recognised"]:
-    """How much of each other each finding recognises: 1 by place or name, else the share."""
-    learner = _Learner(audit, study, [frozenset(_frames(study, cue)) for cue in cues])
+    """How well each finding tells where each other is: 1 by place or name, else an AUROC."""
+    frames = [frozenset(_frames(study, cue)) for cue in cues]
     boxes = [_boxes(study, cue) for cue in cues]
-    shares = np.eye(len(cues))
+    values = np.eye(len(cues))
+    able = []
     for a, b in combinations(range(len(cues)), 2):
-        place_a, place_b = _place(cues[a]), _place(cues[b])
-        if place_a is not None or place_b is not None:
-            both = (float(place_a == place_b),) * 2
-        elif _questions(cues[a]) != _questions(cues[b]):
-            both = 0.0, 0.0
-        elif _name(cues[a]) is not None and _name(cues[a]) == _name(cues[b]):
-            both = 1.0, 1.0
-        elif not regions_agree(boxes[a], boxes[b]):
-            both = 0.0, 0.0
-        else:
-            both = learner.recognised(a, b), learner.recognised(b, a)
-        shares[a, b], shares[b, a] = both
-    return shares
+        same = _known(cues[a], cues[b])
+        if same is None and regions_agree(boxes[a], boxes[b]):
+            able.append((a, b))
+        values[a, b] = values[b, a] = float(bool(same))
+    learner = _Learner(audit, study, frames) if able else None
+    for own, other in able if learner else ():
+        values[own, other] = learner.recognises(own, other)
+        values[other, own] = learner.recognises(other, own)
+    return values
+
+
+def _known(first: Cue, second: Cue) -> bool | None:
+    """Whether two findings are one cue by what they are; None where their frames must tell."""
+    places = _place(first), _place(second)
+    if places != (None, None):
+        return places[0] == places[1]
+    kinds = kind_of_background(first), kind_of_background(second)
+    if kinds[0] and kinds[1] and kinds[0][0] == kinds[1][0]:
+        return kinds[0] == kinds[1]
+    if _questions(first) != _questions(second):
+        return False
+    return True if _name(first) is not None and _name(first) == _name(second) else None
 
 
 # ---------------------------------------------------------------------- what is known of a finding
@@ -186,124 +202,81 @@ def regions_agree(first: Mapping[FrameId, Box], second: Mapping[FrameId, Box]) -
 
 
 Reader = Callable[[Sequence[FrameId]], Float[np.ndarray, "frame dim"]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """What takes frames for a finding's: those that score above the threshold."""
-
-    linear: Linear
-    threshold: float
-    reader: Reader
-
-    def share(self, frames: Sequence[FrameId]) -> float:
-        """Of the frames, those that it takes for its own."""
-        scores = self.linear.scores(self.reader(frames)) - self.linear.threshold
-        return float((scores > self.threshold).mean())
+Scorer = Callable[[Sequence[FrameId]], Float[np.ndarray, " frame"]]
 
 
 class _Learner:
-    """The models of findings; `frames` are those of each of them.
-
-    A finding's frames are told from frames of no finding that may be the same cue. Those of
-    findings that meet it as often as chance has it are left where they are, on both sides: else
-    what is seen in them would help to tell the sides apart.
-    """
+    """The models of findings; `frames` are those of each of them."""
 
     def __init__(self, audit: Audit, study: Study, frames: Sequence[frozenset[FrameId]]) -> None:
         self._audit, self._study, self._frames = audit, study, frames
-        self._everything = [(key, n) for key, s in study.seen.items() for n in range(len(s.frames))]
-        self._models: dict[tuple[int, frozenset[int]], list[_Model]] = {}
+        everything = [(key, n) for key, s in study.seen.items() for n in range(len(s.frames))]
+        self._total = len(everything)
+        self._others = self._some(everything, OTHERS, "others")
+        self._drawn = [self._some(own, FRAMES, str(n)) for n, own in enumerate(frames)]
         self._readers = [
             _remembering(lambda wanted: embeddings(audit, study.seen, wanted)),
             _remembering(lambda wanted: coarse_colours(study, wanted)),
         ]
-        total = len(self._everything)
-        self._related = [
-            frozenset(n for n, other in enumerate(frames) if not meet_by_chance(own, other, total))
-            for own in frames
-        ]
+        self._scorers = [list(self._learned(number)) for number in range(len(frames))]
 
-    def recognised(self, own: int, other: int) -> float:
-        """The share of the other's frames that the models of one finding take for its own."""
-        frames = self._some(self._frames[other], "frames", str(other))
-        if other not in self._related[own] or not frames or not self._frames[own]:
+    def recognises(self, own: int, other: int) -> float:
+        """The AUROC of the other's frames that are not this one's, against frames of neither.
+
+        Of the frames that are this one's too, the share beyond chance counts as ranked perfectly.
+        """
+        mine, frames = self._frames[own], self._drawn[other]
+        unlisted = [each for each in frames if each not in mine]
+        chance = len(mine) / self._total
+        if not frames or not mine or chance >= 1:
             return 0.0
-        unlisted = [each for each in frames if each not in self._frames[own]]
-        if not unlisted:
+        listed = max(0.0, (1 - len(unlisted) / len(frames) - chance) / (1 - chance))
+        if listed == 1:
             return 1.0
-        listed = len(frames) - len(unlisted)
-        models = self._of(own, other)
-        shares = [(listed + m.share(unlisted) * len(unlisted)) / len(frames) for m in models]
-        return min(shares, default=0.0)
+        either = mine | self._frames[other]
+        neither = [each for each in self._others if each not in either]
+        if len(unlisted) < FEWEST or len(neither) < FEWEST:
+            return listed
+        shows = np.arange(len(unlisted) + len(neither)) < len(unlisted)
+        ranks = [auroc(score([*unlisted, *neither]), shows) or 0.0 for score in self._scorers[own]]
+        return listed + (1 - listed) * min(ranks, default=0.0)
 
-    def _of(self, own: int, other: int) -> list[_Model]:
-        apart = self._related[own] - {own}
-        taken = frozenset[FrameId]().union(*(self._frames[n] for n in apart)) | self._frames[own]
-        others = [each for each in self._everything if each not in taken]
-        if len(others) < FEWEST:  # all frames are in findings: those of third ones are the others
-            apart = frozenset({other})
-            taken = self._frames[own] | self._frames[other]
-            others = [each for each in self._everything if each not in taken]
-        if (own, apart) not in self._models:
-            shown = frozenset[FrameId]().union(*(self._frames[n] for n in apart))
-            alone = self._frames[own] - shown
-            positive = alone if len(alone) >= FEWEST else self._frames[own]
-            self._models[own, apart] = list(self._learned(own, positive, others))
-        return self._models[own, apart]
-
-    def _learned(
-        self, own: int, shown: Iterable[FrameId], others: Sequence[FrameId]
-    ) -> Iterator[_Model]:
-        """The models that recognise half of the finding's own frames, not having seen them."""
-        seen = self._study.seen
-        positive = self._some(shown, "frames", str(own))
-        labels = {seen[key].label for key, _ in positive}
-        alike = [each for each in others if seen[each[0]].label in labels]
-        enough = alike if len(alike) >= FEWEST else others
-        negative = self._some(enough, "others", str(own))
-        if min(len(positive), len(negative)) < FOLDS:
+    def _learned(self, own: int) -> Iterator[Scorer]:
+        """What ranks frames by how like the finding's they are, where it knows these."""
+        positive = self._drawn[own]
+        negative = [each for each in self._others if each not in self._frames[own]]
+        if min(len(positive), len(negative)) < FEWEST:
             return
-        frames = [*positive, *negative]
+        seen, frames = self._study.seen, [*positive, *negative]
         shows = np.arange(len(frames)) < len(positive)
-        of_frame = np.array([str(seen[key].label) for key, _ in frames])
-        data = Training(shows, of_frame, Groups.of([seen[key] for key, _ in frames]))
+        labels = np.array([str(seen[key].label) for key, _ in frames])
+        data = Training(shows, labels, Groups.of([seen[key] for key, _ in frames]))
         fold, weights = data.folds(self._audit.rng("confirm", "merge", str(own))), data.weights()
         for reader in self._readers:
-            rows, scores = reader(frames), np.zeros(len(frames))
+            rows, held = reader(frames), np.zeros(len(frames))
             for number in range(FOLDS):
                 learned = fold != number
-                if data.shows[learned].all() or not data.shows[learned].any():
-                    break
-                part = fit(rows[learned], data.shows[learned], weights[learned])
-                scores[~learned] = part.scores(rows[~learned]) - part.threshold
-            else:
-                threshold = float(np.quantile(scores[~shows], SPARED))
-                if (scores[shows] > threshold).mean() >= SAME:
-                    yield _Model(fit(rows, shows, weights), threshold, reader)
+                if not learned.all() and 0 < shows[learned].sum() < learned.sum():
+                    part = fit(rows[learned], shows[learned], weights[learned])
+                    held[~learned] = part.scores(rows[~learned]) - part.threshold
+            if (auroc(held, shows) or 0.0) >= GOOD_AUROC:
+                known = dict(zip(frames, held.tolist(), strict=True))
+                yield _scorer(fit(rows, shows, weights), reader, known)
 
-    def _some(self, frames: Iterable[FrameId], *names: str) -> list[FrameId]:
+    def _some(self, frames: Iterable[FrameId], most: int, *names: str) -> list[FrameId]:
         frames = sorted(frames)
-        chosen = self._audit.rng("confirm", "merge", *names).permutation(len(frames))[:FRAMES]
+        chosen = self._audit.rng("confirm", "merge", *names).permutation(len(frames))[:most]
         return [frames[row] for row in sorted(chosen.tolist())]
 
 
-def meet_by_chance(first: Set[FrameId], second: Set[FrameId], total: int) -> bool:
-    """Whether two findings share about as many of all frames as two that have nothing in common.
+def _scorer(model: Linear, reader: Reader, held: Mapping[FrameId, float]) -> Scorer:
+    """Of frames that the model has learned from, what others made of them counts."""
 
-    Between half and twice the number that chance gives, and no more than half of what it leaves.
-    Then they are two cues. Findings that share none of many frames may be parts of one.
+    def score(frames: Sequence[FrameId]) -> Float[np.ndarray, " frame"]:
+        own = model.scores(reader(frames)) - model.threshold
+        return np.array([held.get(each, value) for each, value in zip(frames, own, strict=True)])
 
-    >>> half, other = {("a", n) for n in range(40)}, {("a", n) for n in range(20, 60)}
-    >>> meet_by_chance(half, other, 80), meet_by_chance(half, half, 80)
-    (True, False)
-    """
-    if first is second or not first or not second:
-        return False
-    both, expected = len(first & second), len(first) * len(second) / total
-    larger, smaller = max(len(first), len(second)) / total, min(len(first), len(second))
-    beyond = (both / smaller - larger) / (1 - larger) if larger < 1 else 0.0
-    return expected / 2 <= both <= 2 * expected and beyond < SAME
+    return score
 
 
 def _remembering(reader: Reader) -> Reader:
@@ -334,7 +307,7 @@ def _as_one(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) 
 
     Findings of one cue may say different things of it: that it makes some labels rarer as right
     answers, and another one commoner as a wrong answer. One of these is tested, since the others
-    follow from it; wrong answers come first, then the larger gap.
+    follow from it: the one that costs most answers in the runs.
     """
     claims: dict[Hashable, list[tuple[Cue, Direction]]] = {}
     for cue in members:
@@ -342,13 +315,15 @@ def _as_one(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) 
         about = cue.label if direction.toward == "the label" else _questions(cue)
         claims.setdefault((direction.toward, direction.sign, about), []).append((cue, direction))
 
-    def rank(claim: list[tuple[Cue, Direction]]) -> tuple[bool, bool, float]:
-        direction = claim[0][1]
-        gap = max(abs(each.gap or 0.0) for _, each in claim)
-        return not direction.harms, direction.toward != "the right answer", -gap
+    def rank(claim: list[tuple[Cue, Direction]]) -> tuple[bool, float]:
+        costs = {cue.label: _answers_moved(audit, study, cue, said) for cue, said in claim}
+        return not claim[0][1].harms, -sum(costs.values())
 
     chosen = [cue for cue, _ in min(claims.values(), key=rank)]
-    lead = min(chosen, key=lambda cue: (not _is_annotated(cue), cue.feature.key not in pure))
+    known = [cue for cue in members if kind_of_background(cue) is not None]
+    lead = min(
+        [*chosen, *known], key=lambda cue: (not _is_annotated(cue), cue.feature.key not in pure)
+    )
     labels = tuple(sorted({cue.label for cue in chosen if cue.label is not None}))
     if any(cue.label is None for cue in chosen):
         labels = ()
@@ -362,9 +337,16 @@ def _as_one(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) 
     )
 
 
+def _answers_moved(audit: Audit, study: Study, cue: Cue, direction: Direction) -> float:
+    """How many answers of the runs a finding says that the cue moves."""
+    seen = seen_of(audit, study, cue)
+    judged = ~seen.own if direction.toward == "the label" else seen.own
+    return abs(direction.gap or 0.0) * int((seen.present & judged).sum())
+
+
 def _best_name(cues: Sequence[Cue]) -> str:
     """One that a check gave, else a word or an annotation, else what a method calls it."""
-    ranked = [
+    ranked: list[list[str | None]] = [
         [cue.checked for cue in cues],
         [cue.name for cue in cues if _name(cue) is not None],
         [cue.name for cue in cues if cue.name != cue.feature.key],
