@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from cuescope.cli.audit import audit_and_show
 from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
-from cuescope_sdk._other_part import apart, find_again, request_of
+from cuescope_sdk._other_part import Planned, Run, Seed, apart, beside, find_then_test, request_of
 
 METHOD = "mitigation"
 PARTS = 3  # found in the first, fitted and measured in the others
@@ -16,7 +15,7 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def mitigate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Run,
     mitigator: Annotated[
         str, typer.Option("--with", metavar="NAME", help="Mitigator: `cuescope plugins list`.")
     ],
@@ -35,10 +34,8 @@ def mitigate(
     placebos: Annotated[
         int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
     ] = 3,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Of parts and placebos; without it, that of the run.")
-    ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost.")] = False,
+    seed: Seed = None,
+    plan: Planned = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="[default: beside RUN, RUN-mitigated-NAME]")
     ] = None,
@@ -57,7 +54,7 @@ def mitigate(
 
     report = load_report(run)
     name = Spec.parse(mitigator).name
-    folder = out or _folder(run, name)
+    folder = out or beside(run, f"mitigated-{name}")
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         registry = runner.context.registry
         registry.find("mitigator", name)  # a wrong name is told before hours of answers
@@ -83,24 +80,14 @@ def mitigate(
                 "tool_options": {},
             }
         )
-        if finding is not None:
-            runner.context.announce(
-                f"{run} looked at all of its data: it is made again on a third of it ({found}), so "
-                "that nothing is learned or measured where the cues were found"
-            )
-            if plan and not (found / "report.json").exists():
-                runner.context.announce("the plan of that; the rest can be planned once it is made")
-                trial = finding
-            elif not plan:
-                find_again(runner, finding, found)
-        if plan:
-            from cuescope.cli.planning import show_plan
-
-            show_plan(runner, trial, as_json=as_json)
-        else:
-            audit_and_show(runner, trial, as_json=as_json)
-
-
-def _folder(run: Path, name: str) -> Path:
-    home = (run if run.is_dir() else run.parent).resolve()
-    return home.with_name(f"{home.name}-mitigated-{name}")
+        find_then_test(
+            runner,
+            run,
+            finding,
+            trial,
+            found=found,
+            share="a third",
+            why="nothing is learned or measured where the cues were found",
+            plan=plan,
+            as_json=as_json,
+        )

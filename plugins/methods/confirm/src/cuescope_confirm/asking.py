@@ -15,6 +15,7 @@ QUESTION = "Is there a {} in the image?"
 ABOUT_OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
 BACKGROUNDS = ("image-region", "regions")
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
+NOWHERE = ("reasoning", "answers", "claims", "steps", "reliance")  # figures of whole runs
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
 Toward = Literal["the right answer", "the label", "its own answer"]
 

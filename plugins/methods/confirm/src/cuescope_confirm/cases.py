@@ -82,6 +82,8 @@ class _Maker:
             case "modality", _:
                 for sample in self._takers(True):
                     yield Pair(Case(sample, self._place(sample)), None)
+            case "question", _:
+                yield from filter(None, map(self._asked_otherwise, self._takers(True)))
             case "region", "inserts":
                 yield from self._inserted()
             case _ if self.kind.placebo == "other donor":
@@ -182,6 +184,23 @@ class _Maker:
             replace(case, donor=first, donor_place=self._background(first)),
             replace(case, donor=second, donor_place=self._background(second)),
         )
+
+    def _asked_otherwise(self, sample: Sample) -> Pair | None:
+        """Another label's question, and as a placebo another one of the same label."""
+        asked = []
+        for donors in self._donors(sample):
+            able = [
+                donor
+                for donor in donors
+                if donor.choices == sample.choices
+                and donor.question
+                and donor.question != sample.question
+            ]
+            if not able:
+                return None
+            asked.append(able[int(self.rng.integers(len(able)))])
+        case = Case(sample, self._place(sample), donor=asked[0])
+        return Pair(case, replace(case, donor=asked[1]))
 
     def _donors(self, sample: Sample) -> tuple[list[Sample], list[Sample]]:
         """Samples without the cue, and others that show it."""

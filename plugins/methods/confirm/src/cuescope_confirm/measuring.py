@@ -1,7 +1,7 @@
 """From answers to verdicts: each witness's effect beyond its placebo, and what all of them say."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -11,6 +11,7 @@ from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import (
+    POWER,
     Control,
     Decision,
     Effect,
@@ -29,7 +30,8 @@ from cuescope_sdk import Audit
 from cuescope_sdk.statistics import Groups
 
 SHOWN_EFFECT = 0.25  # that enough samples would show
-EXACT = ("words", "name", "modality")  # what nobody has to locate
+EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
+DIFFERENCE = "a difference: answers move as well where a cause would do nothing"
 COARSE = ("frames",)  # what holds more than the cue
 
 
@@ -187,12 +189,16 @@ def _ruling(target: Target, measured: Sequence[Measured]) -> Ruling:
     if few and target.located.quality.good:
         return Ruling("cannot tell", missing="samples with the cue")
     fine = [(e.removes, said) for e, said in decided if e.witness.named.kind.needs not in COARSE]
-    return rule(
+    ruling = rule(
         [said for removes, said in fine if removes],
         [said for removes, said in fine if not removes],
         [said for each, said in decided if each.witness.named.kind.needs in COARSE],
         located=bool(decided) or target.located.quality.good,
     )
+    moved = [each.effect for each, said in decided if said == "undecided" and each.effect]
+    if ruling.missing == POWER and any(e.low > 0 and e.controls for e in moved):
+        return replace(ruling, missing=DIFFERENCE)
+    return ruling
 
 
 def _lost(

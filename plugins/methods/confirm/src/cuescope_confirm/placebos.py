@@ -49,7 +49,7 @@ def _unfound(audit: Audit, options: ConfirmOptions, study: Study, target: Target
     """
     tried = 0
     for cue in others(study, target.cue):
-        if _strength(audit, study, cue, target) >= ALIKE:
+        if not _leaves_alone(audit, study, cue, target):
             continue
         made = locate(
             audit,
@@ -80,13 +80,19 @@ def others(study: Study, cue: Cue) -> Iterator[Cue]:
         yield Cue(feature, cue.label, report.names[feature.key], cue.run, labels=cue.labels)
 
 
-def _strength(audit: Audit, study: Study, cue: Cue, target: Target) -> float:
-    """How many standard errors a cue goes with the answers in the run, as the finding would."""
+def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
+    """Whether a cue does not go with answers in the run as the finding does.
+
+    What the run measured of an object's name is taken as it is; nothing more is asked.
+    """
+    if cue.feature.kind in ABOUT_OBJECTS:
+        gaps = [s for s in study.reports[cue.run].headlines if s.feature == cue.feature.key]
+        return any((s.low or 0.0) <= 0 <= (s.high or 0.0) for s in gaps if s.value is not None)
     seen = seen_of(audit, study, cue)
     if target.direction.toward == "the label":
-        return pull_of(audit, seen, cue)[1]
+        return pull_of(audit, seen, cue)[1] < ALIKE
     _, z = stratified_gap(seen.right, seen.present, seen.labels, seen.own)
-    return -target.direction.sign * z
+    return -target.direction.sign * z < ALIKE
 
 
 def _other_labels(
@@ -128,7 +134,7 @@ def _other_object(
     ]
     for feature in sorted(able, key=lambda f: abs(len(f.occurrences) - size)):
         cue = Cue(feature, _parts(feature.key)[1], report.names[feature.key], target.cue.run)
-        if abs(_strength(audit, study, cue, target)) < ALIKE:
+        if _leaves_alone(audit, study, cue, target):
             return locate(
                 audit,
                 study,

@@ -15,6 +15,10 @@ RULE = (
     "cue leaves alone (Holm over findings and interventions); accompanies: "
     "the placebo does as much; cannot tell: neither"
 )
+NEXT = (
+    "Learn how the model can do without a cause, and measure whether that helps: "
+    "`cuescope mitigate RUN --with NAME`, with the run that found it."
+)
 
 
 def points(value: float) -> str:
@@ -30,6 +34,8 @@ def bounded(effect: Effect) -> str:
 def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
     audit.note("rule", RULE)
+    if any(row.ruling.verdict == "causes" for row in results.rows):
+        audit.note("next step", NEXT)
     counts = {
         verdict: sum(row.ruling.verdict == verdict for row in results.rows)
         for verdict in ("causes", "accompanies", "cannot tell")
@@ -90,25 +96,32 @@ def statement(row: Row) -> str:
         what, verbs = "answers, right and wrong", ("changes them", "brings them")
     ways = []
     if ruling.necessary:
-        ways.append(f"taking it out {verbs[0]} ({_list(row, ('confirms',), True)})")
+        ways.append(f"taking it out {verbs[0]} ({_clearest(row, removes=True)})")
     if ruling.sufficient:
-        ways.append(f"putting it in {verbs[1]} ({_list(row, ('confirms',), False)})")
+        ways.append(f"putting it in {verbs[1]} ({_clearest(row, removes=False)})")
     cost = ""
     if row.lost is not None:
         value = row.lost[0] if direction.harms else -row.lost[0]
         verb = "costs" if direction.harms else "gives"
         cost = f" It {verb} {100 * value:.1f} points of accuracy over all samples."
-    rests = f"{' and '.join(ways)}, in points of probability beyond placebos"
-    return f"{where} causes {what}: {rests}.{cost}"
+    rests = " and ".join(ways)
+    return f"{where} causes {what}: {rests}, in points of probability beyond its placebo.{cost}"
 
 
-def _list(row: Row, decisions: Sequence[str], removes: bool | None = None) -> str:
+def _clearest(row: Row, *, removes: bool) -> str:
+    """The figure of the clearest intervention that confirms, and the names of the others."""
+    yes = [e for e in row.witnesses if e.decision == "confirms" and e.removes == removes]
+    first, *more = sorted(yes, key=lambda e: -e.effect.low if e.effect else 0.0)
+    assert first.effect is not None
+    others = f"; also {', '.join(each.name for each in more)}" if more else ""
+    return f"{first.name} {bounded(first.effect)}{others}"
+
+
+def _list(row: Row, decisions: Sequence[str]) -> str:
     named = [
         f"{each.name} {bounded(each.effect)}"
         for each in row.witnesses
-        if each.effect is not None
-        and each.decision in decisions
-        and removes in (None, each.removes)
+        if each.effect is not None and each.decision in decisions
     ]
     return ", ".join(named)
 

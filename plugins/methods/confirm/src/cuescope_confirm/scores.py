@@ -20,6 +20,7 @@ Decision = Literal["confirms", "placebo does as much", "undecided"]
 Verdict = Literal["causes", "accompanies", "cannot tell"]
 
 
+POWER = "power: more samples"
 REGION = "the cue's region: whole frames with it move answers, and what in them is not known"
 Control = Literal["without the cue", "unfound cue", "other labels"]
 Measure = tuple[Float[np.ndarray, " _other"], Groups]
@@ -138,7 +139,7 @@ def rule(
         return Ruling("cannot tell", missing="an intervention that applies to this cue")
     if everything.count("placebo does as much") > everything.count("undecided"):
         return Ruling("accompanies")
-    return Ruling("cannot tell", missing="power: more samples")
+    return Ruling("cannot tell", missing=POWER)
 
 
 def auroc(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float | None:

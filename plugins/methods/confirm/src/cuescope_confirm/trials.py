@@ -161,6 +161,8 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     if located is not None and kind.needs == "region" and kind.placebo == "elsewhere":
         area = located.quality.area or 0.0
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
+    if kind.needs == "question":
+        return "too few samples have other questions about the same choices"
     if kind.placebo == "other donor" and kind.effect == "removes":
         return "no two samples have the cue at one place, or none is without it"
     if kind.effect == "inserts" and kind.needs != "frames":

@@ -8,13 +8,14 @@ from cuescope_confirm.asking import (
     ABOUT_OBJECTS,
     BACKGROUNDS,
     MODALITIES,
+    NOWHERE,
     Direction,
     answerable,
     direction_of,
     is_of_label,
     kind_of_background,
 )
-from cuescope_confirm.locating.annotated import locate_background, locate_object
+from cuescope_confirm.locating.annotated import locate_background, locate_object, seen_by_name
 from cuescope_confirm.locating.learned import locate_learned
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merged
 from cuescope_confirm.study import Cue, Study
@@ -73,8 +74,10 @@ def locate(
     So many of them are looked at that about `most` show it. A placebo is given its finding's
     `direction`.
     """
-    samples = answerable(audit, study.held, cue)
-    target = Target(cue, direction or direction_of(audit, study, cue), samples, role=role)
+    samples, word = answerable(audit, study.held, cue), word_of(cue)
+    if direction is None:
+        direction = direction_of(audit, study, seen_by_name(audit, study, cue, word))
+    target = Target(cue, direction, samples, role=role)
     if not samples:
         return _without(target, "no held-out sample is about it")
     kind = cue.feature.kind
@@ -87,27 +90,40 @@ def locate(
         if located is None:
             return _without(target, "no foreground mask tells the background from the object")
         return _with(target, located, by_label=by_label)
-    word = word_of(cue)
     found = locate_object(audit, study, cue, word, pool) if word else None
     if found is None and cue.feature.occurrences and kind != "thing":
         found = locate_learned(audit, study, cue, pool, word)
     spoken = locate_words(cue, word, pool) if word else None
     located = merged(found, spoken)
     if located is None:
-        missing = "it occurs in no sample" if not cue.feature.occurrences else "nothing locates it"
-        return _without(target, missing)
+        return _without(target, _nowhere(audit, cue, word))
     return _with(target, located)
 
 
+def _nowhere(audit: Audit, cue: Cue, word: str | None) -> str:
+    """What is missing to locate a cue that was not found by what it carries."""
+    if cue.feature.occurrences:
+        return "nothing locates it"
+    if word is None:
+        return "it occurs in no sample, and has no name"
+    if "detector" in audit.tools:
+        return f"it occurs in no sample, and the detector finds no '{word}'"
+    return f"it occurs in no sample, and its name needs --tool detector=SPEC ('{word}')"
+
+
 def word_of(cue: Cue) -> str | None:
-    """What a person calls the cue: the object's name, None for a cluster without a name."""
+    """What a person calls the cue: the object's name, None for a cluster without a name.
+
+    A kind of feature that is not known here and occurs nowhere is located by its name.
+    """
     if cue.feature.kind in ABOUT_OBJECTS:
         return cue.feature.key.rpartition("/")[2]
     if cue.feature.kind == "thing":
         return cue.name.strip("'")
     if cue.name != cue.feature.key and "looks like: " in cue.name:
         return cue.name.partition("looks like: ")[2]
-    return None
+    bare = not cue.feature.occurrences and cue.feature.kind not in NOWHERE
+    return cue.feature.name if bare else None
 
 
 def _pool(audit: Audit, most: int, target: Target) -> dict[str, Sample]:
