@@ -236,3 +236,22 @@ def test_what_cannot_be_is_one_line(
     error = capsys.readouterr().err
     assert said in error
     assert len(error.strip().splitlines()) == 1
+
+
+def test_runs_that_exist_are_confirmed_together(
+    place: Path, dossier: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `investigate` does; a run of another model is refused."""
+    for method, model in (("halves", "talker"), ("regions", "talker"), ("regions", "fake")):
+        words = ("--model", model, "--data", "fakes", "-D", "samples=600", "-D", "scale=4", "-q")
+        folder = place / f"{method}-{model}"
+        run("audit", method, *words, "--device", "cpu", "--out", str(folder))
+    runs = [str(place / name) for name in ("halves-talker", "regions-talker", "regions-fake")]
+    ways = ("-O", "samples=60", "-O", "admitted=0", "--with", "blank", "--with", "transplant", "-q")
+    run("confirm", *runs[:2], *ways, "--out", str(place / "both"))
+    both = load_report(place / "both")
+    assert table(both, "What found each cue") == table(dossier, "What found each cue")
+    assert table(both, "Cues by harm") == table(dossier, "Cues by harm")
+    capsys.readouterr()
+    run("confirm", runs[0], runs[2], *ways, "--out", str(place / "x"), code=2)
+    assert "is about another model than the first run" in capsys.readouterr().err
