@@ -162,7 +162,8 @@ def test_what_two_methods_found_stands_once(dossier: Report) -> None:
     assert list(cues) == ["red corner", "blue corner"]
     assert cues["red corner"]["verdict"] == "causes"
     assert cues["blue corner"]["verdict"] != "causes"
-    assert cues["red corner"]["label"] == "bottom', 'middle"
+    assert cues["red corner"]["label"] == "bottom, middle"
+    assert "on 'bottom', 'middle' causes wrong answers" in dossier.statements[0]
     for name, found in zip(cues, table(dossier, "What found each cue"), strict=True):
         assert found["cue"] == name
         assert found["found by"] == "halves, regions"

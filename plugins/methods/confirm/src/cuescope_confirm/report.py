@@ -78,7 +78,8 @@ def scores_of(row: Row) -> Iterator[Score]:
 def statement(row: Row) -> str:
     """The verdict in words, with what it rests on."""
     cue, ruling, direction = row.target.cue, row.ruling, row.target.direction
-    where = "{feature}" + (f" on '{cue.about}'" if cue.about else "")
+    labels = ", ".join(f"'{label}'" for label in cue.labels or (cue.label,) if label)
+    where = "{feature}" + (f" on {labels}" if labels else "")
     if ruling.verdict == "cannot tell":
         tried = _list(row, ("confirms", "undecided", "placebo does as much"))
         found = f" Beyond their placebos: {tried}." if tried else ""

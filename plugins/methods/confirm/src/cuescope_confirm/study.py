@@ -47,8 +47,8 @@ class Cue:
 
     @property
     def about(self) -> str:
-        """The label or labels that it is about, in words; "" for all."""
-        return "', '".join(self.labels) or self.label or ""
+        """The label or labels that it is about; "" for all."""
+        return ", ".join(self.labels) or self.label or ""
 
 
 @dataclass(frozen=True, eq=False)
