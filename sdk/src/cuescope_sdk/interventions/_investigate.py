@@ -81,6 +81,9 @@ def investigate(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of all of it. [default: runs/...]")
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run the methods again that have run.")
+    ] = False,
     no_cache: NoCache = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -127,7 +130,7 @@ def investigate(
             return
         for line in choice.lines:
             runner.context.announce(line)
-        work.find()
+        work.find(again=again)
         audit_and_show(runner, work.test, as_json=as_json)
 
 
@@ -278,8 +281,8 @@ class Investigation:
         """Whether a method's report is stored."""
         return (self.found / name / "report.json").exists()
 
-    def find(self) -> None:
-        """Run the methods; one that fails is left out. What has run is not run again."""
+    def find(self, *, again: bool = False) -> None:
+        """Run the methods; one that fails is left out. What has run is not run again by itself."""
         from cuescope.building import checked_classes
 
         announce, left_out = self.runner.context.announce, dict(self.choice.left_out)
@@ -289,7 +292,7 @@ class Investigation:
         for number, (name, request) in enumerate(self.requests.items(), 1):
             announce(f"[{number}/{count}] {name}")
             try:
-                report = self.of_method(name).run(request, resume=True)
+                report = self.of_method(name).run(request, resume=not again)
             except UserError as error:  # one that fails must not cost the others
                 faults[name] = left_out[name] = f"it failed: {error}"
                 announce(f"[{number}/{count}] {name} failed and is left out: {error}")
