@@ -27,13 +27,13 @@ def found_by(cues: list[Cue]) -> Table:
         rows.append(
             {
                 "cue": cue.name,
-                "found by": ", ".join(runs),
+                "methods": len(runs),
                 "findings": "; ".join(f"{run}: {', '.join(ids)}" for run, ids in runs.items()),
             }
         )
     return Table(
         title="What found each cue",
-        columns=("cue", "found by", "findings"),
+        columns=("cue", "methods", "findings"),
         rows=tuple(rows),
         notes=(RULE,),
     )
