@@ -15,6 +15,7 @@ from cuescope_sdk.interventions._located import (
 )
 from cuescope_sdk.interventions._pixels import (
     change_frames as change_frames,
+    forget_frames as forget_frames,
     open_frame as open_frame,
 )
 from cuescope_sdk.interventions._placebos import (

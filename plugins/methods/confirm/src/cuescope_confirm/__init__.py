@@ -89,10 +89,9 @@ class Confirm(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """The verdicts."""
-        from cuescope_confirm.admitting import say_do_gap
         from cuescope_confirm.figures import contrasts
-        from cuescope_confirm.report import scores
-        from cuescope_confirm.sources import sources
+        from cuescope_confirm.reasoning import say_do_gap
+        from cuescope_confirm.report import scores, sources
         from cuescope_confirm.study import prepare
 
         results = audit.once(_results, audit, self.options, outcomes)

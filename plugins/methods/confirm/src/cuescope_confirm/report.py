@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.measuring import Measured, Results, Row, differences
+from cuescope_confirm.locating.placebos import said
+from cuescope_confirm.measuring import COARSE, Measured, Results, Row, differences
+from cuescope_confirm.merging import RULE as MERGING
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.placebos import said
 from cuescope_confirm.scores import Control, Effect
+from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Audit, Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
@@ -112,7 +114,10 @@ def statement(row: Row) -> str:
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
     yes = [e for e in row.witnesses if e.decision == "confirms" and e.removes == removes]
-    first, *more = sorted(yes, key=lambda e: -e.effect.low if e.effect else 0.0)
+    first, *more = sorted(
+        yes,
+        key=lambda e: (e.witness.named.kind.needs in COARSE, -(e.effect.low if e.effect else 0)),
+    )
     assert first.effect is not None
     others = f"; also {', '.join(each.name for each in more)}" if more else ""
     return f"{first.name} {bounded(first.effect)}{others}"
@@ -298,3 +303,52 @@ def _unmeasured(measured: Measured) -> str | None:
         return "the cue is located too badly: what is changed may be something else"
     count = 0 if answers is None else int((~answers.control).sum())
     return f"only {count} samples could be changed"
+
+
+# --------------------------------------------------------------------------------------- sources
+
+
+def sources(study: Study, results: Results) -> Iterator[Table]:
+    """Nothing where one run's findings are taken as they are."""
+    cues = [row.target.cue for row in results.rows]
+    if any(cue.members for cue in cues):
+        yield found_by(cues)
+    if len(study.reports) + len(study.left_out) > 1:
+        yield methods(study, cues)
+
+
+def found_by(cues: list[Cue]) -> Table:
+    """A cue a line, with the findings that are this cue."""
+    rows = []
+    for cue in cues:
+        runs: dict[str, list[str]] = {}
+        for member in cue.members:
+            runs.setdefault(member.run, []).append(member.id.removeprefix(f"{member.run} "))
+        rows.append(
+            {
+                "cue": cue.name,
+                "methods": len(runs),
+                "findings": "; ".join(f"{run}: {', '.join(ids)}" for run, ids in runs.items()),
+            }
+        )
+    return Table(
+        title="What found each cue",
+        columns=("cue", "methods", "findings"),
+        rows=tuple(rows),
+        notes=(MERGING,),
+    )
+
+
+def methods(study: Study, cues: list[Cue]) -> Table:
+    """A method a line: how many findings it has and of how many cues, or why it was left out."""
+    rows: list[dict[str, Cell]] = []
+    for run, count in study.counts.items():
+        own = sum(any(member.run == run for member in cue.members) for cue in cues)
+        rows.append({"method": run, "findings": count, "cues": own, "left out because": None})
+    for name, why in study.left_out.items():
+        rows.append({"method": name, "findings": None, "cues": None, "left out because": why})
+    return Table(
+        title="Methods",
+        columns=("method", "findings", "cues", "left out because"),
+        rows=tuple(rows),
+    )

@@ -8,7 +8,6 @@ from pathlib import Path
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import (
     Audit,
-    Context,
     Feature,
     Report,
     Sample,
@@ -81,8 +80,8 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     for folder, report in reports.items():
         one = options.model_copy(update={"run": folder})
         own = _cues(report, one, reports.values(), may_be_empty=len(reports) > 1 or listed)
-        found = found or open_samples(report)
-        _require_same_data(report, found, one)
+        found = found or open_samples(report, audit.context)
+        _require_same_data(audit, report, found, one)
         shown = _seen(report, found, one)
         seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
@@ -198,7 +197,7 @@ def _cues(
 
 
 def _require_same_data(
-    report: Report, found: Mapping[str, Sample], options: ConfirmOptions
+    audit: Audit, report: Report, found: Mapping[str, Sample], options: ConfirmOptions
 ) -> None:
     missing = {
         occurrence.sample
@@ -207,7 +206,7 @@ def _require_same_data(
         if root(occurrence.sample, found) is None
     }
     stamp = report.provenance.data
-    own = Context().build("dataset", stamp.spec.partition(":")[0], stamp.options)
+    own = audit.context.build("dataset", stamp.spec.partition(":")[0], stamp.options)
     if missing or own.fingerprint != stamp.fingerprint:
         raise UserError(
             f"the data of {options.run} has changed since the run was made",

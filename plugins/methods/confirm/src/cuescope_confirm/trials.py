@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float
 from cuescope_confirm.asking import gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.locating import POOL, Target, locate
+from cuescope_confirm.locating.placebos import BESIDE, with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.placebos import BESIDE, with_placebos
 from cuescope_confirm.study import Study, prepare
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError
 from cuescope_sdk.interventions import Intervention, Place
