@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
+from cuescope.errors import UserError
 from cuescope_sdk._other_part import Planned, Run, Seed, apart, beside, find_then_test, request_of
 
 METHOD = "mitigation"
@@ -30,6 +31,14 @@ def mitigate(
     option: Annotated[
         list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the mitigator.")
     ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=WORDS",
+            help="What a finding shows, for mitigators that tell the model: cluster-03='red "
+            "corner'. [default: as the run's checks or its namer say]",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 20,
     placebos: Annotated[
         int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
@@ -53,19 +62,33 @@ def mitigate(
     from cuescope.spec import Spec, pairs
 
     report = load_report(run)
-    name = Spec.parse(mitigator).name
-    folder = out or beside(run, f"mitigated-{name}")
+    plugin = Spec.parse(mitigator).name
+    folder = out or beside(run, f"mitigated-{plugin}")
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         registry = runner.context.registry
-        registry.find("mitigator", name)  # a wrong name is told before hours of answers
+        registry.find("mitigator", plugin)  # a wrong name is told before hours of answers
         request = request_of(report, registry)
         if seed is not None:
             request = request.model_copy(update={"seed": seed})
         model = report.provenance.model
-        own = {"mitigator_options": pairs("-O", option or ()), "top": top, "placebos": placebos}
+        own = {
+            "mitigator_options": pairs("-O", option or ()),
+            "names": pairs("--name", name or ()),
+            "top": top,
+            "placebos": placebos,
+        }
         fields = registry.load(registry.find("method", METHOD)).Options.model_fields
-        changed = {name: value for name, value in own.items() if value != fields[name].default}
+        changed = {key: value for key, value in own.items() if value != fields[key].default}
         found, finding, rest = apart(run, request, on, registry, folder / "found", parts=PARTS)
+        if name and finding is not None:
+            raise UserError(
+                f"--name: {run} looked at all of its data, and is made again on a third of it, "
+                "where findings get other keys",
+                expected="--on SPLIT, or a run made with --part 1/3",
+                remedy=f"cuescope mitigate {found}"
+                if (found / "report.json").exists()
+                else "Add --on SPLIT",
+            )
         trial = rest.model_copy(
             update={
                 "method": METHOD,
