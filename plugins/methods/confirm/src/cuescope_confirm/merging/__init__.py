@@ -51,6 +51,7 @@ RULE = (
     f"other is: a linear model of one ranks the other's frames above frames of neither (AUROC "
     f"{GOOD_AUROC}), on average over the findings that are joined."
 )
+PLACES = {"video": "the video", "text": "the question", "background": "the background"}
 Box = tuple[float, float, float, float]
 
 
@@ -135,7 +136,7 @@ def _known(first: Cue, second: Cue) -> bool | None:
 # ---------------------------------------------------------------------- what is known of a finding
 
 
-def _place(cue: Cue) -> Hashable | None:
+def _place(cue: Cue) -> str | None:
     """Where a finding without a place of its own lies; None for any other."""
     kind = cue.feature.kind
     if kind in MODALITIES:
@@ -346,6 +347,8 @@ def _answers_moved(audit: Audit, study: Study, cue: Cue, direction: Direction) -
 
 def _best_name(cues: Sequence[Cue]) -> str:
     """One that a check gave, else a word or an annotation, else what a method calls it."""
+    if (place := _place(cues[0])) is not None:
+        return PLACES[place]
     ranked: list[list[str | None]] = [
         [cue.checked for cue in cues],
         [cue.name for cue in cues if _name(cue) is not None],
