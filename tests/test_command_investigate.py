@@ -60,8 +60,13 @@ class Talker(FakeModel):
         return Response(text=f"1. {seen}\\n2. That settles where it is.\\nAnswer: {text}")
 
 
+class FinderOptions(Options):
+    finds: bool = True
+
+
 class Finder(Plugin):
     title = "Halves"
+    Options = FinderOptions
     requires = Requirements()
     metrics = (Metric(name="gap", title="Gap", meaning="nothing"),)
 
@@ -76,12 +81,10 @@ class Finder(Plugin):
     @hookimpl
     def compute_scores(self, audit, features, outcomes):
         return [
-            Score(feature=f.key, label=label, metric="gap", value=0.5, finding=self.finds_any)
+            Score(feature=f.key, label=label, metric="gap", value=0.5, finding=self.options.finds)
             for f in features
             for label in ("middle", "bottom")
         ]
-
-    finds_any = True
 
 
 class Halves(Finder):
@@ -105,7 +108,7 @@ class Regions(Finder):
             yield Feature(key=f"slice-{channel}0", kind="slice", name=name, occurrences=met)
 
 
-class NeedyOptions(Options):
+class NeedyOptions(FinderOptions):
     wish: str
 
 
@@ -204,6 +207,17 @@ def test_what_has_run_is_not_run_again(
     assert again.cost.model_calls == 0
     assert table(again, "Cues by harm") == table(dossier, "Cues by harm")
     assert "[3/3] confirm" in said.err
+
+
+def test_where_nothing_is_found_the_report_says_so(
+    place: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ("--methods", "halves,regions", "-O", "halves.finds=false", "-O", "regions.finds=false")
+    run(*line(tmp_path / "none", *words, "-q"))
+    report = load_report(tmp_path / "none")
+    assert not report.findings
+    assert [row["findings"] for row in table(report, "Methods")] == [0, 0]
+    assert "No method has a finding" in capsys.readouterr().out
 
 
 def test_the_plan_says_what_would_run(

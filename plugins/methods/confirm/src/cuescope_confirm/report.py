@@ -8,6 +8,7 @@ from cuescope_confirm.merging import RULE as MERGING
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Control, Effect
 from cuescope_confirm.study import Cue, Study
+from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Audit, Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
@@ -43,10 +44,14 @@ def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[
         for verdict in ("causes", "accompanies", "cannot tell")
     }
     audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
-    for table in tables(results, options):
+    for table in tables(results, options) if results.rows else ():
         audit.attach(table)
     for row in results.rows:
         yield from scores_of(row)
+    if not results.rows:
+        words = "No method has a finding, so there is no cue to test."
+        words += " What each could have missed stands in its own report."
+        yield Score(feature=NOTHING, label=None, metric="effect", value=None, statement=words)
 
 
 def scores_of(row: Row) -> Iterator[Score]:

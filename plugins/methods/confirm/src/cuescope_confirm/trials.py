@@ -16,6 +16,8 @@ from cuescope_confirm.study import Study, prepare
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError
 from cuescope_sdk.interventions import Intervention, Place
 
+NOTHING = "nothing"  # stands in the place of cues where no method has a finding
+
 
 @dataclass(frozen=True)
 class Named:
@@ -254,6 +256,8 @@ def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
 
 def features(dossier: Dossier) -> Iterator[Feature]:
     """The cues where they are in the held-out samples; a cue may be about several labels."""
+    if not dossier.targets:
+        yield Feature(key=NOTHING, kind=NOTHING, name="what methods found")
     done: set[str] = set()
     for target in dossier.targets:
         feature = target.cue.feature

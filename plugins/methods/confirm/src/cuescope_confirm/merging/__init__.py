@@ -113,10 +113,11 @@ def recognition(
         if same is None and regions_agree(boxes[a], boxes[b]):
             able.append((a, b))
         values[a, b] = values[b, a] = float(bool(same))
-    learner = _Learner(audit, study, frames) if able else None
-    for own, other in able if learner else ():
-        values[own, other] = learner.recognises(own, other)
-        values[other, own] = learner.recognises(other, own)
+    if able:
+        learner = _Learner(audit, study, frames)
+        for own, other in able:
+            values[own, other] = learner.recognises(own, other)
+            values[other, own] = learner.recognises(other, own)
     return values
 
 
