@@ -155,7 +155,8 @@ class Choice:
     @property
     def lines(self) -> Iterator[str]:
         """What runs and what not, a line each."""
-        yield f"{len(self.run)} methods fit: {', '.join(self.run)}"
+        count = len(self.run)
+        yield f"{count} method{'s fit' if count > 1 else ' fits'}: {', '.join(self.run)}"
         for name, why in self.left_out.items():
             yield f"left out: {name}: {why}"
 

@@ -98,8 +98,8 @@ class Confirm(Plugin):
         rows = list(scores(audit, self.options, results))
         if (admitted := say_do_gap(audit, self.options, results)) is not None:
             audit.attach(admitted)
-        for table in sources(audit.once(prepare, audit, self.options), results):
-            audit.attach(table)
+        for item in sources(audit.once(prepare, audit, self.options), results):
+            audit.attach(item)
         for shown in contrasts(audit, results):
             audit.attach(shown)
         return rows

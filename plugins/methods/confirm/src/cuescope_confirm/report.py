@@ -9,7 +9,7 @@ from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Control, Effect
 from cuescope_confirm.study import Cue, Study
 from cuescope_confirm.trials import NOTHING
-from cuescope_sdk import Audit, Cell, Score, Table
+from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 RULE = (
@@ -313,11 +313,16 @@ def _unmeasured(measured: Measured) -> str | None:
 # --------------------------------------------------------------------------------------- sources
 
 
-def sources(study: Study, results: Results) -> Iterator[Table]:
-    """Nothing where one run's findings are taken as they are."""
+def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
+    """Nothing where one run's findings are taken as they are.
+
+    How often the model is right is told from the runs: the test asks about chosen samples alone.
+    """
     cues = [row.target.cue for row in results.rows]
     if any(cue.members for cue in cues):
         yield found_by(cues)
+        known = [r.accuracy for r in study.reports.values() if r.accuracy is not None]
+        yield from sorted(known, key=lambda accuracy: accuracy.answered)[-1:]
     if len(study.reports) + len(study.left_out) > 1:
         yield methods(study, cues)
 
