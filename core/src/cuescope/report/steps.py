@@ -15,9 +15,9 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         ]
     steps: list[Step] = []
     if "run" in asked.method.options:  # it tested another run's findings: its model is given
-        if (own := report.notes.get("next step")) is not None:
-            steps.append((own, None))
-        return [*steps, ("Make it again, or with other options:", asked.command)]
+        own = report.notes.get("next step")
+        another = ("See that another seed says the same:", f"{asked.command} --seed 1")
+        return [(own, None) if own else another]
     if (own := report.notes.get("next step")) is not None:  # the method knows better
         steps += [
             (own, None),

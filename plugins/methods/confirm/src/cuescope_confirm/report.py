@@ -23,6 +23,11 @@ NEXT = (
     "`cuescope mitigate RUN --with NAME`, with the run that found it."
 )
 
+MISSING = (
+    "No cue is shown to be a cause. What a decision lacks stands beside each cue: more samples "
+    "(`--on SPLIT`) or a tool (`--tool detector=SPEC`) may bring it."
+)
+
 
 def points(value: float) -> str:
     """A share in points, with its sign."""
@@ -37,12 +42,11 @@ def bounded(effect: Effect) -> str:
 def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
     audit.note("rule", RULE)
-    if any(row.ruling.verdict == "causes" for row in results.rows):
-        audit.note("next step", NEXT)
     counts = {
         verdict: sum(row.ruling.verdict == verdict for row in results.rows)
         for verdict in ("causes", "accompanies", "cannot tell")
     }
+    audit.note("next step", NEXT if counts["causes"] else MISSING)
     audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
     for table in tables(results, options) if results.rows else ():
         audit.attach(table)

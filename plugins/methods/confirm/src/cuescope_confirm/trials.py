@@ -161,7 +161,7 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     """Why no pair could be made."""
     located = target.located
     if located is not None and kind.needs == "region" and kind.placebo == "elsewhere":
-        area = located.quality.area or 0.0
+        area = float(np.mean([place.area for place in located.places.values()]))
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
     if kind.needs == "question":
         return "too few samples have other questions about the same choices"
