@@ -34,7 +34,7 @@ class KeptJobs:
         """The result of each job by name, as it is kept; under a progress bar with its forecast."""
         results: dict[str, Any] = {}
         if context.resume:
-            kept = {name: self._read(name) for name in jobs}
+            kept = {name: self.read(name) for name in jobs}
             results = {name: result for name, result in kept.items() if result is not None}
         if results:
             context.announce(f"{len(results)} of {len(jobs)} {noun} are kept; --again redoes them")
@@ -42,8 +42,8 @@ class KeptJobs:
         left = {name: job for name, job in jobs.items() if name not in results}
         with context.progress(noun, len(left)) as advance:
             for name, result in self._work(left):
-                self._write(name, result)
-                results[name] = self._read(name)  # shown as it is kept, resumed or not
+                self.write(name, result)
+                results[name] = self.read(name)  # shown as it is kept, resumed or not
                 advance(1)
         return {name: results[name] for name in jobs}
 
@@ -63,19 +63,20 @@ class KeptJobs:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _file(self, name: str) -> Path:
+    def file(self, name: str) -> Path:
+        """Where the result of a job is kept."""
         return self.folder / f"{digest(self.stamp, name)}.json"
 
-    def _read(self, name: str) -> Any:
+    def read(self, name: str) -> Any:
         """What was written; None where nothing is, or nothing whole."""
         try:
-            return json.loads(self._file(name).read_bytes())["result"]
+            return json.loads(self.file(name).read_bytes())["result"]
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
-    def _write(self, name: str, result: Any) -> None:
-        """A reader sees the whole file or none."""
-        path = self._file(name)
+    def write(self, name: str, result: Any) -> None:
+        """Keep a result: a reader sees the whole file or none."""
+        path = self.file(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".part")
         draft.write_text(json.dumps({"job": name, "result": result}))
