@@ -198,7 +198,7 @@ class _Bench:
         the world cannot draw them. With the accuracy on the data as it is.
         """
         configuration = self.configuration
-        if not configuration.victim:
+        if configuration.clean is None or not configuration.victim:
             return None, None
         request = self._request(SHEET, self._sheet_options()).model_copy(update={"part": None})
         audit = self.runner.session(request).audit
@@ -206,8 +206,6 @@ class _Bench:
         samples = [data[index] for index in range(len(data))]
         right = probabilities(audit, samples)
         accuracy = float(np.mean([value[1] for value in right.values()]))
-        if configuration.clean is None:
-            return None, accuracy
         clean: Any = self.runner.context.build("dataset", *configuration.clean)
         shown = [
             index
