@@ -86,7 +86,7 @@ class AuditorsBench(Plugin):
         return everything[: QUICK if options.quick else options.configs]
 
     def _results(self, chosen: "Sequence[Configuration]", folder: Path) -> "list[Result]":
-        from cuescope_cuebench.grading import Settings, grade, train, use
+        from cuescope_cuebench.grading import Settings, grade, grade_sheet, train
         from cuescope_cuebench.tables import Result
         from cuescope_sdk.workers import Job, KeptJobs
 
@@ -97,22 +97,22 @@ class AuditorsBench(Plugin):
         kept = KeptJobs(folder / "kept", stamp, self.options.workers)
         models = {digest(each.model): each for each in chosen}
         kept.run({f"model {k}": (train, (settings, c)) for k, c in models.items()}, context, "toys")
-        jobs: dict[str, Job] = {}
-        of_jobs: dict[str, list[str]] = {}
+        # the answer sheet first: what must hold of `confirm` is known before all else is graded
+        jobs: dict[str, Job] = {
+            f"sheet {name_of(each)}": (grade_sheet, (settings, each)) for each in chosen
+        }
+        audits = {each.name: dict(self._audits(each)) for each in chosen}
         for each in chosen:
-            # what decides a configuration, and not its name alone
-            about = name_of(each)
-            jobs[f"use {about}"] = use, (settings, each)
-            for name, given in self._audits(each):
-                jobs[f"audit {about} {name}"] = grade, (settings, each, *given)
-                of_jobs.setdefault(each.name, []).append(f"audit {about} {name}")
-        done = kept.run(jobs, context, "audits of configurations")
+            for name, given in audits[each.name].items():
+                jobs[name] = grade, (settings, each, *given)
+        done = kept.run(jobs, context, "audits")
         results = []
         for each in chosen:
-            auditors: dict[str, Any] = {}
-            for name in of_jobs[each.name]:
+            sheet = done[f"sheet {name_of(each)}"]
+            auditors: dict[str, Any] = dict(sheet["auditors"])
+            for name in audits[each.name]:
                 auditors |= done[name]
-            results.append(Result(each, **done[f"use {name_of(each)}"], auditors=auditors))
+            results.append(Result(each, sheet["use"], sheet["accuracy"], auditors))
         return results
 
     def _audits(
@@ -121,19 +121,18 @@ class AuditorsBench(Plugin):
         """The zoo's own auditors together, so that they share answers; each further one alone."""
         from cuescope_cuebench.findings import read_findings
         from cuescope_cuebench.grading import parse_auditor
-        from cuescope_cuebench.sheet_methods import SHEET
 
-        own = (SHEET, *configuration.auditors)
-        yield "own", (own, None)
+        about = f"audit {name_of(configuration)}"
+        yield f"{about} own", (configuration.auditors, None)
         for spec in self.options.auditor.split():
             self.context.registry.find("method", parse_auditor(spec)[0])
-            if spec not in own:
-                yield spec, ((spec,), None)
+            if spec not in configuration.auditors:
+                yield f"{about} {spec}", ((spec,), None)
         file = self.options.findings
         if file is not None:
             stated = read_findings(file).configurations.get(configuration.name)
             if stated is not None:
-                yield f"stated {digest(stated.model_dump_json())}", ((), file)
+                yield f"{about} stated {digest(stated.model_dump_json())}", ((), file)
 
     def _versions(self) -> Mapping[str, str]:
         """Of every package that decides the grades; raises UserError where one is missing."""

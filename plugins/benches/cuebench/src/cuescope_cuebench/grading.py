@@ -74,11 +74,17 @@ def grade(
         rmtree(folder, ignore_errors=True)
 
 
-def use(settings: Settings, configuration: Configuration) -> Graded:
-    """What the answer sheet knows of the model: its accuracy, and by how much the cue moves it."""
-    bench = _Bench(settings, configuration, settings.runner(settings.folder / "runs"))
-    moved, accuracy = bench.use()
-    return {"use": moved, "accuracy": accuracy}
+def grade_sheet(settings: Settings, configuration: Configuration) -> Graded:
+    """What the answer sheet knows: use of the cue, accuracy, and what `confirm` says of the cue."""
+    folder = settings.folder / "runs" / digest(configuration.name)
+    rmtree(folder, ignore_errors=True)
+    try:
+        bench = _Bench(settings, configuration, settings.runner(folder))
+        used, accuracy = bench.use()
+        auditors = bench.grades((SHEET,), None) if configuration.victim else {}
+    finally:
+        rmtree(folder, ignore_errors=True)
+    return {"use": used, "accuracy": accuracy, "auditors": auditors}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +106,8 @@ class _Bench:
         configuration = self.configuration
         for spec in auditors:
             method, options = parse_auditor(spec)
-            if method != SHEET:
-                yield spec, self._request(method, options)
-            elif configuration.victim:
-                yield SHEET, self._request(SHEET, self._sheet_options())
+            given = self._sheet_options() if method == SHEET else options
+            yield spec, self._request(method, given)
         if file is not None:
             options = {"file": str(file), "configuration": configuration.name}
             yield read_findings(file).auditor, self._request(STATED, options)
