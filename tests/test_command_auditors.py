@@ -37,7 +37,7 @@ def test_a_zoo_is_graded_and_resumed_to_the_byte(
     monkeypatch.setattr("cuescope_cuebench.zoo.zoo", small_zoo)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     cause, null = (each.name for each in small_zoo())
-    everywhere = [["val-00000", None]] * 5
+    everywhere = [[f"val-{number:05d}", None] for number in range(100)]
     stated = {"name": "a corner", "score": 0.5, "occurrences": everywhere}
     theirs = {"auditor": "theirs", "configurations": {}}
     for name in (cause, null):

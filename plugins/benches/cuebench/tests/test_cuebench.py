@@ -44,7 +44,7 @@ def feature(numbers: Any, frame: int | None = 1, **changes: Any) -> Feature:
             False,
         ),  # the mark's clips, other frame
         (feature((n for n in SOUTH if n % 5 == 0), frame=None), True),
-        (feature(range(50, 70, 5)), False),  # four occurrences
+        (feature([*range(50, 70, 5)] * 2), False),  # four occurrences, each twice
         (feature((f"{n}/static-1" for n in range(50, 90, 5)), frame=0), False),
         (feature(f"{n}/static-1" for n in range(50, 90, 5)), True),
     ],

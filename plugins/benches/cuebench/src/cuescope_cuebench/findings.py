@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from pydantic import Field, FiniteFloat, NonNegativeInt, ValidationError, field_validator
@@ -50,7 +49,6 @@ class Stated(Options):
     configurations: dict[str, StatedConfiguration] = Field(min_length=1)
 
 
-@lru_cache(maxsize=4)
 def read_findings(path: Path) -> Stated:
     """The findings of a file; raises UserError that says where it is wrong."""
     try:

@@ -82,14 +82,14 @@ def _by_occurrence(feature: Feature, cue: str, sheet: Sheet) -> bool:
     hits: list[bool] = []
     chance: list[float] = []
     known: dict[tuple[str | None, int | None], float] = {}
-    for occurrence in feature.occurrences[:MOST_OCCURRENCES]:
-        key = sheet.root(occurrence.sample)
+    places = {(sheet.root(each.sample), each.frame): None for each in feature.occurrences}
+    for key, frame in list(places)[:MOST_OCCURRENCES]:  # each counts once
         if key is None or cue not in sheet.shown[key]:
             continue
-        side = sheet.label[key], occurrence.frame
+        side = sheet.label[key], frame
         if side not in known:
             known[side] = chance_of(cue, sheet, *side)
-        hits.append(is_shown(sheet.shown[key][cue], occurrence.frame))
+        hits.append(is_shown(sheet.shown[key][cue], frame))
         chance.append(known[side])
     return len(hits) >= LEAST_OCCURRENCES and beyond_chance(hits, chance) >= LEAST_SHARE
 
