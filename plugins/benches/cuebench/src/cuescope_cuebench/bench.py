@@ -95,17 +95,16 @@ class AuditorsBench(Plugin):
         settings = Settings(context.seed, context.device, context.cache, folder)
         stamp = [VERSION, context.seed, context.device, versions]
         kept = KeptJobs(folder / "kept", stamp, self.options.workers)
-        models = {digest(each.model): each for each in chosen}
-        kept.run({f"model {k}": (train, (settings, c)) for k, c in models.items()}, context, "toys")
+        jobs: dict[str, Job] = {}
         # the answer sheet first: what must hold of `confirm` is known before all else is graded
-        jobs: dict[str, Job] = {
-            f"sheet {name_of(each)}": (grade_sheet, (settings, each)) for each in chosen
-        }
+        for each in chosen:
+            jobs.setdefault(f"toy {digest(each.model)}", (train, (settings, each)))
+            jobs[f"sheet {name_of(each)}"] = grade_sheet, (settings, each)
         audits = {each.name: dict(self._audits(each)) for each in chosen}
         for each in chosen:
             for name, given in audits[each.name].items():
                 jobs[name] = grade, (settings, each, *given)
-        done = kept.run(jobs, context, "audits")
+        done = kept.run(jobs, context, "toys and audits")
         results = []
         for each in chosen:
             sheet = done[f"sheet {name_of(each)}"]

@@ -295,9 +295,10 @@ def pairs() -> list[list[Configuration]]:
     questions = [ASKED.pair(cue, n) for n, cue in enumerate(ASKED.cues, 41)]
     questions += [SHAPES.pair(cue, n) for n, cue in enumerate(("question", "mark"), 45)]
     objects = [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
-    groups = [easy, own, pictures, by_clip, questions, objects, varied]
-    # one of each kind of world after the other: the first ones are varied
-    order = chain.from_iterable(zip_longest(*groups))
+    # one of each kind of world after the other: the first ones are varied; the dear ones come last
+    order = chain.from_iterable(zip_longest(easy, own, pictures, questions, varied))
+    dear = [*by_clip, *objects]
+    order = chain(order, dear)
     return [list(pair) for pair in order if pair is not None]
 
 
