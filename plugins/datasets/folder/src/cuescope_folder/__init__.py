@@ -3,24 +3,25 @@
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
-from pathlib import Path
 from typing import Self
 
 from cuescope_folder.answers import answer_facts, common_choices, shared_choices, shorten_list
+from cuescope_folder.copies import Copies
 from cuescope_folder.grouping import group_facts, group_items
 from cuescope_folder.layout import (
     Item,
     canonical_split,
     class_items,
     empty_classes,
-    locate,
     scan,
     tables_in,
 )
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import FolderOptions
+from cuescope_folder.places import Place, fetch_cells, find_place
 from cuescope_folder.samples import contradictions, losses, needed_files, read_samples, with_mask
-from cuescope_folder.tables import read_rows
+from cuescope_folder.shards import shard_rows
+from cuescope_folder.tables import path_cells, read_rows
 from cuescope_sdk import (
     BadDataError,
     Context,
@@ -58,13 +59,13 @@ class Folder(Plugin):
         super().__init__(options, context)
         try:
             # the root is resolved: a path may not leave it by a link
-            root, manifest = locate(options.path, options.manifest)
+            place = find_place(options, context)
         except PermissionError as error:
             raise UserError(f"folder: cannot read {options.path}", got=error.strerror) from None
-        items, columns, unread, passed_over = _items(root, manifest, options.group)
+        items, columns, unread, passed_over = _items(place, options, context)
         grouping = group_items(items, options.group, columns)
         items = grouping.items
-        common = common_choices(items, options.choices, options.answers, root)
+        common = common_choices(items, options.choices, options.answers, place.root)
         # Before the split is taken: labels and answers are those of all splits.
         self.labels = shared_choices(items, common)
         items = in_split(items, options.split)
@@ -138,14 +139,30 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
 
 
 def _items(
-    root: Path, manifest: Path | None, group: str | None
+    place: Place, options: FolderOptions, context: Context
 ) -> tuple[list[Item], frozenset[str], Unread, dict[str, str]]:
     """The items, the manifest's columns, what was passed over, and more of that in words."""
-    if manifest is not None:
-        return *manifest_items(read_rows(manifest), manifest.name, root, group), {}
+    root, facts = place.root, dict(place.facts)
+    if place.manifest is not None or place.shards:
+        copies = Copies(context)
+        if place.manifest is not None:
+            unread, name = Unread(), place.manifest.name
+            rows = read_rows(place.manifest, copies)
+            cells = [cell for cell in path_cells(rows) if cell not in copies.files]
+            fetched, fact = fetch_cells(cells, place, options, context)
+            copies.files |= fetched
+            facts |= fact
+        else:
+            name = f"{len(place.shards)} shards"
+            rows, unread = shard_rows(place.shards, copies, options.class_names, context)
+        read = manifest_items(rows, name, root, options.group, copies.files)
+        read.unread.take(unread)
+        return *read, facts
     files, unread = scan(root)
     items, outside = class_items(root, files)
-    passed_over = {"ignored": f"{outside} outside the class folders"} if outside else {}
+    passed_over = facts
+    if outside:
+        passed_over["ignored"] = f"{outside} outside the class folders"
     if all(item.label is None for item in items):  # an audit without labels runs, and says little
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):

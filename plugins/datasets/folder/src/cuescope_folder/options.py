@@ -1,14 +1,23 @@
 """The options of the data set `folder`."""
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from cuescope_sdk import Options
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS
+from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, is_address
 
 Answers = Literal["auto", "pooled", "open"]
+
+
+def _is_address(text: str) -> str:
+    if not is_address(text):
+        raise ValueError("an address such as s3://bucket/photos")
+    return text
+
+
+Address = Annotated[str, AfterValidator(_is_address)]
 
 
 class FolderOptions(Options):
@@ -16,10 +25,13 @@ class FolderOptions(Options):
 
     argument: ClassVar[str | None] = "path"
 
-    path: Path = Field(description="the folder, or a manifest in it")
+    path: Path | Address = Field(
+        description="the folder, a manifest in it, or tar shards (train-{000..009}.tar); also at "
+        "an address (s3://, gs://, https:// ...)"
+    )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each clip")
     split: str | None = Field(None, description="one split (train, val, test); default all")
-    manifest: Path | None = Field(
+    manifest: Path | Address | None = Field(
         None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
     )
     group: str | None = Field(
@@ -36,6 +48,12 @@ class FolderOptions(Options):
         description="questions without choices of their own are answered from all labels (pooled), "
         "or in free words (open); auto: pooled where few answers are shared by all questions",
     )
+    class_names: Path | None = Field(
+        None,
+        description="of tar shards: a file with a name a line for the numbers in .cls files; "
+        "default classnames.txt beside them, if there",
+    )
+    fetch_again: bool = Field(False, description="fetch files at addresses that are kept already")
     max_bad: float = Field(0.01, ge=0, le=1, description="share of samples that may be unreadable")
     max_pixels: int = Field(
         MAX_PIXELS,
