@@ -1,28 +1,17 @@
 """What a tool must hold, role by role: one result for each input, in order, the same every time."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from cuescope.capabilities import ROLES, ToolRole
-from cuescope_sdk import Detection, Frame, ImageEdit, generator
-from cuescope_sdk.grounding import CLAIM_VERIFIER, Case, Claim, Judgement
-from cuescope_sdk.testing._contract import (
-    NotApplicable,
-    PerClass,
-    ShownContract,
-    expect,
-    lies_within,
-)
-from cuescope_sdk.testing._fake_data import CUE, DECOY
-from cuescope_sdk.testing._fake_tools import action, attribute, entity, motion, order, relation
-from cuescope_sdk.tools import NAMER, FrameGroup
-
-PROMPTS = ("Name an animal.", "Name a plant.", "Say where a tree stands.")
+from cuescope_sdk import Detection, Frame
+from cuescope_sdk.grounding import Case, Judgement
+from cuescope_sdk.testing._asked_tool import AskedTool
+from cuescope_sdk.testing._contract import expect, lies_within
 
 
-class ToolContract(ShownContract):
+class ToolContract(AskedTool):
     """Checks of a tool in every role that it can fill, on frames of `data`.
 
     A plugin with a role of its own adds it to `known_roles` and gives `inputs` for it.
@@ -30,61 +19,6 @@ class ToolContract(ShownContract):
     `names` are what a detector or segmenter is asked for and what claims are about, `label` what a
     proposer is asked for.
     """
-
-    kind = "tool"
-    names: ClassVar[tuple[str, ...]] = (CUE, DECOY)
-    label: ClassVar[str] = "top"
-    count: ClassVar[int] = 4
-    known_roles: ClassVar[tuple[ToolRole, ...]] = (*ROLES.values(), CLAIM_VERIFIER, NAMER)
-    tool: PerClass[Any] = PerClass(lambda contract: contract.built.of(contract))
-
-    @property
-    def frames(self) -> list[Frame]:
-        """One frame of each of the samples."""
-        return [sample.frames[0] for sample in self.samples]
-
-    @property
-    def roles(self) -> list[str]:
-        """The roles that it can fill."""
-        return [role.name for role in self.known_roles if hasattr(self.plugin, role.method)]
-
-    def inputs(self, role: str) -> list[Any]:
-        """What a tool of this role is given, item by item."""
-        if role == "image-editor":
-            return [self._edit(frame) for frame in self.frames]
-        if role in ("detector", "segmenter"):
-            return list(self.frames)
-        if role == "claim-verifier":
-            return [(sample, claims_about(self.names)) for sample in self.samples]
-        if role == "namer":
-            return [self._group(index) for index in range(len(self.frames))]
-        return list(PROMPTS) if role != "proposer" else [self.label]
-
-    def _edit(self, frame: Frame) -> ImageEdit:
-        """All but the image's left third may change."""
-        image = frame.load()
-        mask = np.broadcast_to(np.arange(image.width) >= image.width // 3, image.size[::-1])
-        return ImageEdit(frame, f"remove the {self.names[0]}", mask)
-
-    def _group(self, index: int) -> FrameGroup:
-        """One frame, and the others; a text is a direction of its own in four dimensions."""
-
-        def embed_texts(texts: Sequence[str]) -> np.ndarray:
-            rows = [generator(0, "text", text).normal(size=4) for text in texts]
-            return np.stack([row / np.linalg.norm(row) for row in rows]).astype(np.float32)
-
-        frames, centre = self.frames, np.eye(4, dtype=np.float32)[index % 4]
-        others = (*frames[:index], *frames[index + 1 :])
-        rest = (1 - centre) / 3
-        return FrameGroup((frames[index],), others, centre, rest, embed_texts, (self.label,))
-
-    def ask(self, role: str, inputs: Sequence[Any], tool: Any = None) -> Any:
-        """The tool's results for these inputs."""
-        [name] = (known.method for known in self.known_roles if known.name == role)
-        method = getattr(self.tool if tool is None else tool, name)
-        if role in ("detector", "segmenter"):
-            return method(inputs, self.names)
-        return method(inputs) if role != "proposer" else [method(name) for name in inputs]
 
     def exercise(self) -> None:
         """Build it, and ask it in each role."""
@@ -352,29 +286,6 @@ class ToolContract(ShownContract):
         """Each case with its judgements."""
         judgements = self.results("claim-verifier")
         return list(zip(self.inputs("claim-verifier"), judgements, strict=True))
-
-    def results(self, role: str) -> Any:
-        """The tool's results in a role; raises NotApplicable where it cannot fill it."""
-        if role not in self.roles:
-            raise NotApplicable(f"asks about a {role}, which this tool is not")
-        return self.ask(role, self.inputs(role))
-
-
-def claims_about(names: Sequence[str]) -> tuple[Claim, ...]:
-    """Claims of every kind: of a moment, of any and of none, of what is there and what is not."""
-    presence = entity(names[0])
-    return (
-        presence,
-        presence.model_copy(update={"negated": True}),
-        entity(names[-1], 0),
-        presence.model_copy(update={"frames": ()}),
-        attribute(names[0], "red"),
-        relation(names[0], "above", names[-1]),
-        action(names[0], "move left"),
-        action(names[0], "want"),
-        motion("turn left"),
-        order(presence, "before", entity(names[-1])),
-    )
 
 
 def _alike(result: Any, other: Any) -> bool:
