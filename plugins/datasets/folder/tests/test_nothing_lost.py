@@ -7,7 +7,7 @@ from PIL import Image
 
 from cuescope_folder.copies import Copies
 from cuescope_folder.tables import read_rows
-from cuescope_sdk import UserError
+from cuescope_sdk import Context, UserError
 
 HEADER = "path,label"
 

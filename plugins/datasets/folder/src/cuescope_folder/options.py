@@ -20,20 +20,10 @@ def _is_address(text: str) -> str:
 Address = Annotated[str, AfterValidator(_is_address)]
 
 
-class FolderOptions(Options):
-    """Where the files are, and how they are read."""
+class SampleOptions(Options):
+    """How files become samples, wherever they are."""
 
-    argument: ClassVar[str | None] = "path"
-
-    path: Path | Address = Field(
-        description="the folder, a manifest in it, or tar shards (train-{000..009}.tar); also at "
-        "an address (s3://, gs://, https:// ...)"
-    )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each clip")
-    split: str | None = Field(None, description="one split (train, val, test); default all")
-    manifest: Path | Address | None = Field(
-        None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
-    )
     group: str | None = Field(
         None,
         description="what each sample was taken from (video, patient, scene), so that tests draw "
@@ -48,12 +38,6 @@ class FolderOptions(Options):
         description="questions without choices of their own are answered from all labels (pooled), "
         "or in free words (open); auto: pooled where few answers are shared by all questions",
     )
-    class_names: Path | None = Field(
-        None,
-        description="of tar shards: a file with a name a line for the numbers in .cls files; "
-        "default classnames.txt beside them, if there",
-    )
-    fetch_again: bool = Field(False, description="fetch files at addresses that are kept already")
     max_bad: float = Field(0.01, ge=0, le=1, description="share of samples that may be unreadable")
     max_pixels: int = Field(
         MAX_PIXELS,
@@ -61,3 +45,24 @@ class FolderOptions(Options):
         le=MOST_PIXELS,
         description="pictures that take more memory than so many pixels are refused as bombs",
     )
+    split: str | None = Field(None, description="one split (train, val, test); default all")
+
+
+class FolderOptions(SampleOptions):
+    """Where the files are, and how they are read."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path | Address = Field(
+        description="the folder, a manifest in it, or tar shards (train-{000..009}.tar); also at "
+        "an address (s3://, gs://, https:// ...)"
+    )
+    manifest: Path | Address | None = Field(
+        None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
+    )
+    class_names: Path | None = Field(
+        None,
+        description="of tar shards: a file with a name a line for the numbers in .cls files; "
+        "default classnames.txt beside them, if there",
+    )
+    fetch_again: bool = Field(False, description="fetch files at addresses that are kept already")
