@@ -31,7 +31,7 @@ from cuescope.store import _INSERT, _TABLE, PAGE_BYTES, WAL_PAGES, ResponseCache
 from cuescope.types import Edit, Frame, Outcome, Response, Sample, Trial
 
 CONDITIONS, CHOICES, PARTS = 8, 40, 10  # parts: of the trials, each whole windows
-SLOWER, TIMES, GIGABYTES = 0.10, 3.0, 1.5  # the aims
+SLOWER, TIMES, GIGABYTES, GROWN = 0.10, 3.0, 1.5, 50  # the aims
 
 
 class Shift(Edit):
@@ -177,14 +177,16 @@ def main() -> None:
 def report(console: Console, own: Marks, other: Marks) -> None:
     """Whether the aims are met."""
     rows, theirs = own.a_trial(), other.a_trial()
-    slower = rows[-1][1] / rows[0][1] - 1
+    base = min(1, len(rows) - 2)  # the first part has the start in it
+    slower = rows[-1][1] / rows[base][1] - 1
     times = sum(row[1] for row in rows) / sum(row[1] for row in theirs)
+    grown = rows[-1][3] - rows[0][3]
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     for what, value, aim, met in (
-        ("last part beside the first", f"{slower:+.0%}", f"{SLOWER:.0%}", slower <= SLOWER),
+        ("last part beside the second", f"{slower:+.0%}", f"{SLOWER:.0%}", slower <= SLOWER),
         ("times the bare loop", f"{times:.2f}", f"{TIMES:.0f}", times <= TIMES),
         ("most memory", f"{most:.2f} GB", f"{GIGABYTES} GB", most <= GIGABYTES),
-        ("memory since the first part", f"{rows[-1][3] - rows[0][3]:+.0f} MB", "flat", True),
+        ("memory since the first part", f"{grown:+.0f} MB", f"{GROWN} MB", grown <= GROWN),
     ):
         console.print(f"{what}: {value} (aim {aim}): {'met' if met else 'missed'}")
 
