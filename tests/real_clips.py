@@ -5,7 +5,8 @@
 A clip is a cut-out that drifts over a background that pans. Three clips in four show the class at
 home, the fourth on the background of another class (`AWAY`). So background and class go together,
 as in Waterbirds (Sagawa et al., 2020), and whether a model leans on it is for an audit to find.
-Every frame's background is annotated as a cue in OUTDIR/manifest.jsonl.
+Every frame's background is annotated as a cue in OUTDIR/manifest.jsonl; clips of a single frame
+have the cut-out's mask there, too.
 
 Cut-outs and photos come from $CUESCOPE_REAL_ASSETS (default ~/.cache/cuescope-assets).
 """
@@ -67,12 +68,13 @@ SUBJECTS = {
 
 @dataclass(frozen=True)
 class Clip:
-    """Frames (uint8, row, col, rgb) of one class in one place."""
+    """Frames (uint8, row, col, rgb) of one class in one place, and where the first one shows it."""
 
     label: str
     name: str
     place: str
     frames: tuple[np.ndarray, ...]
+    mask: np.ndarray
 
 
 def assets() -> Path:
@@ -90,18 +92,18 @@ def clips(folder: Path, seed: int, each: int = CLIPS) -> Iterator[Clip]:
             turn = index // AWAY_EVERY if away else index - index // AWAY_EVERY
             stamp = subject.stamps[turn % len(subject.stamps)]
             photo = PLACES[place][int(rng.integers(len(PLACES[place])))]
-            frames = draw(
+            frames, mask = draw(
                 Image.open(folder / "backgrounds" / f"{photo}.jpg").convert("RGB"),
                 Image.open(folder / "stamps" / f"{stamp}.png").convert("RGBA"),
                 rng,
             )
-            yield Clip(label, f"{index:02d}-{Path(stamp).stem}-{photo}", place, frames)
+            yield Clip(label, f"{index:02d}-{Path(stamp).stem}-{photo}", place, frames, mask)
 
 
 def draw(
     photo: Image.Image, stamp: Image.Image, rng: np.random.Generator
-) -> tuple[np.ndarray, ...]:
-    """Pan over `photo` while `stamp` drifts; both move in a straight line at random."""
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Pan over `photo` while `stamp` drifts, both in a straight line at random; the first mask."""
     stamp = _resized(stamp, float(rng.uniform(*STAMP_SCALE)))
     if rng.random() < 0.5:
         stamp = stamp.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
@@ -111,10 +113,13 @@ def draw(
     pan = rng.uniform(-0.03, 0.03, 2) * room
     centre = rng.uniform((0.3, 0.4), (0.7, 0.7)) * SIDE
     drift = rng.uniform(-0.03, 0.03, 2) * SIDE
-    return tuple(
+    frames = tuple(
         _pasted(photo, side, corner + step * pan, stamp, centre + step * drift)
         for step in range(FRAMES)
     )
+    mask = Image.new("L", (SIDE, SIDE))
+    mask.paste(stamp.getchannel("A"), _corner(stamp, centre))
+    return frames, np.asarray(mask)
 
 
 def write(folder: Path, made: Sequence[Clip]) -> None:
@@ -126,7 +131,12 @@ def write(folder: Path, made: Sequence[Clip]) -> None:
         for index, frame in enumerate(clip.frames):
             Image.fromarray(frame).save(folder / path / f"frame-{index}.png")
         cues = {place: [place == clip.place] * len(clip.frames) for place in PLACES}
-        rows.append({"path": path.as_posix(), "label": clip.label, "cues": cues})
+        row = {"path": path.as_posix(), "label": clip.label, "cues": cues}
+        if len(clip.frames) == 1:
+            row["mask"] = f"masks/{clip.label}-{clip.name}.png"
+            (folder / "masks").mkdir(exist_ok=True)
+            Image.fromarray(clip.mask).save(folder / row["mask"])
+        rows.append(row)
     (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
 
@@ -143,9 +153,13 @@ def _pasted(
     frame = photo.resize(
         (SIDE, SIDE), Image.Resampling.LANCZOS, box=(left, top, left + side, top + side)
     )
-    place = centre - np.array(stamp.size) / 2
-    frame.paste(stamp, (round(place[0]), round(place[1])), stamp)
+    frame.paste(stamp, _corner(stamp, centre), stamp)
     return np.asarray(frame)
+
+
+def _corner(stamp: Image.Image, centre: np.ndarray) -> tuple[int, int]:
+    left, top = centre - np.array(stamp.size) / 2
+    return round(left), round(top)
 
 
 def main(arguments: Sequence[str]) -> None:

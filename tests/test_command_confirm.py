@@ -55,7 +55,13 @@ SORTS = {  # as the five methods name their features
     "SC: video": ("short-circuit", "attention to the video"),
     "recognition/middle/red corner": ("recognition", "red corner beside a middle"),
     "named red corner": ("thing", "'red corner'"),
+    "regions-top": ("regions", "regions that speak for 'top'"),
+    "somebody's frames": ("somebody's", None),
+    "somebody's region": ("somebody's", None),
+    "somebody's name": ("somebody's", "red corner"),
+    "somebody's nothing": ("somebody's", None),
 }
+SILENT = ("SC: video", "somebody's name", "somebody's nothing")
 
 
 class Corners(Plugin):
@@ -78,9 +84,10 @@ class Corners(Plugin):
                 yield Feature(key=name, kind="cluster", occurrences=met)
             elif name == "red":
                 for key, (kind, words) in SORTS.items():
-                    silent = kind == "short-circuit"
+                    region = tuple(4.0 * edge for edge in box) if key.endswith("s region") else None
+                    own = [each.model_copy(update={"region": region}) for each in met]
                     yield Feature(
-                        key=key, kind=kind, name=words, occurrences=() if silent else met
+                        key=key, kind=kind, name=words, occurrences=() if key in SILENT else own
                     )
 
     @hookimpl
@@ -177,7 +184,10 @@ def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
 
 
 def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None:
-    """Frames, a region, a modality, an object's name and a thing that reasoning names."""
+    """Frames, a region, a modality, an object's name and a thing that reasoning names.
+
+    What a method brings that nobody knows is located by what it carries: frames, regions, a name.
+    """
     folder = place / "sorts"
     confirmed()
     run(*audit_of(folder, "fake", 1.0, "-O", "sorts=true"))
@@ -185,8 +195,11 @@ def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None
     run("confirm", str(folder), *words, "--tool", "detector=finder", "-q")
     report = load_report(place / "sorts-confirmed")
     said = verdicts(report)
-    assert len(said) == 5
-    assert said["cluster-1"] == said["red corner beside a middle"] == "causes"
+    assert len(said) == 10
+    for name in ("cluster-1", "red corner beside a middle", "red corner"):
+        assert said[name] == "causes"
+    assert said["somebody's frames"] == said["somebody's region"] == "causes"
+    assert said["somebody's nothing"] == "cannot tell"
     for evidence in report.evidence:
         if evidence.check == "located where a cue is annotated" and evidence.feature in (
             "recognition/middle/red corner",
@@ -195,6 +208,8 @@ def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None
             assert evidence.value == 1
     table = next(each for each in report.tables if "do not apply" in each.title)
     assert all(row["why"] for row in table.rows)
+    reasons = {str(row["cue"]): str(row["why"]) for row in table.rows}
+    assert reasons["somebody's nothing"].endswith("it occurs in no sample, and has no name")
 
 
 def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) -> None:
@@ -217,6 +232,8 @@ def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) 
         (("--on", "val"), "the run's own split 'val'"),
         (("-O", "sample=3"), "Did you mean"),
         (("--tool", "proposer=known"), "has no use for a proposer"),
+        (("-T", "detector.score=1"), "-T detector: no tool has this role here"),
+        (("--tool", "detector=finder", "-T", "detector.x=1"), "'x'"),
     ],
 )
 def test_what_cannot_be_is_one_line(
@@ -239,12 +256,16 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
     place: Path, confirmed: Made, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     confirmed()
-    bare, old, changed = (tmp_path / name for name in ("bare", "old", "changed"))
+    names = ("bare", "all", "old", "changed", "gone")
+    bare, whole, old, changed, gone = (tmp_path / name for name in names)
+    clips = tmp_path / "clips"
     run(*audit_of(bare, "fake", 1.0, "-O", "bare=true"))
+    run(*audit_of(whole, "fake", 1.0, "--part", "1/1"))
     stored = json.loads((place / "fake-1.0" / "report.json").read_text())
     for folder, update in (
         (old, {"schema_version": 0}),
-        (changed, {"provenance": {**stored["provenance"], "data": other_data(stored)}}),
+        (changed, other_data(stored, fingerprint="another")),
+        (gone, other_data(stored, spec=f"folder:{clips}", options={"path": str(clips)})),
     ):
         folder.mkdir()
         text = json.dumps({**stored, **update, "seal": None})
@@ -253,6 +274,8 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         (bare, (), "no finding of"),
         (old, (), "is no report of schema version 1"),
         (changed, (), "has changed since the run was made"),
+        (gone, (), str(clips)),
+        (whole, (), "the run looked at part 1/1"),
         (tmp_path / "nothing", (), "no report at"),
     ):
         capsys.readouterr()
@@ -262,5 +285,25 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         assert len(error.strip().splitlines()) == 1
 
 
-def other_data(stored: dict[str, dict[str, dict[str, str]]]) -> dict[str, str]:
-    return {**stored["provenance"]["data"], "fingerprint": "another"}
+def other_data(stored: dict[str, dict[str, dict[str, object]]], **other: object) -> object:
+    data = {**stored["provenance"]["data"], **other}
+    return {"provenance": {**stored["provenance"], "data": data}}
+
+
+def test_an_audit_goes_on_to_confirm(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`audit --confirm` is both commands; its plan says that it is the plan of the first alone."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.syspath_prepend(str(place / "plugins"))
+    line = [word for word in audit_of(place / "both", "fake", 1.0, "--confirm") if word != "-q"]
+    line[line.index("samples=600")] = "samples=120"
+    run(*line, "--plan")
+    assert "`cuescope confirm RUN --plan` tells the cost" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert not (place / "both").exists()
+    run(*line, "--json", "-q")
+    assert load_report(place / "both").provenance.method.spec == "corners"
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["provenance"]["method"]["spec"] == "confirm"

@@ -20,6 +20,7 @@ Line = Callable[..., str]
 PLUGINS = """
 [cuescope.models]
 fake = cuescope_sdk.testing:FakeModel
+reader = cuescope_sdk.testing:FakeReader
 [cuescope.datasets]
 fakes = cuescope_sdk.testing:FakeDataset
 [cuescope.mitigators]
@@ -164,6 +165,33 @@ def test_a_new_head_mends_the_planted_cue(mitigated: Callable[..., Report]) -> N
     assert not report.findings
 
 
+def test_a_model_that_is_warned_of_the_cue_does_without_it(
+    place: Path, mitigated: Callable[..., Report], tmp_path: Path
+) -> None:
+    """The answer sheet names the cue to the run; a placebo is a warning of another thing."""
+    audit = [*({"fake": "reader"}.get(word, word) for word in AUDIT), "--part", "1/3"]
+    run(*audit, "--out", str(tmp_path / "run"))
+    mitigate = ("mitigate", str(tmp_path / "run"), "--with", "prompts", "-q")
+    run(*mitigate, "--placebos", "2")
+    folder = tmp_path / "run-mitigated-prompts"
+    report = load_report(folder)
+    assert report.findings
+    assert all("because of the cue" in str(report.sentence(each)) for each in report.findings)
+    row = row_of(report, str(report.findings[0].label), "The remedy beside two placebos")
+    low, high = map(int, re.findall(r"[+-]\d+", str(row["random cues"]))[1:])
+    assert low <= 0 <= high
+    # a general caution knows nothing of the cue
+    guided = ("-O", "ways=guiding", "--placebos", "1")
+    run(*mitigate, *guided, "--out", str(tmp_path / "guided"))
+    assert not load_report(tmp_path / "guided").findings
+    # what was learned answers any audit
+    run(*audit, "-M", f"mitigated={folder / 'mitigated'}", "--out", str(tmp_path / "after"))
+    before, after = (load_report(tmp_path / name).accuracy for name in ("run", "after"))
+    assert before is not None
+    assert after is not None
+    assert after.share > before.share + 0.08
+
+
 def test_what_only_moves_answers_is_called_that(mitigated: Callable[..., Report]) -> None:
     report = mitigated("flatter")
     assert not report.findings
@@ -240,6 +268,9 @@ def test_weights_are_written_for_the_users_training(
         (("--with", "last-layer", "--on", "val"), "the run's own split 'val'"),
         (("--with", "last-layer", "--on", "elsewhere"), "elsewhere"),
         (("--with", "last-layer", "-O", "strenghts=1"), "Did you mean"),
+        (("--with", "prompts", "-O", "ways=guiding"), "ways changes nothing for this model"),
+        (("--with", "prompts", "--name", "cluster-01=tree"), "where findings get other keys"),
+        (("--with", "prompts", "--on", "test", "--name", "c=tree"), "no finding 'c'"),
     ],
 )
 def test_what_cannot_be_is_one_line(

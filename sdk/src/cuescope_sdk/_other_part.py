@@ -1,7 +1,10 @@
 """A stored run asked for again, on a part of its data: the others are left to measure on."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from cuescope.errors import UserError
 
@@ -10,6 +13,12 @@ if TYPE_CHECKING:
     from cuescope.registry import Registry
     from cuescope.request import Request
     from cuescope.runner import Runner
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Of parts and draws; without it, that of the run.")
+]
+Planned = Annotated[bool, typer.Option("--plan", help="Say what it would cost.")]
 
 
 def request_of(report: "Report", registry: "Registry") -> "Request":
@@ -125,8 +134,6 @@ def find_again(
 
     With `any_feature` what it proposes is enough.
     """
-    from dataclasses import replace
-
     made = replace(runner, out=found).run(request, resume=True)
     if not (made.features if any_feature else made.findings):
         raise UserError(
@@ -135,6 +142,48 @@ def find_again(
             got=f"none in {made.provenance.samples} samples",
             remedy="Take more samples, or name another split with --on",
         )
+
+
+def find_then_test(
+    runner: "Runner",
+    run: Path,
+    finding: "Request | None",
+    trial: "Request",
+    *,
+    found: Path,
+    share: str,
+    why: str,
+    plan: bool = False,
+    as_json: bool = False,
+    any_feature: bool = False,
+) -> None:
+    """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
+
+    `share` and `why` say on how much of the data it is made anew, and what for.
+    """
+    from cuescope.cli.audit import audit_and_show
+    from cuescope.cli.planning import show_plan
+
+    if finding is not None:
+        runner.context.announce(
+            f"{run} looked at all of its data: it is made again on {share} of it ({found}), so "
+            f"that {why}"
+        )
+        if plan and not (found / "report.json").exists():
+            runner.context.announce("the plan of that; the rest can be planned once it is made")
+            trial = finding
+        elif not plan:
+            find_again(runner, finding, found, any_feature=any_feature)
+    if plan:
+        show_plan(runner, trial, as_json=as_json)
+    else:
+        audit_and_show(runner, trial, as_json=as_json)
+
+
+def beside(run: Path, ending: str) -> Path:
+    """The folder beside a run's, with an ending."""
+    home = (run if run.is_dir() else run.parent).resolve()
+    return home.with_name(f"{home.name}-{ending}")
 
 
 def complement(part: str) -> str:

@@ -1,6 +1,8 @@
 """`cuescope audit METHOD --model SPEC --data SPEC`."""
 
 import shlex
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,10 +24,16 @@ from cuescope.cli.program import program
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
+    from cuescope.conclusions import Report
+    from cuescope.registry import Registry
     from cuescope.request import Request
     from cuescope.runner import Runner
 
 Pairs = list[str] | None
+PLAN_OF_CONFIRM = (
+    "that is the audit alone. --confirm then makes it again on half of the data and tests its "
+    "findings; how many there are nobody knows before: `cuescope confirm RUN --plan` tells the cost"
+)
 
 
 def audit(
@@ -120,6 +128,10 @@ def audit(
             help="With --plan: ask a few trials, for the pace and for what depends on answers.",
         ),
     ] = False,
+    confirm: Annotated[
+        bool,
+        typer.Option("--confirm", help="Then test the findings: `cuescope confirm` on the run."),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]")
     ] = None,
@@ -157,6 +169,7 @@ def audit(
     )
     if measure and not plan:
         raise UserError("--measure", expected="it with --plan")
+    test = confirming(registry) if confirm else None
     with open_runner(
         out=out, observe=observe or (), cache_responses=not no_cache, quiet=quiet, verbose=verbose
     ) as runner:
@@ -164,11 +177,31 @@ def audit(
             from cuescope.cli.planning import show_plan
 
             show_plan(runner, request, as_json=as_json, measure=measure)
-        else:
-            audit_and_show(runner, request, as_json=as_json)
+            if test is not None:
+                runner.context.announce(PLAN_OF_CONFIRM)
+            return
+        silent = as_json and test is not None  # the dossier alone is printed
+        report = runner.run(request) if silent else audit_and_show(runner, request, as_json=as_json)
+        run = runner.folder(request).path
+    if test is None:
+        return
+    if not report.findings:
+        echo("cuescope: no finding is there to be tested", err=True)
+        if as_json:
+            echo_json(report.model_dump_json(indent=1))
+        return
+    flags = {"--json": as_json, "--quiet": quiet, "--verbose": verbose}
+    test([str(run), *(flag for flag, given in flags.items() if given)])
 
 
-def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = False) -> None:
+def confirming(registry: "Registry") -> Callable[[list[str]], object]:
+    """The command `confirm`, by its words; raises UserError where its packages are missing."""
+    registry.find("method", "confirm")
+    command = registry.load(registry.find("command", "confirm"))
+    return partial(command, prog_name="cuescope confirm", standalone_mode=False)
+
+
+def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = False) -> "Report":
     """Run a request and print its report, and where the pictures are."""
     from cuescope.cli.terminal import stdout
     from cuescope.report.terminal import show
@@ -176,7 +209,8 @@ def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = Fals
     report = runner.run(request)
     if as_json:
         echo_json(report.model_dump_json(indent=1))
-        return
+        return report
     run = runner.folder(request).path
     show(report, stdout(), str(run), program())
     echo(f"pictures: {run / 'report.html'} ({program()} open {shlex.quote(str(run))})")
+    return report

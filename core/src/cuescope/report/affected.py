@@ -54,12 +54,15 @@ def root(key: str, known: Collection[str]) -> str | None:
     return next((start for start in starts if start in known), None)
 
 
-def open_samples(report: Report) -> dict[str, Sample]:
-    """The samples by key, of the data set that the report names; raises UserError."""
+def open_samples(report: Report, context: Context | None = None) -> dict[str, Sample]:
+    """The samples by key, of the data set that the report names; raises UserError.
+
+    It is built by the context, or by one of installed plugins alone.
+    """
     stamp = report.provenance.data
     try:
         # the options hold the ARG too
-        data = Context().build("dataset", Spec.parse(stamp.spec).name, stamp.options)
+        data = (context or Context()).build("dataset", Spec.parse(stamp.spec).name, stamp.options)
     except UserError as error:
         raise UserError(
             f"the data set {stamp.spec} cannot be opened: {error}",

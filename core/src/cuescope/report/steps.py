@@ -14,6 +14,10 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             (f"See what {asked.method.spec} needs:", f"cuescope plugins info {_name(report)}"),
         ]
     steps: list[Step] = []
+    if "run" in asked.method.options:  # it tested another run's findings: its model is given
+        if (own := report.notes.get("next step")) is not None:
+            steps.append((own, None))
+        return [*steps, ("Make it again, or with other options:", asked.command)]
     if (own := report.notes.get("next step")) is not None:  # the method knows better
         steps += [
             (own, None),
@@ -24,6 +28,10 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         if _has_occurrences(report):
             words = "Look at the samples first: is the cue really what its name says?"
             steps.append((f"{words} A finding is an association, not yet a cause.", None))
+            words = (
+                "Test whether the cues cause the answers, by taking them out (cuescope-confirm):"
+            )
+            steps.append((words, f"cuescope confirm {run}"))
             words = "Save the samples that the first cue hurts, as data that can be audited again:"
             steps.append((words, f"cuescope export {run} --affected 1 --out affected.jsonl"))
         steps += [

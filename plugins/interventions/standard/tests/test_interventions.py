@@ -13,6 +13,7 @@ from cuescope_sdk.testing import InterventionContract, checks, run_check
 ALL = (
     *(tokens.Hide, tokens.Average, pixels.Blank, pixels.Blur, pixels.Inpaint, mixing.Swap),
     *(mixing.Transplant, frames.Hold, frames.Freeze, words.Name, words.Mention),
+    words.SwapQuestion,
 )
 
 

@@ -34,13 +34,32 @@ def test_the_rule(removing: list[Decision], inserting: list[Decision], verdict: 
     assert rule(removing, inserting, located=False).verdict == "cannot tell"
 
 
+@pytest.mark.parametrize(
+    ("removing", "coarse", "verdict"),
+    [
+        ([], [YES, YES], "cannot tell"),
+        ([OPEN], [YES], "cannot tell"),
+        ([], [NO, NO], "accompanies"),
+        ([NO], [YES, YES], "accompanies"),
+        ([YES], [NO, NO], "causes"),
+    ],
+)
+def test_whole_frames_show_that_nothing_moves_but_not_what_moves_it(
+    removing: list[Decision], coarse: list[Decision], verdict: str
+) -> None:
+    ruling = rule(removing, [], coarse, located=True)
+    assert ruling.verdict == verdict
+    assert ("region" in (ruling.missing or "")) == (verdict == "cannot tell")
+
+
 def test_what_is_done_without_the_cue_too_is_no_cause() -> None:
     """A placebo that hurts by itself, with and without the cue: nothing is confirmed."""
     rng = RNG(0)
     change = rng.random(80) * 0.6
     groups = Groups.single(80)
-    alone = effect_of(change, groups, None, None, rng, 0.95)
-    beside = effect_of(change, groups, rng.random(40) * 0.6, Groups.single(40), rng, 0.95)
+    alone = effect_of(change, groups, {}, rng, 0.95)
+    others = {"unfound cue": (rng.random(40) * 0.6, Groups.single(40))}
+    beside = effect_of(change, groups, others, rng, 0.95)
     [first, second] = corrected([alone, beside])
     assert decide(first, level=0.05, margin=0.1) == YES
     assert decide(second, level=0.05, margin=0.1) == OPEN
@@ -52,7 +71,7 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
     rng, alarms = RNG(1), 0
     for _ in range(100):
         effects = [
-            effect_of(rng.choice([-1.0, 0, 0, 0, 1], 40), Groups.single(40), None, None, rng, 0.95)
+            effect_of(rng.choice([-1.0, 0, 0, 0, 1], 40), Groups.single(40), {}, rng, 0.95)
             for _ in range(12)
         ]
         decided = [decide(e, level=0.05, margin=0.1) for e in corrected(effects)]
@@ -66,7 +85,7 @@ def test_enough_is_enough() -> None:
     n, found = enough(0.25, tests, level=0.05), 0
     for _ in range(200):
         change = (rng.random(n) < 0.25) * 1.0
-        effect = effect_of(change, Groups.single(n), None, None, rng, 0.95)
+        effect = effect_of(change, Groups.single(n), {}, rng, 0.95)
         found += effect.p_value <= 0.05 / tests
     assert found >= 150
     assert n < 100

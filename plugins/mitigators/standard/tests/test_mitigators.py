@@ -1,24 +1,27 @@
-"""The five mitigators hold their contract, and do what they are for."""
+"""The mitigators hold their contract, and do what they are for."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from cuescope_mitigators.asking import NAMED, WAYS, information
+from cuescope_mitigators.choosing import cheap, halves, nearness
 from cuescope_mitigators.coop import CoOp
 from cuescope_mitigators.hide import Hide
 from cuescope_mitigators.last_layer import LastLayer, fit_head
 from cuescope_mitigators.prompts import Prompts
 from cuescope_mitigators.reweight import Reweight
-from cuescope_sdk import Capabilities, Trial, UserError
+from cuescope_sdk import Capabilities, Response, Trial, UserError
 from cuescope_sdk.mitigation import Task
 from cuescope_sdk.models import PromptTower
-from cuescope_sdk.testing import FakeModel, MitigatorContract
+from cuescope_sdk.testing import FakeModel, FakeReader, MitigatorContract
 
 OUTPUTS: Any = frozenset({"logits", "embedding"})
-WORDS, WIDTH = 40, 12
+WORDS, WIDTH, CUE = 40, 12, "red corner"
 
 
 class TestLastLayer(MitigatorContract):
@@ -75,6 +78,11 @@ class TestPrompts(MitigatorContract):
     model = ReadingModel
 
 
+class TestOtherWays(MitigatorContract):
+    plugin = Prompts
+    model = FakeReader
+
+
 class TestCoOp(MitigatorContract):
     plugin = CoOp
     model = ReadingModel
@@ -101,7 +109,8 @@ def test_a_head_beside_no_other_is_a_logistic_regression() -> None:
 
 
 def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:
-    contract: Any = type("Check", (TestCoOp,), {"options": {"epochs": 60, "learning_rate": 0.05}})()
+    options = {"epochs": 300, "learning_rate": 0.05, "cost": 1}
+    contract: Any = type("Check", (TestCoOp,), {"options": options})()
     task = contract.task()
     learned = contract.build().fit(task)
     showing = task.shows[:, 0]
@@ -116,6 +125,24 @@ def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:
     assert others
     for was, now in zip(contract.ask(others), learned.answer(others, contract.ask), strict=True):
         assert np.array_equal(was.logits, now.logits)
+
+
+def test_a_remedy_goes_as_far_as_its_cost_allows() -> None:
+    """Of what may be lost, the setting with which the cue costs its label least."""
+    contract: Any = TestCoOp()
+    task = contract.task()
+    hurt, shows = np.array([s.label == task.hurts[0] for s in task.samples]), task.shows[:, 0]
+    before = ~(hurt & shows)
+    mended = np.ones_like(before)
+    costly = mended & (hurt | (np.arange(len(before)) % 10 > 0))  # a tenth of the others is lost
+    right = {0.0: before, 0.5: mended, 1.0: costly}
+    merit = nearness(task, [0])
+    assert cheap(right, before, 0, merit) == 0.5
+    assert cheap({0.0: before, 1.0: costly}, mended, 0.01 * len(before), merit) is None
+    assert merit(before)[0] == -1
+    assert sorted(np.bincount(halves(task.targets[shows]))) == pytest.approx(
+        [shows.sum() / 2] * 2, abs=len(task.labels)
+    )
 
 
 def test_a_text_tower_without_gradients_is_one_line() -> None:
@@ -146,3 +173,107 @@ def test_hiding_takes_the_cue_away() -> None:
     after = [a.logits.argmax() for a in learned.answer(trials, contract.ask)]
     right = task.targets[misled]
     assert np.mean(after == right) > np.mean(before == right) + 0.3
+
+
+def others(**options: object) -> Any:
+    return type("Check", (TestOtherWays,), {"options": options})()
+
+
+def right_where_misled(contract: Any, task: Task) -> tuple[float, float]:
+    """The share of right answers before and after, where the red corner goes with other labels."""
+    learned = contract.build().fit(task)
+    misled = (task.targets != 0) & task.shows[:, 0]
+    trials = trials_of(task, misled)
+    shares = [
+        np.mean([a.logits.argmax() for a in answers] == task.targets[misled])
+        for answers in (contract.ask(trials), learned.answer(trials, contract.ask))
+    ]
+    return float(shares[0]), float(shares[1])
+
+
+def test_a_warning_of_the_cue_helps_and_of_another_thing_does_not() -> None:
+    contract = others(ways=("spurious-top",))
+    task = contract.task()
+    before, warned = right_where_misled(contract, task)
+    assert warned > before + 0.5
+    _, elsewhere = right_where_misled(contract, replace(task, names=("umbrella",)))
+    assert elsewhere < before + 0.1
+
+
+def test_ways_are_weighted_by_what_their_answers_tell() -> None:
+    contract = others()
+    task = contract.task()
+    learned = contract.build().fit(task).learned
+    weight = dict(zip(learned.ways, learned.weights, strict=True))
+    assert sum(weight.values()) == pytest.approx(1)
+    # where the red corner decides, all answers are alike
+    assert sum(weight.get(way, 0) for way in NAMED) > 0.9
+    before, after = right_where_misled(contract, task)
+    assert after > before + 0.5
+    turned = others(ways=("spurious-list", "plain")).build().fit(task).learned
+    assert turned.weights[turned.ways.index("spurious-list")] > 0.9
+    mild = others(sharpness=0.01)
+    assert set(mild.build().fit(task).learned.ways) == set(WAYS)
+
+
+def test_information_is_that_of_samples_and_answers() -> None:
+    sure = 50 * np.eye(3)[[0, 1, 2, 0, 1, 2]]
+    alike, unsure = 50 * np.eye(3)[[0] * 6], np.zeros((6, 3))
+    half = np.log([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]] * 2)
+    told = information(np.stack([sure, alike, unsure, half]))
+    np.testing.assert_allclose(
+        told, [1, 0, 0, (np.log(3) - 1.5 * np.log(2)) / np.log(3)], atol=1e-9
+    )
+
+
+def test_each_way_asks_what_it_says() -> None:
+    contract, asked = others(ways=("dual", "spurious-list"), sharpness=0.01), list[Trial]()
+    task = contract.task()
+
+    def ask(trials: Sequence[Trial]) -> list[Response]:
+        asked.extend(trials)
+        return contract.ask(trials)  # type: ignore[no-any-return]
+
+    learned = contract.build().fit(task)
+    trial = trials_of(task, task.shows[:, 0])[0]
+    open_question = replace(trial.sample, question="Is it {red}?", choices=(), label=None)
+    [answer] = learned.answer(
+        [replace(trial, sample=open_question, outputs=frozenset({"text"}))], ask
+    )
+    assert answer.text is not None
+    assert answer.logits is answer.embedding is None
+    questions = {each.sample.question for each in asked}
+    assert "Describe this video: what is in it, and where?" in questions
+    assert any(q and q.startswith("You said of this video:") for q in questions)
+    assert any(q and q.startswith(f"{CUE}: these often go with") for q in questions)
+    assert all("logits" not in each.outputs for each in asked)
+    # the frames that tell the cue are embedded with it, too
+    assert sum("Is it {red}?" in str(question) for question in questions) == 3
+
+
+def test_wrong_input_for_other_ways_is_one_line() -> None:
+    contract = others(ways=("spurious-top",))
+    task = contract.task()
+    with pytest.raises(UserError, match=r"a name for each cue, got 1 of 1 without.*--name"):
+        contract.build().fit(replace(task, names=(None,)))
+    has = task.capabilities
+    closed = has.model_copy(update={"exposes": frozenset({"closed-answers"})})
+    with pytest.raises(UserError, match="dual asks for a description first"):
+        others(ways=("dual",)).build().check(closed, task.names)
+    for options, capabilities, said in (
+        ({"ways": ("guiding",)}, FakeModel.capabilities, "ways changes nothing for this model"),
+        ({"sets": ("raw",)}, has, "sets changes nothing for this model"),
+        ({}, Capabilities(outputs=OUTPUTS), "compares its embedding with texts"),
+    ):
+        with pytest.raises(UserError, match=said):
+            others(**options).build().check(capabilities, task.names)
+    # it does not look at its question
+    deaf: Any = type("Check", (TestOtherWays,), {"model": DeafModel, "options": {}})()
+    with pytest.raises(UserError, match="answers the same however it is asked"):
+        deaf.build().fit(deaf.task())
+
+
+class DeafModel(FakeModel):
+    """It writes, and reads no question."""
+
+    capabilities = FakeReader.capabilities

@@ -13,7 +13,11 @@ from cuescope_sdk.interventions._located import (
     LocatedCue as LocatedCue,
     Place as Place,
 )
-from cuescope_sdk.interventions._pixels import change_frames as change_frames
+from cuescope_sdk.interventions._pixels import (
+    change_frames as change_frames,
+    forget_frames as forget_frames,
+    open_frame as open_frame,
+)
 from cuescope_sdk.interventions._placebos import (
     elsewhere as elsewhere,
     other_frames as other_frames,

@@ -5,10 +5,18 @@ from typing import Annotated, Any
 
 import typer
 
-from cuescope.cli.audit import audit_and_show
-from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
-from cuescope.errors import UserError
-from cuescope_sdk._other_part import apart, find_again, request_of, require_same_data
+from cuescope.cli.options import AsJson, Quiet, Verbose, by_role, open_runner
+from cuescope.errors import UserError, nearest
+from cuescope_sdk._other_part import (
+    Planned,
+    Run,
+    Seed,
+    apart,
+    beside,
+    find_then_test,
+    request_of,
+    require_same_data,
+)
 
 METHOD = "confirm"
 PARTS = 2  # found in the first, tested in the other
@@ -17,7 +25,7 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def confirm(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Run,
     interventions: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,14 +57,15 @@ def confirm(
             help="detector, segmenter or image-editor; [default: the run's own]",
         ),
     ] = None,
+    tool_option: Annotated[
+        list[str] | None, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the test.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 10,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Of parts and draws; without it, that of the run.")
-    ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost.")] = False,
+    seed: Seed = None,
+    plan: Planned = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="[default: beside RUN, RUN-confirmed]")
     ] = None,
@@ -74,7 +83,7 @@ def confirm(
     from cuescope.spec import pairs
 
     report = load_report(run)
-    folder = out or _folder(run)
+    folder = out or beside(run, "confirmed")
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         registry = runner.context.registry
         registry.find("method", METHOD)  # a missing package is told before hours of answers
@@ -82,7 +91,16 @@ def confirm(
         if seed is not None:
             request = request.model_copy(update={"seed": seed})
         tools = {role: spec for role, spec in request.tools.items() if role in _roles(registry)}
-        tools |= pairs("--tool", tool or ())
+        named = pairs("--tool", tool or ())
+        settings = {r: o for r, o in request.tool_options.items() if r in tools.keys() - named}
+        for role, set_by_user in by_role(pairs("-T", tool_option or ())).items():
+            settings[role] = {**settings.get(role, {}), **set_by_user}
+        tools |= named
+        if unknown := sorted(settings.keys() - tools.keys()):
+            raise UserError(
+                f"-T {unknown[0]}: no tool has this role here",
+                remedy=nearest(unknown[0], tools) or f"Add --tool {unknown[0]}=SPEC",
+            )
         _check(registry, request, interventions or [], tools)
         require_same_data(report, runner)
         found, finding, rest = apart(run, request, on, registry, folder / "found", parts=PARTS)
@@ -95,30 +113,21 @@ def confirm(
                 "method": METHOD,
                 "method_options": own | pairs("-O", option or ()),
                 "tools": tools,
-                "tool_options": {r: o for r, o in request.tool_options.items() if r in tools},
+                "tool_options": settings,
             }
         )
-        if finding is not None:
-            runner.context.announce(
-                f"{run} looked at all of its data: it is made again on half of it ({found}), so "
-                "that no cue is tested where it was found"
-            )
-            if plan and not (found / "report.json").exists():
-                runner.context.announce("the plan of that; the rest can be planned once it is made")
-                trial = finding
-            elif not plan:
-                find_again(runner, finding, found, any_feature=bool(features))
-        if plan:
-            from cuescope.cli.planning import show_plan
-
-            show_plan(runner, trial, as_json=as_json)
-        else:
-            audit_and_show(runner, trial, as_json=as_json)
-
-
-def _folder(run: Path) -> Path:
-    home = (run if run.is_dir() else run.parent).resolve()
-    return home.with_name(f"{home.name}-confirmed")
+        find_then_test(
+            runner,
+            run,
+            finding,
+            trial,
+            found=found,
+            share="half",
+            why="no cue is tested where it was found",
+            plan=plan,
+            as_json=as_json,
+            any_feature=bool(features),
+        )
 
 
 def _roles(registry: Any) -> frozenset[str]:

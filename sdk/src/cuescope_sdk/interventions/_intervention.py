@@ -17,6 +17,7 @@ NEEDS: dict[Knowledge, str] = {
     "frames": "the frames that show the cue",
     "words": "the cue's words in the question",
     "modality": "a cue that is a whole modality",
+    "question": "a cue that is the question as a whole",
     "name": "a word for the cue",
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool
 
 GOOD_AUROC = 0.75  # a localisation that ranks worse than this decides nothing
-Knowledge = Literal["region", "frames", "words", "modality", "name"]
+Knowledge = Literal["region", "frames", "words", "modality", "question", "name"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,7 @@ class Place:
             "frames": bool(self.frames),
             "words": bool(self.spans),
             "modality": self.modality is not None,
+            "question": self.modality == "text",
         }
         return frozenset(name for name, there in has.items() if there)
 

@@ -1,19 +1,71 @@
 """Frames that are changed under a mask, and stay exactly as they are elsewhere."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
+from threading import Lock
 
 import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from cuescope.digest import digest
-from cuescope.types import Sample, Trial
+from cuescope.types import Frame, Sample, Trial
 from cuescope_sdk.interventions._located import Place
 
 Paint = Callable[
     [UInt8[np.ndarray, "row col 3"], Bool[np.ndarray, "row col"]], UInt8[np.ndarray, "row col 3"]
 ]
+
+REMEMBERED = 64_000_000  # pixels of opened frames, in each process that opens them: 192 MB
+
+
+class _Opened:
+    """The images of the last frames that were opened, by their keys."""
+
+    def __init__(self) -> None:
+        self._images: OrderedDict[str, Image.Image] = OrderedDict()
+        self._pixels = 0
+        self._lock = Lock()
+
+    def get(self, frame: Frame) -> Image.Image:
+        """The image of a frame, opened where it is not remembered."""
+        with self._lock:
+            if (known := self._images.get(frame.key)) is not None:
+                self._images.move_to_end(frame.key)
+                return known
+        image = frame.load()
+        with self._lock:
+            if frame.key not in self._images:
+                self._images[frame.key] = image
+                self._pixels += image.width * image.height
+            while self._pixels > REMEMBERED:
+                _, oldest = self._images.popitem(last=False)
+                self._pixels -= oldest.width * oldest.height
+        return image
+
+    def clear(self) -> None:
+        """Forget them all."""
+        with self._lock:
+            self._images.clear()
+            self._pixels = 0
+
+
+_OPENED = _Opened()
+
+
+def open_frame(frame: Frame) -> Image.Image:
+    """The image of a frame, not to be changed.
+
+    The last ones are remembered: a sample, what is done to it and its placebos are asked about
+    side by side, and each opens the same frames.
+    """
+    return _OPENED.get(frame)
+
+
+def forget_frames() -> None:
+    """Free the frames that `open_frame` remembers."""
+    _OPENED.clear()
 
 
 def change_frames(
@@ -28,7 +80,8 @@ def change_frames(
     for number, mask in enumerate(place.masks):
         if mask.any():
             name = f"{operation} {digest(np.packbits(mask).tobytes(), mask.shape)}"
-            frames[number] = frames[number].derive(name, partial(_under, mask, paint(number)))
+            opened = Frame(frames[number].key, partial(open_frame, frames[number]))
+            frames[number] = opened.derive(name, partial(_under, mask, paint(number)))
     suffix = f"{operation.partition(' ')[0]}-{digest(*(frame.key for frame in frames))[:10]}"
     return Trial(sample=sample.with_frames(tuple(frames), suffix))
 

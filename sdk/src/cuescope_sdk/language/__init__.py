@@ -1,5 +1,14 @@
-"""What is done with words: yes or no, names and lists in replies, proposals of cues."""
+"""What is done with words: yes or no, names and lists in replies, cues, ways of asking."""
 
+from cuescope_sdk.language._asking import (
+    WORDINGS as WORDINGS,
+    WayOfAsking as WayOfAsking,
+    add_description as add_description,
+    add_guidance as add_guidance,
+    add_warning as add_warning,
+    description_request as description_request,
+    shorten_description as shorten_description,
+)
 from cuescope_sdk.language._proposing import (
     ANGLES as ANGLES,
     EACH as EACH,

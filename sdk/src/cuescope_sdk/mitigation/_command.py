@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cuescope.cli.audit import audit_and_show
 from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
-from cuescope_sdk._other_part import apart, find_again, request_of
+from cuescope.errors import UserError
+from cuescope_sdk._other_part import Planned, Run, Seed, apart, beside, find_then_test, request_of
 
 METHOD = "mitigation"
 PARTS = 3  # found in the first, fitted and measured in the others
@@ -16,7 +16,7 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def mitigate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Run,
     mitigator: Annotated[
         str, typer.Option("--with", metavar="NAME", help="Mitigator: `cuescope plugins list`.")
     ],
@@ -31,14 +31,20 @@ def mitigate(
     option: Annotated[
         list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the mitigator.")
     ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=WORDS",
+            help="What a finding shows, for mitigators that tell the model: cluster-03='red "
+            "corner'. [default: as the run's checks or its namer say]",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 20,
     placebos: Annotated[
         int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
     ] = 3,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Of parts and placebos; without it, that of the run.")
-    ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost.")] = False,
+    seed: Seed = None,
+    plan: Planned = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="[default: beside RUN, RUN-mitigated-NAME]")
     ] = None,
@@ -56,19 +62,33 @@ def mitigate(
     from cuescope.spec import Spec, pairs
 
     report = load_report(run)
-    name = Spec.parse(mitigator).name
-    folder = out or _folder(run, name)
+    plugin = Spec.parse(mitigator).name
+    folder = out or beside(run, f"mitigated-{plugin}")
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         registry = runner.context.registry
-        registry.find("mitigator", name)  # a wrong name is told before hours of answers
+        registry.find("mitigator", plugin)  # a wrong name is told before hours of answers
         request = request_of(report, registry)
         if seed is not None:
             request = request.model_copy(update={"seed": seed})
         model = report.provenance.model
-        own = {"mitigator_options": pairs("-O", option or ()), "top": top, "placebos": placebos}
+        own = {
+            "mitigator_options": pairs("-O", option or ()),
+            "names": pairs("--name", name or ()),
+            "top": top,
+            "placebos": placebos,
+        }
         fields = registry.load(registry.find("method", METHOD)).Options.model_fields
-        changed = {name: value for name, value in own.items() if value != fields[name].default}
+        changed = {key: value for key, value in own.items() if value != fields[key].default}
         found, finding, rest = apart(run, request, on, registry, folder / "found", parts=PARTS)
+        if name and finding is not None:
+            raise UserError(
+                f"--name: {run} looked at all of its data, and is made again on a third of it, "
+                "where findings get other keys",
+                expected="--on SPLIT, or a run made with --part 1/3",
+                remedy=f"cuescope mitigate {found}"
+                if (found / "report.json").exists()
+                else "Add --on SPLIT",
+            )
         trial = rest.model_copy(
             update={
                 "method": METHOD,
@@ -83,24 +103,14 @@ def mitigate(
                 "tool_options": {},
             }
         )
-        if finding is not None:
-            runner.context.announce(
-                f"{run} looked at all of its data: it is made again on a third of it ({found}), so "
-                "that nothing is learned or measured where the cues were found"
-            )
-            if plan and not (found / "report.json").exists():
-                runner.context.announce("the plan of that; the rest can be planned once it is made")
-                trial = finding
-            elif not plan:
-                find_again(runner, finding, found)
-        if plan:
-            from cuescope.cli.planning import show_plan
-
-            show_plan(runner, trial, as_json=as_json)
-        else:
-            audit_and_show(runner, trial, as_json=as_json)
-
-
-def _folder(run: Path, name: str) -> Path:
-    home = (run if run.is_dir() else run.parent).resolve()
-    return home.with_name(f"{home.name}-mitigated-{name}")
+        find_then_test(
+            runner,
+            run,
+            finding,
+            trial,
+            found=found,
+            share="a third",
+            why="nothing is learned or measured where the cues were found",
+            plan=plan,
+            as_json=as_json,
+        )

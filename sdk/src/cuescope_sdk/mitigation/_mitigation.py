@@ -39,13 +39,18 @@ class Mitigation(ABC):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """From a folder that `save` wrote; raises UserError where it does not fit."""
+        """From a folder that `save` wrote; raises UserError where it does not fit.
+
+        Of the class that was saved, where that is a subclass of this one.
+        """
         try:
             require_small_archive("mitigated", folder / ARRAYS)
-            plain = json.loads((folder / STAMP).read_bytes())["learned"]
+            stamp = json.loads((folder / STAMP).read_bytes())
+            kinds = {kind.__name__: kind for kind in cls.__subclasses__()}
+            kind, plain = kinds.get(stamp.get("class"), cls), stamp["learned"]
             # a pickle runs code of whoever made the file
             with np.load(folder / ARRAYS, allow_pickle=False) as arrays:
-                return _built(cls, plain | dict(arrays), "")  # type: ignore[no-any-return]
+                return _built(kind, plain | dict(arrays), "")  # type: ignore[no-any-return]
         except UserError:
             raise
         except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
@@ -68,7 +73,8 @@ def write(mitigation: Mitigation, stamp: Mapping[str, object], folder: Path) -> 
     write_atomically(folder / ARRAYS, content.getvalue())
     for name, file in mitigation.files().items():
         write_atomically(folder / name, file)
-    write_atomically(folder / STAMP, json.dumps({**stamp, "learned": plain}, indent=1))
+    stamp = {**stamp, "class": type(mitigation).__name__, "learned": plain}
+    write_atomically(folder / STAMP, json.dumps(stamp, indent=1))
 
 
 def content(mitigation: Mitigation) -> list[tuple[str, Any]]:

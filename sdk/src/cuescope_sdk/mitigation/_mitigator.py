@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from pydantic import create_model
 
-from cuescope.capabilities import Model, Requirements
+from cuescope.capabilities import Capabilities, Model, Requirements
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
@@ -34,8 +34,9 @@ GONE = frozenset({"choices", "image-tower"})
 class Task:
     """What a mitigator is given: labelled samples, and which of the cues each of them shows.
 
-    `hurts` has the label that each cue hurts, None for all of them. `ask` puts trials to the model,
-    `router` tells the cues of samples that are not here.
+    `hurts` has the label that each cue hurts, None for all of them, `names` what each cue is
+    called, None where nobody has named it. `ask` puts trials to the model, `router` tells the cues
+    of samples that are not here.
     """
 
     labels: tuple[str, ...]
@@ -45,6 +46,8 @@ class Task:
     router: Router
     ask: Ask
     context: Context
+    names: tuple[str | None, ...]
+    capabilities: Capabilities
 
     @cached_property
     def targets(self) -> Int[np.ndarray, " sample"]:
@@ -95,6 +98,12 @@ class Mitigator(Plugin, ABC):
     requires: ClassVar[Requirements] = Requirements(outputs=OUTPUTS)
     learned: ClassVar[type[Mitigation]]
     changes_answers: ClassVar[bool] = True
+
+    def check(self, capabilities: Capabilities, names: Sequence[str | None]) -> None:
+        """Raise UserError, before anything is asked, where `fit` could not help with this model.
+
+        For more than `requires` can say; `names` are those of the cues, as in `Task`.
+        """
 
     @abstractmethod
     def fit(self, task: Task) -> Mitigation:

@@ -93,7 +93,7 @@ class FixedRouter:
 
 
 def stills_of(trial: Trial) -> list[Trial]:
-    """Each frame of a trial's sample held still, asked for logits and embedding."""
+    """Each frame of a trial's sample held still, asked for its embedding, and for any logits."""
     sample = trial.sample
     single = len(sample.frames) == 1
     return [
@@ -101,7 +101,7 @@ def stills_of(trial: Trial) -> list[Trial]:
             sample=sample if single else sample.static(frame),
             edit=trial.edit,
             condition=trial.condition if single else "static",
-            outputs=OUTPUTS,
+            outputs=OUTPUTS if sample.choices else frozenset({"embedding"}),
         )
         for frame in range(len(sample.frames))
     ]

@@ -39,7 +39,7 @@ from cuescope_sdk.testing._fake_method import (
     FakeMethod as FakeMethod,
     FakeRelianceMethod as FakeRelianceMethod,
 )
-from cuescope_sdk.testing._fake_models import FakeModel as FakeModel
+from cuescope_sdk.testing._fake_models import FakeModel as FakeModel, FakeReader as FakeReader
 from cuescope_sdk.testing._fake_tools import (
     FAKE_TOOLS as FAKE_TOOLS,
     FakeClaimVerifier as FakeClaimVerifier,

@@ -22,7 +22,7 @@ from cuescope_sdk import (
     digest,
     generator as seeded,
 )
-from cuescope_sdk.testing._fake_data import CUE_BOX, DECOY_BOX, LABELS, SIDE, SIGNAL_ROWS
+from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, DECOY_BOX, LABELS, SIDE, SIGNAL_ROWS
 
 NAMED = len(LABELS) + 2
 STRIP = 2 * SIDE * 3
@@ -118,6 +118,28 @@ class FakeModel(Plugin):
         weights[len(LABELS)] = LEAN * self.options.lean * (choice == LABELS[0])
         weights[NAMED:] = NOISE * self.options.noise * random[NAMED:]
         return weights
+
+
+class FakeReader(FakeModel):
+    """The same, but that it reads its question: told of the red corner, it does not lean on it.
+
+    Any other question makes it lean a little less.
+    """
+
+    capabilities: ClassVar[Capabilities] = FakeModel.capabilities.model_copy(
+        update={"exposes": frozenset({"patches"})}
+    )
+
+    def __init__(self, options: FakeModelOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.fingerprint = digest("fake-reader", options.model_dump())
+
+    def see(self, trial: Trial) -> Float[np.ndarray, " dim"]:
+        """As of `FakeModel`, the red corner as far as the question lets it be looked at."""
+        features, question = super().see(trial), trial.sample.question
+        if question:
+            features[len(LABELS)] *= 0.0 if CUE in question else 0.95
+        return features
 
 
 def _feature_matrix() -> Float[np.ndarray, "dim value"]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool
@@ -24,6 +24,7 @@ from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, SIDE
 from cuescope_sdk.testing._fake_tools import FakeImageEditor
 
 QUESTION = "Where does the red corner move to?"
+OTHER_QUESTION = "Which corner is it in?"
 SPAN, OTHER_SPAN = ((14, 24),), ((6, 10),)
 
 
@@ -44,6 +45,11 @@ class InterventionContract(ShownContract):
         return {"image-editor": FakeImageEditor(FakeImageEditor.Options(), self.context())}
 
     @property
+    def modality(self) -> Literal["video", "text"]:
+        """What carries the cue, where it is all of a modality."""
+        return "text" if self.plugin.needs == "question" else "video"
+
+    @property
     def cases(self) -> list[Case]:
         """Samples with the red corner, or without it for what inserts it, each with a donor."""
         shows = [s for s in self.samples if any(s.annotations["cues"][CUE])]
@@ -53,8 +59,8 @@ class InterventionContract(ShownContract):
         return [
             Case(
                 sample=replace(taker, question=QUESTION),
-                place=place_in(taker),
-                donor=replace(donor, question=QUESTION),
+                place=replace(place_in(taker), modality=self.modality),
+                donor=replace(donor, question=OTHER_QUESTION),
                 word="marked thing",
                 seed=number,
             )
@@ -91,7 +97,7 @@ class InterventionContract(ShownContract):
             bool(getattr(cls, "title", "")) and isinstance(getattr(cls, "needs", None), str),
             "a title in words, and what it needs to know of the cue",
             got=f"title {getattr(cls, 'title', None)!r}, needs {getattr(cls, 'needs', None)!r}",
-            remedy="Set title, needs ('region', 'frames', 'words', 'modality' or 'name'), effect",
+            remedy="Set title, needs ('region', 'frames', 'words', 'name' ...), effect",
         )
 
     def test_answers_each_case_in_order(self) -> None:

@@ -66,6 +66,8 @@ class MitigatorContract(ShownContract):
             router=CueRouter(centroids(embedding, members), (0,)),
             ask=self.ask,
             context=self.context(),
+            names=(CUE,),
+            capabilities=self.asked.capabilities,
         )
 
     def fit(self) -> Mitigation:

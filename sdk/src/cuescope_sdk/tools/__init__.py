@@ -17,5 +17,7 @@ from cuescope_sdk.tools._naming import (
     Namer as Namer,
     TextEmbeddings as TextEmbeddings,
     best_name as best_name,
+    guess_in as guess_in,
+    name_with_guess as name_with_guess,
 )
 from cuescope_sdk.tools._options import DetectionOptions as DetectionOptions

@@ -25,6 +25,24 @@ class NameGuess(Value):
         return "{} ({} vs {} elsewhere)".format(self.name, *figures)
 
 
+LOOKS_LIKE = ", looks like: "
+
+
+def name_with_guess(key: str, guess: NameGuess) -> str:
+    """What a report calls a group of frames: its key, and what it looks like."""
+    return f"{key}{LOOKS_LIKE}{guess}"
+
+
+def guess_in(name: str) -> str | None:
+    """The guessed word alone, of what `name_with_guess` wrote; None where there is no guess.
+
+    >>> guess_in("cluster-03, looks like: tree (0.31 vs 0.12 elsewhere)"), guess_in("cluster-03")
+    ('tree', None)
+    """
+    _, found, guess = name.partition(LOOKS_LIKE)
+    return guess.rpartition(" (")[0] if found else None
+
+
 @dataclass(frozen=True, eq=False)
 class FrameGroup:
     """Frames that go together, and frames that do not.

@@ -1,1 +1,1 @@
-"""Eleven ways to take a cue out of samples, or to put it into others."""
+"""Twelve ways to take a cue out of samples, or to put it into others."""

@@ -9,7 +9,7 @@ from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from cuescope_sdk import Frame, Trial
-from cuescope_sdk.interventions import Case, Intervention, change_frames
+from cuescope_sdk.interventions import Case, Intervention, change_frames, open_frame
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Mask = Bool[np.ndarray, "row col"]
@@ -62,7 +62,7 @@ def pasted(case: Case, operation: str) -> Trial:
 
 def _taken(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
     """The donor's pixels at the size of the sample's own."""
-    image = frame.load()
+    image = open_frame(frame)
     size = (pixels.shape[1], pixels.shape[0])
     if image.size != size:
         image = image.resize(size, Image.Resampling.BILINEAR)

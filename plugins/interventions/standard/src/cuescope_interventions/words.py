@@ -1,4 +1,4 @@
-"""The cue's words are taken out of the question, or a sentence names it."""
+"""The cue's words are taken out of the question, a sentence names it, or another is asked."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -64,6 +64,24 @@ class Mention(Intervention):
                 f"{case.sample.question or ''}".strip(),
                 "mention",
             )
+            for case in cases
+        ]
+
+
+class SwapQuestion(Intervention):
+    """Another sample's question stands in place of the sample's own.
+
+    Where the model answers as if nothing had happened, it does not read the question.
+    """
+
+    title = "another sample's question is asked"
+    needs = "question"
+    placebo = "other donor"
+
+    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
+        """The samples with their donors' questions."""
+        return [
+            _asked(case, (case.donor and case.donor.question) or "", "swap-question")
             for case in cases
         ]
 

@@ -15,6 +15,7 @@ QUESTION = "Is there a {} in the image?"
 ABOUT_OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
 BACKGROUNDS = ("image-region", "regions")
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
+NOWHERE = ("reasoning", "answers", "claims", "steps", "reliance")  # figures of whole runs
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
 Toward = Literal["the right answer", "the label", "its own answer"]
 
@@ -108,26 +109,49 @@ def says(text: str | None, answer: str | None) -> bool:
     return bool(target) and re.match(rf"{re.escape(target)}(\W|$)", words) is not None
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The run's samples as they are asked for a finding: which show its cue, which are right."""
+
+    samples: tuple[Sample, ...]
+    present: Bool[np.ndarray, " sample"]
+    own: Bool[np.ndarray, " sample"]
+    right: Float[np.ndarray, " sample"]
+    labels: Any
+
+
+def seen_of(audit: Audit, study: Study, cue: Cue) -> Seen:
+    """What the run's own samples tell of a cue; `own` are those of its label."""
+    views = answerable(audit, _some(audit, study, cue), cue)
+    shows, samples = _shows(cue, views), tuple(views.values())
+    return Seen(
+        samples,
+        np.array([key in shows for key in views], bool),
+        np.array([is_of_label(cue, sample) for sample in samples], bool),
+        _answers(audit, samples, [sample.label for sample in samples]),
+        np.array([str(sample.label) for sample in samples]),
+    )
+
+
 def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
     """By the run's own samples: of its label, then those taken for it."""
     if cue.feature.kind in (*BACKGROUNDS, *MODALITIES) and not kind_of_background(cue):
         return Direction("its own answer", sign=-1)
-    seen = answerable(audit, _some(audit, study, cue), cue)
-    shows = _shows(cue, seen)
-    samples = list(seen.values())
-    present = np.array([key in shows for key in seen], bool)
-    own = np.array([is_of_label(cue, sample) for sample in samples], bool)
-    right = _answers(audit, samples, [sample.label for sample in samples])
-    labels = np.array([str(sample.label) for sample in samples])
-    gap, z = stratified_gap(right, present, labels, own)
+    seen = seen_of(audit, study, cue)
+    gap, z = stratified_gap(seen.right, seen.present, seen.labels, seen.own)
     if gap is not None and gap < 0 and z <= -1:
         return Direction(sign=1, gap=gap)
-    if cue.label is not None and not own.all():
-        taken = _answers(audit, samples, [cue.label] * len(samples), ~own)
-        pulled, z_pulled = stratified_gap(taken, present, labels, ~own)
+    if cue.label is not None and not seen.own.all():
+        pulled, z_pulled = pull_of(audit, seen, cue)
         if pulled is not None and pulled > 0 and z_pulled >= 2:
             return Direction("the label", sign=-1, gap=pulled)
     return Direction(sign=-1 if gap is not None and gap > 0 else 1, gap=gap)
+
+
+def pull_of(audit: Audit, seen: Seen, cue: Cue) -> tuple[float | None, float]:
+    """By how much samples of other labels are taken for the cue's more often where it is."""
+    taken = _answers(audit, seen.samples, [cue.label] * len(seen.samples), ~seen.own)
+    return stratified_gap(taken, seen.present, seen.labels, ~seen.own)
 
 
 def stratified_gap(

@@ -9,7 +9,6 @@ import numpy as np
 from cuescope_confirm.asking import BACKGROUNDS
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.annotated import object_masks, size_of
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.interventions import (
     Case,
@@ -24,6 +23,7 @@ CONTROLS = 2  # samples without the cue for each so many with it: half as many
 DONORS = 24  # of which the one is taken whose region covers most of the sample's own
 COVERED = 0.6  # of a sample's region must be inside of the donor's
 SMALLEST = 0.002  # share of the pixels: smaller regions are not worth a change
+WIDE = 0.5  # share of the pixels: a larger region is a background, and leaves objects in place
 NOTHING = ("table", "window", "lamp", "chair", "bottle", "book", "clock", "basket")
 
 
@@ -36,25 +36,25 @@ class Pair:
     control: bool = False
 
 
-def pairs_of(
-    audit: Audit, options: ConfirmOptions, target: Target, kind: type[Intervention]
-) -> list[Pair]:
-    """The pairs of one intervention for one cue; [] where there are none.
+def pairs_of(audit: Audit, target: Target, kind: type[Intervention], most: int) -> list[Pair]:
+    """At most so many pairs of one intervention for one cue; [] where there are none.
 
     Interventions of one sort are done to the same samples, beside the same placebos.
     """
     located = target.located
     if located is None:
         return []
-    rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind))
+    names = () if target.role == "finding" else (target.role,)
+    rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind), *names)
     maker = _Maker(audit, target, located, kind, rng)
     made: list[Pair] = []
     for pair in maker.pairs():
         made.append(pair)
-        if len(made) >= options.samples:
+        if len(made) >= most:
             break
-    if kind.effect == "removes" and kind.placebo in ("elsewhere", "other frames"):
-        made += maker.controls(made, options.samples // CONTROLS)
+    beside = kind.effect == "removes" and kind.placebo in ("elsewhere", "other frames")
+    if beside and target.role == "finding":
+        made += maker.controls(made, most // CONTROLS)
     return made
 
 
@@ -83,6 +83,8 @@ class _Maker:
             case "modality", _:
                 for sample in self._takers(True):
                     yield Pair(Case(sample, self._place(sample)), None)
+            case "question", _:
+                yield from filter(None, map(self._asked_otherwise, self._takers(True)))
             case "region", "inserts":
                 yield from self._inserted()
             case _ if self.kind.placebo == "other donor":
@@ -172,6 +174,8 @@ class _Maker:
 
     def _swapped(self, sample: Sample) -> Pair | None:
         place = self._place(sample)
+        if self._is_background:
+            place = self._beside_object(place, sample)
         if place.area < SMALLEST:
             return None
         without, keeping = self._donors(sample)
@@ -183,6 +187,23 @@ class _Maker:
             replace(case, donor=first, donor_place=self._background(first)),
             replace(case, donor=second, donor_place=self._background(second)),
         )
+
+    def _asked_otherwise(self, sample: Sample) -> Pair | None:
+        """Another label's question, and as a placebo another one of the same label."""
+        asked = []
+        for donors in self._donors(sample):
+            able = [
+                donor
+                for donor in donors
+                if donor.choices == sample.choices
+                and donor.question
+                and donor.question != sample.question
+            ]
+            if not able:
+                return None
+            asked.append(able[int(self.rng.integers(len(able)))])
+        case = Case(sample, self._place(sample), donor=asked[0])
+        return Pair(case, replace(case, donor=asked[1]))
 
     def _donors(self, sample: Sample) -> tuple[list[Sample], list[Sample]]:
         """Samples without the cue, and others that show it."""
@@ -217,9 +238,14 @@ class _Maker:
                 best = share, donors[row]
         return best[1] if best and best[0] >= COVERED else None
 
+    @property
+    def _is_background(self) -> bool:
+        area = self.located.quality.area or 0.0
+        return self.target.cue.feature.kind in BACKGROUNDS or area > WIDE
+
     def _background(self, donor: Sample) -> Place:
         """What is not the donor's object, where that is known: its object is not taken along."""
-        objects = self._objects(donor) if self.target.cue.feature.kind in BACKGROUNDS else ()
+        objects = self._objects(donor) if self._is_background else ()
         return Place(masks=tuple(~mask for mask in objects))
 
     def _inserted(self) -> Iterator[Pair]:

@@ -1,17 +1,21 @@
 """From answers to verdicts: each witness's effect beyond its placebo, and what all of them say."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from cuescope_confirm.asking import is_of_label
+from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import (
+    POWER,
+    Control,
     Decision,
     Effect,
+    Measure,
     Ruling,
     attributable,
     corrected,
@@ -26,8 +30,9 @@ from cuescope_sdk import Audit
 from cuescope_sdk.statistics import Groups
 
 SHOWN_EFFECT = 0.25  # that enough samples would show
-EXACT = ("words", "name", "modality")  # what nobody has to locate
-COARSE = ("frames",)  # what holds more than the cue: it decides where nothing finer does
+EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
+DIFFERENCE = "a difference: answers move as well where a cause would do nothing"
+COARSE = ("frames",)  # what holds more than the cue
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +83,11 @@ class Results:
 def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
     """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""
     # what is known before the answers: whether a place is known, and how many samples have it
-    tested = [w for w in dossier.witnesses if is_tested(w, options)]
+    findings = [w for w in dossier.witnesses if w.target.role == "finding"]
+    tested = [w for w in findings if is_tested(w, options)]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - options.confidence) / max(len(tested), 2)
-    effects = corrected([_effect(audit, options, each, confidence) for each in tested])
+    effects = corrected([_effect(audit, options, dossier, each, confidence) for each in tested])
     by_witness = {id(w): effect for w, effect in zip(tested, effects, strict=True)}
     rows = []
     for target in dossier.targets:
@@ -125,19 +131,45 @@ def groups_of(answers: Answers, rows: np.ndarray) -> Groups:
     return Groups.of([answers.pairs[row].case.sample for row in chosen])
 
 
-def _effect(audit: Audit, options: ConfirmOptions, witness: Witness, confidence: float) -> Effect:
+def _effect(
+    audit: Audit, options: ConfirmOptions, dossier: Dossier, witness: Witness, confidence: float
+) -> Effect:
     answers = witness.answers
     assert answers is not None
-    change, control = differences(witness), answers.control
-    others = int(control.sum()) >= options.least  # fewer would decide nothing, and cost the power
+    own = ~answers.control
     return effect_of(
-        change[~control],
-        groups_of(answers, ~control),
-        change[control] if others else None,
-        groups_of(answers, control) if others else None,
+        differences(witness)[own],
+        groups_of(answers, own),
+        controls_of(options, dossier, witness),
         audit.rng("confirm", "effect", witness.target.cue.id, witness.named.spec),
         confidence,
     )
+
+
+def controls_of(
+    options: ConfirmOptions, dossier: Dossier, witness: Witness
+) -> dict[Control, Measure]:
+    """What a witness does where a cause would do nothing, as far as enough samples tell it."""
+    answers = witness.answers
+    assert answers is not None
+    found: list[tuple[Control, Witness, np.ndarray]] = [
+        ("without the cue", witness, answers.control)
+    ]
+    for role, placebo in witness.target.placebos.items():
+        for other in dossier.witnesses:
+            same = other.target is placebo and other.named.spec == witness.named.spec
+            if same and role != "finding" and is_tested(other, options):
+                found.append((role, other, np.full(len(_pairs(other)), True)))
+    # fewer would decide nothing, and cost the power
+    return {
+        name: (differences(other)[rows], groups_of(other.answers, rows))
+        for name, other, rows in found
+        if other.answers is not None and int(rows.sum()) >= options.least
+    }
+
+
+def _pairs(witness: Witness) -> Sequence[Pair]:
+    return witness.answers.pairs if witness.answers is not None else ()
 
 
 def _judged(witness: Witness, effect: Effect | None, options: ConfirmOptions) -> Measured:
@@ -152,18 +184,21 @@ def _judged(witness: Witness, effect: Effect | None, options: ConfirmOptions) ->
 def _ruling(target: Target, measured: Sequence[Measured]) -> Ruling:
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
-    decided = [each for each in measured if each.decision]
-    fine = [each for each in decided if each.witness.named.kind.needs not in COARSE]
-    if any(each.decision in ("confirms", "placebo does as much") for each in fine):
-        decided = fine  # a whole frame also has whatever else goes with the cue
-    sides = [
-        [each.decision for each in decided if each.decision and each.removes == removes]
-        for removes in (True, False)
-    ]
+    decided = [(each, each.decision) for each in measured if each.decision]
     few = not decided and any(each.witness.answers is not None for each in measured)
     if few and target.located.quality.good:
         return Ruling("cannot tell", missing="samples with the cue")
-    return rule(*sides, located=bool(decided) or target.located.quality.good)
+    fine = [(e.removes, said) for e, said in decided if e.witness.named.kind.needs not in COARSE]
+    ruling = rule(
+        [said for removes, said in fine if removes],
+        [said for removes, said in fine if not removes],
+        [said for each, said in decided if each.witness.named.kind.needs in COARSE],
+        located=bool(decided) or target.located.quality.good,
+    )
+    moved = [each.effect for each, said in decided if said == "undecided" and each.effect]
+    if ruling.missing == POWER and any(e.low > 0 and e.controls for e in moved):
+        return replace(ruling, missing=DIFFERENCE)
+    return ruling
 
 
 def _lost(

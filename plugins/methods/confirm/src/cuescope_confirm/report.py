@@ -2,15 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.measuring import Measured, Results, Row, differences
+from cuescope_confirm.locating.placebos import said
+from cuescope_confirm.measuring import COARSE, Measured, Results, Row, differences
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.scores import Effect
+from cuescope_confirm.scores import Control, Effect
 from cuescope_sdk import Audit, Cell, Score, Table
 
+CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 RULE = (
     "causes: most of the interventions that decide move the answers beyond their placebo, "
-    "and beyond what they do without the cue (Holm over findings and interventions); accompanies: "
+    "and beyond what they do without the cue, at a cue that nobody found and on labels that the "
+    "cue leaves alone (Holm over findings and interventions); accompanies: "
     "the placebo does as much; cannot tell: neither"
+)
+NEXT = (
+    "Learn how the model can do without a cause, and measure whether that helps: "
+    "`cuescope mitigate RUN --with NAME`, with the run that found it."
 )
 
 
@@ -27,6 +34,8 @@ def bounded(effect: Effect) -> str:
 def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
     audit.note("rule", RULE)
+    if any(row.ruling.verdict == "causes" for row in results.rows):
+        audit.note("next step", NEXT)
     counts = {
         verdict: sum(row.ruling.verdict == verdict for row in results.rows)
         for verdict in ("causes", "accompanies", "cannot tell")
@@ -87,25 +96,35 @@ def statement(row: Row) -> str:
         what, verbs = "answers, right and wrong", ("changes them", "brings them")
     ways = []
     if ruling.necessary:
-        ways.append(f"taking it out {verbs[0]} ({_list(row, ('confirms',), True)})")
+        ways.append(f"taking it out {verbs[0]} ({_clearest(row, removes=True)})")
     if ruling.sufficient:
-        ways.append(f"putting it in {verbs[1]} ({_list(row, ('confirms',), False)})")
+        ways.append(f"putting it in {verbs[1]} ({_clearest(row, removes=False)})")
     cost = ""
     if row.lost is not None:
         value = row.lost[0] if direction.harms else -row.lost[0]
         verb = "costs" if direction.harms else "gives"
         cost = f" It {verb} {100 * value:.1f} points of accuracy over all samples."
-    rests = f"{' and '.join(ways)}, in points of probability beyond placebos"
-    return f"{where} causes {what}: {rests}.{cost}"
+    rests = " and ".join(ways)
+    return f"{where} causes {what}: {rests}, in points of probability beyond its placebo.{cost}"
 
 
-def _list(row: Row, decisions: Sequence[str], removes: bool | None = None) -> str:
+def _clearest(row: Row, *, removes: bool) -> str:
+    """The figure of the clearest intervention that confirms, and the names of the others."""
+    yes = [e for e in row.witnesses if e.decision == "confirms" and e.removes == removes]
+    first, *more = sorted(
+        yes,
+        key=lambda e: (e.witness.named.kind.needs in COARSE, -(e.effect.low if e.effect else 0)),
+    )
+    assert first.effect is not None
+    others = f"; also {', '.join(each.name for each in more)}" if more else ""
+    return f"{first.name} {bounded(first.effect)}{others}"
+
+
+def _list(row: Row, decisions: Sequence[str]) -> str:
     named = [
         f"{each.name} {bounded(each.effect)}"
         for each in row.witnesses
-        if each.effect is not None
-        and each.decision in decisions
-        and removes in (None, each.removes)
+        if each.effect is not None and each.decision in decisions
     ]
     return ", ".join(named)
 
@@ -118,6 +137,7 @@ def tables(results: Results, options: ConfirmOptions) -> Iterator[Table]:
     yield dossier_table(results)
     yield matrix(results)
     yield figures_table(results)
+    yield placebo_table(results)
     if rows := reasons(results):
         yield Table(
             title="Interventions that do not apply",
@@ -194,7 +214,7 @@ def figures_table(results: Results) -> Table:
     """What each witness measured: accuracy as it is, changed, and with the placebo."""
     columns = (
         *("cue", "intervention", "samples", "right as it is", "changed", "placebo"),
-        *("beyond placebo", "without the cue", "p", "corrected"),
+        *("beyond placebo", *CONTROLS, "p", "corrected"),
     )
     rows = []
     for row in results.rows:
@@ -210,7 +230,7 @@ def figures_table(results: Results) -> Table:
                 effect.n,
                 *(100 * float(share) for share in right),
                 bounded(effect),
-                None if effect.control is None else points(effect.control),
+                *(points(effect.controls[c]) if c in effect.controls else None for c in CONTROLS),
                 f"{effect.p_value:.2g}",
                 f"{effect.corrected:.2g}",
             )
@@ -221,7 +241,31 @@ def figures_table(results: Results) -> Table:
         rows=tuple(rows),
         notes=(
             "Without the cue: the same change beyond the same placebo in samples that do not show "
-            "it; a cause does more where it is.",
+            "it. Unfound cue, other labels: the same at a cue that nobody found, and on labels "
+            "that this cue leaves alone. A cause does more than all three.",
+        ),
+    )
+
+
+def placebo_table(results: Results) -> Table:
+    """The cue that nobody found and the labels that are left alone, a finding a line."""
+    columns = ("cue", "label", "unfound cue", "other labels")
+    rows = [
+        (
+            row.target.cue.name,
+            row.target.cue.label or "any",
+            said(row.target.placebos, "unfound cue"),
+            said(row.target.placebos, "other labels"),
+        )
+        for row in results.rows
+    ]
+    return Table(
+        title="What each finding is held against beside its placebos",
+        columns=columns,
+        rows=tuple(dict(zip(columns, values, strict=True)) for values in rows),
+        notes=(
+            "Unfound cue: one of the same kind and about as frequent, which is no finding and goes "
+            "with no answers in the run. Other labels: the cue goes with no answers there.",
         ),
     )
 

@@ -1,7 +1,7 @@
 """The effect of an intervention beyond its placebo, and the rule of the verdicts: plain numbers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -20,12 +20,18 @@ Decision = Literal["confirms", "placebo does as much", "undecided"]
 Verdict = Literal["causes", "accompanies", "cannot tell"]
 
 
+POWER = "power: more samples"
+REGION = "the cue's region: whole frames with it move answers, and what in them is not known"
+Control = Literal["without the cue", "unfound cue", "other labels"]
+Measure = tuple[Float[np.ndarray, " _other"], Groups]
+
+
 @dataclass(frozen=True)
 class Effect:
     """What an intervention does beyond its placebo, as a mean probability, -1 to 1.
 
-    Positive is what a cause would do. `low` and `high` bound it, `control` is the same figure in
-    samples without the cue, None where it was not measured. `p_value` is the larger one of both
+    Positive is what a cause would do. `low` and `high` bound it, `controls` are the same figure
+    where a cause would do nothing, as far as it was measured. `p_value` is the largest one of all
     tests, `corrected` that of Holm over all findings and interventions.
     """
 
@@ -34,33 +40,33 @@ class Effect:
     high: float
     n: int
     p_value: float
-    control: float | None = None
+    controls: Mapping[Control, float] = field(default_factory=dict)
     corrected: float = 1.0
 
 
 def effect_of(
     with_cue: Float[np.ndarray, " sample"],
     groups: Groups,
-    control: Float[np.ndarray, " other"] | None,
-    control_groups: Groups | None,
+    controls: Mapping[Control, Measure],
     rng: np.random.Generator,
     confidence: float,
 ) -> Effect:
     """The mean of paired differences, intervention minus placebo, signed as a cause would be.
 
     A cause must do two things: move the answers more than the placebo does in the same samples, and
-    do so more than in samples without the cue, where the placebo is the same. The p-value is the
-    larger one of both (an intersection-union test; Berger, 1982).
+    do so more than wherever it should do nothing: in samples without the cue, at a cue that nobody
+    found, on labels that it leaves alone. The p-value is the largest one of all (an
+    intersection-union test; Berger, 1982).
     """
     low, high = change_interval(with_cue, groups, confidence=confidence)
     first = mean_above_zero_p_value(with_cue, groups)
     p_values = [1.0 if first is None else first]
-    if control is not None and control_groups is not None and len(control):
+    for control, of_control in controls.values():
         values = np.concatenate([control, with_cue])
         present = np.arange(len(values)) >= len(control)
         both = Groups(
-            np.concatenate([control_groups.codes, groups.codes + control_groups.count]),
-            control_groups.count + groups.count,
+            np.concatenate([of_control.codes, groups.codes + of_control.count]),
+            of_control.count + groups.count,
             groups.declared,
         )
         p_values.append(float(gap_p_values(-values, present[:, None], both, rng, draws=20_000)[0]))
@@ -70,7 +76,7 @@ def effect_of(
         high=high or 0.0,
         n=len(with_cue),
         p_value=max(p_values),
-        control=float(control.mean()) if control is not None and len(control) else None,
+        controls={name: float(values.mean()) for name, (values, _) in controls.items()},
     )
 
 
@@ -97,12 +103,20 @@ class Ruling:
     missing: str | None = None
 
 
-def rule(removing: Sequence[Decision], inserting: Sequence[Decision], *, located: bool) -> Ruling:
+def rule(
+    removing: Sequence[Decision],
+    inserting: Sequence[Decision],
+    coarse: Sequence[Decision] = (),
+    *,
+    located: bool,
+) -> Ruling:
     """The verdict of all interventions together.
 
     Necessary: taking the cue out is confirmed by most of the interventions that decide. Sufficient:
     the same of putting it in. Either makes a cause. Where none confirms, and more
-    decide than not, the cue accompanies.
+    decide than not, the cue accompanies. The `coarse` ones change all of a frame, which holds the
+    cue and whatever goes with it: they are asked where no other decides, and there they can
+    tell that nothing moves, but not that it is the cue that moves answers.
     """
     if not located:
         return Ruling("cannot tell", missing="a better localisation of the cue")
@@ -114,14 +128,18 @@ def rule(removing: Sequence[Decision], inserting: Sequence[Decision], *, located
     necessary, sufficient = confirmed
     if necessary or sufficient:
         return Ruling("causes", necessary, sufficient)
-    everything = [*removing, *inserting]
-    if not everything:
-        return Ruling("cannot tell", missing="an intervention that applies to this cue")
     if split:
         return Ruling("cannot tell", missing="agreement: half or more do no more than placebos")
+    everything = [*removing, *inserting]
+    if "placebo does as much" not in everything:
+        if "confirms" in coarse:
+            return Ruling("cannot tell", missing=REGION)
+        everything += coarse
+    if not everything:
+        return Ruling("cannot tell", missing="an intervention that applies to this cue")
     if everything.count("placebo does as much") > everything.count("undecided"):
         return Ruling("accompanies")
-    return Ruling("cannot tell", missing="power: more samples")
+    return Ruling("cannot tell", missing=POWER)
 
 
 def auroc(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float | None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import (
     Audit,
-    Context,
     Feature,
     Report,
     Sample,
@@ -45,8 +44,8 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     """The study; raises UserError where the run, its data or the other samples do not do."""
     report = load_report(options.run)
     cues = _cues(report, options)
-    found = open_samples(report)
-    _require_same_data(report, found, options)
+    found = open_samples(report, audit.context)
+    _require_same_data(audit, report, found, options)
     seen = _seen(report, found, options)
     held = _held(audit, seen)
     audit.note(
@@ -82,7 +81,7 @@ def _cues(report: Report, options: ConfirmOptions) -> tuple[Cue, ...]:
 
 
 def _require_same_data(
-    report: Report, found: Mapping[str, Sample], options: ConfirmOptions
+    audit: Audit, report: Report, found: Mapping[str, Sample], options: ConfirmOptions
 ) -> None:
     missing = {
         occurrence.sample
@@ -91,7 +90,7 @@ def _require_same_data(
         if root(occurrence.sample, found) is None
     }
     stamp = report.provenance.data
-    own = Context().build("dataset", stamp.spec.partition(":")[0], stamp.options)
+    own = audit.context.build("dataset", stamp.spec.partition(":")[0], stamp.options)
     if missing or own.fingerprint != stamp.fingerprint:
         raise UserError(
             f"the data of {options.run} has changed since the run was made",

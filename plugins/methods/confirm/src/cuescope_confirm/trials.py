@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import gives, probability, trial_of
-from cuescope_confirm.cases import Pair, pairs_of, sort_of
+from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.locating import POOL, Target, locate
+from cuescope_confirm.locating.placebos import BESIDE, with_placebos
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError
@@ -82,7 +83,7 @@ def interventions(audit: Audit, options: ConfirmOptions) -> tuple[Named, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Dossier:
-    """All cues, located, and every witness that applies or not."""
+    """All findings, located, and every witness that applies or not, those of placebos too."""
 
     study: Study
     targets: tuple[Target, ...]
@@ -94,7 +95,11 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     named = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
     audit.expect_more(most_trials(study, len(named), options))
-    targets = tuple(locate(audit, options, study, cue) for cue in study.cues)
+    unfound: dict[object, Target | str] = {}
+    targets = tuple(
+        with_placebos(audit, options, study, locate(audit, study, cue, options.samples), unfound)
+        for cue in study.cues
+    )
     if all(target.located is None for target in targets):
         reasons = sorted({str(target.reason) for target in targets})
         raise UserError(
@@ -102,27 +107,38 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             expected="a finding with samples or frames that show it, a name, or a modality",
             got="; ".join(reasons),
         )
-    witnesses = []
-    for target in targets:
-        of_sort: dict[tuple[str, ...], list[Pair]] = {}
-        for each in named:
-            reason, sort = why_not(audit, target, each), sort_of(each.kind)
-            if not reason and sort not in of_sort:
-                of_sort[sort] = pairs_of(audit, options, target, each.kind)
-            pairs = [] if reason else of_sort[sort]
-            if not reason and not pairs:
-                reason = nothing_to_do(target, each.kind)
-            answers = None if reason else _unasked(audit, target, each, pairs)
-            witnesses.append(Witness(target, each, reason, answers))
+    beside = [each for t in targets for each in t.placebos.values() if isinstance(each, Target)]
+    everything = {id(target): target for target in (*targets, *beside)}.values()
+    witnesses = [each for target in everything for each in _unasked(audit, options, named, target)]
     audit.expect_more(0)  # the pairs are all that is asked from here on
     return Dossier(study, targets, tuple(witnesses))
+
+
+def _unasked(
+    audit: Audit, options: ConfirmOptions, named: Sequence[Named], target: Target
+) -> Iterator[Witness]:
+    """What is to be asked about a cue, by each intervention."""
+    most = options.samples if target.role == "finding" else options.samples // BESIDE
+    of_sort: dict[tuple[str, ...], list[Pair]] = {}
+    for each in named:
+        reason, sort = why_not(audit, target, each), sort_of(each.kind)
+        if not reason and target.role != "finding" and each.kind.placebo == "none":
+            reason = "it decides nothing"
+        if not reason and sort not in of_sort:
+            of_sort[sort] = pairs_of(audit, target, each.kind, most)
+        pairs = [] if reason else of_sort[sort]
+        if not reason and not pairs:
+            reason = nothing_to_do(target, each.kind)
+        answers = None if reason else _answers_to(audit, target, each, pairs)
+        yield Witness(target, each, reason, answers)
 
 
 def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
     """A bound on what is asked: frames to locate each cue, then three trials a pair."""
     frames = max((len(sample.frames) for sample in study.held.values()), default=1)
     pool = min(len(study.held), POOL * options.samples * 3 // 2) * (frames + 1)
-    return len(study.cues) * (3 * pool + witnesses * options.samples * 9 // 2)
+    pairs = options.samples + options.samples // CONTROLS + 2 * (options.samples // BESIDE)
+    return len(study.cues) * (3 * pool + witnesses * pairs * 3)
 
 
 def why_not(audit: Audit, target: Target, named: Named) -> str | None:
@@ -138,6 +154,8 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     if located is not None and kind.needs == "region" and kind.placebo == "elsewhere":
         area = located.quality.area or 0.0
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
+    if kind.needs == "question":
+        return "too few samples have other questions about the same choices"
     if kind.placebo == "other donor" and kind.effect == "removes":
         return "no two samples have the cue at one place, or none is without it"
     if kind.effect == "inserts" and kind.needs != "frames":
@@ -147,7 +165,7 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     return "no held-out sample of its label shows the cue"
 
 
-def _unasked(audit: Audit, target: Target, named: Named, pairs: Sequence[Pair]) -> Answers:
+def _answers_to(audit: Audit, target: Target, named: Named, pairs: Sequence[Pair]) -> Answers:
     for role in sorted(named.kind.requires.tools):
         audit.context.stop_plan_before(f"the work of the {role}")
     changed = named.plugin.intervene([pair.case for pair in pairs], audit.tools)
@@ -175,33 +193,55 @@ def _marked(audit: Audit, target: Target, trial: Trial, condition: str) -> Trial
     )
 
 
-def trials_of(dossier: Dossier) -> Iterator[Trial]:
-    """All that is asked, in one go: batches are full, and a plan counts all of it."""
+def slots(dossier: Dossier) -> Iterator[tuple[Answers, int, int, Trial]]:
+    """What is asked, with its row and column, all that is done to a sample side by side.
+
+    So frames that many changes share are opened once. Edits of the model come last: they are
+    answered apart from plain frames, and batches stay full.
+    """
+    of_target: dict[int, list[Answers]] = {}
     for witness in dossier.witnesses:
         if witness.answers is not None:
-            for of_pair in witness.answers.trials:
-                yield from (trial for trial in of_pair if trial is not None)
+            of_target.setdefault(id(witness.target), []).append(witness.answers)
+    for edited in (False, True):
+        for every in of_target.values():
+            own = [each for each in every if (each.trials[0][1].edit is not None) == edited]
+            for row in range(max((len(each.pairs) for each in own), default=0)):
+                for answers in own:
+                    of_pair = answers.trials[row] if row < len(answers.pairs) else ()
+                    for column, trial in enumerate(of_pair):
+                        if trial is not None:
+                            yield answers, row, column, trial
+
+
+def trials_of(dossier: Dossier) -> Iterator[Trial]:
+    """All that is asked, in one go: batches are full, and a plan counts all of it."""
+    return (trial for _, _, _, trial in slots(dossier))
 
 
 def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     """The dossier with the answers to `trials_of` it, in order."""
-    given = iter(outcomes)
+    targets = {id(w.answers): w.target for w in dossier.witnesses}
+    values = {
+        number: np.full((2, len(w.answers.pairs), 3), np.nan)
+        for w in dossier.witnesses
+        if w.answers is not None and (number := id(w.answers))
+    }
+    plain: str | None = None
+    for (answers, row, column, trial), outcome in zip(slots(dossier), outcomes, strict=True):
+        plain = outcome.prediction if column == 0 else plain
+        wanted = targets[id(answers)].answer(trial.sample, plain)
+        values[id(answers)][:, row, column] = (
+            probability(outcome, wanted),
+            gives(outcome, trial.sample.label),
+        )
     witnesses = []
     for witness in dossier.witnesses:
-        answers = witness.answers
-        if answers is not None:
-            values, right = np.full((2, len(answers.pairs), 3), np.nan)
-            for row, of_pair in enumerate(answers.trials):
-                plain: str | None = None
-                for column, trial in enumerate(of_pair):
-                    if trial is not None:
-                        outcome, sample = next(given), trial.sample
-                        plain = outcome.prediction if column == 0 else plain
-                        wanted = witness.target.answer(sample, plain)
-                        values[row, column] = probability(outcome, wanted)
-                        right[row, column] = gives(outcome, sample.label)
-            answers = replace(answers, values=values, right=right)
-        witnesses.append(replace(witness, answers=answers))
+        if witness.answers is not None:
+            probable, right = values[id(witness.answers)]
+            given = replace(witness.answers, values=probable, right=right)
+            witness = replace(witness, answers=given)
+        witnesses.append(witness)
     return replace(dossier, witnesses=tuple(witnesses))
 
 

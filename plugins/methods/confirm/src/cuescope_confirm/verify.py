@@ -6,8 +6,14 @@ import numpy as np
 
 from cuescope_confirm.measuring import Results, Row
 from cuescope_confirm.report import points
+from cuescope_confirm.scores import Control
 from cuescope_sdk import Audit, Evidence, Verdict
 
+BESIDE: dict[Control, str] = {
+    "without the cue": "without the cue",
+    "unfound cue": "at a cue that nobody found",
+    "other labels": "on labels that it leaves alone",
+}
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
 
 
@@ -22,7 +28,9 @@ def evidence(audit: Audit, results: Results) -> Iterator[Evidence]:
                 "confirms": "supported",
                 "placebo does as much": "refuted",
             }
-            where = "" if effect.control is None else f", without the cue {points(effect.control)}"
+            where = "".join(
+                f", {BESIDE[name]} {points(value)}" for name, value in effect.controls.items()
+            )
             yield Evidence(
                 check=f"witness: {each.name}",
                 verdict=verdicts.get(each.decision, "inconclusive"),

@@ -14,6 +14,11 @@ class MitigationOptions(Options):
     run: Path = Field(description="run folder whose findings are the cues")
     mitigator: str = Field(description="SPEC of the mitigator")
     mitigator_options: dict[str, Any] = Field(default={}, description="its options")
+    names: dict[str, str] = Field(
+        {},
+        exclude_if=lambda names: not names,
+        description="what findings show, by their key: {cluster-03: red corner}",
+    )
     top: PositiveInt = Field(20, description="most findings that are mitigated, the first ones")
     placebos: NonNegativeInt = Field(
         3, description="times that the mitigator is fitted to cues drawn at random"

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from cuescope_mitigation.naming import check_names, other_words, word_of
 from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.scores import answer_shift, shuffle_within
 from cuescope_sdk import (
@@ -45,11 +46,15 @@ from cuescope_sdk.stills import (
 
 @dataclass(frozen=True, eq=False)
 class Cue:
-    """A finding of the run: a cluster of frames, the label that it hurts, its name."""
+    """A finding of the run: a cluster of frames, the label that it hurts, its name.
+
+    `word` is what it shows, None where nobody knows.
+    """
 
     feature: Feature
     label: str | None
     name: str
+    word: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +108,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     trials = list(baseline_trials(samples))
     routing = [still for trial in trials for still in stills_of(trial)]
     mitigator = build(audit, options)
+    mitigator.check(audit.capabilities, [cue.word for cue in cues])
     answers = audit.respond([*stills, *trials, *routing])
     outcomes = answers[len(stills) :][: len(trials)]
     embedding = stack_embeddings(answers[: len(stills)])
@@ -176,9 +182,15 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
 
 def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
     by_key = {feature.key: feature for feature in report.features}
+    findings, given = report.findings[: options.top], options.names
     cues = tuple(
-        Cue(by_key[score.feature], score.label, report.names[score.feature])
-        for score in report.findings[: options.top]
+        Cue(
+            by_key[score.feature],
+            score.label,
+            given.get(score.feature) or report.names[score.feature],
+            word_of(report, by_key[score.feature], given),
+        )
+        for score in findings
     )
     if not cues:
         raise UserError(
@@ -186,6 +198,7 @@ def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
             expected="a run that found a cue",
             remedy="There is nothing to mitigate; audit more samples to find smaller effects",
         )
+    check_names((score.feature for score in findings), given)
     if not all(cue.feature.occurrences for cue in cues):
         raise UserError(
             f"{options.run}: a finding without samples that show it",
@@ -303,7 +316,9 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
     mitigator = build(audit, options)
     ask = asking(audit)
 
-    def fit(shows: Bool[np.ndarray, "sample cue"], router: Router) -> Mitigation:
+    def fit(
+        shows: Bool[np.ndarray, "sample cue"], router: Router, names: tuple[str | None, ...]
+    ) -> Mitigation:
         rows = np.flatnonzero(parts.fitted)
         task = Task(
             labels=parts.labels,
@@ -313,6 +328,8 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
             router=router,
             ask=ask,
             context=audit.context,
+            names=names,
+            capabilities=audit.capabilities,
         )
         return mitigator.fit(task)
 
@@ -325,18 +342,21 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
         of_all = (scores.argmax(axis=1) == parts.targets).astype(float)
         return np.asarray(of_all[~parts.fitted])
 
-    before, learned = stack_logits(parts.outcomes, parts.labels), fit(parts.shows, parts.router)
+    before, words = stack_logits(parts.outcomes, parts.labels), [cue.word for cue in parts.cues]
+    learned = fit(parts.shows, parts.router, tuple(words))
     after = logits(learned)
     if options.save is not None:
         save(learned, options.save, mitigator=mitigator_name(options), model=options.model)
     draws = []
     for number in range(options.placebos if mitigator.changes_answers else 0):
         # learned from as many samples of each label, without anything in common; it answers where
-        # the cue is, or a remedy that changes nothing else would have an easy rival
+        # the cue is, or a remedy that changes nothing else would have an easy rival; what names the
+        # cues to the model names other things
         drawn = shuffle_within(parts.shows, parts.targets, audit.rng("placebo", str(number)))
         drawn = np.where(parts.fitted[:, None], drawn, parts.shows)
         shown = {s.key: tuple(row) for s, row in zip(parts.samples, drawn.tolist(), strict=True)}
-        draws.append(right(logits(fit(drawn, FixedRouter(shown)))))
+        names = other_words(words, parts.labels, audit.rng("placebo", "names", str(number)))
+        draws.append(right(logits(fit(drawn, FixedRouter(shown), names))))
     shift = answer_shift(before[parts.fitted], after[parts.fitted].argmax(axis=1))
     return Comparison(
         parts=parts,

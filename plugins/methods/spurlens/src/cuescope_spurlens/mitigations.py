@@ -6,12 +6,12 @@ A strategy of your own is one more entry of `STRATEGIES`, and a name of `options
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from textwrap import shorten
 
 import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Audit, Cell, Sample, Table, Trial
+from cuescope_sdk.language import add_description, add_guidance, add_warning, shorten_description
 from cuescope_sdk.statistics import FEW, Groups, change_interval
 from cuescope_spurlens.answers import Answers, ask_more
 from cuescope_spurlens.checks.descriptions import describe_images
@@ -27,8 +27,6 @@ from cuescope_spurlens.questions import (
 from cuescope_spurlens.scores import CaseResult, Results
 from cuescope_spurlens.trials import Study, benchmark_of, blank_image
 
-LONGEST = 800  # characters of a description: the question stands behind it in the same prompt
-
 
 @dataclass(frozen=True)
 class Hints:
@@ -42,34 +40,21 @@ class Hints:
 
 @dataclass(frozen=True)
 class Strategy:
-    """How a question is put; `votes` takes the majority, `describes` asks for a description first.
-
-    The words are ours.
-    """
+    """How a question is put; `votes`: the majority decides, `describes`: a description first."""
 
     put: Callable[[str, Hints], str] = lambda question, hints: question
     votes: bool = False
     describes: bool = False
 
 
-def _guide(question: str, hints: Hints) -> str:
-    return (
-        f"Look for the parts that make up {with_article(hints.label)}. What usually stands around "
-        f"it may mislead you; judge by the object alone. {question}"
-    )
-
-
 def _warn(question: str, hints: Hints, cues: Sequence[str]) -> str:
-    return (
-        f"{', '.join(cues)}: these often go with {with_article(hints.label)}, but do not prove "
-        f"that it is there. Judge by the object alone. {question}"
-    )
+    return add_warning(question, cues, with_article(hints.label))
 
 
 STRATEGIES: dict[Mitigation, Strategy] = {
     "ensemble": Strategy(votes=True),
-    "dual": Strategy(lambda q, h: f"You said of this image: {h.description}\n{q}", describes=True),
-    "guiding": Strategy(_guide),
+    "dual": Strategy(lambda q, hints: add_description(q, hints.description), describes=True),
+    "guiding": Strategy(lambda q, hints: add_guidance(q, with_article(hints.label))),
     "spurious-list": Strategy(lambda question, hints: _warn(question, hints, hints.cues)),
     "spurious-top": Strategy(lambda question, hints: _warn(question, hints, [hints.strongest])),
 }
@@ -238,4 +223,4 @@ def _yes_rate(row: Sequence[Trial], answers: Answers, votes: bool) -> float:
 def _describe(audit: Audit, samples: Sequence[Sample]) -> dict[str, str]:
     """What the model says of each image, in one line, by `frames_key`."""
     texts = describe_images(audit, samples)
-    return {key: shorten(text, LONGEST, placeholder=" ...") for key, text in texts.items()}
+    return {key: shorten_description(text) for key, text in texts.items()}

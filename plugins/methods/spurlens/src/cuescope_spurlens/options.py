@@ -6,9 +6,10 @@ from typing import Any, Literal, Self
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from cuescope_sdk import Options, UserError
+from cuescope_sdk.language import WayOfAsking
 
 Removal = Literal["drop", "mask"]
-Mitigation = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
+Mitigation = WayOfAsking
 # In the three forms of appendix A.1: do you see, is there, determine whether.
 QUESTIONS = (
     "Do you see {object} in the image?",

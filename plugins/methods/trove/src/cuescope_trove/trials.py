@@ -8,7 +8,7 @@ import numpy as np
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.maths import Clusters, best_clusters
 from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
-from cuescope_sdk.tools import NameGuess
+from cuescope_sdk.tools import NameGuess, name_with_guess
 from cuescope_trove.options import TRoVeOptions
 
 
@@ -68,7 +68,7 @@ def cluster_features(
         key, guess = f"cluster-{number:0{digits}d}", guesses[number] if guesses else None
         yield Feature(
             key=key,
-            name=None if guess is None else f"{key}, looks like: {guess}",
+            name=None if guess is None else name_with_guess(key, guess),
             kind="cluster",
             occurrences=tuple(
                 Occurrence(

@@ -2,13 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_sdk import Options, Requirements, Response, Trial, UserError
+from cuescope_mitigators.choosing import cheap, halves, nearness, require_two_labels
+from cuescope_sdk import Options, Requirements, Response, Trial
+from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
+
+if TYPE_CHECKING:
+    from cuescope_mitigators.prompt_learning import Parts
+
+SHARES = tuple(np.linspace(0, 1, 9).tolist())  # how far the prompts may count
 
 
 class CoOpOptions(Options):
@@ -30,6 +38,11 @@ class CoOpOptions(Options):
     )
     momentum: NonNegativeFloat = Field(0.9, lt=1, description="of SGD")
     weight_decay: NonNegativeFloat = Field(5e-4, description="of SGD")
+    cost: NonNegativeFloat = Field(
+        0.01,
+        description="overall accuracy that may be lost in two halves of the fitting part; the new "
+        "prompts count as far as this allows; 1: they alone answer, as published",
+    )
     batch_size: PositiveInt = Field(32, description="samples in a step")
     seed: int = Field(0, ge=0, description="of the first vectors and the batches")
 
@@ -38,12 +51,14 @@ class CoOpOptions(Options):
 class PromptTables(Mitigation):
     """A table of label embeddings for each cue, (cue, label, dim), and what tells the cues.
 
-    Of several cues in a sample, the one whose centroid a frame is nearest to counts. `context` are
-    the learned vectors (cue, word, width), for whoever wants the prompts themselves.
+    Of several cues in a sample, the one whose centroid a frame is nearest to counts. Logits go as
+    far as its `shares` from the model's own to those of its table. `context` are the learned
+    vectors (cue, word, width), for whoever wants the prompts themselves.
     """
 
     labels: tuple[str, ...]
     tables: Float[np.ndarray, "cue label dim"]
+    shares: Float[np.ndarray, " cue"]
     context: Float[np.ndarray, "cue word width"]
     scale: float
     bias: float
@@ -58,9 +73,11 @@ class PromptTables(Mitigation):
         def logits(place: int, answer: Response) -> np.ndarray:
             if cue[place] < 0:
                 return np.asarray(answer.logits)
-            table = self.tables[cue[place]]
+            table, share = self.tables[cue[place]], self.shares[cue[place]]
             rows = table[columns_of(trials[place].sample.choices, self.labels)]
-            return np.asarray(self.scale * (rows @ unit(np.asarray(answer.embedding))) + self.bias)
+            [unit] = normalise(np.asarray(answer.embedding)[None])
+            learned = self.scale * (rows @ unit) + self.bias
+            return np.asarray((1 - share) * np.asarray(answer.logits) + share * learned)
 
         return rescored(trials, ask, logits)
 
@@ -68,8 +85,10 @@ class PromptTables(Mitigation):
 class CoOp(Mitigator):
     """The model is frozen; words before the label are learned where the cue is on screen.
 
-    Deviates from TRoVe in weighing labels alike: a cue's own label is most of what shows the cue,
-    and the shortest way to be right there is to say it more often still.
+    Deviates from TRoVe in two things. Labels weigh alike: a cue's own label is most of what shows
+    the cue, and the shortest way to be right there is to say it more often still. And logits lie
+    between the model's own and those of the prompts (as Wortsman et al., 2022, do with weights),
+    where a cue costs its label least in two halves of what is learned from, and others not much.
     """
 
     title = "CoOp: prompts learned for each cue"
@@ -82,45 +101,65 @@ class CoOp(Mitigator):
 
     def fit(self, task: Task) -> PromptTables:
         """Prompts for each cue; raises UserError for a cue that is met with one label alone."""
-        from cuescope_mitigators.prompt_learning import LearnedPrompts
-
-        embedding = task.embedding.astype(np.float32)
-        readouts = []
-        for cue in range(task.shows.shape[1]):
-            rows = np.flatnonzero(task.shows[:, cue])
-            if len(set(task.targets[rows].tolist())) < 2:
-                raise UserError(
-                    f"coop: cue {cue + 1} is met with fewer than two labels in the part that is "
-                    "fitted on, and nothing can be told apart there",
-                    expected="samples of two labels or more that show it",
-                    got=f"{len(rows)} samples",
-                    remedy="Take more samples, or fewer cues (--top)",
-                )
-            training = self.options.model_dump()
-            readouts.append(
-                LearnedPrompts(
-                    labels=task.labels,
-                    embeddings=unit(embedding[rows]).tobytes(),
-                    targets=tuple(task.targets[rows].tolist()),
-                    **training,
-                )
-            )
-        answers = task.ask([readout.of(task.samples[0]) for readout in readouts])
-        parts = [
-            LearnedPrompts.parts(np.asarray(answer.readout), len(task.labels), embedding.shape[1])
-            for answer in answers
-        ]
+        showing = [np.flatnonzero(shows) for shows in task.shows.T]
+        require_two_labels(task, "coop")
+        parts = self._learn(task, showing)
         return PromptTables(
             labels=task.labels,
             tables=np.stack([part.table for part in parts]),
+            shares=self._shares(task, showing),
             context=np.stack([part.context for part in parts]),
             scale=parts[0].scale,
             bias=parts[0].bias,
             router=task.router,
         )
 
+    def _learn(self, task: Task, trained: Sequence[Int[np.ndarray, " row"]]) -> list["Parts"]:
+        """Prompts learned from each of these selections of the task's samples."""
+        from cuescope_mitigators.prompt_learning import LearnedPrompts
 
-def unit(rows: Float[np.ndarray, "*rows dim"]) -> Float[np.ndarray, "*rows dim"]:
-    """Rows of length 1."""
-    rows = np.asarray(rows)
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12))
+        embedding = normalise(task.embedding.astype(np.float32))
+        readouts = [
+            LearnedPrompts(
+                labels=task.labels,
+                embeddings=embedding[rows].tobytes(),
+                targets=tuple(task.targets[rows].tolist()),
+                **self.options.model_dump(exclude={"cost"}),
+            )
+            for rows in trained
+        ]
+        answers = task.ask([readout.of(task.samples[0]) for readout in readouts])
+        shape = len(task.labels), embedding.shape[1]
+        return [LearnedPrompts.parts(np.asarray(answer.readout), *shape) for answer in answers]
+
+    def _shares(
+        self, task: Task, showing: Sequence[Int[np.ndarray, " row"]]
+    ) -> Float[np.ndarray, " cue"]:
+        """How far each cue's prompts count: each half is answered by what the other half taught.
+
+        A cue with fewer than two labels in a half has nothing to choose by.
+        """
+        shares = np.ones(len(showing))
+        if self.options.cost >= 1:
+            return shares
+        half = [halves(task.targets[rows], self.options.seed) for rows in showing]
+        told = [
+            cue
+            for cue, rows in enumerate(showing)
+            if all(len(set(task.targets[rows[half[cue] == side]])) > 1 for side in (0, 1))
+        ]
+        taught = [showing[cue][half[cue] == side] for cue in told for side in (0, 1)]
+        parts = iter(self._learn(task, taught))
+        logits, embedding = task.logits, normalise(task.embedding)
+        before = logits.argmax(axis=1) == task.targets
+        for cue in told:
+            right = {share: before.copy() for share in SHARES}
+            for side in (0, 1):
+                part, rows = next(parts), showing[cue][half[cue] != side]
+                learned = part.scale * (embedding[rows] @ part.table.T) + part.bias
+                for share in SHARES:
+                    answers = (1 - share) * logits[rows] + share * learned
+                    right[share][rows] = answers.argmax(axis=1) == task.targets[rows]
+            may_lose = self.options.cost * len(task.samples) / len(showing)
+            shares[cue] = cheap(right, before, may_lose, nearness(task, [cue])) or 0.0
+        return shares

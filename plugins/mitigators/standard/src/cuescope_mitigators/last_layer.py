@@ -1,12 +1,14 @@
 """Last-layer retraining (DFR; Kirichenko et al., 2023): a head that is balanced over the groups."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
+from cuescope_mitigators.choosing import cheap, halves, nearness, require_two_labels
 from cuescope_sdk import Options, Requirements, Response, Trial, UserError
 from cuescope_sdk.mitigation import (
     Ask,
@@ -29,16 +31,21 @@ class LastLayerOptions(Options):
         (0.0001, 0.0003, 0.001, 0.01, 0.1, 1.0),
         min_length=1,
         description="inverse strengths of the penalty on what departs from the model's own head; "
-        "of those that cost at most `cost`, the one with the best worst group in two halves of the "
-        "fitting part is taken",
+        "of those that cost at most `cost`, the best for the `goal` in two halves of the fitting "
+        "part is taken",
+    )
+    goal: Literal["gap", "worst-group"] = Field(
+        "gap",
+        description="gap: the hurt labels are as right with their cues as without; worst-group: "
+        "the group of label and cue with the lowest accuracy is best, as published",
     )
     cost: NonNegativeFloat = Field(
-        0.01,
-        description="overall accuracy that may be lost in these halves; 1: the worst group alone "
-        "decides, as published",
+        0.01, description="overall accuracy that may be lost in these halves; 1: any, as published"
     )
     everywhere: bool = Field(
-        False, description="the head answers samples without a cue too, as published"
+        False,
+        description="the head learns from samples without a cue too, and answers them, as "
+        "published",
     )
 
 
@@ -95,13 +102,14 @@ class LastLayer(Mitigator):
                 got=f"none of {', '.join(sorted(set(task.labels) - there)[:4])}",
                 remedy="Take more samples, or fewer labels",
             )
-        embedding = task.embedding
+        if not self.options.everywhere:
+            require_two_labels(task, "last-layer")
+        learns = task.shows.any(axis=1) | self.options.everywhere
+        rows = np.flatnonzero(learns)
+        embedding = task.embedding[rows]
         centre, spread = embedding.mean(axis=0), embedding.std() or 1.0
         inputs = np.column_stack([(embedding - centre) / spread, np.ones(len(embedding))])
-        own, targets, groups = task.logits, task.targets, task.groups
-        changed = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
-        strength = self._best_strength(inputs, own, targets, groups, changed)
-        head = fit_head(inputs, own, targets, balanced_weights(groups, targets), strength)
+        head = self._head(task, rows, inputs)
         weights, bias = head[:, :-1] / spread, head[:, -1]
         return Head(
             labels=task.labels,
@@ -111,41 +119,44 @@ class LastLayer(Mitigator):
             router=task.router,
         )
 
-    def _best_strength(
-        self,
-        inputs: Float[np.ndarray, "sample dim"],
-        own: Float[np.ndarray, "sample label"],
-        targets: Int[np.ndarray, " sample"],
-        groups: Int[np.ndarray, " sample"],
-        changed: Bool[np.ndarray, " sample"],
-    ) -> float:
-        """By the worst group, then the mean of the groups; the weakest where all cost too much."""
-        from sklearn.model_selection import StratifiedKFold
+    def _head(
+        self, task: Task, rows: Int[np.ndarray, " row"], inputs: Float[np.ndarray, "row dim"]
+    ) -> Float[np.ndarray, "label dim"]:
+        """Fitted to these rows of the task, with the strength that two halves of them ask for."""
+        logits = task.logits
+        own, targets, groups = logits[rows], task.targets[rows], task.groups[rows]
+        before = logits.argmax(axis=1) == task.targets
+
+        def head(which: Bool[np.ndarray, " row"], strength: float) -> np.ndarray:
+            weights = balanced_weights(groups[which], targets[which])
+            return fit_head(inputs[which], own[which], targets[which], weights, strength)
 
         strengths = sorted(self.options.strengths)
-        if len(strengths) == 1 or np.bincount(targets).min() < 2:
-            return strengths[0]
-        sizes = np.bincount(groups)
-        # a group of one sample cannot be in both halves
-        strata = groups if sizes[sizes > 0].min() > 1 else targets
-        before = own.argmax(axis=1) == targets
         right = {strength: before.copy() for strength in strengths}
-        halves = StratifiedKFold(2, shuffle=True, random_state=0)
-        for train, test in halves.split(inputs, strata):
-            weights = balanced_weights(groups[train], targets[train])
-            test = test[changed[test]]
+        half = halves(groups)
+        if len(strengths) > 1 and half.any():
             for strength in strengths:
-                head = fit_head(inputs[train], own[train], targets[train], weights, strength)
-                answers = (own[test] + inputs[test] @ head.T).argmax(axis=1)
-                right[strength][test] = answers == targets[test]
+                for tested in (half == 0, half == 1):
+                    answers = own[tested] + inputs[tested] @ head(~tested, strength).T
+                    right[strength][rows[tested]] = answers.argmax(axis=1) == targets[tested]
+        merit = nearness(task, range(task.shows.shape[1]))
+        if self.options.goal == "worst-group":
+            merit = worst_group(task.groups)
+        best = cheap(right, before, self.options.cost * len(before), merit)
+        return head(np.ones(len(rows), bool), strengths[0] if best is None else best)
 
-        def merit(strength: float) -> tuple[float, float, float]:
-            rates = np.bincount(groups, right[strength])[sizes > 0] / sizes[sizes > 0]
-            return float(rates.min()), float(rates.mean()), -strength
 
-        least = before.mean() - self.options.cost
-        cheap = [strength for strength in strengths if right[strength].mean() >= least]
-        return max(cheap or strengths[:1], key=merit)
+def worst_group(
+    groups: Int[np.ndarray, " sample"],
+) -> Callable[[Bool[np.ndarray, " sample"]], tuple[float, ...]]:
+    """Of answers, right or wrong: the lowest rate of a group, then the mean of the groups."""
+    sizes = np.bincount(groups)
+
+    def merit(right: Bool[np.ndarray, " sample"]) -> tuple[float, ...]:
+        rates = np.bincount(groups, right)[sizes > 0] / sizes[sizes > 0]
+        return float(rates.min()), float(rates.mean())
+
+    return merit
 
 
 def fit_head(

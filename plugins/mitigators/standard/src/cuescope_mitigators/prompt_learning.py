@@ -36,7 +36,7 @@ class Parts:
 class LearnedPrompts(Readout):
     """Context vectors that tell the labels of these embeddings apart, the model frozen."""
 
-    name: ClassVar[str] = "coop-prompts"
+    name: ClassVar[str] = "coop-prompts-2"
     labels: tuple[str, ...]
     embeddings: bytes  # float32, unit rows (sample, dim)
     targets: tuple[int, ...]
@@ -112,19 +112,17 @@ class LearnedPrompts(Readout):
             [context], lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
         )
         epochs = max(self.epochs, ceil(self.steps / ceil(len(targets) / self.batch_size)))
-        weights = label_weights(targets) if self.balanced else torch.ones_like(images[:, 0])
         for epoch in range(epochs):
             # as published: a constant rate at first, then the cosine of the whole training
             turn = (1 + np.cos(np.pi * epoch / epochs)) / 2
             rate = WARM_UP_RATE if epoch < self.warm_up else self.learning_rate * turn
             optimizer.param_groups[0]["lr"] = stretch * rate
-            order = torch.randperm(len(targets), generator=generator).to(targets.device)
+            order = self._order(targets.cpu(), generator).to(targets.device)
             for batch in torch.split(order, self.batch_size):
                 try:
                     rows = normalize(tower.encode(inputs), dim=-1)
                     logits = tower.scale * images[batch] @ rows.T + tower.bias
-                    losses = cross_entropy(logits, targets[batch], reduction="none")
-                    loss = (weights[batch] * losses).mean()
+                    loss = cross_entropy(logits, targets[batch])
                     # of the words alone: the model's own weights stay as they are
                     (context.grad,) = torch.autograd.grad(loss, [context])
                 except RuntimeError as error:
@@ -138,11 +136,17 @@ class LearnedPrompts(Readout):
                     ) from error
                 optimizer.step()
 
+    def _order(
+        self, targets: Int[Tensor, " sample"], generator: torch.Generator
+    ) -> Int[Tensor, " drawn"]:
+        """The rows of an epoch: each once, or as many with each label that is there alike.
 
-def label_weights(targets: Int[Tensor, " sample"]) -> Float[Tensor, " sample"]:
-    """Weights of mean 1 with which each label that is there weighs the same."""
-    counts = torch.bincount(targets)
-    return len(targets) / ((counts > 0).sum() * counts[targets])
+        They are drawn so and not weighted so: a rare sample with a large weight throws a step off.
+        """
+        if not self.balanced:
+            return torch.randperm(len(targets), generator=generator)
+        chances = 1 / torch.bincount(targets)[targets]
+        return torch.multinomial(chances, len(targets), replacement=True, generator=generator)
 
 
 def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:

@@ -1,4 +1,8 @@
-"""Prompts weighted without labels (Allingham et al., 2023): those that make the model sure."""
+"""Prompts weighted without labels (Allingham et al., 2023): those that make the model sure.
+
+Templates around the labels for a model with a text tower, ways of asking for one that reads
+questions.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,9 +12,10 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field, PositiveFloat
 
-from cuescope_sdk import Options, Readout, Requirements, Response, Trial, UserError
+from cuescope_mitigators.asking import NAMED, Learned, Way, answer_otherwise, fit_ways, ways_of
+from cuescope_sdk import Capabilities, Options, Readout, Requirements, Response, Trial, UserError
 from cuescope_sdk.maths import normalise, softmax
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task, columns_of, rescored
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
 from cuescope_sdk.models import fill, templates_of
 
 
@@ -25,6 +30,20 @@ class PromptsOptions(Options):
     )
     sharpness: PositiveFloat = Field(
         1.0, description="factor on the scores before they become weights; large: the best alone"
+    )
+    ways: tuple[Way, ...] = Field(
+        (),
+        description="of a model that reads questions: how samples with a cue are asked, one way or "
+        "several (plain, ensemble, dual, guiding, spurious-list, spurious-top), weighted by how "
+        "much their answers tell; none: all that the model and the cues' names allow",
+    )
+    everywhere: bool = Field(
+        False, description="ask so about all samples, not only where a cue is seen"
+    )
+    question: str = Field(
+        "What is shown?",
+        min_length=1,
+        description="put in other ways where neither the sample nor the model has a question",
     )
 
 
@@ -60,8 +79,12 @@ class ChoiceRows(Readout):
         return [np.asarray(model.embed_choices(self.labels), np.float32)] * len(trials)
 
 
+class LearnedPrompts(Mitigation):
+    """A `PromptTable`, or `OtherWays`."""
+
+
 @dataclass(frozen=True)
-class PromptTable(Mitigation):
+class PromptTable(LearnedPrompts):
     """One embedding a label, of weighted prompts; `weights` are those of the templates."""
 
     labels: tuple[str, ...]
@@ -81,18 +104,72 @@ class PromptTable(Mitigation):
         return rescored(trials, ask, logits)
 
 
+@dataclass(frozen=True)
+class OtherWays(LearnedPrompts):
+    """Samples that show a cue are asked in other ways, weighted as was learned."""
+
+    learned: Learned
+    everywhere: bool
+    router: Router
+
+    def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
+        """Log-probabilities of the weighted mean over the ways, and the text of the heaviest."""
+        return answer_otherwise(self.learned, self.router, self.everywhere, trials, ask)
+
+
 class Prompts(Mitigator):
-    """The label's texts change, nothing else; labels of samples are not looked at."""
+    """Other words: around the labels for a text tower, of the question for a model that reads one.
+
+    Labels of samples are not looked at.
+    """
 
     title = "Prompts weighted without labels"
-    requires = Requirements(
-        outputs=frozenset({"logits", "embedding"}), exposes=frozenset({"choices"}), labels=2
-    )
+    requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
     Options = PromptsOptions
     options: PromptsOptions
-    learned = PromptTable
+    learned = LearnedPrompts
 
-    def fit(self, task: Task) -> PromptTable:
+    def check(self, capabilities: Capabilities, names: Sequence[str | None]) -> None:
+        """A model of either kind, options for it, and names where a way needs them."""
+        if _compares(capabilities):
+            self._refuse("ways", "everywhere", "question", what="a model that reads questions")
+        elif "text" in capabilities.outputs:
+            self._refuse("sets", what="a model with a text tower")
+            ways = ways_of(capabilities, names, self.options.ways)
+            if not self.options.ways and not NAMED.issubset(ways):
+                self.context.announce(
+                    f"prompts: no warning of the cues ({', '.join(sorted(NAMED))}), for not all "
+                    "have a name; --name cluster-03='red corner' says one"
+                )
+        else:
+            raise UserError(
+                "prompts cannot mitigate this model",
+                expected="a model that compares its embedding with texts (choices), or one that "
+                "reads questions and answers in words (text)",
+                remedy="`cuescope plugins list` shows the other mitigators",
+            )
+
+    def fit(self, task: Task) -> LearnedPrompts:
+        """Weights of the templates, or of the ways; raises UserError where neither is read."""
+        if _compares(task.capabilities):
+            return self._fit_templates(task)
+        options = self.options
+        learned = fit_ways(
+            task, options.ways, options.question, options.everywhere, options.sharpness
+        )
+        return OtherWays(learned, options.everywhere, task.router)
+
+    def _refuse(self, *names: str, what: str) -> None:
+        """Raise UserError for an option that this model has no use for."""
+        for name in names:
+            if getattr(self.options, name) != PromptsOptions.model_fields[name].default:
+                raise UserError(
+                    f"prompts: {name} changes nothing for this model",
+                    expected=what,
+                    remedy=f"Leave {name} out",
+                )
+
+    def _fit_templates(self, task: Task) -> PromptTable:
         """Weights of the templates; raises UserError where the model embeds no texts."""
         templates = tuple(dict.fromkeys(t for name in self.options.sets for t in _templates(name)))
         first = task.samples[0]
@@ -112,6 +189,11 @@ class Prompts(Mitigator):
         weights = softmax(self.options.sharpness * sureness[None])[0]
         rows = normalise(np.einsum("t,tld->ld", weights, tables))
         return PromptTable(task.labels, rows, templates, weights, float(scale), float(bias))
+
+
+def _compares(capabilities: Capabilities) -> bool:
+    """Whether texts are compared with the embedding, and no question is read."""
+    return "choices" in capabilities.exposes
 
 
 def _templates(name: str) -> tuple[str, ...]:

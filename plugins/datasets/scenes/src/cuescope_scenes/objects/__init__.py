@@ -169,9 +169,18 @@ class ObjectScenes(Plugin):
             annotations={**sample.annotations, "question_type": name},
         )
 
+    def group_of(self, index: int) -> str:
+        """The image that a sample is about; nothing is composed for it."""
+        index = range(len(self))[index]
+        whole = self.options.questions == "none"
+        return self._key(index if whole else int(self._questions[index][0]))
+
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no image is in two of them."""
         return self.with_options(split=name)
+
+    def _key(self, image: int) -> str:
+        return f"{self.options.split}-{image:05d}"
 
     def _image(self, index: int) -> Sample:
         options = self.options
@@ -181,7 +190,7 @@ class ObjectScenes(Plugin):
         picture = compose(
             objects, things, frozenset(options.planted), options.faint, options.noise, seed
         )
-        key = f"{options.split}-{index:05d}"
+        key = self._key(index)
         return Sample(
             key=key,
             frames=(frame(picture),),

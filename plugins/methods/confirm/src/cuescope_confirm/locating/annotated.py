@@ -1,6 +1,7 @@
 """Cues that masks, boxes or a detector show: objects by name, and the background."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ from jaxtyping import Bool
 from cuescope_confirm.asking import has_kind, kind_of_background
 from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
-from cuescope_sdk import Audit, Detection, Frame, Sample, UserError
+from cuescope_sdk import Audit, Detection, Frame, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
-from cuescope_sdk.interventions import Localisation, LocatedCue, Place
+from cuescope_sdk.interventions import Localisation, LocatedCue, Place, open_frame
 from cuescope_sdk.tools import cached_detector
 
 Masks = tuple[Bool[np.ndarray, "_row _col"], ...]
@@ -26,7 +27,7 @@ def size_of(frame: Frame) -> tuple[int, int]:
     if frame.key not in _SIZES:
         if len(_SIZES) > REMEMBERED:
             _SIZES.clear()
-        width, height = frame.load().size
+        width, height = open_frame(frame).size
         _SIZES[frame.key] = height, width
     return _SIZES[frame.key]
 
@@ -70,6 +71,21 @@ def object_masks(sample: Sample, label: str | None) -> Masks:
             )
         return (foreground,) * len(sample.frames)
     return annotated_masks(sample, label or sample.label or "") or ()
+
+
+def seen_by_name(audit: Audit, study: Study, cue: Cue, word: str | None) -> Cue:
+    """A cue that is a name alone, with the samples of the run that show it."""
+    if cue.feature.occurrences or word is None or cue.feature.kind == "thing":
+        return cue
+    shows = [key for key, sample in study.seen.items() if annotated_masks(sample, word)]
+    if not shows and "detector" in audit.tools:
+        finder = cached_detector(audit.tools["detector"], audit.context)
+        frames = [(key, frame) for key, sample in study.seen.items() for frame in sample.frames]
+        found = finder.detect([frame for _, frame in frames], [word])
+        there = [any(d.score >= SCORE for d in of_frame) for of_frame in found]
+        shows = [key for (key, _), yes in zip(frames, there, strict=True) if yes]
+    met = tuple(Occurrence(sample=key) for key in dict.fromkeys(shows))
+    return replace(cue, feature=cue.feature.model_copy(update={"occurrences": met}))
 
 
 def locate_object(

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from PIL import Image
 
-from cuescope_confirm.locating.annotated import balanced_threshold, size_of
+from cuescope_confirm.locating.annotated import balanced_threshold, box_mask, size_of
 from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Audit, Frame, Readout, Sample, Trial
@@ -51,10 +51,11 @@ def locate_learned(
     regularised linear model, judged on groups of the run that it has not learned from.
     """
     learned, shows = _training_frames(audit, study, cue)
+    boxes = _boxes(study, cue)
     frames = [_frame(study.seen, each) for each in learned]
     labels = np.array([str(study.seen[key].label) for key, _ in learned])
     groups = Groups.of([study.seen[key] for key, _ in learned])
-    data = _Data(shows, labels, groups)
+    data = _Data(shows, labels, groups, tuple(boxes.get(each) for each in learned))
     wanted = [(key, number) for key, s in pool.items() for number in range(len(s.frames))]
     stills = _embeddings(audit, study.seen, learned)
     whole = learn(stills, data, audit.rng("confirm", "frames", cue.id))
@@ -127,6 +128,13 @@ class _Data:
     shows: Bool[np.ndarray, " frame"]
     labels: np.ndarray
     groups: Groups
+    regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = ()
+
+    def candidates(self, row: int, shape: tuple[int, int]) -> Bool[np.ndarray, " patch"]:
+        """The patches that may be the cue's: those in the run's own region, where it has one."""
+        region = self.regions[row] if self.regions and self.shows[row] else None
+        inside = np.ones(shape, bool) if region is None else _stretched(region, shape)
+        return (inside if inside.any() else ~inside).ravel()
 
     def folds(self, rng: np.random.Generator) -> Int[np.ndarray, " frame"]:
         """Whole groups, dealt out."""
@@ -257,15 +265,16 @@ def _fit_patches(
     weight = np.concatenate(
         [np.full(len(f), weights[r]) for f, r in zip(flat, learned, strict=True)]
     )
+    may = np.concatenate([data.candidates(row, grids[row].shape[:2]) for row in learned])
     if (step := len(rows) // ROWS) > 1:  # odd: no column of the grid is left out
-        rows, shows, weight = (part[:: step | 1] for part in (rows, shows, weight))
-    keep = np.ones(len(rows), dtype=bool)
+        rows, shows, weight, may = (part[:: step | 1] for part in (rows, shows, weight, may))
+    keep = ~shows | may
     model, threshold = Linear(rows.mean(axis=0), np.zeros(rows.shape[1])), 0.0
     for _ in range(ROUNDS):
         model = _fit(rows[keep], shows[keep], weight[keep])
         scores = model.scores(rows)
         threshold = float(np.quantile(scores[~shows], SPARED))
-        chosen = ~shows | (scores > threshold)
+        chosen = ~shows | (may & (scores > threshold))
         if not (chosen & shows).any():
             break
         keep = chosen
@@ -298,6 +307,18 @@ def _training_frames(
     order.sort(key=lambda row: study.seen[others[row][0]].label not in there)
     chosen += [others[row] for row in order[:FRAMES]]
     return chosen, np.array([each in positive for each in chosen], dtype=bool)
+
+
+def _boxes(study: Study, cue: Cue) -> dict[FrameId, Bool[np.ndarray, "_row _col"]]:
+    """The regions in which the run found the cue, by frame."""
+    found: dict[FrameId, Bool[np.ndarray, "_row _col"]] = {}
+    for occurrence in cue.feature.occurrences:
+        key = root(occurrence.sample, study.seen)
+        if key is not None and occurrence.region is not None:
+            each = key, min(occurrence.frame or 0, len(study.seen[key].frames) - 1)
+            mask = box_mask([occurrence.region], size_of(_frame(study.seen, each)))
+            found[each] = found[each] | mask if each in found else mask
+    return found
 
 
 def _frame(samples: Mapping[str, Sample], each: FrameId) -> Frame:

@@ -12,13 +12,13 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_sdk import Audit, Cell, Sample, Table, Trial
-from cuescope_sdk.language import singular, strip_thinking
+from cuescope_sdk.language import description_request, singular, strip_thinking
 from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.questions import frames_key
 from cuescope_spurlens.scores import CaseResult, Results, spurious_gap_interval
 from cuescope_spurlens.spuriosity.units import unit_means
 
-DESCRIBE = "Describe this image: what is in it, and where?"
+DESCRIBE = description_request()
 COLUMNS = ("class", "cue", "images", "named with it", "named without", "gap", "95%", "asked gap")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 

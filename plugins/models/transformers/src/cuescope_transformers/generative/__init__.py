@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from jaxtyping import Float, Int8, UInt8
 
-from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Plugin, Response, Trial
+from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Output, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_transformers.options import VLMOptions, config_in
@@ -20,13 +20,14 @@ OWNER = "transformers-vlm"
 class TransformersVLM(Plugin, LazyWeights):
     """transformers' own `generate`: greedy answers, and choices by forcing them.
 
-    Frames are shown as one video where the processor takes videos, a single frame as an image.
+    Frames are shown as one video where the processor takes videos, a single frame as an image. The
+    embedding is the mean of the visual tokens that the language side reads.
     """
 
     Options = VLMOptions
     options: VLMOptions
     capabilities: Capabilities = Capabilities(
-        outputs=frozenset(("logits", "text")),
+        outputs=frozenset(("logits", "text", "embedding")),
         edits=frozenset({"average-attention", "average-tokens", "hide-tokens"}),
         exposes=frozenset({"fusion", "patches"}),
         min_frames=0,
@@ -39,6 +40,7 @@ class TransformersVLM(Plugin, LazyWeights):
         self._answer_with(find_generative(options, context))
 
     def _answer_with(self, model: "GenerativeModel") -> None:
+        from cuescope_transformers.generative.embedding import embeds
         from cuescope_transformers.generative.patches import shows_patches
 
         self._model, options = model, self.options
@@ -52,7 +54,12 @@ class TransformersVLM(Plugin, LazyWeights):
         )
         self.facts = {**model.facts, "choices are scored by": options.scoring, **large}
         patches = frozenset({"patches"} if shows_patches(model) else ())
-        changes = {"exposes": patches | {"fusion"}, "min_frames": int(model.needs_image)}
+        unknown = frozenset[Output](() if embeds(model) else ("embedding",))
+        changes: dict[str, Any] = {
+            "outputs": self.capabilities.outputs - unknown,
+            "exposes": patches | {"fusion"},
+            "min_frames": int(model.needs_image),
+        }
         if options.attn_implementation is not None:
             changes |= {"exposes": patches, "edits": frozenset()}
         self.capabilities = self.capabilities.model_copy(update=changes)

@@ -18,6 +18,7 @@ from cuescope_transformers.generative.batches import (
     require_visual_tokens,
     rows_of,
 )
+from cuescope_transformers.generative.embedding import embeddings
 from cuescope_transformers.generative.generation import generate_tokens, predict_logits
 from cuescope_transformers.generative.inputs import Batch, cross_layers
 from cuescope_transformers.generative.loading import GenerativeModel, blocks
@@ -30,13 +31,17 @@ from cuescope_transformers.generative.prompts import (
 
 
 def respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
-    """Logits and text, as each trial asks."""
+    """Logits, text and embedding, as each trial asks."""
     for trial in trials:
         require_editable(model, trial)
     rows = rows_of(model, trials)
     logits = _logits(model, [row for row in rows if "logits" in row.trial.outputs])
     texts = _texts(model, [row for row in rows if "text" in row.trial.outputs])
-    return [Response(logits=logits.get(i), text=texts.get(i)) for i in range(len(trials))]
+    embedded = embeddings(model, [row for row in rows if "embedding" in row.trial.outputs])
+    return [
+        Response(logits=logits.get(i), text=texts.get(i), embedding=embedded.get(i))
+        for i in range(len(trials))
+    ]
 
 
 def _texts(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, str]:

@@ -1,0 +1,61 @@
+"""What the cues are called, for mitigators that tell the model, and what placebos say instead."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from cuescope_sdk import Feature, Report, UserError
+from cuescope_sdk.models import refuse_unknown
+from cuescope_sdk.tools import guess_in
+
+NUMBERED = ("cluster", "slice")  # kinds of features whose own name says where errors are, not what
+# what a placebo warns of in place of a cue: things that a person could put into any scene
+THINGS = (
+    "umbrella",
+    "wall clock",
+    "bicycle",
+    "potted plant",
+    "ladder",
+    "suitcase",
+    "curtain",
+    "lamp",
+    "bucket",
+    "street sign",
+    "guitar",
+    "blanket",
+)
+
+
+def word_of(report: Report, feature: Feature, given: Mapping[str, str]) -> str | None:
+    """What a feature shows, in words: as given, as a check of the run found, or as guessed there.
+
+    None for a feature that nobody has named.
+    """
+    checked = {each.feature: each.name for each in report.evidence if each.feature and each.name}
+    if word := given.get(feature.key) or checked.get(feature.key):
+        return word
+    if feature.name is None or feature.kind in NUMBERED:
+        return guess_in(feature.name or "")
+    return feature.name
+
+
+def check_names(findings: Iterable[str], given: Mapping[str, str]) -> None:
+    """Raises UserError for a name of what is no finding, and for a name without a word."""
+    known = tuple(dict.fromkeys(findings))
+    for key, word in given.items():
+        refuse_unknown("mitigate", "finding", key, known)
+        if not word.strip():
+            raise UserError(f"mitigate: the name of {key}", expected="words", got="none")
+
+
+def other_words(
+    words: Sequence[str | None], labels: Sequence[str], rng: np.random.Generator
+) -> tuple[str | None, ...]:
+    """A thing drawn at random in place of each word; the same for the same word, None for None."""
+    known = " ".join(word.lower() for word in (*words, *labels) if word)
+    # hundreds of labels may name them all
+    free = [thing for thing in THINGS if not set(thing.split()) & set(known.split())]
+    things = free or THINGS
+    drawn = [things[place % len(things)] for place in rng.permutation(max(len(words), len(things)))]
+    thing_of = dict(zip(dict.fromkeys(words), drawn, strict=False))
+    return tuple(None if word is None else thing_of[word] for word in words)

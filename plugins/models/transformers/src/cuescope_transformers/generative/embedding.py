@@ -1,0 +1,77 @@
+"""A sample's embedding: the mean of its visual tokens, as the language side reads them.
+
+These are the tokens after the projector or merger, at the door of the first layer that sees words
+and frames together, so that no question has touched them. (InstructBLIP's Q-Former reads the
+question before: its tokens depend on it.) Hidden tokens are not among them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from cuescope_sdk import HideTokens
+from cuescope_sdk.fusion import VIDEO
+from cuescope_transformers.generative.batches import Row, batches, require_visual_tokens
+from cuescope_transformers.generative.generation import generate_tokens
+from cuescope_transformers.generative.inputs import Batch, placeholders
+from cuescope_transformers.generative.loading import GenerativeModel, blocks
+
+
+def embeds(model: GenerativeModel) -> bool:
+    """Whether the configuration says which tokens are visual."""
+    return bool(placeholders(model.files.config, model.processor))
+
+
+def embeddings(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, Float[np.ndarray, " dim"]]:
+    """The embedding of each row, by its index; zeros where there is nothing to see."""
+    found = {}
+    for part, batch in batches(model, rows):
+        if not isinstance(part[0].trial.edit, HideTokens):
+            require_visual_tokens(model, batch, part[0].trial)
+        tokens, visual = _read(model, batch)
+        for at, row in enumerate(part):
+            own = tokens[at][visual[at]].float()
+            mean = own.mean(dim=0) if len(own) else tokens.new_zeros(tokens.shape[-1]).float()
+            found[row.index] = mean.cpu().numpy()
+    return found
+
+
+class _ReachedError(Exception):
+    """The language side has got its tokens: nothing more has to run."""
+
+
+def _read(
+    model: GenerativeModel, batch: Batch
+) -> tuple[Float[Tensor, "row token dim"], Bool[Tensor, "row token"]]:
+    """What the first layer gets, and which of it is visual; all else of the pass is left out."""
+    network = model.network
+    encoder = network.config.is_encoder_decoder
+    first = blocks(network.get_encoder() if encoder else network.get_decoder())[0]
+    got: dict[str, Any] = {}
+    with _until(first, got):
+        generate_tokens(model, batch, None, most=1)
+    if batch.cross is None:
+        return got["hidden_states"], (batch.modality == VIDEO).to(got["hidden_states"].device)
+    # Mllama's layers are handed the tiles of a row one by one
+    tiles = got["cross_attention_states"]
+    tiles = tiles.reshape(len(batch.cross), -1, tiles.shape[-1])
+    return tiles, (batch.cross == VIDEO).to(tiles.device)
+
+
+@contextmanager
+def _until(layer: nn.Module, got: dict[str, Any]) -> Iterator[None]:
+    """Within it a pass ends as it reaches the layer, whose arguments are then in `got`."""
+
+    def stop(module: nn.Module, args: Any, kwargs: Any) -> None:
+        got.update(kwargs, **({"hidden_states": args[0]} if args else {}))
+        raise _ReachedError
+
+    with layer.register_forward_pre_hook(stop, with_kwargs=True):
+        try:
+            yield
+        except _ReachedError:
+            return
