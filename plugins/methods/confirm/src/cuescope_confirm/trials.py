@@ -10,10 +10,13 @@ from cuescope_confirm.asking import gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.locating import POOL, Target, locate
 from cuescope_confirm.locating.placebos import BESIDE, with_placebos
+from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError
 from cuescope_sdk.interventions import Intervention, Place
+
+NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 
 
 @dataclass(frozen=True)
@@ -97,12 +100,13 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     named = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
     audit.expect_more(most_trials(study, len(named), options))
+    cues = audit.once(merge_cues, audit, options, study)
     unfound: dict[object, Target | str] = {}
     targets = tuple(
         with_placebos(audit, options, study, locate(audit, study, cue, options.samples), unfound)
-        for cue in study.cues
+        for cue in cues
     )
-    if all(target.located is None for target in targets):
+    if targets and all(target.located is None for target in targets):
         reasons = sorted({str(target.reason) for target in targets})
         raise UserError(
             f"no finding of {options.run} can be located",
@@ -112,7 +116,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     beside = [each for t in targets for each in t.placebos.values() if isinstance(each, Target)]
     everything = {id(target): target for target in (*targets, *beside)}.values()
     witnesses = [each for target in everything for each in _unasked(audit, options, named, target)]
-    audit.expect_more(0)  # the pairs are all that is asked from here on
+    audit.expect_more(most_traces(audit, options, len(targets)))  # after the pairs
     return Dossier(study, targets, tuple(witnesses))
 
 
@@ -141,6 +145,11 @@ def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
     pool = min(len(study.held), POOL * options.samples * 3 // 2) * (frames + 1)
     pairs = options.samples + options.samples // CONTROLS + 2 * (options.samples // BESIDE)
     return len(study.cues) * (3 * pool + witnesses * pairs * 3)
+
+
+def most_traces(audit: Audit, options: ConfirmOptions, cues: int) -> int:
+    """A bound on what reasoning is asked for: with, without, and samples that do not show it."""
+    return 3 * cues * options.admitted if "text" in audit.capabilities.outputs else 0
 
 
 def why_not(audit: Audit, target: Target, named: Named) -> str | None:
@@ -252,6 +261,8 @@ def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
 
 def features(dossier: Dossier) -> Iterator[Feature]:
     """The cues where they are in the held-out samples; a cue may be about several labels."""
+    if not dossier.targets:
+        yield Feature(key=NOTHING, kind=NOTHING, name="what methods found")
     done: set[str] = set()
     for target in dossier.targets:
         feature = target.cue.feature
