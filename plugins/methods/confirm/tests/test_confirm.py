@@ -64,6 +64,12 @@ def test_what_is_done_without_the_cue_too_is_no_cause() -> None:
     assert decide(first, level=0.05, margin=0.1) == YES
     assert decide(second, level=0.05, margin=0.1) == OPEN
     assert second.value == first.value
+    still = effect_of(change, groups, {}, rng, 0.95, np.zeros(80))  # the placebo alone moves them
+    small = effect_of(change / 10, groups, {}, rng, 0.95)  # surely above 0, surely below the margin
+    [still, small] = corrected([still, small])
+    assert decide(still, level=0.05, margin=0.1) == OPEN
+    assert small.corrected < 0.01
+    assert decide(small, level=0.05, margin=0.1) == NO
 
 
 def test_false_alarms_are_as_rare_as_promised() -> None:
