@@ -47,6 +47,7 @@ class PixelsOnly(FakeModel):
 class CornersOptions(Options):
     bare: bool = False
     sorts: bool = False
+    unfound: bool = False
 
 
 SORTS = {  # as the five methods name their features
@@ -93,7 +94,13 @@ class Corners(Plugin):
     @hookimpl
     def compute_scores(self, audit, features, outcomes):
         return [
-            Score(feature=f.key, label="middle", metric="gap", value=0.5, finding=True)
+            Score(
+                feature=f.key,
+                label="middle",
+                metric="gap",
+                value=0.5,
+                finding=f.key != "blue" or not self.options.unfound,
+            )
             for f in features
         ]
 '''
@@ -130,7 +137,8 @@ def confirmed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     def report(model: str = "fake", lean: float = 1.0) -> Report:
         folder = place / f"{model}-{lean}"
         if not (folder.with_name(f"{folder.name}-confirmed") / "report.json").exists():
-            run(*audit_of(folder, model, lean))
+            unfound = ("-O", "unfound=true") if model == "pixels" else ()
+            run(*audit_of(folder, model, lean, *unfound))
             some = ("blank", "transplant", "hide")[: 3 if (model, lean) == ("fake", 1.0) else 2]
             ways = [word for name in some for word in ("--with", name)] if model == "fake" else []
             run("confirm", str(folder), "-q", "-O", "samples=80", *ways)
@@ -181,6 +189,13 @@ def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
     reasons = {str(row["intervention"]): str(row["why"]) for row in table.rows}
     assert reasons["hide"] == "the model does not take the edit 'hide-tokens'"
     assert reasons["inpaint"].startswith("there is no image-editor")
+    # blue is a cue that nobody found here, and answers of "top" do not suffer from red
+    held = next(each for each in report.tables if each.title.startswith("What each finding"))
+    assert [(row["unfound cue"], row["other labels"]) for row in held.rows] == [("blue", "top")]
+    figures = next(each for each in report.tables if each.title.startswith("Each witness"))
+    blank = next(row for row in figures.rows if row["intervention"] == "blank")
+    for where in ("without the cue", "unfound cue", "other labels"):
+        assert int(str(blank[where])) <= 10
 
 
 def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None:

@@ -14,6 +14,7 @@ SDK_HELP = {
     "compare": "Show what differs between runs, beyond chance.",
     "confirm": "Test whether the cues of a run cause the answers, by interventions and placebos.",
     "example": "Fetch an open CLIP and free photos, and say how to audit the one on the other.",
+    "investigate": "Run every method that fits, test which cues cause the answers, in one report.",
     "label": "Write a sheet of pictures for people to judge a run by, and read it back.",
     "methods": "Show the methods: what each finds and needs, and which fit a model and data.",
     "mitigate": "Learn how the model can do without a run's cues, and measure whether it helps.",

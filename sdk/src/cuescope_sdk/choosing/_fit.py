@@ -3,8 +3,8 @@
 import json
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -59,12 +59,17 @@ class Fit:
 
 @dataclass(frozen=True)
 class Question:
-    """What the person has: SPECs of a model and of data with their options, None if not said."""
+    """What the person has: SPECs of a model and of data with their options, None if not said.
+
+    `tools` are the roles that are filled, `method_options` what is given to methods by name.
+    """
 
     model: str | None = None
     data: str | None = None
     model_options: Mapping[str, Any] | None = None
     data_options: Mapping[str, Any] | None = None
+    tools: Collection[str] = ()
+    method_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def fits(question: Question, context: Context) -> Iterator[Fit]:
@@ -84,18 +89,19 @@ def fits(question: Question, context: Context) -> Iterator[Fit]:
             method = registry.load(entries[name])
             lacks = (
                 *_of_model(method, capabilities, registry),
-                *_of_tools(method.requires, registry),
-                *_of_data(name, method, profile),
-                *_of_options(method),
+                *_of_tools(method.requires, question.tools, registry),
+                *_of_data(name, method, profile, question.tools),
+                *_of_options(method, question.method_options.get(name, ())),
             )
             finds = getattr(method, "finds", method.title)
             needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
             yield Fit(name, finds, needs_in_words(method), True, lacks, needs.enough)
 
 
-def _of_options(method: Any) -> Iterator[Lack]:
+def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
     """What it cannot do without, and the command that fills it in, where there is one."""
-    required = [name for name, f in method.Options.model_fields.items() if f.is_required()]
+    fields = method.Options.model_fields.items()
+    required = [name for name, f in fields if f.is_required() and name not in given]
     if required:
         how = getattr(method, "started_by", None) or " ".join(f"-O {n}=..." for n in required)
         yield Lack(f"options of its own: {', '.join(required)}", how, "open")
@@ -156,9 +162,9 @@ def _of_model(method: Any, has: Capabilities | None, registry: Registry) -> Iter
     yield Lack(why, f"--model SPEC, one of {', '.join(able) or 'none here'}")
 
 
-def _of_tools(requires: Requirements, registry: Registry) -> Iterator[Lack]:
+def _of_tools(requires: Requirements, given: Collection[str], registry: Registry) -> Iterator[Lack]:
     roles = ROLES | {role.name: role for role in requires.roles}
-    for name in sorted(requires.tools):
+    for name in sorted(requires.tools - set(given)):
         able = installed_tools(roles[name], registry)
         how = f"--tool {name}=SPEC, one of {', '.join(able)}"
         if not able:
@@ -167,11 +173,13 @@ def _of_tools(requires: Requirements, registry: Registry) -> Iterator[Lack]:
         yield Lack(f"a {name} must be chosen", how, "open" if able else "fatal")
 
 
-def _of_data(name: str, method: Any, profile: DataProfile | None) -> Iterator[Lack]:
+def _of_data(
+    name: str, method: Any, profile: DataProfile | None, tools: Collection[str]
+) -> Iterator[Lack]:
     if profile is None:
         return
     needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
-    for shortage in find_shortages(needs, profile, (), name):
+    for shortage in find_shortages(needs, profile, tools, name):
         what = shortage.problem.removeprefix(f"{name}: ")
         what += f" (expected {shortage.expected}, got {shortage.got})"
         yield Lack(what, shortage.remedy, shortage.gravity)

@@ -17,6 +17,7 @@ from cuescope_sdk._other_part import (
     request_of,
     require_same_data,
 )
+from cuescope_sdk.interventions._several import find_others
 
 METHOD = "confirm"
 PARTS = 2  # found in the first, tested in the other
@@ -26,6 +27,13 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def confirm(
     run: Run,
+    others: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RUN ...]",
+            help="More runs on the same model and data: what is one cue is tested once.",
+        ),
+    ] = None,
     interventions: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,6 +116,10 @@ def confirm(
         own |= {"interventions": interventions} if interventions else {}
         own |= {"features": features} if features else {}
         own |= {"top": top} if top != 10 else {}
+        if others:
+            place = folder / "found-others"
+            more = find_others(runner, others, request, on, place, parts=PARTS, plan=plan)
+            own["others"] = [str(each) for each in more]
         trial = rest.model_copy(
             update={
                 "method": METHOD,
@@ -126,7 +138,7 @@ def confirm(
             why="no cue is tested where it was found",
             plan=plan,
             as_json=as_json,
-            any_feature=bool(features),
+            any_feature=bool(features or others),
         )
 
 

@@ -13,6 +13,8 @@ from cuescope_sdk.workers._answering import (
 )
 from cuescope_sdk.workers._crew import WINDOW as WINDOW, Death as Death, Pool as Pool
 from cuescope_sdk.workers._executor import (
+    MOST_TOGETHER as MOST_TOGETHER,
+    ROUNDS as ROUNDS,
     WorkerExecutor as WorkerExecutor,
     WorkerOptions as WorkerOptions,
 )

@@ -1,6 +1,7 @@
 """The cue's pixels are one colour, out of focus, or filled in by an image editor."""
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -16,6 +17,22 @@ Mask = Bool[np.ndarray, "row col"]
 LEVELS = {"black": 0, "grey": 128, "white": 255}
 
 
+class Painted(Intervention):
+    """The region's pixels are painted over; `paint` says how, and what that is called."""
+
+    needs = "region"
+
+    @property
+    @abstractmethod
+    def paint(self) -> tuple[str, Callable[[Pixels, Mask], Pixels]]:
+        """A name with all that decides the paint, and a picklable function of pixels and mask."""
+
+    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
+        """The samples with changed frames."""
+        name, paint = self.paint
+        return [change_frames(case.sample, case.place, name, lambda _: paint) for case in cases]
+
+
 class BlankOptions(Options):
     """What stands where the cue was; the part after `blank:` is `fill`."""
 
@@ -26,19 +43,17 @@ class BlankOptions(Options):
     )
 
 
-class Blank(Intervention):
+class Blank(Painted):
     """The region is one colour."""
 
     title = "its pixels are blanked"
-    needs = "region"
     Options = BlankOptions
     options: BlankOptions
 
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with changed frames."""
-        paint = partial(_blank, self.options.fill)
-        name = f"blank {self.options.fill}"
-        return [change_frames(case.sample, case.place, name, lambda _: paint) for case in cases]
+    @property
+    def paint(self) -> tuple[str, Callable[[Pixels, Mask], Pixels]]:
+        """One colour."""
+        return f"blank {self.options.fill}", partial(_blank, self.options.fill)
 
 
 def _blank(fill: str, pixels: Pixels, mask: Mask) -> Pixels:
@@ -57,19 +72,17 @@ class BlurOptions(Options):
     )
 
 
-class Blur(Intervention):
+class Blur(Painted):
     """The region is out of focus: its mean colour stays, its detail goes."""
 
     title = "its pixels are blurred"
-    needs = "region"
     Options = BlurOptions
     options: BlurOptions
 
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with changed frames."""
-        paint = partial(_blur, self.options.radius)
-        name = f"blur {self.options.radius:g}"
-        return [change_frames(case.sample, case.place, name, lambda _: paint) for case in cases]
+    @property
+    def paint(self) -> tuple[str, Callable[[Pixels, Mask], Pixels]]:
+        """The region's own pixels, smoothed."""
+        return f"blur {self.options.radius:g}", partial(_blur, self.options.radius)
 
 
 def _blur(radius: float, pixels: Pixels, mask: Mask) -> Pixels:

@@ -90,10 +90,16 @@ class Confirm(Plugin):
     ) -> Iterable[Score]:
         """The verdicts."""
         from cuescope_confirm.figures import contrasts
-        from cuescope_confirm.report import scores
+        from cuescope_confirm.reasoning import say_do_gap
+        from cuescope_confirm.report import scores, sources
+        from cuescope_confirm.study import prepare
 
         results = audit.once(_results, audit, self.options, outcomes)
         rows = list(scores(audit, self.options, results))
+        if (admitted := say_do_gap(audit, self.options, results)) is not None:
+            audit.attach(admitted)
+        for item in sources(audit.once(prepare, audit, self.options), results):
+            audit.attach(item)
         for shown in contrasts(audit, results):
             audit.attach(shown)
         return rows

@@ -61,6 +61,8 @@ def asked(cue: Cue, sample: Sample) -> Sample | None:
 
 def is_of_label(cue: Cue, sample: Sample) -> bool:
     """Whether a finding's label is that of the sample; true of findings about no label."""
+    if cue.labels:
+        return sample.label in cue.labels
     return cue.label is None or cue.label not in sample.choices or sample.label == cue.label
 
 

@@ -23,6 +23,7 @@ CONTROLS = 2  # samples without the cue for each so many with it: half as many
 DONORS = 24  # of which the one is taken whose region covers most of the sample's own
 COVERED = 0.6  # of a sample's region must be inside of the donor's
 SMALLEST = 0.002  # share of the pixels: smaller regions are not worth a change
+WIDE = 0.5  # share of the pixels: a larger region is a background, and leaves objects in place
 NOTHING = ("table", "window", "lamp", "chair", "bottle", "book", "clock", "basket")
 
 
@@ -173,6 +174,8 @@ class _Maker:
 
     def _swapped(self, sample: Sample) -> Pair | None:
         place = self._place(sample)
+        if self._is_background:
+            place = self._beside_object(place, sample)
         if place.area < SMALLEST:
             return None
         without, keeping = self._donors(sample)
@@ -235,9 +238,14 @@ class _Maker:
                 best = share, donors[row]
         return best[1] if best and best[0] >= COVERED else None
 
+    @property
+    def _is_background(self) -> bool:
+        area = self.located.quality.area or 0.0
+        return self.target.cue.feature.kind in BACKGROUNDS or area > WIDE
+
     def _background(self, donor: Sample) -> Place:
         """What is not the donor's object, where that is known: its object is not taken along."""
-        objects = self._objects(donor) if self.target.cue.feature.kind in BACKGROUNDS else ()
+        objects = self._objects(donor) if self._is_background else ()
         return Place(masks=tuple(~mask for mask in objects))
 
     def _inserted(self) -> Iterator[Pair]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope_sdk import Options
 
@@ -10,7 +10,15 @@ from cuescope_sdk import Options
 class ConfirmOptions(Options):
     """docs/confirm.md tells the rule."""
 
-    run: Path = Field(description="run folder whose findings are tested")
+    run: Path = Field(
+        description="run folder whose findings are tested, or a folder of runs by `investigate`"
+    )
+    others: tuple[Path, ...] = Field(
+        (), description="more runs on the same model and data, whose findings are tested with it"
+    )
+    merge: bool | None = Field(
+        None, description="take findings that are one cue as one; default: those of several runs"
+    )
     interventions: tuple[str, ...] = Field(
         (), description="SPECs of interventions; without any, all that are installed"
     )
@@ -30,5 +38,8 @@ class ConfirmOptions(Options):
         lt=1,
         description="an effect that is surely smaller counts as none, or one below half of the gap "
         "in the run: share of probability",
+    )
+    admitted: NonNegativeInt = Field(
+        100, description="samples of a cause whose reasoning is read, where the model writes any"
     )
     least: PositiveInt = Field(10, description="with fewer changed samples nothing is decided")

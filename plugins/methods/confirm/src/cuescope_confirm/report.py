@@ -4,9 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from cuescope_confirm.locating.placebos import said
 from cuescope_confirm.measuring import COARSE, Measured, Results, Row, differences
+from cuescope_confirm.merging import RULE as MERGING
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Control, Effect
-from cuescope_sdk import Audit, Cell, Score, Table
+from cuescope_confirm.study import Cue, Study
+from cuescope_confirm.trials import NOTHING
+from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 RULE = (
@@ -18,6 +21,11 @@ RULE = (
 NEXT = (
     "Learn how the model can do without a cause, and measure whether that helps: "
     "`cuescope mitigate RUN --with NAME`, with the run that found it."
+)
+
+MISSING = (
+    "No cue is shown to be a cause. What a decision lacks stands beside each cue: more samples "
+    "(`--on SPLIT`) or a tool (`--tool detector=SPEC`) may bring it."
 )
 
 
@@ -34,17 +42,20 @@ def bounded(effect: Effect) -> str:
 def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
     audit.note("rule", RULE)
-    if any(row.ruling.verdict == "causes" for row in results.rows):
-        audit.note("next step", NEXT)
     counts = {
         verdict: sum(row.ruling.verdict == verdict for row in results.rows)
         for verdict in ("causes", "accompanies", "cannot tell")
     }
+    audit.note("next step", NEXT if counts["causes"] else MISSING)
     audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
-    for table in tables(results, options):
+    for table in tables(results, options) if results.rows else ():
         audit.attach(table)
     for row in results.rows:
         yield from scores_of(row)
+    if not results.rows:
+        words = "No method has a finding, so there is no cue to test."
+        words += " What each could have missed stands in its own report."
+        yield Score(feature=NOTHING, label=None, metric="effect", value=None, statement=words)
 
 
 def scores_of(row: Row) -> Iterator[Score]:
@@ -78,7 +89,8 @@ def scores_of(row: Row) -> Iterator[Score]:
 def statement(row: Row) -> str:
     """The verdict in words, with what it rests on."""
     cue, ruling, direction = row.target.cue, row.ruling, row.target.direction
-    where = "{feature}" + (f" on '{cue.label}'" if cue.label else "")
+    labels = ", ".join(f"'{label}'" for label in cue.labels or (cue.label,) if label)
+    where = "{feature}" + (f" on {labels}" if labels else "")
     if ruling.verdict == "cannot tell":
         tried = _list(row, ("confirms", "undecided", "placebo does as much"))
         found = f" Beyond their placebos: {tried}." if tried else ""
@@ -110,11 +122,15 @@ def statement(row: Row) -> str:
 
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
-    yes = [e for e in row.witnesses if e.decision == "confirms" and e.removes == removes]
-    first, *more = sorted(
-        yes,
-        key=lambda e: (e.witness.named.kind.needs in COARSE, -(e.effect.low if e.effect else 0)),
-    )
+    yes = [
+        (each.effect.low, each)
+        for each in row.witnesses
+        if each.effect is not None
+        and each.decision == "confirms"
+        and each.removes == removes
+        and each.witness.named.kind.needs not in COARSE
+    ]
+    first, *more = (each for _, each in sorted(yes, key=lambda pair: -pair[0]))
     assert first.effect is not None
     others = f"; also {', '.join(each.name for each in more)}" if more else ""
     return f"{first.name} {bounded(first.effect)}{others}"
@@ -158,7 +174,7 @@ def dossier_table(results: Results) -> Table:
         quality = located.quality if located else None
         values: tuple[Cell, ...] = (
             row.target.cue.name,
-            row.target.cue.label or "any",
+            row.target.cue.about or "any",
             ruling.verdict,
             "yes" if ruling.necessary else "-",
             "yes" if ruling.sufficient else "-",
@@ -187,7 +203,7 @@ def matrix(results: Results) -> Table:
     rows = []
     for row in results.rows:
         by_name = {each.name: each for each in row.witnesses}
-        cells: list[Cell] = [row.target.cue.name, row.target.cue.label or "any"]
+        cells: list[Cell] = [row.target.cue.name, row.target.cue.about or "any"]
         cells += [_cell(by_name[name]) for name in names]
         rows.append(dict(zip(columns, cells, strict=True)))
     return Table(
@@ -253,7 +269,7 @@ def placebo_table(results: Results) -> Table:
     rows = [
         (
             row.target.cue.name,
-            row.target.cue.label or "any",
+            row.target.cue.about or "any",
             said(row.target.placebos, "unfound cue"),
             said(row.target.placebos, "other labels"),
         )
@@ -300,3 +316,57 @@ def _unmeasured(measured: Measured) -> str | None:
         return "the cue is located too badly: what is changed may be something else"
     count = 0 if answers is None else int((~answers.control).sum())
     return f"only {count} samples could be changed"
+
+
+# --------------------------------------------------------------------------------------- sources
+
+
+def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
+    """Nothing where one run's findings are taken as they are.
+
+    How often the model is right is told from the runs: the test asks about chosen samples alone.
+    """
+    cues = [row.target.cue for row in results.rows]
+    if any(cue.members for cue in cues):
+        yield found_by(cues)
+        known = [r.accuracy for r in study.reports.values() if r.accuracy is not None]
+        yield from sorted(known, key=lambda accuracy: accuracy.answered)[-1:]
+    if len(study.reports) + len(study.left_out) > 1:
+        yield methods(study, cues)
+
+
+def found_by(cues: list[Cue]) -> Table:
+    """A cue a line, with the findings that are this cue."""
+    rows = []
+    for cue in cues:
+        runs: dict[str, list[str]] = {}
+        for member in cue.members:
+            runs.setdefault(member.run, []).append(member.id.removeprefix(f"{member.run} "))
+        rows.append(
+            {
+                "cue": cue.name,
+                "methods": len(runs),
+                "findings": "; ".join(f"{run}: {', '.join(ids)}" for run, ids in runs.items()),
+            }
+        )
+    return Table(
+        title="What found each cue",
+        columns=("cue", "methods", "findings"),
+        rows=tuple(rows),
+        notes=(MERGING,),
+    )
+
+
+def methods(study: Study, cues: list[Cue]) -> Table:
+    """A method a line: how many findings it has and of how many cues, or why it was left out."""
+    rows: list[dict[str, Cell]] = []
+    for run, count in study.counts.items():
+        own = sum(any(member.run == run for member in cue.members) for cue in cues)
+        rows.append({"method": run, "findings": count, "cues": own, "left out because": None})
+    for name, why in study.left_out.items():
+        rows.append({"method": name, "findings": None, "cues": None, "left out because": why})
+    return Table(
+        title="Methods",
+        columns=("method", "findings", "cues", "left out because"),
+        rows=tuple(rows),
+    )

@@ -1,6 +1,6 @@
 """Every cue under every intervention that applies, beside its placebos: what is asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,10 +10,13 @@ from cuescope_confirm.asking import gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.locating import POOL, Target, locate
 from cuescope_confirm.locating.placebos import BESIDE, with_placebos
+from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError
 from cuescope_sdk.interventions import Intervention, Place
+
+NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 
 
 @dataclass(frozen=True)
@@ -34,13 +37,15 @@ class Answers:
     """The answers to the pairs of one witness, a row a pair.
 
     Columns are the sample as it is, after the intervention, and after the placebo (NaN without
-    one): the probability of the answer that the cue moves, and whether the answer is right.
+    one): the probability of the answer that the cue moves, whether the answer is right, and what
+    it is.
     """
 
     pairs: tuple[Pair, ...]
     trials: tuple[tuple[Trial, Trial, Trial | None], ...]
     values: Float[np.ndarray, "pair 3"]
     right: Float[np.ndarray, "pair 3"]
+    said: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     @property
     def control(self) -> Bool[np.ndarray, " pair"]:
@@ -95,12 +100,13 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     named = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
     audit.expect_more(most_trials(study, len(named), options))
+    cues = audit.once(merge_cues, audit, options, study)
     unfound: dict[object, Target | str] = {}
     targets = tuple(
         with_placebos(audit, options, study, locate(audit, study, cue, options.samples), unfound)
-        for cue in study.cues
+        for cue in cues
     )
-    if all(target.located is None for target in targets):
+    if targets and all(target.located is None for target in targets):
         reasons = sorted({str(target.reason) for target in targets})
         raise UserError(
             f"no finding of {options.run} can be located",
@@ -110,7 +116,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     beside = [each for t in targets for each in t.placebos.values() if isinstance(each, Target)]
     everything = {id(target): target for target in (*targets, *beside)}.values()
     witnesses = [each for target in everything for each in _unasked(audit, options, named, target)]
-    audit.expect_more(0)  # the pairs are all that is asked from here on
+    audit.expect_more(most_traces(audit, options, len(targets)))  # after the pairs
     return Dossier(study, targets, tuple(witnesses))
 
 
@@ -141,6 +147,11 @@ def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
     return len(study.cues) * (3 * pool + witnesses * pairs * 3)
 
 
+def most_traces(audit: Audit, options: ConfirmOptions, cues: int) -> int:
+    """A bound on what reasoning is asked for: with, without, and samples that do not show it."""
+    return 3 * cues * options.admitted if "text" in audit.capabilities.outputs else 0
+
+
 def why_not(audit: Audit, target: Target, named: Named) -> str | None:
     """Why an intervention does not apply to a cue, in a line."""
     if target.located is None:
@@ -152,7 +163,7 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     """Why no pair could be made."""
     located = target.located
     if located is not None and kind.needs == "region" and kind.placebo == "elsewhere":
-        area = located.quality.area or 0.0
+        area = float(np.mean([place.area for place in located.places.values()]))
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
     if kind.needs == "question":
         return "too few samples have other questions about the same choices"
@@ -227,10 +238,12 @@ def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
         for w in dossier.witnesses
         if w.answers is not None and (number := id(w.answers))
     }
+    said: dict[int, dict[tuple[int, int], str]] = {}
     plain: str | None = None
     for (answers, row, column, trial), outcome in zip(slots(dossier), outcomes, strict=True):
         plain = outcome.prediction if column == 0 else plain
         wanted = targets[id(answers)].answer(trial.sample, plain)
+        said.setdefault(id(answers), {})[row, column] = outcome.prediction or ""
         values[id(answers)][:, row, column] = (
             probability(outcome, wanted),
             gives(outcome, trial.sample.label),
@@ -239,7 +252,8 @@ def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     for witness in dossier.witnesses:
         if witness.answers is not None:
             probable, right = values[id(witness.answers)]
-            given = replace(witness.answers, values=probable, right=right)
+            words = said.get(id(witness.answers), {})
+            given = replace(witness.answers, values=probable, right=right, said=words)
             witness = replace(witness, answers=given)
         witnesses.append(witness)
     return replace(dossier, witnesses=tuple(witnesses))
@@ -247,6 +261,8 @@ def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
 
 def features(dossier: Dossier) -> Iterator[Feature]:
     """The cues where they are in the held-out samples; a cue may be about several labels."""
+    if not dossier.targets:
+        yield Feature(key=NOTHING, kind=NOTHING, name="what methods found")
     done: set[str] = set()
     for target in dossier.targets:
         feature = target.cue.feature

@@ -130,6 +130,7 @@ class Random(Slices):
     name = "random"
     title = "Random: the order that any ranking must beat"
     finds = "Nothing: it shows what a ranking by chance would look like."
+    is_control = True  # `cuescope investigate` leaves it out
     Options = RandomOptions
 
 

@@ -104,6 +104,8 @@ def _nowhere(audit: Audit, cue: Cue, word: str | None) -> str:
     """What is missing to locate a cue that was not found by what it carries."""
     if cue.feature.occurrences:
         return "nothing locates it"
+    if cue.feature.kind in NOWHERE:
+        return "it is a figure of the run as a whole"
     if word is None:
         return "it occurs in no sample, and has no name"
     if "detector" in audit.tools:

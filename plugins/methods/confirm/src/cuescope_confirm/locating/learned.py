@@ -55,11 +55,11 @@ def locate_learned(
     frames = [_frame(study.seen, each) for each in learned]
     labels = np.array([str(study.seen[key].label) for key, _ in learned])
     groups = Groups.of([study.seen[key] for key, _ in learned])
-    data = _Data(shows, labels, groups, tuple(boxes.get(each) for each in learned))
+    data = Training(shows, labels, groups, tuple(boxes.get(each) for each in learned))
     wanted = [(key, number) for key, s in pool.items() for number in range(len(s.frames))]
-    stills = _embeddings(audit, study.seen, learned)
+    stills = embeddings(audit, study.seen, learned)
     whole = learn(stills, data, audit.rng("confirm", "frames", cue.id))
-    there = whole.scores(_embeddings(audit, pool, wanted)) >= whole.threshold
+    there = whole.scores(embeddings(audit, pool, wanted)) >= whole.threshold
     showing = [each for each, yes in zip(wanted, there, strict=True) if yes]
     best: tuple[float, float, Any] | None = None
     for cells in _cell_readers(audit, frames):
@@ -122,7 +122,7 @@ def _assembled(
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
+class Training:
     """Which frames show the cue, their labels, and what was drawn together."""
 
     shows: Bool[np.ndarray, " frame"]
@@ -184,9 +184,10 @@ class Linear:
         return np.asarray((rows - self.centre) @ self.weights)
 
 
-def _fit(
+def fit(
     rows: Float[np.ndarray, "row dim"], shows: Bool[np.ndarray, " row"], weights: np.ndarray
 ) -> Linear:
+    """Logistic regression with an L2 penalty, on standardised features."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
@@ -199,7 +200,7 @@ def _fit(
     return Linear(centre, model.coef_[0] / spread, -float(model.intercept_[0]))
 
 
-def learn(rows: Float[np.ndarray, "frame dim"], data: _Data, rng: np.random.Generator) -> Linear:
+def learn(rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.Generator) -> Linear:
     """The model of all frames; its threshold and AUROC are those of frames that were held out."""
     fold, weights = data.folds(rng), data.weights()
     scores = np.zeros(len(rows))
@@ -207,9 +208,9 @@ def learn(rows: Float[np.ndarray, "frame dim"], data: _Data, rng: np.random.Gene
         learned = fold != number
         if data.shows[learned].all() or not data.shows[learned].any():
             return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), 0.0, 0.5)
-        part = _fit(rows[learned], data.shows[learned], weights[learned])
+        part = fit(rows[learned], data.shows[learned], weights[learned])
         scores[~learned] = part.scores(rows[~learned]) - part.threshold
-    model = _fit(rows, data.shows, weights)
+    model = fit(rows, data.shows, weights)
     cut = balanced_threshold(scores - scores.min() + 1, data.shows) + scores.min() - 1
     return Linear(model.centre, model.weights, model.threshold + cut, data.matched_auroc(scores))
 
@@ -230,7 +231,7 @@ class Region:
 
 
 def learn_region(
-    grids: Sequence[Float[np.ndarray, "row col dim"]], data: _Data, rng: np.random.Generator
+    grids: Sequence[Float[np.ndarray, "row col dim"]], data: Training, rng: np.random.Generator
 ) -> Region | None:
     """What tells the patches of the cue's frames from those of matched other frames.
 
@@ -253,7 +254,7 @@ def learn_region(
 
 
 def _fit_patches(
-    grids: Sequence[np.ndarray], data: _Data, learned: Int[np.ndarray, " frame"]
+    grids: Sequence[np.ndarray], data: Training, learned: Int[np.ndarray, " frame"]
 ) -> tuple[Linear, float]:
     """The model, and the score that a share of SPARED of the others' patches stays below."""
     weights = data.weights()
@@ -271,7 +272,7 @@ def _fit_patches(
     keep = ~shows | may
     model, threshold = Linear(rows.mean(axis=0), np.zeros(rows.shape[1])), 0.0
     for _ in range(ROUNDS):
-        model = _fit(rows[keep], shows[keep], weight[keep])
+        model = fit(rows[keep], shows[keep], weight[keep])
         scores = model.scores(rows)
         threshold = float(np.quantile(scores[~shows], SPARED))
         chosen = ~shows | (may & (scores > threshold))
@@ -325,7 +326,7 @@ def _frame(samples: Mapping[str, Sample], each: FrameId) -> Frame:
     return samples[each[0]].frames[each[1]]
 
 
-def _embeddings(
+def embeddings(
     audit: Audit, samples: Mapping[str, Sample], frames: Sequence[FrameId]
 ) -> Float[np.ndarray, "frame dim"]:
     """What the model makes of each frame held still; of its colours, where it does not tell."""
@@ -338,7 +339,7 @@ def _embeddings(
         return np.stack([np.asarray(o.response.embedding) for o in audit.respond(trials)]).astype(
             np.float64
         )
-    grids = _colours(samples, frames)
+    grids = colours(samples, frames)
     side = CELLS // 3
     coarse = [g.reshape(3, side, 3, side, -1).mean(axis=(1, 3)).ravel() for g in grids]
     return np.stack(coarse)
@@ -346,7 +347,7 @@ def _embeddings(
 
 def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Any]:
     """What tells the patches of frames: the model where it can, and colours."""
-    readers: list[Any] = [_colours]
+    readers: list[Any] = [colours]
     shapes = [size_of(frame) for frame in frames[:8]]
     square = all(0.9 < rows / cols < 1.1 for rows, cols in shapes)
     # a model crops what is not square, and then its grid does not span the frame
@@ -363,7 +364,7 @@ def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Any]:
     return readers
 
 
-def _colours(samples: Mapping[str, Sample], frames: Sequence[FrameId]) -> list[np.ndarray]:
+def colours(samples: Mapping[str, Sample], frames: Sequence[FrameId]) -> list[np.ndarray]:
     """Mean and spread of each colour, and their products, in a grid of cells: (row, col, dim)."""
     grids = []
     for each in frames:

@@ -31,7 +31,8 @@ def with_placebos(
         none = "each sample shows what the finding is about"
         return replace(target, placebos={"unfound cue": none, "other labels": none})
     cue, direction = target.cue, target.direction
-    sort = cue.feature.kind, cue.label, direction.toward, direction.sign
+    about = cue.run, cue.feature.kind, cue.label, cue.labels
+    sort = about, direction.toward, direction.sign
     if sort not in unfound:
         unfound[sort] = _unfound(audit, options, study, target)
     placebos: dict[Role, Target | str] = {
@@ -68,14 +69,15 @@ def _unfound(audit: Audit, options: ConfirmOptions, study: Study, target: Target
 
 def others(study: Study, cue: Cue) -> Iterator[Cue]:
     """Features of a cue's kind, scored for its label and no finding, the nearest in size first."""
-    report = study.report
+    report = study.reports[cue.run]
+    labels = cue.labels or (cue.label,)
     taken = {score.feature for score in report.findings} | {c.feature.key for c in study.cues}
-    scored = {score.feature for score in report.scores if score.label == cue.label}
+    scored = {score.feature for score in report.scores if score.label in labels}
     features = {f.key: f for f in report.features if f.kind == cue.feature.kind and f.occurrences}
     size = len(cue.feature.occurrences)
     able = [features[key] for key in sorted(scored - taken) if key in features]
     for feature in sorted(able, key=lambda f: abs(np.log(len(f.occurrences) / max(size, 1)))):
-        yield Cue(feature, cue.label, report.names[feature.key])
+        yield Cue(feature, cue.label, report.names[feature.key], cue.run, labels=cue.labels)
 
 
 def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
@@ -84,7 +86,7 @@ def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
     What the run measured of an object's name is taken as it is; nothing more is asked.
     """
     if cue.feature.kind in ABOUT_OBJECTS:
-        gaps = [s for s in study.report.headlines if s.feature == cue.feature.key]
+        gaps = [s for s in study.reports[cue.run].headlines if s.feature == cue.feature.key]
         return any((s.low or 0.0) <= 0 <= (s.high or 0.0) for s in gaps if s.value is not None)
     seen = seen_of(audit, study, cue)
     if target.direction.toward == "the label":
@@ -98,7 +100,7 @@ def _other_labels(
 ) -> Target | str:
     """The cue where samples of other labels show it, whose answers it leaves alone in the run."""
     cue = target.cue
-    if target.direction.toward != "the right answer" or cue.label is None:
+    if target.direction.toward != "the right answer" or not cue.about:
         return "the finding is about the answers to all labels"
     if cue.feature.kind in ABOUT_OBJECTS:
         return _other_object(audit, options, study, target)
@@ -120,17 +122,18 @@ def _other_object(
 ) -> Target | str:
     """The same thing, and a question about another object that does not go with it."""
     task, _, thing = _parts(target.cue.feature.key)
-    taken = {score.feature for score in study.report.findings}
+    report = study.reports[target.cue.run]
+    taken = {score.feature for score in report.findings}
     size = len(target.cue.feature.occurrences)
     able = [
         feature
-        for feature in study.report.features
+        for feature in report.features
         if feature.key not in taken
         and _parts(feature.key)[::2] == (task, thing)
         and feature.occurrences
     ]
     for feature in sorted(able, key=lambda f: abs(len(f.occurrences) - size)):
-        cue = Cue(feature, _parts(feature.key)[1], study.report.names[feature.key])
+        cue = Cue(feature, _parts(feature.key)[1], report.names[feature.key], target.cue.run)
         if _leaves_alone(audit, study, cue, target):
             return locate(
                 audit,

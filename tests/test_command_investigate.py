@@ -1,0 +1,273 @@
+"""`cuescope investigate`: methods run, findings that are one cue merged, one dossier of causes.
+
+The data set and the model are those of the contracts: the model takes a red corner for "top", and
+does not look at a blue one. Two methods are told where both are, and split them as methods do; what
+they find must come together again, red with red and blue with blue.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cuescope.cli import main
+from cuescope.runs import load_report
+from cuescope_sdk import Report
+
+PLUGINS = """
+[cuescope.models]
+fake = cuescope_sdk.testing:FakeModel
+talker = halves:Talker
+[cuescope.datasets]
+fakes = cuescope_sdk.testing:FakeDataset
+[cuescope.methods]
+halves = halves:Halves
+regions = halves:Regions
+needy = halves:Needy
+broken = halves:Broken
+"""
+HALVES = '''
+"""Methods that find both corners, whatever the model does: in halves, and by their regions."""
+
+import re
+from dataclasses import replace
+
+from cuescope_sdk import (
+    Feature, Metric, Occurrence, Options, Plugin, Requirements, Response, Score, UserError, hookimpl
+)
+from cuescope_sdk.testing import FakeModel
+from cuescope_sdk.testing._fake_data import CUE_BOX, DECOY_BOX, shows
+
+CORNERS = (("red corner", CUE_BOX, 0), ("blue corner", DECOY_BOX, 2))
+
+
+class Talker(FakeModel):
+    """Writes a step before its answer; half of them say what it saw in the corner."""
+
+    def answer(self, trial):
+        sample = trial.sample
+        listed = re.search(r"Choices: (.*)[.]", sample.question or "")
+        if sample.choices or not listed:
+            return super().answer(trial)
+        choices = tuple(listed[1].split("; "))
+        asked = replace(trial, sample=replace(sample, choices=choices))
+        text = super().answer(replace(asked, outputs=frozenset({"text"}))).text
+        red = any(shows(frame, CUE_BOX, 0) for frame in sample.frames)
+        admits = red and sum(map(ord, sample.key)) % 2
+        seen = "There is a red corner in the picture." if admits else "Green is what I look for."
+        return Response(text=f"1. {seen}\\n2. That settles where it is.\\nAnswer: {text}")
+
+
+class FinderOptions(Options):
+    finds: bool = True
+
+
+class Finder(Plugin):
+    title = "Halves"
+    Options = FinderOptions
+    requires = Requirements()
+    metrics = (Metric(name="gap", title="Gap", meaning="nothing"),)
+
+    def _met(self, audit, box, channel, region=None):
+        return [
+            Occurrence(sample=sample.key, frame=number, region=region)
+            for sample in audit.samples
+            for number, frame in enumerate(sample.frames)
+            if shows(frame, box, channel)
+        ]
+
+    @hookimpl
+    def compute_scores(self, audit, features, outcomes):
+        return [
+            Score(feature=f.key, label=label, metric="gap", value=0.5, finding=self.options.finds)
+            for f in features
+            for label in ("middle", "bottom")
+        ]
+
+
+class Halves(Finder):
+    @hookimpl
+    def propose_features(self, audit):
+        for name, box, channel in CORNERS:
+            met = self._met(audit, box, channel)
+            for half in (0, 1):
+                key = f"slice-{channel}{half}"
+                yield Feature(key=key, kind="slice", occurrences=met[half::2])
+
+
+class Regions(Finder):
+    title = "Regions"
+
+    @hookimpl
+    def propose_features(self, audit):
+        for name, box, channel in CORNERS:
+            region = tuple(float(edge * 4) for edge in box)
+            met = self._met(audit, box, channel, region)
+            yield Feature(key=f"slice-{channel}0", kind="slice", name=name, occurrences=met)
+
+
+class NeedyOptions(FinderOptions):
+    wish: str
+
+
+class Needy(Finder):
+    Options = NeedyOptions
+
+
+class Broken(Finder):
+    @hookimpl
+    def propose_features(self, audit):
+        raise UserError("broken on purpose")
+'''
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    place = tmp_path_factory.mktemp("investigate")
+    info = place / "plugins" / "halves-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "entry_points.txt").write_text(PLUGINS)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: halves\nVersion: 0\n")
+    (place / "plugins" / "halves.py").write_text(HALVES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+        patch.syspath_prepend(str(place / "plugins"))
+        yield place
+    sys.modules.pop("halves", None)
+
+
+def run(*words: str, code: int = 0) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == code
+
+
+def line(folder: Path, *words: str, model: str = "talker") -> tuple[str, ...]:
+    given = ("--model", model, "--data", "fakes", "-D", "samples=600", "-D", "scale=4")
+    ways = ("-O", "confirm.samples=60", "-O", "confirm.interventions=blank,transplant")
+    return ("investigate", *given, *ways, "--device", "cpu", "--out", str(folder), *words)
+
+
+def table(report: Report, title: str) -> list[dict[str, object]]:
+    return [dict(row) for t in report.tables if t.title.startswith(title) for row in t.rows]
+
+
+@pytest.fixture(scope="module")
+def dossier(place: Path) -> Report:
+    run(*line(place / "run", "--methods", "halves,regions,needy,broken", "-q"))
+    return load_report(place / "run")
+
+
+def test_what_two_methods_found_stands_once(dossier: Report) -> None:
+    cues = {str(row["cue"]): row for row in table(dossier, "Cues by harm")}
+    assert list(cues) == ["red corner", "blue corner"]
+    assert cues["red corner"]["verdict"] == "causes"
+    assert cues["blue corner"]["verdict"] != "causes"
+    assert cues["red corner"]["label"] == "bottom, middle"
+    assert "on 'bottom', 'middle' causes wrong answers" in dossier.statements[0]
+    for name, found in zip(cues, table(dossier, "What found each cue"), strict=True):
+        assert found["cue"] == name
+        assert found["methods"] == 2
+        halves, _, regions = str(found["findings"]).partition("; ")
+        assert (halves.count("@"), regions.count("@")) == (4, 2)
+    [finding] = dossier.findings
+    [lost] = [score for score in dossier.scores if score.metric == "accuracy_lost"]
+    assert lost.feature == finding.feature
+    assert lost.value == pytest.approx(0.18, abs=0.05)
+
+
+def test_the_reasoning_is_held_against_the_cue(dossier: Report) -> None:
+    [row] = table(dossier, "Say-do gap")
+    admitted, elsewhere = str(row["admitted"]), str(row["named there"])
+    assert 30 <= int(admitted.partition("%")[0]) <= 70
+    assert elsewhere.startswith("0%")
+
+
+def test_what_was_left_out_is_told_in_a_line(dossier: Report) -> None:
+    methods = {row["method"]: row for row in table(dossier, "Methods")}
+    assert methods["halves"]["findings"] == 8
+    assert methods["halves"]["cues"] == 2
+    assert methods["needy"]["left out because"] == "options of its own: wish (-O wish=...)"
+    assert methods["broken"]["left out because"] == "it failed: broken on purpose"
+
+
+def test_what_has_run_is_not_run_again(
+    place: Path, dossier: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after a kill: the runs are stored, the dossier is not."""
+    made = (place / "run" / "found" / "halves" / "report.json").stat().st_mtime_ns
+    (place / "run" / "report.json").unlink()
+    capsys.readouterr()
+    run(*line(place / "run", "--methods", "halves,regions,needy", "--json"))
+    said = capsys.readouterr()
+    again = Report.model_validate_json(said.out)
+    assert (place / "run" / "found" / "halves" / "report.json").stat().st_mtime_ns == made
+    assert again.cost.model_calls == 0
+    assert table(again, "Cues by harm") == table(dossier, "Cues by harm")
+    assert "[3/3] confirm" in said.err
+
+
+def test_where_nothing_is_found_the_report_says_so(
+    place: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ("--methods", "halves,regions", "-O", "halves.finds=false", "-O", "regions.finds=false")
+    run(*line(tmp_path / "none", *words, "-q"))
+    report = load_report(tmp_path / "none")
+    assert not report.findings
+    assert [row["findings"] for row in table(report, "Methods")] == [0, 0]
+    assert "No method has a finding" in capsys.readouterr().out
+
+
+def test_the_plan_says_what_would_run(
+    place: Path, dossier: Report, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    capsys.readouterr()
+    run(*line(tmp_path / "x", "--plan", "--json", "--methods", "halves,needy"))
+    plan = json.loads(capsys.readouterr().out)
+    assert set(plan["plans"]) == {"halves"}
+    assert "wish" in plan["left_out"]["needy"]
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--methods", "halfs"), "no method 'halfs' is installed"),
+        (("--methods", "needy"), "no method fits talker on fakes"),
+        (("-O", "halvs.x=1"), "no method 'halvs'"),
+        (("--tool", "judge=x"), "a role that one of the methods has use for"),
+        (("--on", "val", "--methods", "halves"), "the run's own split 'val'"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    run(*line(tmp_path / "x", "-q", *words), code=2)
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_runs_that_exist_are_confirmed_together(
+    place: Path, dossier: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `investigate` does; a run of another model is refused."""
+    for method, model in (("halves", "talker"), ("regions", "talker"), ("regions", "fake")):
+        words = ("--model", model, "--data", "fakes", "-D", "samples=600", "-D", "scale=4", "-q")
+        folder = place / f"{method}-{model}"
+        run("audit", method, *words, "--device", "cpu", "--out", str(folder))
+    runs = [str(place / name) for name in ("halves-talker", "regions-talker", "regions-fake")]
+    ways = ("-O", "samples=60", "-O", "admitted=0", "--with", "blank", "--with", "transplant", "-q")
+    run("confirm", *runs[:2], *ways, "--out", str(place / "both"))
+    both = load_report(place / "both")
+    assert table(both, "What found each cue") == table(dossier, "What found each cue")
+    assert table(both, "Cues by harm") == table(dossier, "Cues by harm")
+    capsys.readouterr()
+    run("confirm", runs[0], runs[2], *ways, "--out", str(place / "x"), code=2)
+    assert "is about another model than the first run" in capsys.readouterr().err
