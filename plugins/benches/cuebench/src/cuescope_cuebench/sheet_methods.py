@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_cuebench.findings import read_findings
+from cuescope_cuebench.planted import WORD
 from cuescope_sdk import (
     Audit,
     Feature,
@@ -55,8 +56,6 @@ class AnswerSheet(Plugin):
         data: Any = audit.context.dataset
         cue = next(each for each in data.planted_cues if each.key == self.options.cue)
         if cue.key == "question":
-            from cuescope_cuebench.planted import WORD
-
             yield Feature(key=WORD, kind="thing", name=WORD)
             return
         met = []

@@ -118,10 +118,14 @@ def _rank(row: Row) -> tuple[bool, float, float]:
 
 def differences(witness: Witness) -> Float[np.ndarray, " pair"]:
     """What the intervention does beyond the placebo, positive where it is what a cause would do."""
+    return _change(witness, 0 if witness.named.kind.placebo == "none" else 2)
+
+
+def _change(witness: Witness, beside: int) -> Float[np.ndarray, " pair"]:
+    """The same beyond a column of the answers."""
     assert witness.answers is not None
     values, sign = witness.answers.values, witness.target.direction.sign
-    beside = values[:, 0] if witness.named.kind.placebo == "none" else values[:, 2]
-    change = sign * (values[:, 1] - beside)
+    change = sign * (values[:, 1] - values[:, beside])
     return np.asarray(change if witness.named.kind.effect == "removes" else -change)
 
 
@@ -143,6 +147,7 @@ def _effect(
         controls_of(options, dossier, witness),
         audit.rng("confirm", "effect", witness.target.cue.id, witness.named.spec),
         confidence,
+        _change(witness, 0)[own],
     )
 
 

@@ -50,17 +50,21 @@ def effect_of(
     controls: Mapping[Control, Measure],
     rng: np.random.Generator,
     confidence: float,
+    alone: Float[np.ndarray, " sample"] | None = None,
 ) -> Effect:
     """The mean of paired differences, intervention minus placebo, signed as a cause would be.
 
-    A cause must do two things: move the answers more than the placebo does in the same samples, and
-    do so more than wherever it should do nothing: in samples without the cue, at a cue that nobody
-    found, on labels that it leaves alone. The p-value is the largest one of all (an
-    intersection-union test; Berger, 1982).
+    A cause must do three things: move the answers more than the placebo does in the same samples;
+    move them from what they are without any change (`alone`), or else a placebo that does damage
+    would make a cause of an intervention that does nothing; and do more than wherever it should do
+    nothing: in samples without the cue, at a cue that nobody found, on labels that it leaves alone.
+    The p-value is the largest one of all (an intersection-union test; Berger, 1982).
     """
     low, high = change_interval(with_cue, groups, confidence=confidence)
-    first = mean_above_zero_p_value(with_cue, groups)
-    p_values = [1.0 if first is None else first]
+    p_values = []
+    for change in (with_cue,) if alone is None else (with_cue, alone):
+        p_value = mean_above_zero_p_value(change, groups)
+        p_values.append(1.0 if p_value is None else p_value)
     for control, of_control in controls.values():
         values = np.concatenate([control, with_cue])
         present = np.arange(len(values)) >= len(control)
