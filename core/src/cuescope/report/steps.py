@@ -14,11 +14,10 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             (f"See what {asked.method.spec} needs:", f"cuescope plugins info {_name(report)}"),
         ]
     steps: list[Step] = []
+    own = report.notes.get("next step")  # the method knows better
     if "run" in asked.method.options:  # it tested another run's findings: its model is given
-        own = report.notes.get("next step")
-        another = ("See that another seed says the same:", f"{asked.command} --seed 1")
-        return [(own, None) if own else another]
-    if (own := report.notes.get("next step")) is not None:  # the method knows better
+        steps += [(own, None)] if own else []
+    elif own is not None:
         steps += [
             (own, None),
             ("See what another model does:", _other_model(report)),

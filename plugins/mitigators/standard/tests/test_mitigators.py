@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cuescope_mitigators.asking import NAMED, WAYS, information
-from cuescope_mitigators.choosing import cheap, halves, nearness
+from cuescope_mitigators.choosing import best_setting, gap_left, halves
 from cuescope_mitigators.coop import CoOp
 from cuescope_mitigators.hide import Hide
 from cuescope_mitigators.last_layer import LastLayer, fit_head
@@ -136,10 +136,11 @@ def test_a_remedy_goes_as_far_as_its_cost_allows() -> None:
     mended = np.ones_like(before)
     costly = mended & (hurt | (np.arange(len(before)) % 10 > 0))  # a tenth of the others is lost
     right = {0.0: before, 0.5: mended, 1.0: costly}
-    merit = nearness(task, [0])
-    assert cheap(right, before, 0, merit) == 0.5
-    assert cheap({0.0: before, 1.0: costly}, mended, 0.01 * len(before), merit) is None
-    assert merit(before)[0] == -1
+    loss = gap_left(task, [0])
+    assert best_setting(right, before, 0, loss) == 0.5
+    assert best_setting({0.0: before, 1.0: costly}, mended, 0.01 * len(before), loss) is None
+    assert best_setting({1.0: costly, 0.5: mended}, before, len(before), loss) == 0.5
+    assert (loss(before).value, loss(mended).value) == (1, 0)
     assert sorted(np.bincount(halves(task.targets[shows]))) == pytest.approx(
         [shows.sum() / 2] * 2, abs=len(task.labels)
     )

@@ -14,11 +14,12 @@ from cuescope_sdk.report import contrast
 
 SHOWN = 6  # cues with pictures
 SIDE, STRIP = 256, 30  # pixels of a picture's width, and of the words below it
+MOST = 24  # letters of these words: an answer may be long
 INK, PAPER = "#ffffff", "#555555"
 RULE = (
     "Both sides show the same samples, spread evenly over how far the change moves the probability"
     " of the right answer. On the second side each is shown as it was changed, and below it with"
-    " the placebo"
+    " the placebo, beside what the model says."
 )
 
 
@@ -60,7 +61,7 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         return _below(answers, n, where[outcome.trial.sample.key].frame or 0)
 
     right = answers.right[rows, 2]
-    share = "" if np.isnan(right).all() else f": {np.nanmean(right):.0%} of these are right"
+    share = "" if np.isnan(right).all() else f" With the placebo {np.nanmean(right):.0%} are right."
     return contrast(
         row.target.cue.feature.key,
         sides,
@@ -68,7 +69,7 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         where=where,
         drawing=drawing,
         paired=True,
-        rule=f"{RULE}{share}.",
+        rule=RULE + share,
     )
 
 
@@ -85,9 +86,8 @@ def _below(answers: Answers, n: int, frame: int) -> bytes | None:
         pixels = np.array(trial.sample.frames[min(frame, len(trial.sample.frames) - 1)].load())
         if trial.edit is not None and frame < len(case.place.masks):
             pixels[case.place.masks[frame]] = 128
-        marks = {1.0: "right", 0.0: "wrong"}
-        mark = marks.get(float(answers.right[n, 1 if name == "changed" else 2]))
-        images[f"{name}: {mark}" if mark else name] = pixels
+        said = answers.said.get((n, 1 if name == "changed" else 2))
+        images[f"{name}: {said}" if said else name] = pixels
     return draw_below(images) if images else None
 
 
@@ -104,7 +104,7 @@ def draw_below(images: Mapping[str, UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     for words, picture in zip(images, pictures, strict=True):
         sheet.paste(picture, (0, top))
         top += picture.height + STRIP
-        ImageDraw.Draw(sheet).text((6, top - STRIP + 2), words, fill=INK, font=font)
+        ImageDraw.Draw(sheet).text((6, top - STRIP + 2), words[:MOST], fill=INK, font=font)
     out = BytesIO()
     sheet.save(out, "JPEG", quality=85)
     return out.getvalue()

@@ -122,11 +122,15 @@ def statement(row: Row) -> str:
 
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
-    yes = [e for e in row.witnesses if e.decision == "confirms" and e.removes == removes]
-    first, *more = sorted(
-        yes,
-        key=lambda e: (e.witness.named.kind.needs in COARSE, -(e.effect.low if e.effect else 0)),
-    )
+    yes = [
+        (each.effect.low, each)
+        for each in row.witnesses
+        if each.effect is not None
+        and each.decision == "confirms"
+        and each.removes == removes
+        and each.witness.named.kind.needs not in COARSE
+    ]
+    first, *more = (each for _, each in sorted(yes, key=lambda pair: -pair[0]))
     assert first.effect is not None
     others = f"; also {', '.join(each.name for each in more)}" if more else ""
     return f"{first.name} {bounded(first.effect)}{others}"

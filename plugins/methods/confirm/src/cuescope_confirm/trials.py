@@ -1,6 +1,6 @@
 """Every cue under every intervention that applies, beside its placebos: what is asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -37,13 +37,15 @@ class Answers:
     """The answers to the pairs of one witness, a row a pair.
 
     Columns are the sample as it is, after the intervention, and after the placebo (NaN without
-    one): the probability of the answer that the cue moves, and whether the answer is right.
+    one): the probability of the answer that the cue moves, whether the answer is right, and what
+    it is.
     """
 
     pairs: tuple[Pair, ...]
     trials: tuple[tuple[Trial, Trial, Trial | None], ...]
     values: Float[np.ndarray, "pair 3"]
     right: Float[np.ndarray, "pair 3"]
+    said: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     @property
     def control(self) -> Bool[np.ndarray, " pair"]:
@@ -236,10 +238,12 @@ def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
         for w in dossier.witnesses
         if w.answers is not None and (number := id(w.answers))
     }
+    said: dict[int, dict[tuple[int, int], str]] = {}
     plain: str | None = None
     for (answers, row, column, trial), outcome in zip(slots(dossier), outcomes, strict=True):
         plain = outcome.prediction if column == 0 else plain
         wanted = targets[id(answers)].answer(trial.sample, plain)
+        said.setdefault(id(answers), {})[row, column] = outcome.prediction or ""
         values[id(answers)][:, row, column] = (
             probability(outcome, wanted),
             gives(outcome, trial.sample.label),
@@ -248,7 +252,8 @@ def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     for witness in dossier.witnesses:
         if witness.answers is not None:
             probable, right = values[id(witness.answers)]
-            given = replace(witness.answers, values=probable, right=right)
+            words = said.get(id(witness.answers), {})
+            given = replace(witness.answers, values=probable, right=right, said=words)
             witness = replace(witness, answers=given)
         witnesses.append(witness)
     return replace(dossier, witnesses=tuple(witnesses))

@@ -1,7 +1,7 @@
 """How far a remedy goes: told from halves of the part that it is fitted on."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -10,6 +10,14 @@ from cuescope_sdk import UserError, generator
 from cuescope_sdk.mitigation import Task
 
 Setting = TypeVar("Setting", bound=float)
+Right = Bool[np.ndarray, " sample"]  # whether each answer is right
+
+
+class Loss(NamedTuple):
+    """What a setting leaves to be wished, with its standard error."""
+
+    value: float
+    error: float = 0.0
 
 
 def require_two_labels(task: Task, name: str) -> None:
@@ -35,28 +43,30 @@ def halves(strata: Int[np.ndarray, " row"], seed: int = 0) -> Int[np.ndarray, " 
     return half
 
 
-def cheap(
-    right: Mapping[Setting, Bool[np.ndarray, " sample"]],
-    before: Bool[np.ndarray, " sample"],
-    most: float,
-    merit: Callable[[Bool[np.ndarray, " sample"]], tuple[float, ...]],
+def best_setting(
+    right: Mapping[Setting, Right], before: Right, most: float, loss: Callable[[Right], Loss]
 ) -> Setting | None:
-    """Of the settings that lose at most so many answers the one of most merit, of equals the first.
+    """Of the settings that lose at most so many answers the one of least `loss`.
 
-    `right` says which answers are right with each. None where all of them lose more.
+    `right` says which answers are right with each. Those within one standard error of the least
+    count as equal (Breiman et al., 1984), and of them the one with most right answers is taken.
+    None where all of them lose more.
     """
-    affordable = [each for each in right if right[each].sum() >= before.sum() - most]
-    return max(affordable, key=lambda each: merit(right[each]), default=None)
+    affordable = {
+        each: loss(right[each]) for each in right if right[each].sum() >= before.sum() - most
+    }
+    if not affordable:
+        return None
+    least = min(affordable.values(), key=lambda each: each.value)
+    alike = [e for e, own in affordable.items() if own.value <= least.value + least.error]
+    return max(alike, key=lambda each: right[each].sum())
 
 
-def nearness(
-    task: Task, cues: Sequence[int]
-) -> Callable[[Bool[np.ndarray, " sample"]], tuple[float, ...]]:
-    """How near the hurt labels come to being as right with their cues as without them.
+def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
+    """The accuracy of the hurt labels without their cues minus with them, either way, over `cues`.
 
-    Of answers to the samples of a task: minus the mean over the cues of the gap that is left, then
-    the mean of right answers. A cue that hurts all labels, or is met with none or all of its own,
-    is no part of it.
+    A cue that hurts all labels counts for all of them; one that is met with none or all samples of
+    its label for nothing.
     """
     sides = []
     for cue in cues:
@@ -66,8 +76,21 @@ def nearness(
         if (own & shows).any() and (own & ~shows).any():
             sides.append((own & shows, own & ~shows))
 
-    def merit(right: Bool[np.ndarray, " sample"]) -> tuple[float, ...]:
-        gaps = [abs(float(right[without].mean() - right[with_].mean())) for with_, without in sides]
-        return -float(np.mean(gaps)) if gaps else 0.0, float(right.mean())
+    def loss(right: Right) -> Loss:
+        gaps = [abs(float(right[without].mean() - right[shown].mean())) for shown, without in sides]
+        errors = [_variance(right[shown]) + _variance(right[without]) for shown, without in sides]
+        return Loss(np.mean(gaps), np.sqrt(np.sum(errors)) / len(gaps)) if gaps else Loss(0.0)
 
-    return merit
+    return loss
+
+
+def worst_group(groups: Int[np.ndarray, " sample"]) -> Callable[[Right], Loss]:
+    """The highest rate of wrong answers in a group."""
+    sizes = np.bincount(groups)
+    return lambda right: Loss(1 - float((np.bincount(groups, right) / sizes)[sizes > 0].min()))
+
+
+def _variance(right: Right) -> float:
+    """Of the mean; with half an answer more on each side, for few alike answers are not sure."""
+    rate = (right.sum() + 0.5) / (len(right) + 1)
+    return float(rate * (1 - rate) / len(right))

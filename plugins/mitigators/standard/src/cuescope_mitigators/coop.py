@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_mitigators.choosing import cheap, halves, nearness, require_two_labels
+from cuescope_mitigators.choosing import best_setting, gap_left, halves, require_two_labels
 from cuescope_sdk import Options, Requirements, Response, Trial
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
@@ -27,8 +27,12 @@ class CoOpOptions(Options):
     steps: int = Field(
         200, ge=0, description="least steps; with few samples there are more passes than `epochs`"
     )
-    balanced: bool = Field(
-        True, description="each label weighs the same among the samples that show the cue"
+    balance: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="labels among the samples that show the cue weigh as their number to the power "
+        "of 1 minus this; 0: as they are, as published; 1: all the same",
     )
     warm_up: int = Field(1, ge=0, description="first passes, with the learning rate 1e-5")
     learning_rate: PositiveFloat = Field(
@@ -161,5 +165,5 @@ class CoOp(Mitigator):
                     answers = (1 - share) * logits[rows] + share * learned
                     right[share][rows] = answers.argmax(axis=1) == task.targets[rows]
             may_lose = self.options.cost * len(task.samples) / len(showing)
-            shares[cue] = cheap(right, before, may_lose, nearness(task, [cue])) or 0.0
+            shares[cue] = best_setting(right, before, may_lose, gap_left(task, [cue])) or 0.0
         return shares

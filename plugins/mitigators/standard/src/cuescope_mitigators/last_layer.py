@@ -1,6 +1,6 @@
 """Last-layer retraining (DFR; Kirichenko et al., 2023): a head that is balanced over the groups."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,7 +8,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from cuescope_mitigators.choosing import cheap, halves, nearness, require_two_labels
+from cuescope_mitigators.choosing import (
+    best_setting,
+    gap_left,
+    halves,
+    require_two_labels,
+    worst_group,
+)
 from cuescope_sdk import Options, Requirements, Response, Trial, UserError
 from cuescope_sdk.mitigation import (
     Ask,
@@ -139,24 +145,11 @@ class LastLayer(Mitigator):
                 for tested in (half == 0, half == 1):
                     answers = own[tested] + inputs[tested] @ head(~tested, strength).T
                     right[strength][rows[tested]] = answers.argmax(axis=1) == targets[tested]
-        merit = nearness(task, range(task.shows.shape[1]))
+        loss = gap_left(task, range(task.shows.shape[1]))
         if self.options.goal == "worst-group":
-            merit = worst_group(task.groups)
-        best = cheap(right, before, self.options.cost * len(before), merit)
+            loss = worst_group(task.groups)
+        best = best_setting(right, before, self.options.cost * len(before), loss)
         return head(np.ones(len(rows), bool), strengths[0] if best is None else best)
-
-
-def worst_group(
-    groups: Int[np.ndarray, " sample"],
-) -> Callable[[Bool[np.ndarray, " sample"]], tuple[float, ...]]:
-    """Of answers, right or wrong: the lowest rate of a group, then the mean of the groups."""
-    sizes = np.bincount(groups)
-
-    def merit(right: Bool[np.ndarray, " sample"]) -> tuple[float, ...]:
-        rates = np.bincount(groups, right)[sizes > 0] / sizes[sizes > 0]
-        return float(rates.min()), float(rates.mean())
-
-    return merit
 
 
 def fit_head(

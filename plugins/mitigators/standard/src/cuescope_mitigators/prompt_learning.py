@@ -36,14 +36,14 @@ class Parts:
 class LearnedPrompts(Readout):
     """Context vectors that tell the labels of these embeddings apart, the model frozen."""
 
-    name: ClassVar[str] = "coop-prompts-2"
+    name: ClassVar[str] = "coop-prompts"
     labels: tuple[str, ...]
     embeddings: bytes  # float32, unit rows (sample, dim)
     targets: tuple[int, ...]
     context: int
     epochs: int
     steps: int
-    balanced: bool
+    balance: float
     warm_up: int
     learning_rate: float
     momentum: float
@@ -139,13 +139,13 @@ class LearnedPrompts(Readout):
     def _order(
         self, targets: Int[Tensor, " sample"], generator: torch.Generator
     ) -> Int[Tensor, " drawn"]:
-        """The rows of an epoch: each once, or as many with each label that is there alike.
+        """The rows of an epoch: each once, or as many, rare labels more often than they are.
 
         They are drawn so and not weighted so: a rare sample with a large weight throws a step off.
         """
-        if not self.balanced:
+        if self.balance == 0:
             return torch.randperm(len(targets), generator=generator)
-        chances = 1 / torch.bincount(targets)[targets]
+        chances = torch.bincount(targets)[targets] ** -self.balance
         return torch.multinomial(chances, len(targets), replacement=True, generator=generator)
 
 
