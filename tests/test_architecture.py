@@ -360,7 +360,8 @@ def test_hints_name_the_dists_that_there_are() -> None:
         for group, points in metadata.get("entry-points", {}).items():
             named = table.setdefault(GROUPS[group], {})
             named |= dict.fromkeys(points, metadata["name"])
-    table["model"]["toy-clip"] += "[clip]"  # what that one runs on is an extra of its dist
+    table["model"]["toy-clip"] += "[clip]"  # what they run on is an extra of their dist
+    table["dataset"]["hf"] += "[hf]"
     stored = json.loads((ROOT / "core/src/cuescope/known_plugins.json").read_text())
     assert stored == table
 

@@ -117,35 +117,49 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield home / "r"
 
 
-@pytest.mark.parametrize(
-    ("name", "silent"), [("coop", ("random cues", "shift")), ("last-layer", ("shift",))]
-)
-def test_a_remedy_helps_and_because_of_the_cue(
-    found: Path, name: str, silent: tuple[str, ...]
-) -> None:
-    """20 points for the worst group, at most 2 lost over all, no cost of the cue left.
+def test_prompts_help_and_because_of_the_cue(found: Path) -> None:
+    """20 points for the worst group, at most 2 lost over all, no gap shown, and silent placebos.
 
-    Random cues gain nothing by prompts. By a head they gain some: it is fitted to all pictures, in
-    which backgrounds tell nothing, and has to be better than that to help.
+    benchmarks/mitigation_bounds.py asks the same of two mitigators on sixteen times the pictures.
     """
-    out = found.with_name(name)
-    words = ("--with", name, "--on", "test", "--top", "1", "-q")
+    out = found.with_name("coop")
+    words = ("--with", "coop", "--on", "test", "--top", "1", "--placebos", "1", "-q")
     run("mitigate", str(found), *words, "--out", str(out))
     report = load_report(out)
     [helped] = report.findings
     assert "because of the cue" in str(report.sentence(helped))
-    value = {score.metric: score.value or 0.0 for score in report.scores}
-    assert value["worst_group_gain"] >= 0.2
-    assert value["overall_gain"] >= -0.02
-    assert value["gap_after"] <= 0.05
+    scores = {score.metric: score for score in report.scores}
+    assert (scores["worst_group_gain"].value or 0) >= 0.2
+    assert (scores["overall_gain"].value or 0) >= -0.02
+    left = scores["gap_after"]
+    assert left.low is not None
+    assert left.high is not None
+    assert left.low <= 0.05
+    assert left.high >= -0.05
     row = row_of(report, str(helped.label), "The remedy beside two placebos")
-    for placebo in silent:
+    for placebo in ("random cues", "shift"):
         _, low, high = map(int, re.findall(r"[+-]\d+", str(row[placebo])))
         assert low <= 0 <= high
     figures, paper = (getattr(report.tables[-2], rows) for rows in ("rows", "paper"))
     assert report.tables[-2].title.startswith("As TRoVe's Table 5")
     assert figures[0]["label 5"] == 0 < figures[1]["label 5"]
     assert {row["model"]: row["label 20"] for row in paper}["VideoCLIP-XL +"] == 61.8
+
+
+def test_a_head_that_learns_where_the_cue_is_helps(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond random cues and beyond a shift of the answers, and the others lose nothing."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.syspath_prepend(str(place / "plugins"))
+    words = ("--with", "last-layer", "--placebos", "1", "-q", "--out", str(place / "where"))
+    run("mitigate", str(place / "run"), *words)
+    report = load_report(place / "where")
+    assert report.findings
+    assert all("because of the cue" in str(report.sentence(each)) for each in report.findings)
+    worst = [s.value or 0 for s in report.scores if s.metric == "worst_group_gain"]
+    assert min(worst) >= 0.2
+    assert all((s.value or 0) > 0 for s in report.scores if s.metric == "overall_gain")
 
 
 def test_a_new_head_mends_the_planted_cue(mitigated: Callable[..., Report]) -> None:

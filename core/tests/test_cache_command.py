@@ -5,11 +5,14 @@ import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from cuescope.conclusions import Report
+from cuescope.store import ResponseCache
+from cuescope.types import Response
 
 from .conftest import Line
 
@@ -67,9 +70,6 @@ def test_what_is_exported_can_be_taken_over(line: Line, tmp_path: Path) -> None:
 
 
 def test_answers_of_before_are_of_an_unknown_model(line: Line, tmp_path: Path) -> None:
-    from cuescope.store import ResponseCache
-    from cuescope.types import Response
-
     cache = ResponseCache(tmp_path / "cache" / "responses.sqlite")
     cache.put({"0" * 32: Response(text="old")})
     cache.close()
@@ -79,9 +79,53 @@ def test_answers_of_before_are_of_an_unknown_model(line: Line, tmp_path: Path) -
     assert kept(line) == {"colour:a": 40}
 
 
+def test_two_caches_are_one_after_a_merge(line: Line, tmp_path: Path) -> None:
+    for folder, models in (("other", ("colour:a", "colour:b")), ("cache", ("colour:b",))):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("CUESCOPE_CACHE", str(tmp_path / folder))
+            for model in models:
+                asked(line, model)
+    said = line("cache", "merge", "other")
+    assert "responses.sqlite: took 40 (40 were here)" in said
+    assert kept(line) == {"colour:a": 40, "colour:b": 40}
+    assert asked(line, "colour:a") == 0
+    line("cache", "prune", "--model", "colour:a")
+    assert "responses.sqlite: " in line("cache", "vacuum")
+    assert kept(line) == {"colour:b": 40}
+
+
+def test_an_audit_may_write_meanwhile(line: Line, tmp_path: Path) -> None:
+    """Pruned, shrunk, exported and merged while another connection stores batch after batch."""
+    asked(line, "colour:a")
+    cache = ResponseCache(tmp_path / "cache" / "responses.sqlite")
+    done, stored = Event(), 0
+
+    def store() -> None:
+        nonlocal stored
+        while not done.is_set() or not stored:
+            cache.put({f"{8 * stored + n:032x}": Response(text="yes" * 99) for n in range(8)})
+            stored += 1
+
+    thread = Thread(target=store)
+    thread.start()
+    try:
+        line("cache", "export", "copy/responses.sqlite", "--model", "colour:a")
+        line("cache", "prune", "--model", "colour:a")
+        line("cache", "vacuum")
+        line("cache", "merge", "copy")
+    finally:
+        done.set()
+        thread.join()
+    cache.close()
+    assert kept(line) == {"colour:a": 40, "unknown": 8 * stored}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("merge", "nowhere"), "no cache in nowhere"),
+        (("merge", "cache"), "cache is the cache itself"),
+        (("merge", "damaged"), "responses.sqlite has no answers to import"),
         (("prune",), "expected --model NAME, --older-than DAYS or both"),
         (("prune", "--older-than", "soon"), "soon"),
         (("prune", "--model", "colour:c"), "Did you mean 'colour:a'?"),
@@ -96,6 +140,8 @@ def test_a_mistake_is_one_line(
     line: Line, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
     asked(line, "colour:a")
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "responses.sqlite").write_text("no table " * 999)
     (tmp_path / "file.txt").write_text("plain words, and enough of them for a header of SQLite" * 9)
     assert said in line("cache", *words, code=2)
     assert kept(line) == {"colour:a": 40}

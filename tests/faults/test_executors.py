@@ -129,12 +129,15 @@ def test_the_report_is_the_same_wherever_the_model_answers(tries: "Tries", tmp_p
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_an_audit_outlives_a_machine(tries: "Tries", tmp_path: Path) -> None:
+def test_an_audit_outlives_a_machine(
+    tries: "Tries", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two machines of a Ray cluster, faked on this one; one of them goes while both answer."""
     if not WHOLE:
         pytest.skip("`make faults` kills a machine; a cluster takes half a minute to start")
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray: pip install ray")
     batches = 60
+    monkeypatch.setenv("PYTHONPATH", str(TESTS))  # both machines have the model's module
     memory = {"object_store_memory": 100 * 2**20, "num_cpus": 1}
     head = memory | {"include_dashboard": False}
     for _ in tries(few=0, many=1):
@@ -143,10 +146,12 @@ def test_an_audit_outlives_a_machine(tries: "Tries", tmp_path: Path) -> None:
             second = cluster.add_node(**memory)
             driver = start(f"ray:{cluster.address},workers=2", tmp_path, batches)
             until = time.monotonic() + 240
-            while len({pid for pid, _ in asked(tmp_path)}) < 2 and time.monotonic() < until:
+            while driver.poll() is None and time.monotonic() < until:
+                if len({pid for pid, _ in asked(tmp_path)}) == 2:
+                    break
                 time.sleep(0.01)
+            assert driver.poll() is None, (tmp_path / "said").read_text()[-2000:]
             assert len({pid for pid, _ in asked(tmp_path)}) == 2
-            assert driver.poll() is None
             cluster.remove_node(second, allow_graceful=False)
             finished(driver, tmp_path)
             assert stored(tmp_path) == batches * BATCH

@@ -258,7 +258,8 @@ class Executor(Protocol):
 
     `build` opens the model and returns the function that answers a batch; it is picklable, so
     that workers can call it. Batches may be answered in any order; each is yielded with its index
-    as soon as it is done.
+    as soon as it is done. Workers wait for the last of those that are handed over together; an
+    attribute `together` asks for so many batches or more.
     """
 
     def map(

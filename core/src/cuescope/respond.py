@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import compress, islice
 
 import numpy as np
 
@@ -121,22 +121,21 @@ class ModelRunner:
         self.cache = cache
         self.batch_size, self.repeats = batch_size, repeats
         self.executor = executor or InProcess()
-        self.on_progress, self.on_answers = on_progress, on_answers
-        self.blaming = blaming
+        self.on_progress, self.on_answers, self.blaming = on_progress, on_answers, blaming
         self.planning, self.keeps_answers, self.name = planning, keeps_answers, name
         self.shared = shared
-        self.trials = self.model_calls = self.cache_hits = 0
-        self.combined = self.agreeing = 0
+        self.trials = self.model_calls = self.cache_hits = self.combined = self.agreeing = 0
         self.conditions: Counter[str] = Counter()
-        self._counted: set[int] = set()  # hashes: less than the keys
+        self._counted = np.full(1, -1)  # sorted hashes (none is -1): a tenth of a set of keys
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials; many of them are read from a file as needed."""
         if not isinstance(trials, Sequence):
             trials = Spool(trials, self.shared)
         outcomes, asked = Spool[Outcome](shared=self.shared), 0
-        for start in range(0, len(trials), WINDOW):
-            window = list(trials[start : start + WINDOW])
+        together = max(WINDOW, self.batch_size * getattr(self.executor, "together", 0))
+        for start in range(0, len(trials), together):
+            window = list(trials[start : start + together])
             each = [copy for trial in window for copy in copies(trial, self.repeats)]
             keys = [trial_key(self.identity, trial) for trial in each]
             # labels make no other trial: each is asked once
@@ -145,8 +144,7 @@ class ModelRunner:
             missing = [key for key in distinct if key not in responses]
             self._count(distinct, missing)
             waiting = Counter(key for key in keys if key not in responses)  # one answer may do
-            left = waiting.total()
-            asked += left
+            asked += (left := waiting.total())
             if self.planning and asked:
                 continue  # a plan counts the rest
             for answers in self._ask(missing, distinct):
@@ -170,8 +168,11 @@ class ModelRunner:
 
     def _count(self, distinct: Mapping[str, Trial], missing: list[str]) -> None:
         """A trial asked again within an audit counts once."""
-        fresh = [key for key in distinct if hash(key) not in self._counted]
-        self._counted.update(map(hash, fresh))
+        hashes = np.fromiter(map(hash, distinct), np.int64)
+        places = np.searchsorted(self._counted, hashes)
+        new = self._counted.take(places, mode="clip") != hashes
+        fresh, added = list(compress(distinct, new)), np.sort(hashes[new])
+        self._counted = np.insert(self._counted, np.searchsorted(self._counted, added), added)
         asked = set(fresh).intersection(missing)  # a plan misses a trial in each window it is in
         self.trials += len(fresh)
         self.model_calls += len(asked)
@@ -186,11 +187,10 @@ class ModelRunner:
         by_readout: dict[Readout | None, list[str]] = {}
         for key in keys:
             by_readout.setdefault(trials[key].readout, []).append(key)
-        size = self.batch_size
         batches = [
-            group[start : start + size]
+            group[start : start + self.batch_size]
             for group in by_readout.values()
-            for start in range(0, len(group), size)
+            for start in range(0, len(group), self.batch_size)
         ]
         since = time.perf_counter()
         yield {}

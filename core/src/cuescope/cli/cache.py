@@ -19,6 +19,7 @@ They lie in the folder that the environment variable CUESCOPE_CACHE names, and w
 user's cache folder; `cuescope cache` shows which one that is."""
 
 app = typer.Typer(help=HELP)
+ANSWERS = "responses.sqlite"
 Model = Annotated[
     str | None, typer.Option(metavar="NAME", help="Answers of this model only, as the list has it.")
 ]
@@ -127,20 +128,74 @@ def import_(
 
     They are believed to be the models' own: import files of people whom you trust.
     """
-    from itertools import islice
-
     from cuescope.context import cache_folder
     from cuescope.report.kept import KeptAnswers, read_export
 
     if not file.is_file():
         raise UserError(f"no file {file}", expected="a file of `cuescope cache export`")
     rows = read_export(file)
-    taken = 0
-    kept = KeptAnswers(cache_folder() / "responses.sqlite")
-    while part := dict(islice(rows, 500)):
-        kept.write(part)
-        taken += sum(" " not in key for key in part)
-    echo(f"took {taken:,} answers from {file}")
+    taken, here = KeptAnswers(cache_folder() / ANSWERS).take(rows)
+    echo(f"took {taken:,} answers from {file}" + _were_here(here))
+
+
+@app.command("merge")
+def merge(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Cache folder of another user or computer.")
+    ],
+) -> None:
+    """Take over all that another cache folder keeps and this one does not.
+
+    Answers, edited images' records and texts of paid servers; what is here already stays as it is.
+    Like `import`, it believes the other folder. An audit may use either of them meanwhile.
+    """
+    from cuescope.context import cache_folder
+    from cuescope.report.kept import AnyCache, KeptAnswers, read_export
+
+    own, files = cache_folder(), sorted(folder.rglob("*.sqlite"))
+    if not files:
+        raise UserError(f"no cache in {folder}", expected="a folder that CUESCOPE_CACHE named")
+    if folder.resolve() == own.resolve():
+        raise UserError(f"{folder} is the cache itself", expected="another one")
+    problems = []
+    for file in files:
+        name = file.relative_to(folder)
+        kind = KeptAnswers if str(name) == ANSWERS else AnyCache
+        try:
+            rows = read_export(file, answers=kind is KeptAnswers)
+            taken, here = kind(own / name).take(rows)
+            echo(f"{name}: took {taken:,}{_were_here(here)}")
+        except UserError as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]  # the others were taken over
+
+
+def _were_here(count: int) -> str:
+    return f" ({count:,} were here)" if count else ""
+
+
+@app.command("vacuum")
+def vacuum() -> None:
+    """Give room that nothing uses any more back to the disk."""
+    from cuescope.context import cache_folder
+    from cuescope.report.kept import AnyCache
+
+    folder = cache_folder()
+    for file in sorted(folder.rglob("*.sqlite")):
+        name, before = file.relative_to(folder), _with_log(file)
+        try:
+            AnyCache(file).shrink()
+        except UserError as error:
+            echo(f"{name}: {error}")
+        else:
+            echo(f"{name}: {_bytes(before)}, now {_bytes(_with_log(file))}")
+
+
+def _with_log(file: Path) -> int:
+    """Bytes of a file and its write-ahead log."""
+    log = file.with_name(f"{file.name}-wal")
+    return file.stat().st_size + (log.stat().st_size if log.exists() else 0)
 
 
 def _open() -> "KeptAnswers | None":
@@ -148,7 +203,7 @@ def _open() -> "KeptAnswers | None":
     from cuescope.context import cache_folder
     from cuescope.report.kept import KeptAnswers
 
-    file = cache_folder() / "responses.sqlite"
+    file = cache_folder() / ANSWERS
     return KeptAnswers(file) if file.is_file() else None
 
 

@@ -3,9 +3,10 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 OLD = "unknown"  # answers of before their keys named the model
 DAY = 86400.0
+TOGETHER = 500  # rows of a transaction
 _PARTS = [f"{number:02x}" for number in range(256)]  # of the keys, so that a part fits into memory
 
 
@@ -30,7 +32,33 @@ def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
 class AnyCache(CacheFile):
     """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
 
-    migrations: ClassVar = {0: _leave_to_its_owner}
+    migrations: ClassVar[Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]] = {
+        0: _leave_to_its_owner
+    }
+
+    def take(self, rows: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
+        """Keep those rows that are not here yet; how many were taken, and how many were here."""
+        left, taken, here = iter(rows), 0, 0
+        while part := dict(islice(left, TOGETHER)):
+            own = self.read(part)
+            fresh = {k: v for k, v in part.items() if k not in own or self.is_later(k, v, own[k])}
+            self.write(fresh)
+            taken += sum(map(self.is_counted, fresh.keys() - own.keys()))
+            here += sum(map(self.is_counted, own))
+        return taken, here
+
+    def is_counted(self, key: str) -> bool:
+        """Whether a row is one of those that a person counts."""
+        return True
+
+    def is_later(self, key: str, value: bytes, own: bytes) -> bool:
+        """Whether a value takes the place of the one that is here."""
+        return False
+
+    def shrink(self) -> None:
+        """Give the room of what was deleted back to the disk."""
+        self._guarded(lambda connection: connection.execute("VACUUM"))
+        self._guarded(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
 
 
 @dataclass(frozen=True)
@@ -56,8 +84,18 @@ class ModelNames:
         runner.cache.write({f"model {runner.identity}": entry})
 
 
-class KeptAnswers(ResponseCache):
+class KeptAnswers(AnyCache, ResponseCache):
     """The response cache as its owner looks at it."""
+
+    migrations: ClassVar = ResponseCache.migrations
+
+    def is_counted(self, key: str) -> bool:
+        """An answer; names and paces of models are rows too."""
+        return " " not in key
+
+    def is_later(self, key: str, value: bytes, own: bytes) -> bool:
+        """A model's name stands with the later of the days on which it was used."""
+        return key.startswith("model ") and bool(json.loads(value)[1] > json.loads(own)[1])
 
     def models(self) -> list[KeptModel]:
         """Each model with answers here, the largest first."""
@@ -94,11 +132,6 @@ class KeptAnswers(ResponseCache):
 
         self._guarded(delete)
 
-    def shrink(self) -> None:
-        """Give the room of what was deleted back to the disk."""
-        self._guarded(lambda connection: connection.execute("VACUUM"))
-        self._guarded(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
-
     def parts(self, model: KeptModel) -> Iterator[dict[str, bytes]]:
         """The rows of a model, some at a time."""
         for kind in ("model", "pace"):
@@ -107,16 +140,18 @@ class KeptAnswers(ResponseCache):
             yield self.scan(f"{model.mark}-{part}" if model.mark else part)
 
 
-def read_export(path: Path) -> Iterator[tuple[str, bytes]]:
-    """The sound rows of an exported file; raises UserError for a file that is none.
+def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, bytes]]:
+    """The sound rows of another cache's file; raises UserError for a file that is none.
 
-    Nothing is written to it, and no row is taken that does not hold an answer.
+    Nothing is written to it. Of a file of `answers`, no row is taken that does not hold one.
     """
+    # a running audit keeps its newest rows in the log beside the file
+    live = path.with_name(f"{path.name}-wal").exists()
     try:
-        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        uri = f"{path.resolve().as_uri()}?mode=ro{'' if live else '&immutable=1'}"
         with closing(sqlite3.connect(uri, uri=True)) as file:
             for row in file.execute("SELECT key, value, seal FROM rows"):
-                if _fits(row) and _is_sound(*row[:2]):
+                if _fits(row) and (not answers or _is_sound(*row[:2])):
                     yield row[0], row[1]
     except sqlite3.DatabaseError as error:
         raise UserError(

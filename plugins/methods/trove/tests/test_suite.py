@@ -1,7 +1,7 @@
 """The synthetic benchmark: its grid, its rankings, and results that are kept."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,10 @@ def test_what_was_kept_is_shown_again_to_the_byte(suite: Suite, tmp_path: Path) 
     fresh: dict[Any, Any] = {each: results(number) for number, each in enumerate(chosen)}
     fresh |= dict.fromkeys((2, 3, 5, 10), (0.9 + 1 / 30, 0.3))
     for job, result in fresh.items():
-        suite._write(job, result)
+        if isinstance(result, Graded):
+            suite.kept.write(job.name, asdict(result))
+        else:
+            suite.kept.write(f"length {job}", result)
     said: list[str] = []
     # nothing is left to train: no worker is started
     unbiased, graded = suite.run(chosen, Context(cache=tmp_path, announce=said.append))
@@ -78,7 +81,8 @@ def test_what_was_kept_is_shown_again_to_the_byte(suite: Suite, tmp_path: Path) 
         return [table.model_dump_json() for table in all_tables(rows)]
 
     assert page({**unbiased, **graded}) == page(fresh)
-    suite._file(chosen[0]).write_text('{"gaps": nu')  # killed in the middle, or damaged
-    assert suite._read(chosen[0]) is None
+    name = chosen[0].name
+    suite.kept.file(name).write_text('{"gaps": nu')  # killed in the middle, or damaged
+    assert suite.kept.read(name) is None
     other = replace(suite, settings=replace(suite.settings, seed=1))
-    assert other._read(chosen[1]) is None
+    assert other.kept.read(chosen[1].name) is None

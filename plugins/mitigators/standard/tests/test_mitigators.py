@@ -139,7 +139,7 @@ def test_a_remedy_goes_as_far_as_its_cost_allows() -> None:
     loss = gap_left(task, [0])
     assert best_setting(right, before, 0, loss) == 0.5
     assert best_setting({0.0: before, 1.0: costly}, mended, 0.01 * len(before), loss) is None
-    assert best_setting({1.0: costly, 0.5: mended}, before, len(before), loss) == 0.5
+    assert best_setting({0.5: mended, 1.0: mended}, before, 0, loss) == 0.5
     assert (loss(before).value, loss(mended).value) == (1, 0)
     assert sorted(np.bincount(halves(task.targets[shows]))) == pytest.approx(
         [shows.sum() / 2] * 2, abs=len(task.labels)

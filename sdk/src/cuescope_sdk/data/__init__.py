@@ -30,6 +30,7 @@ from cuescope_sdk.data._image_folders import (
     required_place as required_place,
 )
 from cuescope_sdk.data._independence import independent_samples as independent_samples
+from cuescope_sdk.data._kept_files import KeptFiles as KeptFiles, write_whole as write_whole
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS as MAX_PIXELS,
     MOST_PIXELS as MOST_PIXELS,
@@ -49,6 +50,15 @@ from cuescope_sdk.data._media.frames import (
 from cuescope_sdk.data._media.survey import Probe as Probe, probe as probe, probe_all as probe_all
 from cuescope_sdk.data._media.unread import Unread as Unread, why_unread as why_unread
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups as near_duplicate_groups
+from cuescope_sdk.data._remote import (
+    address_below as address_below,
+    fetch_all as fetch_all,
+    is_address as is_address,
+    list_address as list_address,
+    name_at as name_at,
+    open_address as open_address,
+    stamp_of as stamp_of,
+)
 from cuescope_sdk.data._sufficiency import (
     DataProfile as DataProfile,
     Shortage as Shortage,

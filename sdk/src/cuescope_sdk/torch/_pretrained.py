@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -222,6 +222,7 @@ def require_vocabulary(source: Source) -> None:
 # -------------------------------------------------------------------------------------- pretrained
 
 
+PLACED = frozenset({"device_map", "quantization_config"})  # the library puts layers in their place
 BESIDE_WEIGHTS = ("generation_config.json", "adapter_*")  # what transformers opens with them
 
 
@@ -229,7 +230,8 @@ BESIDE_WEIGHTS = ("generation_config.json", "adapter_*")  # what transformers op
 class Pretrained:
     """Everything that is known of a model before its weights.
 
-    `builder` is the class whose `from_pretrained` opens them, perhaps an Auto class.
+    `builder` is the class whose `from_pretrained` opens them, perhaps an Auto class; `loading` are
+    further arguments for it, and part of the fingerprint.
     """
 
     source: Source
@@ -239,6 +241,7 @@ class Pretrained:
     device: torch.device
     dtype: torch.dtype
     trust_remote_code: bool | None = None
+    loading: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -255,7 +258,12 @@ class Pretrained:
         for file in weight_files(self.source):
             require_small_archive(self.source.owner, file)
         model, info = self.read(
-            "weights", self.builder, config=self.config, dtype=self.dtype, output_loading_info=True
+            "weights",
+            self.builder,
+            config=self.config,
+            dtype=self.dtype,
+            output_loading_info=True,
+            **self.loading,
         )
         # transformers only warns of what it draws at random
         if missing := sorted(info["missing_keys"]):
@@ -265,7 +273,8 @@ class Pretrained:
                 got=f"{len(missing)} without, {missing[0]} the first",
             )
         # explainers ask for the gradients that they need
-        return model.eval().requires_grad_(False).to(self.device)
+        model = model.eval().requires_grad_(False)
+        return model if PLACED & self.loading.keys() else model.to(self.device)
 
     @property
     def network_class(self) -> Any:
@@ -301,7 +310,13 @@ class Pretrained:
         """Digest of the weights' files, the configuration, the dtype and what else is said."""
         beside = [file for name in BESIDE_WEIGHTS for file in self.source.folder.glob(name)]
         files = [*weight_files(self.source), *sorted(beside)]  # sorted: globbing has no order
-        return digest(files_digest(files), config_content(self.config), str(self.dtype), *parts)
+        loading = [
+            (name, config_content(value) if hasattr(value, "to_dict") else value)
+            for name, value in sorted(self.loading.items())
+            if name != "device_map"  # where layers lie changes no answer
+        ]
+        more = [*([loading] if loading else []), *parts]
+        return digest(files_digest(files), config_content(self.config), str(self.dtype), *more)
 
 
 def find_pretrained(
@@ -311,6 +326,7 @@ def find_pretrained(
     context: Context,
     builder_of: Callable[[Any, Source], Any],
     trust_remote_code: bool | None = None,
+    loading: Mapping[str, Any] | None = None,
 ) -> Pretrained:
     """Find a folder or hub id, read its configuration, and ask `builder_of` what opens it.
 
@@ -325,4 +341,4 @@ def find_pretrained(
         refuse_kernels(owner, source.folder / CONFIG)
     config = load_part(source, trust_remote_code, "configuration", transformers.AutoConfig)
     builder = builder_of(config, source)
-    return Pretrained(source, config, builder, context, *placed, trust_remote_code)
+    return Pretrained(source, config, builder, context, *placed, trust_remote_code, loading or {})

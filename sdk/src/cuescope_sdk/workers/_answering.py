@@ -55,7 +55,15 @@ class Answering:
                     expected="files under the same path on all machines",
                     remedy="Add ,frames=bytes to the executor: pixels are sent then",
                 )
-        self._respond = pickle.loads(setup.build)()  # noqa: S301
+        try:
+            build = pickle.loads(setup.build)  # noqa: S301
+        except ImportError as error:
+            raise UserError(
+                f"the worker on {node()} has not the code of the model",
+                got=str(error),
+                remedy="Install the same packages on all machines",
+            ) from error
+        self._respond = build()
 
     def _answer(self, trials: Sequence[Trial]) -> list[Response]:
         if self._respond is None:

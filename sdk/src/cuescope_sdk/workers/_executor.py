@@ -11,6 +11,9 @@ from cuescope_sdk import Context, Options, Plugin, Response, Trial
 from cuescope_sdk.workers._answering import Respond, Setup
 from cuescope_sdk.workers._crew import Crew, Pool, pack_trials, packed
 
+ROUNDS = 50  # batches of each worker, of which it waits for one
+MOST_TOGETHER = 3200  # their answers are in memory
+
 
 class WorkerOptions(Options):
     """Options of such an executor: `--executor NAME:ARG,option=value,option=value`."""
@@ -45,6 +48,16 @@ class WorkerExecutor(Plugin):
         super().__init__(options, context)
         self._build: object = None
         self._crew: Crew | None = None
+
+    @property
+    def together(self) -> int:
+        """Batches that are handed over together: with few, workers wait often for the last one."""
+        return min(ROUNDS * self.expected, MOST_TOGETHER)
+
+    @property
+    def expected(self) -> int:
+        """Workers that there will probably be; 0 where nobody knows."""
+        return 0
 
     @abstractmethod
     def pool(self) -> tuple[Pool, int]:

@@ -19,17 +19,28 @@ from cuescope_folder.cells import (
 from cuescope_folder.layout import Item, canonical_split, is_inside, natural
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Unread, kind_of, printable_name
+from cuescope_sdk.data import Unread, is_address, kind_of, name_at, printable_name
 
 
 class Paths:
-    """Files and folders of frames by the path in a row, in the resolved folder `root`."""
+    """Files and folders of frames by the path in a row, in the resolved folder `root`.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    `copies` are those that stand for something else than a path in it.
+    """
+
+    def __init__(self, root: Path, copies: Mapping[str, Path]) -> None:
+        self.root, self.copies = root, copies
         self.unread = Unread()
         self._images: dict[Path, tuple[Path, ...]] = {}
         self._stems: dict[Path, Mapping[str, Sequence[str]]] = {}
+
+    def find(self, path: str, location: str) -> tuple[str, Path]:
+        """The name of a file in the data set, and the file."""
+        if path in self.copies:
+            name = name_at(path) if is_address(path) else path
+            return PurePosixPath(name).as_posix(), self.copies[path]
+        inside = self.resolve(path, location)
+        return inside.as_posix(), self.root / inside
 
     def resolve(self, path: str, location: str) -> PurePosixPath:
         """The path relative to `root`: as it is written, or with the suffix that was left out.
@@ -113,16 +124,20 @@ class Manifest(NamedTuple):
 
 
 def manifest_items(
-    rows: Sequence[Row], name: str, root: Path, group: str | None = None
+    rows: Sequence[Row],
+    name: str,
+    root: Path,
+    group: str | None = None,
+    copies: Mapping[str, Path] | None = None,
 ) -> Manifest:
     """An item a row; its group stands in the column `group`, or else in that of this name.
 
-    `path` is in the resolved folder `root`, and may not leave it. The label is `label`, `answer`
-    where there is no `label`, or the first of `answers`; None where the row has timed `actions`
-    instead. Raises UserError naming the line for a missing cell, a path that leaves `root`, and a
-    cell that is not what its column holds.
+    `path` is in the resolved folder `root`, and may not leave it, or `copies` have it. The label is
+    `label`, `answer` where there is no `label`, or the first of `answers`; None where the row has
+    timed `actions` instead. Raises UserError naming the line for a missing cell, a path that leaves
+    `root`, and a cell that is not what its column holds.
     """
-    paths = Paths(root)
+    paths = Paths(root, copies or {})
     uses: Counter[str] = Counter()
     items = []
     named, columns = with_known_names(rows, name)
@@ -138,10 +153,9 @@ def manifest_items(
 
 def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     cells = row.cells
-    inside = paths.resolve(text_of(cells.get("path"), "path", location), location)
-    file = paths.root / inside
+    name, file = paths.find(text_of(cells.get("path"), "path", location), location)
     annotations = {c: plain(v) for c, v in cells.items() if c not in COLUMNS}
-    annotations["path"] = inside.as_posix()
+    annotations["path"] = name
     if "cues" in cells:
         annotations["cues"] = cues_of(cells["cues"], location)
     if "boxes" in cells:
@@ -154,7 +168,7 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     label = _label(row, location)
     split, question = cells.get("split"), cells.get("question")
     return Item(
-        key=inside.as_posix(),
+        key=name,
         files=paths.images_in(file, location) if file.is_dir() else (file,),
         folder=file.is_dir(),
         label=label,
@@ -185,4 +199,4 @@ def _group(value: object, location: str) -> str | None:
 def _mask(row: Row, paths: Paths, location: str) -> Path | None:
     if "mask" not in row.cells:
         return None
-    return paths.root / paths.resolve(text_of(row.cells["mask"], "mask", location), location)
+    return paths.find(text_of(row.cells["mask"], "mask", location), location)[1]

@@ -1,27 +1,29 @@
 """The options of the data set `folder`."""
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from cuescope_sdk import Options
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS
+from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, is_address
 
 Answers = Literal["auto", "pooled", "open"]
 
 
-class FolderOptions(Options):
-    """Where the files are, and how they are read."""
+def _is_address(text: str) -> str:
+    if not is_address(text):
+        raise ValueError("an address such as s3://bucket/photos")
+    return text
 
-    argument: ClassVar[str | None] = "path"
 
-    path: Path = Field(description="the folder, or a manifest in it")
+Address = Annotated[str, AfterValidator(_is_address)]
+
+
+class SampleOptions(Options):
+    """How files become samples, wherever they are."""
+
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each clip")
-    split: str | None = Field(None, description="one split (train, val, test); default all")
-    manifest: Path | None = Field(
-        None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
-    )
     group: str | None = Field(
         None,
         description="what each sample was taken from (video, patient, scene), so that tests draw "
@@ -43,3 +45,24 @@ class FolderOptions(Options):
         le=MOST_PIXELS,
         description="pictures that take more memory than so many pixels are refused as bombs",
     )
+    split: str | None = Field(None, description="one split (train, val, test); default all")
+
+
+class FolderOptions(SampleOptions):
+    """Where the files are, and how they are read."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path | Address = Field(
+        description="the folder, a manifest in it, or tar shards (train-{000..009}.tar); also at "
+        "an address (s3://, gs://, https:// ...)"
+    )
+    manifest: Path | Address | None = Field(
+        None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
+    )
+    class_names: Path | None = Field(
+        None,
+        description="of tar shards: a file with a name a line for the numbers in .cls files; "
+        "default classnames.txt beside them, if there",
+    )
+    fetch_again: bool = Field(False, description="fetch files at addresses that are kept already")

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from io import StringIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cuescope_folder.cells import plain
+from cuescope_folder.copies import Copies
 from cuescope_folder.layout import MANIFEST_SUFFIXES
-from cuescope_sdk import UserError
+from cuescope_sdk import UserError, digest
 from cuescope_sdk.data import read_text, table_rows
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
@@ -29,8 +30,11 @@ class Row:
     cells: Mapping[str, Any]
 
 
-def read_rows(manifest: Path) -> list[Row]:
-    """The rows of a manifest; raises UserError naming the line for anything that is no row."""
+def read_rows(manifest: Path, copies: Copies) -> list[Row]:
+    """The rows of a manifest; raises UserError naming the line for anything that is no row.
+
+    Images that a Parquet file holds as bytes are kept in `copies`.
+    """
     reader = _READERS.get(manifest.suffix.lower())
     if reader is None:
         raise UserError(
@@ -38,7 +42,7 @@ def read_rows(manifest: Path) -> list[Row]:
             expected=f"a file that ends in {', '.join(MANIFEST_SUFFIXES)}",
         )
     try:
-        rows = list(reader(manifest))
+        rows = list(reader(manifest, copies))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"folder: cannot read {manifest.name}", got=_first_line(error)) from None
     if not rows:
@@ -46,13 +50,24 @@ def read_rows(manifest: Path) -> list[Row]:
     return rows
 
 
-def _csv_rows(manifest: Path, delimiter: str) -> Iterator[Row]:
+def path_cells(rows: Sequence[Row]) -> list[str]:
+    """What the cells say that name files, in any spelling of their columns."""
+    names = {"path", "mask", *FILES}
+    return [
+        value.strip()
+        for row in rows
+        for column, value in row.cells.items()
+        if column.lower() in names and isinstance(value, str)
+    ]
+
+
+def _csv_rows(manifest: Path, _: Copies, delimiter: str) -> Iterator[Row]:
     text = read_text(manifest, "folder")
     for line, cells in table_rows(text, f"folder: {manifest.name}", delimiter):
         yield _row(f"line {line}", cells)
 
 
-def _json_rows(manifest: Path) -> Iterator[Row]:
+def _json_rows(manifest: Path, _: Copies) -> Iterator[Row]:
     for number, line in enumerate(StringIO(read_text(manifest, "folder")), start=1):
         if not line.strip():
             continue
@@ -71,18 +86,72 @@ def _json_rows(manifest: Path) -> Iterator[Row]:
         yield _row(f"line {number}", cells)
 
 
-def _parquet_rows(manifest: Path) -> Iterator[Row]:
+def _parquet_rows(manifest: Path, copies: Copies) -> Iterator[Row]:
     import pyarrow
     from pyarrow import parquet
 
     try:
         with parquet.ParquetFile(manifest) as file:
+            if images := byte_columns(file.schema_arrow):
+                yield from _rows_with_images(manifest, file, images, copies)
+                return
             batches = list(_batches(manifest, file))
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"folder: {manifest.name} is no Parquet", got=_first_line(error)) from None
     rows = (cells for batch in batches for cells in batch.to_pylist())
     for number, cells in enumerate(rows, start=1):
         yield _row(f"row {number}", cells)
+
+
+def byte_columns(schema: Any) -> list[str]:
+    """The columns that hold files: bytes, or {bytes, path} as Hugging Face writes them."""
+    from pyarrow import types
+
+    def holds_bytes(kind: Any) -> bool:
+        if types.is_struct(kind):
+            return kind.get_field_index("bytes") >= 0 and holds_bytes(kind.field("bytes").type)
+        return bool(types.is_binary(kind) or types.is_large_binary(kind))
+
+    return [field.name for field in schema if holds_bytes(field.type)]
+
+
+def _rows_with_images(
+    manifest: Path, file: Any, columns: Sequence[str], copies: Copies
+) -> Iterator[Row]:
+    """The rows, with a name in each cell that held a file; that file lies in `copies`.
+
+    Such a table is read once: its rows are remembered.
+    """
+    status, metadata = manifest.stat(), file.metadata
+    stamp = digest("parquet", str(manifest.resolve()), status.st_size, status.st_mtime_ns)
+    records = copies.remembered(stamp)
+    if records is None:
+        if metadata.num_rows > MOST_ROWS:
+            raise _too_large(manifest, metadata.num_rows, status.st_size)
+        stored = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+        together = min(64, max(1, PART_BYTES // max(1, stored)))
+        rows = (c for b in file.iter_batches(batch_size=together) for c in b.to_pylist())
+        records = []
+        for number, cells in enumerate(rows, start=1):
+            named = {
+                column: _keep(cell, number, column, copies) if column in columns else plain(cell)
+                for column, cell in cells.items()
+            }
+            records.append({"cells": named, "files": copies.of(named)})
+        copies.remember(stamp, records)
+    for number, record in enumerate(records, start=1):
+        yield _row(f"row {number}", record["cells"])
+
+
+def _keep(cell: Any, number: int, column: str, copies: Copies) -> str | None:
+    """The name of the file that a cell holds, None where it holds none."""
+    given = cell if isinstance(cell, dict) else {"bytes": cell}
+    content, path = given.get("bytes"), str(given.get("path") or "")
+    if content is None:
+        return path or None
+    name = f"row-{number}/{PurePosixPath(path).name or column}"
+    copies.add(name, content)
+    return name
 
 
 def _batches(manifest: Path, file: Any) -> Iterator[Any]:
@@ -105,10 +174,14 @@ def _batches(manifest: Path, file: Any) -> Iterator[Any]:
             yield batch
         else:
             return
-    raise UserError(
+    raise _too_large(manifest, metadata.num_rows, size)
+
+
+def _too_large(manifest: Path, rows: int, size: int) -> UserError:
+    return UserError(
         f"folder: {manifest.name} is too large",
         expected=f"at most {MOST_ROWS:,} rows and {MOST_BYTES:,} bytes",
-        got=f"{metadata.num_rows:,} rows and {size:,} bytes or more",
+        got=f"{rows:,} rows and {size:,} bytes or more",
         remedy="Split it, and audit the parts",
     )
 
@@ -123,7 +196,7 @@ def _first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0][:100]
 
 
-_READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
+_READERS: dict[str, Callable[[Path, Copies], Iterator[Row]]] = {
     ".csv": partial(_csv_rows, delimiter=","),
     ".tsv": partial(_csv_rows, delimiter="\t"),
     ".jsonl": _json_rows,

@@ -31,13 +31,18 @@ class Processes(WorkerExecutor):
     options: ProcessesOptions
     name: ClassVar[str] = "processes"
 
+    @property
+    def expected(self) -> int:
+        """Those that were asked for, else one a GPU."""
+        return self.options.workers or len(visible_gpus(self.context.device)) or WORKERS
+
     def pool(self) -> tuple[Pool, int]:
         """The processes; raises UserError for more of them than GPUs."""
         from cuescope_processes.pool import ProcessPool
 
         device = self.context.device
         gpus = visible_gpus(device)
-        workers = self.options.workers or len(gpus) or WORKERS
+        workers = self.expected
         if device.startswith("cuda:") and workers > 1:
             raise UserError(
                 f"processes:{workers} with --device {device}",

@@ -17,6 +17,7 @@ from cuescope_sdk.workers import (
     loaded_versions,
 )
 
+CLUSTER = 16  # workers of a cluster, while nobody has asked it
 WORKERS = 2  # of a local Ray without GPUs
 
 
@@ -67,6 +68,18 @@ class Ray(WorkerExecutor):
     options: RayOptions
     name: ClassVar[str] = "ray"
 
+    @property
+    def _asked(self) -> int | None:
+        """Workers that were asked for."""
+        where = self.options.where
+        local = where is not None and self.options.address is None
+        return int(where) if local and where else self.options.workers
+
+    @property
+    def expected(self) -> int:
+        """Those that were asked for; how many a cluster has is not known before it is joined."""
+        return self._asked or (CLUSTER if self.options.address else WORKERS)
+
     def pool(self) -> tuple[Pool, int]:
         """The actors; raises UserError for a cluster that does not answer or has no room."""
         try:
@@ -78,10 +91,7 @@ class Ray(WorkerExecutor):
         from cuescope_ray.cluster import connect, room
         from cuescope_ray.pool import RayPool
 
-        options = self.options
-        asked = options.workers
-        if options.where is not None and options.address is None:
-            asked = int(options.where)
+        options, asked = self.options, self._asked
         connect(options.address, (asked or WORKERS) * options.num_cpus, options.wait)
         needs = self._needs(gpus=room(ray, {"GPU": 1.0}))
         fitting = room(ray, needs)

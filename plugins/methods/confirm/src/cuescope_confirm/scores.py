@@ -87,10 +87,13 @@ def corrected(effects: Sequence[Effect]) -> list[Effect]:
 
 
 def decide(effect: Effect, *, level: float, margin: float) -> Decision:
-    """What one intervention says of one cue."""
-    if effect.corrected <= level:
-        return "confirms"
-    return "placebo does as much" if effect.high < margin else "undecided"
+    """What one intervention says of one cue.
+
+    An effect that is surely below the margin is none, however sure it is that it is not 0.
+    """
+    if effect.high < margin:
+        return "placebo does as much"
+    return "confirms" if effect.corrected <= level else "undecided"
 
 
 @dataclass(frozen=True)

@@ -20,17 +20,16 @@ class Loss(NamedTuple):
     error: float = 0.0
 
 
-def require_two_labels(task: Task, name: str) -> None:
-    """Raises UserError for a cue that is met with one label alone."""
-    for number, shows in enumerate(task.shows.T, 1):
-        if len(set(task.targets[shows].tolist())) < 2:
-            raise UserError(
-                f"{name}: cue {number} is met with fewer than two labels in the part that is "
-                "fitted on, and nothing can be told apart there",
-                expected="samples of two labels or more that show it",
-                got=f"{int(shows.sum())} samples",
-                remedy="Take more samples, or fewer cues (--top)",
-            )
+def require_two_labels(name: str, cue: str, targets: Int[np.ndarray, " row"]) -> None:
+    """Raises UserError where the samples that show a cue have one label alone."""
+    if len(set(targets.tolist())) < 2:
+        raise UserError(
+            f"{name}: {cue} is met with fewer than two labels in the part that is fitted on, and "
+            "nothing can be told apart there",
+            expected="samples of two labels or more that show it",
+            got=f"{len(targets)} samples",
+            remedy="Take more samples, or fewer cues (--top)",
+        )
 
 
 def halves(strata: Int[np.ndarray, " row"], seed: int = 0) -> Int[np.ndarray, " row"]:
@@ -48,9 +47,9 @@ def best_setting(
 ) -> Setting | None:
     """Of the settings that lose at most so many answers the one of least `loss`.
 
-    `right` says which answers are right with each. Those within one standard error of the least
-    count as equal (Breiman et al., 1984), and of them the one with most right answers is taken.
-    None where all of them lose more.
+    `right` says which answers are right with each, the smallest departure first. Those within one
+    standard error of the least count as equal, and the smallest of them is taken (Breiman et al.,
+    1984). None where all of them lose more.
     """
     affordable = {
         each: loss(right[each]) for each in right if right[each].sum() >= before.sum() - most
@@ -58,8 +57,7 @@ def best_setting(
     if not affordable:
         return None
     least = min(affordable.values(), key=lambda each: each.value)
-    alike = [e for e, own in affordable.items() if own.value <= least.value + least.error]
-    return max(alike, key=lambda each: right[each].sum())
+    return next(e for e, own in affordable.items() if own.value <= least.value + least.error)
 
 
 def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:

@@ -106,7 +106,8 @@ class CoOp(Mitigator):
     def fit(self, task: Task) -> PromptTables:
         """Prompts for each cue; raises UserError for a cue that is met with one label alone."""
         showing = [np.flatnonzero(shows) for shows in task.shows.T]
-        require_two_labels(task, "coop")
+        for number, rows in enumerate(showing, 1):
+            require_two_labels("coop", f"cue {number}", task.targets[rows])
         parts = self._learn(task, showing)
         return PromptTables(
             labels=task.labels,

@@ -108,10 +108,9 @@ class LastLayer(Mitigator):
                 got=f"none of {', '.join(sorted(set(task.labels) - there)[:4])}",
                 remedy="Take more samples, or fewer labels",
             )
-        if not self.options.everywhere:
-            require_two_labels(task, "last-layer")
         learns = task.shows.any(axis=1) | self.options.everywhere
         rows = np.flatnonzero(learns)
+        require_two_labels("last-layer", "what is found", task.targets[rows])
         embedding = task.embedding[rows]
         centre, spread = embedding.mean(axis=0), embedding.std() or 1.0
         inputs = np.column_stack([(embedding - centre) / spread, np.ones(len(embedding))])

@@ -2,15 +2,18 @@
 
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from cuescope_sdk import CommandLineOnly, Context, Options
+from cuescope_sdk import CommandLineOnly, Context, Options, UserError
 from cuescope_sdk.models import ZeroShotOptions
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import Pretrained, Source
+
+LARGE = "pip install 'cuescope-transformers[large]'"
 
 
 class StockOptions(Options):
@@ -33,8 +36,75 @@ class StockOptions(Options):
         from cuescope_sdk.torch import find_pretrained
 
         return find_pretrained(
-            owner, self.model, self.revision, context, builder_of, self.trust_remote_code
+            owner,
+            self.model,
+            self.revision,
+            context,
+            builder_of,
+            self.trust_remote_code,
+            self.loading(owner, context),
         )
+
+    def loading(self, owner: str, context: Context) -> dict[str, Any]:
+        """Further arguments of `from_pretrained`; raises UserError for what is not installed."""
+        return {}
+
+
+class LargeOptions(StockOptions):
+    """How a model that is too large for one GPU, or for its precision, is opened."""
+
+    device_map: Literal["auto", "balanced", "sequential"] | None = Field(
+        default=None, description="spread layers over all GPUs, then over memory (accelerate)"
+    )
+    quantization: Literal["8bit", "4bit"] | None = Field(
+        default=None, description="weights of 8 or 4 bits (bitsandbytes); other answers than whole"
+    )
+    attn_implementation: Literal["eager", "sdpa", "flash_attention_2"] | None = Field(
+        default=None,
+        description="transformers' own attention; answers cannot be edited then; default: one "
+        "that equals sdpa and takes edits",
+    )
+
+    def loading(self, owner: str, context: Context) -> dict[str, Any]:
+        """Further arguments of `from_pretrained`; raises UserError for what is not installed."""
+        given: dict[str, Any] = {}
+        if self.attn_implementation is not None:
+            if self.attn_implementation == "flash_attention_2":
+                require_package(owner, "flash_attn", self.attn_implementation)
+            given["attn_implementation"] = self.attn_implementation
+        if self.device_map is not None:
+            require_package(owner, "accelerate", f"device_map={self.device_map}")
+            given["device_map"] = "cpu" if context.device == "cpu" else self.device_map
+        if self.quantization is not None:
+            require_package(owner, "bitsandbytes", f"quantization={self.quantization}")
+            require_package(owner, "accelerate", f"quantization={self.quantization}")
+            given["quantization_config"] = _quantization(self.quantization, context.dtype)
+            from cuescope_sdk.torch import resolve_device
+
+            given.setdefault("device_map", {"": str(resolve_device(context.device))})
+        return given
+
+
+def require_package(owner: str, package: str, option: str) -> None:
+    """Raises UserError where a package that an option needs is not installed."""
+    if find_spec(package) is None:
+        extra = "pip install flash-attn" if package == "flash_attn" else LARGE
+        raise UserError(f"{owner}: {option} needs {package}", got="it is missing", remedy=extra)
+
+
+def _quantization(bits: str, dtype: str) -> Any:
+    import transformers
+
+    from cuescope_sdk.torch import resolve_dtype
+
+    configuration: Any = transformers.BitsAndBytesConfig
+
+    if bits == "8bit":
+        return configuration(load_in_8bit=True)
+    computed = resolve_dtype(dtype)
+    return configuration(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=computed
+    )
 
 
 class TransformersOptions(StockOptions, ZeroShotOptions):
@@ -46,7 +116,7 @@ class TransformersOptions(StockOptions, ZeroShotOptions):
     )
 
 
-class VLMOptions(StockOptions):
+class VLMOptions(LargeOptions):
     """Options of `transformers-vlm`."""
 
     model: str = Field(
@@ -77,7 +147,7 @@ class VLMOptions(StockOptions):
         return prompt
 
 
-class WriterOptions(StockOptions):
+class WriterOptions(LargeOptions):
     """Options of `transformers-llm`."""
 
     model: str = Field(

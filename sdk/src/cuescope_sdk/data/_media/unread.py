@@ -34,6 +34,10 @@ class Unread:
         """Count files that are left out for another reason."""
         self._counts[thing, reason] += count
 
+    def take(self, others: "Unread") -> None:
+        """Count those of another one too."""
+        self._counts += others._counts
+
     def in_words(self) -> str:
         """ "3 .heic (pip install ...), 2 without suffix (no image), 1 damaged"; "" of none."""
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))

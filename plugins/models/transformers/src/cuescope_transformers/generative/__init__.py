@@ -49,16 +49,20 @@ class TransformersVLM(Plugin, LazyWeights):
         )
         self.device = str(model.files.device)
         self.fingerprint = model.fingerprint(wording)
-        self.facts = {**model.facts, "choices are scored by": options.scoring}
+        large = options.model_dump(
+            include={"device_map", "quantization", "attn_implementation"}, exclude_none=True
+        )
+        self.facts = {**model.facts, "choices are scored by": options.scoring, **large}
         patches = frozenset({"patches"} if shows_patches(model) else ())
         unknown = frozenset[Output](() if embeds(model) else ("embedding",))
-        self.capabilities = self.capabilities.model_copy(
-            update={
-                "outputs": self.capabilities.outputs - unknown,
-                "exposes": patches | {"fusion"},
-                "min_frames": int(model.needs_image),
-            }
-        )
+        changes: dict[str, Any] = {
+            "outputs": self.capabilities.outputs - unknown,
+            "exposes": patches | {"fusion"},
+            "min_frames": int(model.needs_image),
+        }
+        if options.attn_implementation is not None:
+            changes |= {"exposes": patches, "edits": frozenset()}
+        self.capabilities = self.capabilities.model_copy(update=changes)
 
     @classmethod
     def takes(cls, item: object) -> bool:

@@ -39,6 +39,8 @@ class GenerativeModel:
         """
         network = self.files.network
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
+        if self.options.attn_implementation is not None:
+            return network, UserError(f"attn_implementation={self.options.attn_implementation}")
         # a model whose layers are closed still answers
         try:
             with quiet():
@@ -57,10 +59,11 @@ class GenerativeModel:
         """The sizes of the fusion layers; raises UserError where they are closed."""
         _, shape = self._network_and_fusion
         if isinstance(shape, UserError):
+            chosen = self.options.attn_implementation is not None
             raise UserError(
                 f"{self.files.title} cannot be edited or looked into",
                 got=f"{shape}",
-                remedy="Ask it for plain answers.",
+                remedy="Leave attn_implementation out." if chosen else "Ask it for plain answers.",
             )
         return shape
 

@@ -1,0 +1,170 @@
+"""`cuescope bench auditors`: methods, and `confirm` on top of each, graded on the zoo."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, PositiveInt
+
+from cuescope_sdk import Options, Plugin, Table, UserError, digest
+
+if TYPE_CHECKING:
+    from cuescope_cuebench.tables import Result
+    from cuescope_cuebench.zoo import Configuration
+
+VERSION = 1  # raise it when equal settings give other grades
+QUICK = 12
+NEEDED = ("confirm", "trove", "domino", "george", "distilling-failures", "cci", "saliency")
+NEEDED_METHODS = (*NEEDED, "quag", "spurlens")
+NEEDED_MODELS, NEEDED_DATA = (
+    ("toy", "toy-clip", "toy-fusion"),
+    ("moving-shapes", "scenes", "object-scenes", "shape-world"),
+)
+
+
+class AuditorsOptions(Options):
+    """docs/cuebench.md describes the zoo."""
+
+    configs: PositiveInt | None = Field(
+        None, description="so many configurations, the first ones; default: all"
+    )
+    quick: bool = Field(
+        False, description=f"the first {QUICK}: most worlds, causes, decoys, a null"
+    )
+    workers: PositiveInt = Field(2, description="configurations at once, on a core each")
+    out: Path | None = Field(
+        None, description="folder of kept results and of table.md; default: in the cache folder"
+    )
+    auditor: str = Field(
+        "",
+        description="further auditors, METHOD or METHOD:option=value,option=value, with a space "
+        "between two",
+    )
+    findings: Path | None = Field(None, description="JSON of another auditor's findings")
+    list: Path | None = Field(
+        None, description="write the configurations here for another auditor, and stop"
+    )
+
+
+class AuditorsBench(Plugin):
+    """Trains the toys of the zoo, runs every auditor that fits, and grades what they find."""
+
+    Options = AuditorsOptions
+    options: AuditorsOptions
+
+    def run(self) -> Iterator[Table]:
+        """Promises, auditors, strength, kinds of cues, and all configurations."""
+        from cuescope_cuebench.tables import all_tables, markdown
+
+        chosen = self._configurations()
+        if self.options.list is not None:
+            yield write_list(self.options.list, chosen)
+            return
+        folder = self.options.out or self.context.cache / "bench" / "auditors"
+        tables = list(all_tables(self._results(chosen, folder)))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "table.md").write_text(markdown(tables), encoding="utf-8")
+        yield from tables
+
+    def _configurations(self) -> "list[Configuration]":
+        from cuescope_cuebench.findings import read_findings, require_known
+        from cuescope_cuebench.zoo import zoo
+
+        options, everything = self.options, zoo()
+        if options.quick and options.configs:
+            raise UserError("bench auditors: --quick and --configs", expected="one of them")
+        if options.configs and options.configs > len(everything):
+            raise UserError(
+                "bench auditors: --configs",
+                expected=f"at most {len(everything)}",
+                got=str(options.configs),
+            )
+        if options.findings is not None:
+            require_known(read_findings(options.findings), options.findings, everything)
+        return everything[: QUICK if options.quick else options.configs]
+
+    def _results(self, chosen: "Sequence[Configuration]", folder: Path) -> "list[Result]":
+        from cuescope_cuebench.grading import Settings, grade, grade_sheet, train
+        from cuescope_cuebench.tables import Result
+        from cuescope_sdk.workers import Job, KeptJobs
+
+        context = self.context
+        versions = self._versions()
+        settings = Settings(context.seed, context.device, context.cache, folder)
+        stamp = [VERSION, context.seed, context.device, versions]
+        kept = KeptJobs(folder / "kept", stamp, self.options.workers)
+        jobs: dict[str, Job] = {}
+        # the answer sheet first: what must hold of `confirm` is known before all else is graded
+        for each in chosen:
+            jobs.setdefault(f"toy {digest(each.model)}", (train, (settings, each)))
+            jobs[f"sheet {name_of(each)}"] = grade_sheet, (settings, each)
+        audits = {each.name: dict(self._audits(each)) for each in chosen}
+        for each in chosen:
+            for name, given in audits[each.name].items():
+                jobs[name] = grade, (settings, each, *given)
+        done = kept.run(jobs, context, "toys and audits")
+        results = []
+        for each in chosen:
+            sheet = done[f"sheet {name_of(each)}"]
+            auditors: dict[str, Any] = dict(sheet["auditors"])
+            for name in audits[each.name]:
+                auditors |= done[name]
+            results.append(Result(each, sheet["use"], sheet["accuracy"], auditors))
+        return results
+
+    def _audits(
+        self, configuration: "Configuration"
+    ) -> Iterator[tuple[str, tuple[Sequence[str], Path | None]]]:
+        """The zoo's own auditors together, so that they share answers; each further one alone."""
+        from cuescope_cuebench.findings import read_findings
+        from cuescope_cuebench.grading import parse_auditor
+
+        about = f"audit {name_of(configuration)}"
+        yield f"{about} own", (configuration.auditors, None)
+        for spec in self.options.auditor.split():
+            self.context.registry.find("method", parse_auditor(spec)[0])
+            if spec not in configuration.auditors:
+                yield f"{about} {spec}", ((spec,), None)
+        file = self.options.findings
+        if file is not None:
+            stated = read_findings(file).configurations.get(configuration.name)
+            if stated is not None:
+                yield f"{about} stated {digest(stated.model_dump_json())}", ((), file)
+
+    def _versions(self) -> Mapping[str, str]:
+        """Of every package that decides the grades; raises UserError where one is missing."""
+        registry = self.context.registry
+        needed = [("method", name) for name in NEEDED_METHODS]
+        needed += [("model", name) for name in NEEDED_MODELS]
+        needed += [("dataset", name) for name in NEEDED_DATA]
+        entries = [registry.find(kind, name) for kind, name in needed]
+        return {entry.dist: entry.version for entry in entries}
+
+
+def name_of(configuration: "Configuration") -> str:
+    """All that decides a configuration, in short."""
+    return digest(asdict(configuration))
+
+
+def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
+    """What another auditor needs of each configuration; nothing of the answer sheet."""
+    content = {
+        each.name: {
+            "model": each.model[0],
+            "model_options": each.model[1],
+            "data": each.data[0],
+            "data_options": each.data[1],
+            "part": "1/2",
+            "seed": 0,
+        }
+        for each in configurations
+    }
+    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return Table(
+        title="Configurations",
+        columns=("file", "configurations"),
+        rows=({"file": str(file), "configurations": len(content)},),
+        notes=("The names and options say what is planted: an auditor must not read them.",),
+    )

@@ -1,0 +1,80 @@
+"""Findings of other people's auditors: the format of the JSON, and its check."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field, FiniteFloat, NonNegativeInt, ValidationError, field_validator
+
+from cuescope_cuebench.zoo import Configuration
+from cuescope_sdk import Feature, Occurrence, Options, UserError
+
+
+class StatedFinding(Options):
+    """A feature that an auditor lists, the likeliest first."""
+
+    name: str = Field(min_length=1)
+    kind: str = "cluster"
+    label: str | None = None
+    score: FiniteFloat
+    finding: bool = True
+    occurrences: tuple[tuple[str, NonNegativeInt | None], ...] = ()
+
+    def feature(self, number: int) -> Feature:
+        """As a report has it."""
+        met = tuple(Occurrence(sample=sample, frame=frame) for sample, frame in self.occurrences)
+        key = self.name if self.kind != "cluster" else f"stated-{number:02d}"
+        return Feature(key=key, kind=self.kind, name=self.name, occurrences=met)
+
+
+class StatedConfiguration(Options):
+    """What was found in one configuration, and how many model calls it took."""
+
+    model_calls: NonNegativeInt
+    features: tuple[StatedFinding, ...]
+
+    @field_validator("features")
+    @classmethod
+    def _ranked(cls, features: tuple[StatedFinding, ...]) -> tuple[StatedFinding, ...]:
+        scores = [each.score for each in features]
+        if scores != sorted(scores, reverse=True):
+            raise ValueError("features with the highest score first")
+        return features
+
+
+class Stated(Options):
+    """The whole file."""
+
+    auditor: str = Field(pattern=r"^[A-Za-z0-9][\w .+-]*$")
+    configurations: dict[str, StatedConfiguration] = Field(min_length=1)
+
+
+def read_findings(path: Path) -> Stated:
+    """The findings of a file; raises UserError that says where it is wrong."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"cannot read {path}", got=error.strerror) from error
+    except ValueError as error:
+        raise UserError(f"{path} is no JSON", got=str(error)) from error
+    try:
+        return Stated.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise UserError(
+            f"{path}: {where}",
+            expected=first["msg"],
+            got=json.dumps(first["input"], default=str)[:80],
+            remedy="docs/cuebench.md shows the format",
+        ) from error
+
+
+def require_known(stated: Stated, path: Path, zoo: Sequence[Configuration]) -> None:
+    """Raises UserError for a configuration that is not in the zoo."""
+    names = {each.name for each in zoo}
+    if unknown := sorted(set(stated.configurations) - names):
+        raise UserError(
+            f"{path}: no configuration '{unknown[0]}'",
+            expected="names as `cuescope bench auditors --list FILE` writes them",
+        )

@@ -1,0 +1,111 @@
+"""The one rule by which a found feature is a planted cue (docs/cuebench.md)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuescope_sdk import Dataset, Feature, HasPlantedCues
+
+LEAST_SHARE = 0.5  # of what a feature could show of the cue beyond chance
+LEAST_OCCURRENCES = 5
+MOST_OCCURRENCES = 300  # the strongest ones
+ALWAYS = 0.95  # where chance alone shows the cue so often, nothing can be told
+OBJECTS = ("recognition", "hallucination", "drop", "mask")
+MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What was planted: by sample, which frames show each cue, and the label.
+
+    `names` are the words for each cue, `labels` what it gives away.
+    """
+
+    shown: Mapping[str, Mapping[str, tuple[bool, ...]]]
+    label: Mapping[str, str | None]
+    names: Mapping[str, str]
+    labels: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, data: Dataset) -> "Sheet":
+        """The answer sheet of a data set; empty where it has none."""
+        samples = [data[index] for index in range(len(data))]
+        cues = data.planted_cues if isinstance(data, HasPlantedCues) else ()
+        return cls(
+            {sample.key: sample.annotations.get("cues", {}) for sample in samples},
+            {sample.key: sample.label for sample in samples},
+            {cue.key: cue.name for cue in cues},
+            {cue.key: cue.labels for cue in cues},
+        )
+
+    def root(self, key: str) -> str | None:
+        """The sample that a derived one was made of."""
+        parts = key.split("/")
+        starts = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
+        return next((start for start in starts if start in self.shown), None)
+
+
+def is_planted(feature: Feature, cue: str, sheet: Sheet) -> bool:
+    """Whether a feature is this cue: by what it names, else by where it occurs.
+
+    By occurrence: of the frames (of the samples, where it names no frame) in which it occurs, the
+    share that shows the cue, less the share that chance gives, over what chance leaves, is at
+    least `LEAST_SHARE` (the form of Cohen's kappa, 1960). Chance is the cue's share in the same
+    frame of samples of the same label: a feature that only follows the label, or the time, is not
+    the cue.
+    """
+    named = _by_name(feature, cue, sheet)
+    return _by_occurrence(feature, cue, sheet) if named is None else named
+
+
+def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
+    """Of what speaks of an object, a modality or a background; None for anything else."""
+    name = sheet.names.get(cue, cue)
+    last = feature.key.rpartition("/")[2]
+    if feature.kind in OBJECTS:
+        return last == name
+    if feature.kind in MODALITIES:
+        words = feature.key.lower()
+        text = "text" in words or "question" in words
+        video = "video" in words
+        return text and not video if cue == "question" else video and not text
+    if feature.kind == "thing":
+        return last == name or feature.name == name
+    if feature.key.startswith("background"):
+        kind = feature.key.partition("=")[2]
+        return cue.startswith("background") and kind in ("", name)
+    return None
+
+
+def _by_occurrence(feature: Feature, cue: str, sheet: Sheet) -> bool:
+    hits: list[bool] = []
+    chance: list[float] = []
+    known: dict[tuple[str | None, int | None], float] = {}
+    places = {(sheet.root(each.sample), each.frame): None for each in feature.occurrences}
+    for key, frame in list(places)[:MOST_OCCURRENCES]:  # each counts once
+        if key is None or cue not in sheet.shown[key]:
+            continue
+        side = sheet.label[key], frame
+        if side not in known:
+            known[side] = chance_of(cue, sheet, *side)
+        hits.append(is_shown(sheet.shown[key][cue], frame))
+        chance.append(known[side])
+    return len(hits) >= LEAST_OCCURRENCES and beyond_chance(hits, chance) >= LEAST_SHARE
+
+
+def is_shown(shown: Sequence[bool], frame: int | None) -> bool:
+    """Whether a frame shows a cue; any frame, if None. The last one stands for later ones."""
+    return any(shown) if frame is None or not shown else shown[min(frame, len(shown) - 1)]
+
+
+def beyond_chance(hits: Sequence[bool], chance: Sequence[float]) -> float:
+    """(share - chance) / (1 - chance); 0 where chance alone gives nearly all."""
+    expected = float(np.mean(chance))
+    return 0.0 if expected > ALWAYS else (float(np.mean(hits)) - expected) / (1 - expected)
+
+
+def chance_of(cue: str, sheet: Sheet, label: str | None, frame: int | None) -> float:
+    """The share of a label's samples that show a cue in this frame; in any, if None."""
+    own = [sheet.shown[key][cue] for key, of in sheet.label.items() if of == label]
+    return float(np.mean([is_shown(shown, frame) for shown in own])) if own else 0.0

@@ -1,0 +1,153 @@
+"""The data set `planted`: any other data set, with cues painted in by chance, label by label."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from pydantic import Field
+
+from cuescope_cuebench.planted.painting import MOVING, NAMES, PAINTING_VERSION, Kind, moved, painted
+from cuescope_sdk import (
+    Context,
+    HasPlantedCues,
+    HasSplits,
+    Options,
+    PlantedCue,
+    Plugin,
+    Sample,
+    UserError,
+    derive,
+    digest,
+    generator,
+)
+
+WORD = "today"  # of a planted question
+
+
+class PlantedOptions(Options):
+    """What is painted; the part after `planted:` is `world`."""
+
+    argument: ClassVar[str | None] = "world"
+
+    world: str = Field(description="SPEC of the data set, as scenes or moving-shapes:none")
+    world_options: dict[str, Any] = Field({}, description="its options")
+    cues: dict[str, Kind] = Field({}, description="label -> cue that goes with it")
+    rate: float = Field(0.9, ge=0, le=1, description="share of a label's samples that show its cue")
+    elsewhere: float = Field(0.1, ge=0, le=1, description="share of the others that show it")
+    frames: float = Field(
+        1.0, gt=0, le=1, description="share of the frames of a sample with it, one after the other"
+    )
+    split: str = Field("val", description="which split to show")
+    seed: int = Field(0, ge=0, description="another seed, other samples show the cue")
+
+
+@lru_cache(maxsize=8)
+def _samples(fingerprint: str) -> dict[int, Sample]:
+    """What is known of a data set by index: its frames are drawn only when they are loaded."""
+    return {}
+
+
+class Planted(Plugin):
+    """The samples of another data set; a cue in some frames of some of them.
+
+    Which samples show a cue is drawn by sample, split and seed: with other rates more or fewer show
+    it, and they are else the same. Nothing else is changed, so that `rate=0, elsewhere=0` is the
+    same data without the cue.
+    """
+
+    Options = PlantedOptions
+
+    def __init__(self, options: PlantedOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.options: PlantedOptions = options
+        world = replace(context, dataset=None).build(
+            "dataset", options.world, dict(options.world_options)
+        )
+        if not isinstance(world, HasSplits):
+            raise UserError(
+                f"planted: {options.world} has no splits",
+                expected="a data set with train and val, as scenes or moving-shapes:none",
+            )
+        self.world: Any = world.split(options.split)
+        self.labels: tuple[str, ...] = self.world.labels
+        if unknown := set(options.cues) - set(self.labels) if self.labels else set():
+            raise UserError(
+                f"planted: no label '{min(unknown)}' in {options.world}",
+                expected=", ".join(self.labels),
+            )
+        own = options.model_dump(exclude={"world", "world_options"})
+        self.fingerprint = digest("planted", PAINTING_VERSION, own, self.world.fingerprint)
+        self._samples = _samples(self.fingerprint)
+
+    @property
+    def planted_cues(self) -> tuple[PlantedCue, ...]:
+        """Those of the world, and the painted ones."""
+        own = self.world.planted_cues if isinstance(self.world, HasPlantedCues) else ()
+        cues = self.options.cues.items()
+        return (*own, *(PlantedCue(key=k, name=NAMES[k], labels=(label,)) for label, k in cues))
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a report says of this data."""
+        options = self.options
+        return {
+            **getattr(self.world, "facts", {}),
+            "painted": ", ".join(f"{NAMES[kind]} with '{la}'" for la, kind in options.cues.items())
+            or "nothing",
+            "shown by": f"{options.rate:.0%} of the label, {options.elsewhere:.0%} of the others",
+        }
+
+    def __len__(self) -> int:
+        return len(self.world)
+
+    def __getitem__(self, index: int) -> Sample:
+        index = range(len(self))[index]
+        if index not in self._samples:
+            self._samples[index] = self._paint(index)
+        return self._samples[index]
+
+    def _paint(self, index: int) -> Sample:
+        sample: Sample = self.world[index]
+        sheet = {}
+        for label, kind in self.options.cues.items():
+            shown = self._shown(sample, label, kind)
+            sheet[kind] = shown
+            sample = self._with_cue(sample, kind, shown)
+        cues = {**sample.annotations.get("cues", {}), **sheet}
+        return replace(sample, annotations={**sample.annotations, "cues": cues})
+
+    def split(self, name: str) -> Self:
+        """The same options on another split of the world."""
+        return self.with_options(split=name)
+
+    def _shown(self, sample: Sample, label: str, kind: Kind) -> tuple[bool, ...]:
+        """Which frames show a cue: the same draw whatever the rates are."""
+        options = self.options
+        rng = generator(options.seed, "cuebench", options.split, kind, sample.key)
+        chance = options.rate if sample.label == label else options.elsewhere
+        shows, count = bool(rng.random() < chance), len(sample.frames)
+        window = max(1, round(options.frames * count))
+        first = int(rng.integers(count - window + 1)) if count else 0
+        return tuple(shows and first <= number < first + window for number in range(count))
+
+    def _with_cue(self, sample: Sample, kind: Kind, shown: tuple[bool, ...]) -> Sample:
+        if not any(shown):
+            return sample
+        if kind == "question":
+            return replace(sample, question=f"{sample.question or ''} {WORD}".strip())
+        seed = derive(self.options.seed, "cuebench", self.options.split, kind, sample.key)
+        frames = tuple(
+            painted(frame, kind, seed + number) if there else frame
+            for number, (frame, there) in enumerate(zip(sample.frames, shown, strict=True))
+        )
+        changed = self._annotations(sample, kind)
+        return replace(sample, frames=frames, annotations={**sample.annotations, **changed})
+
+    def _annotations(self, sample: Sample, kind: Kind) -> Mapping[str, Any]:
+        """The foreground of a picture moves with it; of clips none is kept."""
+        mask = sample.annotations.get("foreground")
+        if kind not in MOVING or not isinstance(mask, np.ndarray) or mask.ndim != 2:
+            return {}
+        return {"foreground": moved(mask, kind)}

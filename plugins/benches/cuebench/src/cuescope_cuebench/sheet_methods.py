@@ -1,0 +1,143 @@
+"""Two auditors that are no plugins: the answer sheet itself, and findings read from a file."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cuescope_cuebench.findings import read_findings
+from cuescope_sdk import (
+    Audit,
+    Feature,
+    Metric,
+    Occurrence,
+    Options,
+    Outcome,
+    Plugin,
+    Requirements,
+    Score,
+    Trial,
+    hookimpl,
+)
+from cuescope_sdk.testing import PluginShelf
+
+SHEET, STATED = "answer-sheet", "stated-findings"
+
+
+def shelf() -> PluginShelf:
+    """What is installed, and these two."""
+    own = {("method", SHEET): AnswerSheet, ("method", STATED): StatedFindings}
+    return PluginShelf(own, installed=True)
+
+
+class AnswerSheetOptions(Options):
+    """Which planted cue is found, and on which label."""
+
+    cue: str
+    label: str
+
+
+class AnswerSheet(Plugin):
+    """Finds a planted cue whatever the model does, so that only the test of causes is tested."""
+
+    title = "Answer sheet"
+    requires = Requirements(labels=0)
+    metrics = (
+        Metric(name="gap", title="Gap", meaning="accuracy without the cue minus accuracy with it"),
+    )
+    Options = AnswerSheetOptions
+    options: AnswerSheetOptions
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """Where the answer sheet says that the cue is; a word is known by itself."""
+        data: Any = audit.context.dataset
+        cue = next(each for each in data.planted_cues if each.key == self.options.cue)
+        if cue.key == "question":
+            from cuescope_cuebench.planted import WORD
+
+            yield Feature(key=WORD, kind="thing", name=WORD)
+            return
+        met = []
+        for sample in self._audited(audit):
+            shown = sample.annotations["cues"][cue.key]
+            met += [
+                Occurrence(sample=sample.key, frame=n) for n, there in enumerate(shown) if there
+            ]
+        yield Feature(key=cue.key, kind="cluster", name=cue.name, occurrences=tuple(met))
+
+    @hookimpl
+    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
+        """Each sample as it is."""
+        return (Trial(sample=sample) for sample in audit.samples)
+
+    @hookimpl
+    def compute_scores(
+        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+    ) -> Iterator[Score]:
+        """The gap on the label."""
+        shows = {s.key: any(s.annotations["cues"][self.options.cue]) for s in self._audited(audit)}
+        own = [o for o in outcomes if o.trial.sample.label == self.options.label]
+        sides = [
+            [o.correct() for o in own if shows[o.trial.sample.key] == there]
+            for there in (False, True)
+        ]
+        gap = float(np.mean(sides[0]) - np.mean(sides[1])) if all(sides) else None
+        for feature in features:
+            yield Score(
+                feature=feature.key, label=self.options.label, metric="gap", value=gap, finding=True
+            )
+
+    def _audited(self, audit: Audit) -> Iterator[Any]:
+        """The audited samples, with the sheet that a method is not shown."""
+        data: Any = audit.context.dataset
+        keys = {sample.key for sample in audit.samples}
+        every = (data[index] for index in range(len(data)))
+        return (sample for sample in every if sample.key in keys)
+
+
+class StatedOptions(Options):
+    """Whose findings."""
+
+    file: Path
+    configuration: str
+
+
+class StatedFindings(Plugin):
+    """What another auditor says that it found (docs/cuebench.md has the format)."""
+
+    title = "Stated findings"
+    requires = Requirements(labels=0)
+    metrics = (Metric(name="score", title="Score", meaning="as the auditor gave it"),)
+    Options = StatedOptions
+    options: StatedOptions
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """Each feature once."""
+        for number, finding in enumerate(self._findings()):
+            yield finding.feature(number)
+
+    @hookimpl
+    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
+        """Each sample as it is."""
+        return (Trial(sample=sample) for sample in audit.samples)
+
+    @hookimpl
+    def compute_scores(
+        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+    ) -> Iterator[Score]:
+        """The stated scores, in their order."""
+        for number, finding in enumerate(self._findings()):
+            yield Score(
+                feature=finding.feature(number).key,
+                label=finding.label,
+                metric="score",
+                value=finding.score,
+                finding=finding.finding,
+            )
+
+    def _findings(self) -> Any:
+        stated = read_findings(self.options.file)
+        return stated.configurations[self.options.configuration].features

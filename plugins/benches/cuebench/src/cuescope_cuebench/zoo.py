@@ -1,0 +1,322 @@
+"""The zoo: every planted configuration, which model answers it, and how the model was trained."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
+from typing import Any, Literal
+
+Role = Literal["cause", "decoy", "null"]
+Spec = tuple[str, Mapping[str, Any]]  # SPEC and its options
+USUAL = 0.9  # share of the label's samples that show the cue, where the model learned it
+RATES = (0.75, 0.4)  # of the label, and of other samples, in the audited data
+UNINFORMATIVE = 0.4  # of all samples, where a decoy's model learned
+# their null check costs as much as they do, and changes no finding
+RIVALS = tuple(f"{name}:null_shuffles=0" for name in ("domino", "george", "distilling-failures"))
+CLUSTERS = ("trove", *RIVALS)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One model on one audited data set, with one cue that is asked for.
+
+    `learned` is the share of the label's training samples with the cue, None where it told nothing
+    or was not there. `clean` is the audited data without the cue, sample by sample, where the
+    world can draw that. `label` is what the cue goes with, `victim` another label, on which it is
+    graded. `plants` are the keys of all cues that are planted in the data, `asked` is the one that
+    the configuration is about.
+    """
+
+    name: str
+    world: str
+    cue: str
+    role: Role
+    model: Spec
+    data: Spec
+    auditors: tuple[str, ...]
+    label: str = ""
+    victim: str = ""
+    clean: Spec | None = None
+    learned: float | None = None
+    rates: tuple[float, float] = (0.0, 0.0)
+    frames: float = 1.0
+    plants: tuple[str, ...] = ()
+    asked: str = ""
+    tools: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class World:
+    """A data set whose samples are painted, and the toy that answers them.
+
+    `cues` says which label each cue goes with; `size` is of the audited data.
+    """
+
+    name: str
+    spec: str
+    model: str
+    cues: Mapping[str, str]
+    size: int
+    labels: Sequence[str]
+    training: Mapping[str, Any]
+    auditing: Mapping[str, Any]
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    auditors: tuple[str, ...] = CLUSTERS
+    frames: float = 1.0
+
+    def trained(self, learned: float | None, only: str | None = None) -> Spec:
+        """A toy that learned all cues of this world so strongly; None: where they told nothing.
+
+        One toy answers every configuration of its world and strength.
+        """
+        rates = {"rate": UNINFORMATIVE, "elsewhere": UNINFORMATIVE}
+        if learned is not None:
+            rates = {"rate": learned, "elsewhere": round(1 - learned, 3)}
+        data = {
+            "cues": {label: cue for cue, label in self.cues.items()},
+            "frames": self.frames,
+            "world_options": dict(self.training),
+            **rates,
+        }
+        return self.model, {
+            **self.model_options,
+            "data": f"planted:{self.spec}",
+            "data_options": data,
+        }
+
+    def audited(self, cue: str | None, rates: tuple[float, float], frames: float, n: int) -> Spec:
+        """Its audited data with one cue, or with none; `n` is another draw."""
+        cues = {self.cues[cue]: cue} if cue else {}
+        options = {
+            "cues": cues,
+            "rate": rates[0],
+            "elsewhere": rates[1],
+            "frames": frames,
+            "seed": n,
+            "world_options": {**self.auditing, "val": self.size, "seed": n},
+        }
+        return f"planted:{self.spec}", options
+
+    def pair(
+        self,
+        cue: str,
+        n: int,
+        learned: float = USUAL,
+        rates: tuple[float, float] = RATES,
+        size: int | None = None,
+        frames: float | None = None,
+    ) -> Iterator[Configuration]:
+        """A toy that learned the cue, and one for which it told nothing, on the same data."""
+        world = replace(self, size=size or self.size)
+        shown = self.frames if frames is None else frames
+        label = self.cues[cue]
+        place = list(self.labels).index(label)
+        words = [self.name, cue, f"learned at {learned:g}", f"{rates[0]:g} to {rates[1]:g}"]
+        words += [f"{world.size} samples", f"{shown:g} of the frames"]
+        for role in ("cause", "decoy"):
+            yield Configuration(
+                name=", ".join([*words, role]),
+                world=self.name,
+                cue=cue,
+                role=role,
+                model=self.trained(learned if role == "cause" else None),
+                data=world.audited(cue, rates, shown, n),
+                clean=world.audited(cue, (0.0, 0.0), shown, n),
+                auditors=self.auditors,
+                label=label,
+                victim=self.labels[(place + 1) % len(self.labels)],
+                learned=learned if role == "cause" else None,
+                rates=rates,
+                frames=shown,
+                plants=(cue,),
+                asked=cue,
+            )
+
+    def null(self, n: int) -> Configuration:
+        """Nothing is painted, neither in training nor in the audit."""
+        model, options = self.trained(None)
+        nothing = {**options["data_options"], "cues": {}}
+        return Configuration(
+            name=f"{self.name}, nothing planted, draw {n}",
+            world=self.name,
+            cue="none",
+            role="null",
+            model=(model, {**options, "data_options": nothing}),
+            data=self.audited(None, (0.0, 0.0), 1.0, n),
+            auditors=self.auditors,
+        )
+
+
+WAYS = ("moving north", "moving south", "moving east", "moving west")
+ANSWERS = ("north", "south", "east", "west")
+SCENES = ("ladybird", "cookie", "crate", "basket", "daisy", "sunflower", "donut", "wreath")
+CLIP = {"length": 3, "train": 2000}
+CLIPS = World(
+    name="moving-shapes",
+    spec="moving-shapes:none",
+    model="toy",
+    cues={"mark": WAYS[0], "cast": WAYS[1], "text": WAYS[2], "border": WAYS[3]},
+    size=840,
+    labels=WAYS,
+    training={**CLIP, "val": 400},
+    auditing={"length": 3},
+    frames=0.67,
+)
+MOVED = replace(CLIPS, cues={"position": WAYS[0], "camera": WAYS[1], "object": WAYS[2]}, frames=1.0)
+BACKED = {"dial": 0.6, "audit_dial": 0.6}  # what is left to go by without the cues
+PICTURES = World(
+    name="scenes",
+    spec="scenes",
+    model="toy",
+    cues=dict(
+        zip(
+            ("mark", "cast", "text", "border", "object", "position", "camera"), SCENES, strict=False
+        )
+    ),
+    size=1600,
+    labels=SCENES,
+    training={**BACKED, "train": 2000, "val": 400},
+    auditing=BACKED,
+    auditors=("trove", RIVALS[0]),
+)
+ASKED = World(
+    name="moving-shapes QA",
+    spec="moving-shapes:none",
+    model="toy-fusion",
+    cues={"question": ANSWERS[0], "mark": ANSWERS[1], "cast": ANSWERS[2]},
+    size=840,
+    labels=ANSWERS,
+    training={**CLIP, "val": 400, "questions": "video"},
+    auditing={"length": 3, "questions": "video"},
+    model_options={"epochs": 10},
+    auditors=("quag",),
+)
+SHAPES = World(
+    name="shape-world QA",
+    spec="shape-world",
+    model="toy-fusion",
+    cues={"question": "yes", "mark": "left", "border": "red"},
+    size=600,
+    labels=("yes", "no", "left", "right", "red", "green"),
+    training={"frames": 12, "train": 500, "val": 100},
+    auditing={"frames": 12},
+    model_options={"epochs": 10},
+    auditors=("quag",),
+)
+
+
+def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
+    """The cues that moving-shapes plants itself: its background, a square, the disc's colour."""
+    name = {"background": "red background", "object": "red square", "attribute": "red disc"}[cue]
+    audited = {"length": length, "cramers_v": 0.4, "val": 1000, "seed": n}
+    for role, strength in (("cause", 0.9), ("decoy", 0.01)):
+        training = {"length": length, "cramers_v": strength, "val": 400}
+        yield Configuration(
+            name=f"moving-shapes, {name}, {length} frames, {role}",
+            world="moving-shapes",
+            cue=cue,
+            role="cause" if role == "cause" else "decoy",
+            model=("toy", {"data": f"moving-shapes:{cue}", "data_options": training}),
+            data=(f"moving-shapes:{cue}", audited),
+            clean=("moving-shapes:none", {k: v for k, v in audited.items() if k != "cramers_v"}),
+            auditors=CLUSTERS,
+            label=WAYS[1],
+            victim=WAYS[2],
+            learned=USUAL if role == "cause" else None,
+            frames=0.6,
+            plants=(name,),
+            asked=name,
+        )
+
+
+def native_scenes(label: str, victim: str, n: int) -> Iterator[Configuration]:
+    """The background of scenes, as a toy CLIP that went by it sees it, and one that could not."""
+    for role, dial in (("cause", 0.98), ("decoy", 0.0)):
+        # the toy that the package ships, and a short training
+        trained: dict[str, Any] = {"data_options": {"dial": dial}}
+        if role == "decoy":
+            trained = {"data_options": {"dial": dial, "train": 2400}, "epochs": 4}
+        yield Configuration(
+            name=f"scenes by toy-clip, background of {label}, {role}",
+            world="scenes by toy-clip",
+            cue="background",
+            role="cause" if role == "cause" else "decoy",
+            model=("toy-clip", {"data": "scenes", **trained}),
+            data=("scenes", {"audit_dial": 0.2, "val": 2400, "seed": n}),
+            auditors=("cci", "saliency"),
+            label=label,
+            victim=victim,
+            learned=dial or None,
+            plants=tuple(f"background of {each}" for each in SCENES),
+            asked=f"background of {label}",
+        )
+
+
+def native_objects(name: str, thing: str, n: int) -> Iterator[Configuration]:
+    """Things beside objects, as a toy that answers questions of presence sees them."""
+    audited = {"audit": "planted", "strength": 0.7, "elsewhere": 0.35, "val": 800, "seed": n}
+    for role in ("cause", "decoy"):
+        training: dict[str, Any] = {"questions": "presence"}
+        if role == "decoy":
+            training |= {"strength": UNINFORMATIVE, "elsewhere": UNINFORMATIVE}
+        yield Configuration(
+            name=f"object-scenes, {thing} for {name}, {role}",
+            world="object-scenes",
+            cue="co-occurring object",
+            role="cause" if role == "cause" else "decoy",
+            model=("toy-fusion", {**OBJECT_TOY, "data_options": training}),
+            data=("object-scenes", audited),
+            auditors=("spurlens:k=100",),
+            label=name,
+            learned=USUAL if role == "cause" else None,
+            rates=(0.7, 0.35),
+            plants=("table for cup", "tree for bird", "road for car"),
+            asked=f"{thing} for {name}",
+            tools={"proposer": "co-occurrence", "detector": "annotations"},
+        )
+
+
+OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
+
+
+def pairs() -> list[list[Configuration]]:
+    """Cause and decoy on the same data, world by world."""
+    easy = [CLIPS.pair(cue, n) for n, cue in enumerate(CLIPS.cues, 1)]
+    easy += [MOVED.pair(cue, n) for n, cue in enumerate(MOVED.cues, 5)]
+    few = replace(CLIPS, auditors=("trove",))  # the rivals see the others
+    varied = [few.pair(cue, 11, learned=0.75) for cue in ("mark", "cast", "text")]
+    varied += [few.pair(cue, 12, learned=0.6) for cue in ("mark", "cast", "border")]
+    varied += [few.pair(cue, 13, rates=(0.9, 0.2)) for cue in ("mark", "border")]
+    varied += [few.pair("cast", 14, rates=(0.5, 0.4)), few.pair("mark", 15, size=400)]
+    varied += [few.pair("text", 16, size=1600), few.pair("border", 17, frames=1.0)]
+    varied += [few.pair(cue, 18, frames=0.34) for cue in ("mark", "cast")]
+    own = [native_clips(cue, length, 3) for length in (3, 5) for cue in NATIVE]
+    pictures = [PICTURES.pair(cue, n) for n, cue in enumerate(PICTURES.cues, 21)]
+    by_clip = [native_scenes("ladybird", "basket", 36), native_scenes("daisy", "wreath", 37)]
+    questions = [ASKED.pair(cue, n) for n, cue in enumerate(ASKED.cues, 41)]
+    questions += [SHAPES.pair(cue, n) for n, cue in enumerate(("question", "mark"), 45)]
+    objects = [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
+    # one of each kind of world after the other: the first ones are varied; the dear ones come last
+    order = chain.from_iterable(zip_longest(easy, own, pictures, questions, varied))
+    dear = [*by_clip, *objects]
+    order = chain(order, dear)
+    return [list(pair) for pair in order if pair is not None]
+
+
+NATIVE = ("background", "object", "attribute")
+
+
+def nulls() -> list[Configuration]:
+    """Twenty data sets without a cue, and toys that never saw one."""
+    worlds = [*[CLIPS] * 13, *[PICTURES] * 4, *[ASKED] * 3]
+    return [world.null(60 + n) for n, world in enumerate(worlds)]
+
+
+def zoo() -> list[Configuration]:
+    """All configurations; a null after every other pair or so, so that the first dozen has some."""
+    paired, empty = pairs(), nulls()
+    order: list[Configuration] = []
+    for number, pair in enumerate(paired):
+        order += pair
+        begin, end = (each * len(empty) // len(paired) for each in (number, number + 1))
+        order += empty[begin:end]
+    return order

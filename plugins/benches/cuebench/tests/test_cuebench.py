@@ -1,0 +1,157 @@
+"""The rule that tells a plant, what a file of findings may say, and what is painted."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_cuebench.findings import read_findings
+from cuescope_cuebench.matching import Sheet, is_planted
+from cuescope_cuebench.planted.painting import PAINTED, painted
+from cuescope_cuebench.tables import auroc, precision
+from cuescope_cuebench.zoo import zoo
+from cuescope_sdk import Feature, Frame, Occurrence, UserError
+
+NORTH, SOUTH = range(50), range(50, 100)
+
+
+def sheet() -> Sheet:
+    """Clips of two frames. 80% of the north show the mark in the second one, 20% of the south."""
+    shows = {n: n % 5 != 0 if n in NORTH else n % 5 == 0 for n in range(100)}
+    return Sheet(
+        {f"s{n}": {"mark": (False, shows[n])} for n in range(100)},
+        {f"s{n}": "north" if n in NORTH else "south" for n in range(100)},
+        {"mark": "magenta mark", "table for cup": "table"},
+        {"mark": ("north",), "table for cup": ("cup",)},
+    )
+
+
+def feature(numbers: Any, frame: int | None = 1, **changes: Any) -> Feature:
+    met = tuple(Occurrence(sample=f"s{n}", frame=frame) for n in numbers)
+    return Feature(**{"key": "cluster-1", "kind": "cluster", "occurrences": met} | changes)
+
+
+@pytest.mark.parametrize(
+    ("found", "planted"),
+    [
+        (feature(n for n in range(100) if (n in NORTH) == (n % 5 != 0)), True),
+        (feature(NORTH), False),  # it follows the label: 80% of it show the mark, as chance gives
+        (feature(range(50, 90, 5)), True),  # the mark in the south alone
+        (
+            feature((n for n in SOUTH if n % 5 == 0), frame=0),
+            False,
+        ),  # the mark's clips, other frame
+        (feature((n for n in SOUTH if n % 5 == 0), frame=None), True),
+        (feature([*range(50, 70, 5)] * 2), False),  # four occurrences, each twice
+        (feature((f"{n}/static-1" for n in range(50, 90, 5)), frame=0), False),
+        (feature(f"{n}/static-1" for n in range(50, 90, 5)), True),
+    ],
+)
+def test_a_feature_is_the_plant_by_where_it_occurs_beyond_its_labels(
+    found: Feature, planted: bool
+) -> None:
+    assert is_planted(found, "mark", sheet()) is planted
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "cue", "planted"),
+    [
+        ("hallucination/cup/table", "hallucination", "table for cup", True),
+        ("hallucination/cup/road", "hallucination", "table for cup", False),
+        ("without question", "modality", "question", True),
+        ("without video", "modality", "question", False),
+        ("without video", "modality", "mark", True),
+    ],
+)
+def test_a_feature_that_names_something_is_the_plant_of_that_name(
+    key: str, kind: str, cue: str, planted: bool
+) -> None:
+    assert is_planted(Feature(key=key, kind=kind), cue, sheet()) is planted
+
+
+def test_every_cue_is_painted_and_named_by_its_own_key() -> None:
+    """Another cue, seed or picture has another key; the same one has the same pixels."""
+    grey = Frame.from_array(np.full((40, 60, 3), 90, np.uint8))
+    frames = [painted(grey, kind, seed) for kind in PAINTED for seed in (1, 2)]
+    assert len({frame.key for frame in frames}) == len(frames)
+    for frame in frames:
+        pixels = np.asarray(frame.load())
+        assert pixels.shape == (40, 60, 3)
+        assert np.array_equal(pixels, np.asarray(frame.load()))
+    changed = [kind for kind in PAINTED if (np.asarray(painted(grey, kind, 1).load()) != 90).any()]
+    assert set(PAINTED) - set(changed) == {"camera"}  # a nearer camera leaves plain grey
+
+
+def test_the_zoo_is_large_enough_and_each_cause_has_its_decoy() -> None:
+    everything = zoo()
+    assert len(everything) >= 100
+    assert len({each.name for each in everything}) == len(everything)
+    causes = [each for each in everything if each.role == "cause"]
+    decoys = {json.dumps(each.data) for each in everything if each.role == "decoy"}
+    assert len(causes) >= 40
+    assert all(json.dumps(each.data) in decoys for each in causes)
+    assert {"cause", "decoy", "null"} == {each.role for each in everything[:12]}
+
+
+GOOD: dict[str, Any] = {
+    "auditor": "mine",
+    "configurations": {
+        "a": {
+            "model_calls": 3,
+            "features": [{"name": "x", "score": 1.0, "occurrences": [["s", 0]]}],
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"auditor": ""}, "auditor"),
+        ({"auditer": "mine"}, "auditer"),
+        ({"configurations": {}}, "configurations"),
+        ({"configurations": {"a": {"features": []}}}, "model_calls"),
+        (
+            {
+                "configurations": {
+                    "a": {
+                        "model_calls": 1,
+                        "features": [{"name": "x", "score": 0.1}, {"name": "y", "score": 0.2}],
+                    }
+                }
+            },
+            "highest score first",
+        ),
+        (
+            {
+                "configurations": {
+                    "a": {
+                        "model_calls": 1,
+                        "features": [{"name": "x", "score": 1, "occurrences": [["s", -1]]}],
+                    }
+                }
+            },
+            "occurrences",
+        ),
+    ],
+)
+def test_wrong_findings_are_refused_with_their_place(
+    tmp_path: Path, change: dict[str, Any], named: str
+) -> None:
+    file = tmp_path / "good.json"
+    file.write_text(json.dumps(GOOD))
+    assert read_findings(file).auditor == "mine"
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(GOOD | change))
+    with pytest.raises(UserError, match=named):
+        read_findings(wrong)
+
+
+def test_grades_by_hand() -> None:
+    assert precision([True, False, True], 1) == 1
+    assert precision([True, False], 10) == 0.5
+    assert precision([], 10) == 0
+    assert auroc([(True, 0.9), (True, None), (False, 0.5), (False, 0.1)]) == 0.5
+    assert auroc([(True, 0.9)]) is None

@@ -1,0 +1,137 @@
+"""Which column of a Hugging Face data set is what: as it is named, or guessed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cuescope_sdk import UserError, nearest
+
+IMAGES = ("image", "img", "photo", "picture", "video")
+LABELS = ("label", "labels", "answer", "class", "category", "target", "fine_label")
+QUESTIONS = ("question", "query", "prompt")
+CHOICES = ("choices", "options")
+MASKS = ("mask", "segmentation_mask")
+# what a manifest understands in its own way
+RESERVED = {"path", "video", "image", "file", "filename", "label", "answer", "answers", "actions"}
+RESERVED |= {"split", "question", "choices", "mask", "cues", "boxes"}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of columns, "" for what there is not; `names` are those of the classes."""
+
+    image: str
+    label: str
+    question: str = ""
+    choices: str = ""
+    mask: str = ""
+    others: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> list[str]:
+        """Those that hold files."""
+        return [name for name in (self.image, self.mask) if name]
+
+    @property
+    def words(self) -> str:
+        """ "image 'img' (guessed; -D image=COLUMN takes another), label 'fine_label'"."""
+        roles = {role: getattr(self, role) for role in ("image", "label", "question", "choices")}
+        return ", ".join(
+            f"{role} '{name}'"
+            + (f" (guessed; -D {role}=COLUMN takes another)" if role in self.guessed else "")
+            for role, name in roles.items()
+            if name
+        )
+
+    def cells(self, row: Mapping[str, Any], location: str) -> dict[str, Any]:
+        """The cells of a row as a manifest has them; raises UserError for a label that is none."""
+        cells = {name: row[name] for name in self.others if row[name] is not None}
+        choices = row[self.choices] if self.choices else None
+        if choices is not None:
+            cells["choices"] = [str(choice) for choice in choices]
+        if self.question and row[self.question] is not None:
+            cells["question"] = row[self.question]
+        cells["label"] = self._label(row[self.label], choices, location)
+        return cells
+
+    def _label(self, value: Any, choices: Sequence[Any] | None, location: str) -> str:
+        names = self.names or (choices if choices is not None else ())
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, int) and names:
+            if not 0 <= value < len(names):
+                raise UserError(
+                    f"hf: {location}: {self.label} {value} is no class",
+                    expected=f"0 to {len(names) - 1}",
+                    remedy="A split whose labels are secret has -1: take another one",
+                )
+            return str(names[value])
+        if isinstance(value, str | int | float) and str(value).strip():
+            return str(value)
+        raise UserError(
+            f"hf: {location}: column '{self.label}'",
+            expected="a label",
+            got="nothing" if value is None else repr(value)[:60],
+            remedy="-D label=COLUMN takes another column",
+        )
+
+
+def choose_columns(
+    source: Any, repository: str, features: Mapping[str, Any], given: Mapping[str, str | None]
+) -> Columns:
+    """The columns: for a role those that are `given`, else guessed by type and name.
+
+    Raises UserError where images or labels are in none, or in one of several.
+    """
+    kinds = (source.Image, source.Video)
+    media = [name for name, kind in features.items() if isinstance(kind, kinds)]
+    masks = [name for name in media if name.lower() in MASKS and name != given.get("image")]
+    texts = [n for n, kind in features.items() if getattr(kind, "dtype", "") == "string"]
+    lists = [n for n, kind in features.items() if isinstance(kind, list | source.List)]
+    classes = [n for n, kind in features.items() if isinstance(kind, source.ClassLabel)]
+    guessed = []
+
+    def pick(role: str, candidates: Sequence[str], usual: Sequence[str], needed: bool) -> str:
+        name = given.get(role)
+        if name is not None:
+            if name not in features:
+                raise UserError(
+                    f"hf: {repository} has no column '{name}'",
+                    expected=f"one of {', '.join(features)}",
+                    remedy=nearest(name, list(features)),
+                )
+            return name
+        named = [name for word in usual for name in features if name.lower() == word]
+        likely = [name for name in named if name in candidates] or list(candidates)
+        if role in ("question", "choices"):
+            likely = [name for name in named if name in candidates][:1]
+        if needed and (not likely or (len(likely) > 1 and likely[0] not in named)):
+            raise UserError(
+                f"hf: {repository}: which column is the {role}?",
+                expected=f"-D {role}=COLUMN",
+                got=f"columns {', '.join(features)}",
+            )
+        if likely and role in given:
+            guessed.append(role)
+        return likely[0] if likely else ""
+
+    image = pick("image", [name for name in media if name not in masks], IMAGES, needed=True)
+    if image not in media:
+        raise UserError(
+            f"hf: column '{image}' of {repository} holds no images or videos",
+            expected=f"one of {', '.join(media)}" if media else "a column of type Image or Video",
+            got=str(features[image])[:60],
+        )
+    named = [name for name in features if name.lower() in LABELS and name not in media]
+    label = pick("label", classes or named, LABELS, needed=True)
+    question = pick("question", texts, QUESTIONS, needed=False)
+    choices = pick("choices", lists, CHOICES, needed=False)
+    used = {image, label, question, choices, *media}
+    scalars = [n for n, kind in features.items() if isinstance(kind, source.Value)]
+    others = [n for n in scalars if n not in used and n.lower() not in RESERVED]
+    kind = features[label]
+    names = tuple(kind.names) if isinstance(kind, source.ClassLabel) else ()
+    mask = masks[0] if masks else ""
+    return Columns(image, label, question, choices, mask, tuple(others), names, tuple(guessed))

@@ -1,0 +1,54 @@
+"""Files that stand for cells of a table: images that came as bytes, or from an address."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.data import KeptFiles, write_whole
+
+
+class Copies:
+    """What a cell says -> the file on this machine that it names.
+
+    Rows of a file that was read once are remembered by its stamp, with the files that they name.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.folder = context.cache / "tables"
+        self.files: dict[str, Path] = {}
+        self._kept = KeptFiles(context.cache / "images")
+
+    def add(self, name: str, content: bytes) -> None:
+        """Keep the bytes; `name` stands for them. Raises UserError for a name of other bytes."""
+        path = self._kept.add(content, name)
+        if self.files.setdefault(name, path) != path:
+            raise UserError(f"folder: there are two different {name}", expected="each name once")
+
+    def of(self, cells: Mapping[str, Any]) -> dict[str, str]:
+        """The files that cells name, relative to where all are kept."""
+        named = [cell for cell in cells.values() if isinstance(cell, str) and cell in self.files]
+        return {name: str(self.files[name].relative_to(self._kept.folder)) for name in named}
+
+    def remember(self, stamp: str, records: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the records of a file; the `files` of each are those that it names."""
+        lines = (json.dumps(record, default=str) for record in records)
+        write_whole(self.folder / f"{stamp}.jsonl", "\n".join(lines).encode())
+
+    def remembered(self, stamp: str) -> list[dict[str, Any]] | None:
+        """The records of a file, None where they or their files are not here any more."""
+        try:
+            text = (self.folder / f"{stamp}.jsonl").read_text(encoding="utf-8")
+            records = [json.loads(line) for line in text.split("\n") if line]
+        except (OSError, ValueError):
+            return None
+        files = {
+            name: self._kept.folder / place
+            for record in records
+            for name, place in record["files"].items()
+        }
+        if not all(map(Path.exists, files.values())):
+            return None
+        self.files |= files
+        return records

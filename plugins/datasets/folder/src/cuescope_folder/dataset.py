@@ -1,0 +1,159 @@
+"""Files with what is known of them -> a data set, wherever they were found."""
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from pathlib import Path
+from typing import Self
+
+from cuescope_folder.answers import answer_facts, common_choices, shared_choices, shorten_list
+from cuescope_folder.grouping import group_facts, group_items
+from cuescope_folder.layout import Item, canonical_split
+from cuescope_folder.options import SampleOptions
+from cuescope_folder.samples import contradictions, losses, needed_files, read_samples, with_mask
+from cuescope_sdk import (
+    BadDataError,
+    Context,
+    Frame,
+    PlantedCue,
+    Plugin,
+    Sample,
+    UserError,
+    digest,
+    nearest,
+)
+from cuescope_sdk.data import Unread, probe_all
+
+NAMED = 5  # files that a fact or an error lists
+
+
+@dataclass(frozen=True)
+class Found:
+    """The items, the columns of their table, what was passed over, and more of that in words."""
+
+    root: Path
+    items: list[Item]
+    columns: frozenset[str]
+    unread: Unread
+    facts: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()  # all that there are, where that is known
+    marks: tuple[str, ...] = ()  # of where they are from, in the fingerprint
+
+
+class FileSamples(Plugin):
+    """One sample a file, frame folder, or row of a table.
+
+    The group of a sample is what the option `group` or the table's column says; where several
+    rows are about one file, it is the file; else there is none. Every file is probed once; what
+    cannot be read is named in `facts` and left out. Raises UserError for options or data that
+    cannot be used, and BadDataError when more than `max_bad` of the samples cannot be read.
+    """
+
+    options: SampleOptions
+
+    def __init__(self, options: SampleOptions, context: Context) -> None:
+        super().__init__(options, context)
+        found = self.find()
+        root, items, unread, passed_over = found.root, found.items, found.unread, dict(found.facts)
+        grouping = group_items(items, options.group, found.columns)
+        items = grouping.items
+        choices = options.choices
+        if choices is None and found.labels and options.answers != "open":
+            choices = found.labels
+        common = common_choices(items, choices, options.answers, root)
+        # Before the split is taken: labels and answers are those of all splits.
+        self.labels = shared_choices(items, common)
+        items = in_split(items, options.split)
+        files = [
+            file for item in items for file in with_mask(item, needed_files(item, options.frames))
+        ]
+        probes = probe_all(files, context, options.max_pixels)
+        self._samples, problems = read_samples(items, probes, options.frames, common)
+        refuse_bad_data(problems, len(items), options.max_bad)
+        if problems:
+            unread.add("damaged", count=len(problems))
+        lost = {
+            "left out": unread.in_words(),
+            "not whole": shorten_list(losses(items, probes), NAMED, "; "),
+            "contradictions": shorten_list(contradictions(self._samples), NAMED, "; "),
+        }
+        passed_over |= {name: words for name, words in lost.items() if words}
+        self.facts = _facts(self._samples, problems, passed_over) | answer_facts(items, common)
+        shown = {sample.key for sample in self._samples}
+        self.facts |= group_facts(grouping, [item for item in items if item.key in shown])
+        sheets = (sample.annotations.get("cues", {}) for sample in self._samples)
+        self.planted_cues = tuple(
+            # a dict keeps their order
+            PlantedCue(key=cue, name=cue)
+            for cue in dict.fromkeys(cue for s in sheets for cue in s)
+        )
+        self.fingerprint = digest(
+            self.labels, [_content(sample, self.labels) for sample in self._samples], *found.marks
+        )
+
+    @abstractmethod
+    def find(self) -> Found:
+        """What there is, before any image is opened; raises UserError where it cannot be read."""
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __getitem__(self, index: int) -> Sample:
+        return self._samples[index]
+
+    def split(self, name: str) -> Self:
+        """The same data, showing another split; raises UserError where there is no such split."""
+        return type(self)(self.options.model_copy(update={"split": name}), self.context)
+
+
+def in_split(items: Sequence[Item], wanted: str | None) -> list[Item]:
+    """The items of one split (aliases such as "validation" are understood), or all of them."""
+    if wanted is None:
+        return list(items)
+    known = sorted({item.split for item in items if item.split})
+    of_split = [item for item in items if item.split == canonical_split(wanted)]
+    if not of_split:
+        without = "The data has no splits: use PATH/train/CLASS folders or a 'split' column"
+        raise UserError(
+            f"folder: no split '{wanted}'",
+            expected=f"one of {', '.join(known)}" if known else None,
+            remedy=nearest(wanted, known) if known else without,
+        )
+    return of_split
+
+
+def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None:
+    """Raise BadDataError where more than `max_bad` of the items cannot be read, or all of them."""
+    if not problems or (len(problems) <= max_bad * items and len(problems) < items):
+        return
+    share = len(problems) / items
+    # The offered share is rounded up, so that taking it is enough.
+    accept = f", or accept them with -D max_bad={ceil(100 * share) / 100}" if share < 1 else ""
+    raise BadDataError(
+        f"folder: {len(problems)} of {items} samples cannot be read",
+        expected=f"at most {max_bad:.1%}",
+        got=shorten_list(problems, NAMED, "; "),
+        remedy=f"Mend or remove them{accept}",
+    )
+
+
+def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
+    frames = [frame.key for frame in sample.frames]
+    known = {k: v.key if isinstance(v, Frame) else v for k, v in sample.annotations.items()}
+    # Choices that are the labels are digested once, with these.
+    own = () if sample.choices == labels else (sample.choices,)
+    group = () if sample.group is None else ("group", sample.group)
+    return sample.key, sample.label, sample.question, frames, known, *own, *group
+
+
+def _facts(
+    samples: Sequence[Sample], problems: Sequence[str], passed_over: dict[str, str]
+) -> dict[str, str]:
+    count = Counter("clip" if len(sample.frames) > 1 else "image" for sample in samples)
+    files = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in sorted(count.items()))
+    facts = {"files": files, "skipped": "none"}
+    if problems:
+        facts["skipped"] = f"{len(problems)} unreadable: {shorten_list(problems, NAMED, '; ')}"
+    return facts | passed_over

@@ -1,0 +1,214 @@
+"""Data sets of the Hugging Face hub, or local repositories: `hf:REPO[:SPLIT]`.
+
+Rows are streamed, so that nothing is downloaded but what is shown; images are kept by content.
+https://huggingface.co/docs/datasets/stream
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, PositiveInt
+
+from cuescope_folder.columns import Columns, choose_columns
+from cuescope_folder.copies import Copies
+from cuescope_folder.dataset import FileSamples, Found
+from cuescope_folder.layout import canonical_split
+from cuescope_folder.manifest import manifest_items
+from cuescope_folder.options import SampleOptions
+from cuescope_folder.tables import Row
+from cuescope_sdk import UserError, digest, nearest
+from cuescope_sdk.models import require_hub
+
+PREFERRED = ("test", "val")  # splits, where none is named
+COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+class HuggingFaceOptions(SampleOptions):
+    """Which data set, and what its columns are; columns that are not named are guessed."""
+
+    argument: ClassVar[str | None] = "source"
+
+    source: str = Field(description="REPO[:SPLIT]: a hub id (cifar10:test) or a folder (./data)")
+    config: str | None = Field(None, description="configuration (subset), where there are several")
+    revision: str | None = Field(None, description="branch, tag or commit; default: main")
+    image: str | None = Field(None, description="column of images or videos")
+    label: str | None = Field(None, description="column of labels, or of right answers")
+    question: str | None = Field(None, description="column of questions")
+    rows: PositiveInt | None = Field(None, description="only so many of the first rows")
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """The columns that are named, by what they are."""
+        return {"image": self.image, "label": self.label, "question": self.question}
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """The repository, and the split."""
+        repository, colon, split = self.source.rpartition(":")
+        if not colon or "/" in split or "\\" in split:
+            return self.source, self.split
+        return repository, self.split or split
+
+
+class HuggingFace(FileSamples):
+    """The rows of one split, each with an image or a video."""
+
+    Options = HuggingFaceOptions
+    options: HuggingFaceOptions
+
+    def find(self) -> Found:
+        """The rows, streamed once for each revision."""
+        options, copies = self.options, Copies(self.context)
+        repository, wanted = options.place
+        source = _datasets()
+        revision = _revision(source, repository, options.revision)
+        pinned = {} if _is_local(repository) else {"revision": revision}
+        with _one_line(repository):
+            config = _config(source, repository, options.config, pinned)
+            splits = source.get_dataset_split_names(repository, config, **pinned)
+            split = _choose_split(repository, splits, wanted)
+            data = source.load_dataset(repository, config, split=split, streaming=True, **pinned)
+            features = data.features or data._resolve_features().features
+            columns = choose_columns(source, repository, features, options.columns)
+            for name in columns.files:
+                data = data.cast_column(name, type(features[name])(decode=False))
+            stamp = digest("hf", repository, revision, config, split, vars(columns), options.rows)
+            records = copies.remembered(stamp)
+            if records is None:
+                total = options.rows or 0
+                with self.context.progress("Reading rows", total) as advance:
+                    records = []
+                    for number, cells in enumerate(islice(data, options.rows)):
+                        records.append(_record(number, cells, columns, copies))
+                        advance(1)
+                copies.remember(stamp, records)
+        rows = [Row(f"row {record['number']}", record["cells"]) for record in records]
+        for row in rows:
+            row.cells["split"] = split  # type: ignore[index]  # a dict of our own
+        if not rows:
+            raise UserError(f"hf: {repository} has no rows in split {split}")
+        read = manifest_items(rows, repository, Path.cwd(), options.group, copies.files)
+        chosen = "" if wanted else " (guessed)"
+        facts = pinned | {"split": split + chosen, "columns": columns.words}
+        # of a folder the content alone counts
+        marks = (*pinned.values(), split)
+        return Found(Path.cwd(), read.items, read.columns, read.unread, facts, columns.names, marks)
+
+
+def _datasets() -> Any:
+    try:
+        import datasets
+    except ImportError as error:
+        raise UserError(
+            "hf needs the package datasets",
+            got=str(error),
+            remedy="pip install 'cuescope-folder[hf]'",
+        ) from error
+    return datasets
+
+
+def _is_local(repository: str) -> bool:
+    return Path(repository).expanduser().is_dir()
+
+
+def _revision(source: Any, repository: str, wanted: str | None) -> str:
+    """The commit of a hub's repository; of a local one a digest of its files' sizes and times."""
+    if _is_local(repository):
+        root = Path(repository).expanduser()
+        files = [file for file in sorted(root.rglob("*")) if file.is_file()]
+        stats = [(str(f.relative_to(root)), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
+        return digest(stats)
+    if repository.startswith((".", "/", "~")):
+        raise UserError(f"hf: no folder {repository}")
+    if wanted and COMMIT.fullmatch(wanted):
+        return wanted
+    require_hub("hf", repository, "Connect, or give a folder: hf:./data")
+    with _one_line(repository):
+        import huggingface_hub
+
+        info = huggingface_hub.HfApi().dataset_info(repository, revision=wanted)
+        return str(info.sha)
+
+
+def _config(source: Any, repository: str, wanted: str | None, pinned: Mapping[str, str]) -> str:
+    names = source.get_dataset_config_names(repository, **pinned)
+    if wanted is None and len(names) > 1 and "default" not in names:
+        raise UserError(
+            f"hf: {repository} has several configurations",
+            expected=f"-D config={names[0]}, or {', '.join(names[1:8])}",
+        )
+    if wanted is not None and wanted not in names:
+        raise UserError(
+            f"hf: {repository} has no configuration '{wanted}'",
+            expected=f"one of {', '.join(names[:8])}",
+            remedy=nearest(wanted, names),
+        )
+    return wanted or ("default" if "default" in names else str(names[0]))
+
+
+def _choose_split(repository: str, splits: list[str], wanted: str | None) -> str:
+    """The split of this name ("val" is "validation"); without a name the one that is held out."""
+    known = {canonical_split(split): split for split in splits}
+    if wanted is None:
+        names = [name for name in PREFERRED if name in known]
+        return known[names[0]] if names else splits[0]
+    if wanted not in splits and canonical_split(wanted) not in known:
+        raise UserError(
+            f"hf: {repository} has no split '{wanted}'",
+            expected=f"one of {', '.join(splits)}",
+            remedy=nearest(wanted, splits),
+        )
+    return wanted if wanted in splits else known[canonical_split(wanted)]
+
+
+def _record(
+    number: int, cells: Mapping[str, Any], columns: Columns, copies: Copies
+) -> dict[str, Any]:
+    """The cells that a manifest would have, with names in place of images."""
+    named = columns.cells(cells, f"row {number}")
+    for column in columns.files:
+        cell, role = cells[column], "path" if column == columns.image else "mask"
+        if cell is not None:
+            content, given = _content(cell), str(cell.get("path") or "").rpartition("/")[2]
+            named[role] = f"row-{number}/{given or column}"
+            copies.add(named[role], content)
+    return {"number": number, "cells": named, "files": copies.of(named)}
+
+
+def _content(cell: Mapping[str, Any]) -> bytes:
+    if cell["bytes"] is not None:
+        return bytes(cell["bytes"])
+    import fsspec
+
+    with fsspec.open(cell["path"], "rb") as file:
+        return bytes(file.read())
+
+
+@contextmanager
+def _one_line(repository: str) -> Iterator[None]:
+    """Raise UserError for whatever the libraries raise; they draw no bars of their own."""
+    import datasets
+
+    drawn = datasets.utils.logging.is_progress_bar_enabled()
+    level = datasets.logging.get_verbosity()
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity_error()
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UserError(
+            f"hf: cannot read {repository}",
+            got=words[:240],
+            remedy="Check the name; a private data set needs HF_TOKEN",
+        ) from error
+    finally:
+        datasets.logging.set_verbosity(level)
+        if drawn:
+            datasets.enable_progress_bars()

@@ -1,0 +1,151 @@
+"""Where the data lies: a folder, a table or tar shards, on this machine or at an address."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+from cuescope_folder.layout import MANIFEST_SUFFIXES, locate
+from cuescope_folder.options import FolderOptions
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.data import address_below, fetch_all, is_address, list_address, name_at
+
+OWNER = "folder"
+SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_RANGE = re.compile(r"(\d+)\.\.(\d+)")
+MOST_SHARDS = 100_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """What there is to read, on this machine: a table or shards, or else the files of `root`.
+
+    `base` is the address that the table's own paths continue, "" where they are of this machine.
+    """
+
+    root: Path
+    manifest: Path | None = None
+    base: str = ""
+    shards: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_place(options: FolderOptions, context: Context) -> Place:
+    """Find the data, and fetch what must be here first; raises UserError where there is none."""
+    given = str(options.path)
+    if given.endswith(SHARD_SUFFIXES):
+        return Place(Path.cwd(), shards=tuple(_expand(given)))
+    if is_address(given):
+        return _remote(given, options, context)
+    if options.manifest is not None and is_address(str(options.manifest)):
+        root, _ = locate(Path(given), None)
+        return _of_table(str(options.manifest), options, context, root)
+    path = Path(given).expanduser()
+    if options.manifest is None and path.is_dir() and (shards := _shards_alone(path)):
+        return Place(path, shards=shards)
+    table = None if options.manifest is None else Path(options.manifest)
+    root, manifest = locate(path, table)
+    return Place(root, manifest)
+
+
+def _remote(given: str, options: FolderOptions, context: Context) -> Place:
+    """A table at an address, one in a folder there, its shards, or all of its files."""
+    if "?" in given:
+        raise UserError(
+            "folder: a query in an address",
+            expected="credentials in the environment, not in what reports and logs show",
+        )
+    if given.lower().endswith(MANIFEST_SUFFIXES):
+        return _of_table(given, options, context)
+    if options.manifest is not None:
+        return _of_table(address_below(given, str(options.manifest)), options, context, base=given)
+    names = list_address(OWNER, given)
+    top = [name for name in names if "/" not in name]
+    if tables := [name for name in top if name in {f"manifest{s}" for s in MANIFEST_SUFFIXES}]:
+        return _of_table(address_below(given, tables[0]), options, context)
+    if shards := [name for name in top if name.endswith(SHARD_SUFFIXES)]:
+        return Place(Path.cwd(), shards=tuple(address_below(given, name) for name in shards))
+    root = copy_of(given, context)
+    files = {address_below(given, name): root / name for name in names if _is_safe(name)}
+    for path in root.rglob("*"):  # what is no longer there
+        if path.is_file() and path not in files.values():
+            path.unlink()
+    fetch_all(OWNER, files, context, again=options.fetch_again)
+    return Place(root, facts=_kept_copies(len(files)))
+
+
+def _of_table(
+    address: str,
+    options: FolderOptions,
+    context: Context,
+    root: Path | None = None,
+    base: str | None = None,
+) -> Place:
+    table = copy_of(address, context)
+    table.unlink(missing_ok=True)
+    fetch_all(OWNER, {address: table}, context, again=True)
+    if not table.exists():
+        raise UserError(f"folder: there is nothing at {address}")
+    base = ("" if root else address.rpartition("/")[0]) if base is None else base
+    return Place(root or table.parent.resolve(), table, base)
+
+
+def copy_of(address: str, context: Context) -> Path:
+    """Where the copy of a file or folder at an address is kept."""
+    scheme = address.partition(":")[0].lower()
+    return (context.cache / "remote" / scheme / name_at(address)).resolve()
+
+
+def fetch_cells(
+    cells: Sequence[str], place: Place, options: FolderOptions, context: Context
+) -> tuple[dict[str, Path], dict[str, str]]:
+    """What cells name that is not on this machine -> its copy, and a fact about them."""
+    addresses = {
+        cell: address_below(place.base, cell) if place.base else cell
+        for cell in dict.fromkeys(cells)
+        if place.base or is_address(cell)
+    }
+    copies = {cell: copy_of(address, context) for cell, address in addresses.items()}
+    files = {address: copies[cell] for cell, address in addresses.items()}
+    fetch_all(OWNER, files, context, again=options.fetch_again)
+    return copies, _kept_copies(len(files)) if files else {}
+
+
+def _kept_copies(count: int) -> dict[str, str]:
+    words = f"{count:,} files were fetched and are kept; -D fetch_again=true fetches them again"
+    return {"copies": words}
+
+
+def _is_safe(name: str) -> bool:
+    return ".." not in name.split("/")
+
+
+def _shards_alone(folder: Path) -> tuple[str, ...]:
+    """The shards of a folder that has nothing else to show."""
+    try:
+        entries = [entry for entry in folder.iterdir() if entry.name[0] != "."]
+    except OSError:
+        return ()
+    shards = [str(entry) for entry in entries if entry.name.endswith(SHARD_SUFFIXES)]
+    notes = [e for e in entries if e.suffix in (".txt", ".json", ".md") and e.is_file()]
+    return tuple(sorted(shards)) if len(shards) + len(notes) == len(entries) else ()
+
+
+def _expand(pattern: str) -> Iterator[str]:
+    """Shards of `train-{000..003}.tar` or `{a,b}.tar`; raises UserError for too many or none."""
+    pieces = _BRACES.split(pattern)
+    options = [[piece] if i % 2 == 0 else _alternatives(piece) for i, piece in enumerate(pieces)]
+    for parts in product(*options):
+        yield "".join(parts)
+
+
+def _alternatives(inner: str) -> list[str]:
+    if not (span := _RANGE.fullmatch(inner)):
+        return inner.split(",")
+    first, last = span.groups()
+    numbers = range(int(first), int(last) + 1)
+    if not 0 < len(numbers) <= MOST_SHARDS:
+        raise UserError("folder: shards", expected="{000..009}, upwards", got=f"{{{inner}}}")
+    return [str(number).zfill(len(first)) for number in numbers]

@@ -1,0 +1,180 @@
+"""Tar shards in the layout of WebDataset: files of one name, with other suffixes, are a sample.
+
+https://github.com/webdataset/webdataset. Nothing in a shard is unpickled.
+"""
+
+import json
+import tarfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from cuescope_folder.copies import Copies
+from cuescope_folder.places import OWNER
+from cuescope_folder.tables import Row
+from cuescope_sdk import Context, UserError, digest
+from cuescope_sdk.data import (
+    Unread,
+    is_address,
+    kind_of,
+    name_at,
+    open_address,
+    printable_name,
+    stamp_of,
+)
+
+MASKS = ("mask", "seg")  # "0001.mask.png"
+MOST_BYTES = 2**31  # of a file in a shard
+CLASS_NAMES = "classnames.txt"  # beside the shards, a name a line
+
+
+def shard_rows(
+    shards: Sequence[str], copies: Copies, class_names: Path | None, context: Context
+) -> tuple[list[Row], Unread]:
+    """A row for each sample with an image or video, and what was passed over.
+
+    Images and videos lie in `copies` afterwards, and a shard that was read once is not read again.
+    Raises UserError for a shard that cannot be read.
+    """
+    rows: list[Row] = []
+    unread = Unread()
+    names = _class_names(shards, class_names)
+    last = Counter(PurePosixPath(shard).name for shard in shards)
+    with context.progress("Reading shards", len(shards)) as advance:
+        for shard in shards:
+            name = PurePosixPath(shard).name
+            title = name if last[name] == 1 else name_at(shard) if is_address(shard) else shard
+            stamp = digest("shard", title, _stamp(shard))
+            records = copies.remembered(stamp)
+            if records is None:
+                records = list(_records(shard, title, copies))
+                copies.remember(stamp, records)
+            for record in records:
+                if "path" in record["cells"]:
+                    rows.append(_row(record, names))
+                else:
+                    unread.add("samples of shards", "no image or video")
+                for suffix in record["passed"]:
+                    unread.add(f".{suffix}", "in shards")
+            advance(1)
+    if not rows:
+        raise UserError(
+            f"folder: no images or videos in {len(shards)} shards",
+            expected="files of one name a sample: 0001.jpg, 0001.cls or 0001.json",
+        )
+    return rows, unread
+
+
+def _row(record: Mapping[str, Any], names: Sequence[str]) -> Row:
+    cells = dict(record["cells"])
+    if (number := cells.pop("cls", None)) is not None and "label" not in cells:
+        cells["label"] = number
+        if names and str(number).isdecimal():
+            if int(number) >= len(names):
+                raise UserError(
+                    f"folder: {record['location']}: class {number}",
+                    expected=f"one of {len(names)} names in {CLASS_NAMES}",
+                )
+            cells["label"] = names[int(number)]
+    return Row(record["location"], cells)
+
+
+def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]:
+    """The samples of a shard, in order: cells, where they stand, suffixes that are not read."""
+    key, parts = None, dict[str, bytes]()
+    try:
+        with (
+            _open(shard) as file,
+            tarfile.open(fileobj=file, mode="r|*") as archive,  # members as they come
+        ):
+            for member in archive:
+                name = printable_name(member.name.removeprefix("./"))
+                folder, slash, last = name.rpartition("/")
+                own, dot, suffix = last.partition(".")
+                if not member.isfile() or not dot or not own:
+                    continue
+                if member.size > MOST_BYTES:
+                    raise UserError(
+                        f"folder: {title}: {name}",
+                        expected=f"at most {MOST_BYTES:,} bytes",
+                        got=f"{member.size:,}",
+                    )
+                if folder + slash + own != key:
+                    if key is not None:
+                        yield _record(title, key, parts, copies)
+                    key, parts = folder + slash + own, {}
+                content = archive.extractfile(member)
+                parts[suffix.lower()] = content.read() if content else b""
+    except (OSError, EOFError, tarfile.TarError) as error:
+        raise UserError(f"folder: cannot read the shard {shard}", got=str(error)[:100]) from error
+    if key is not None:
+        yield _record(title, key, parts, copies)
+
+
+def _record(shard: str, key: str, parts: Mapping[str, bytes], copies: Copies) -> dict[str, Any]:
+    location = f"{shard}: '{key}'"
+    media = {suffix: suffix.split(".") for suffix in parts if kind_of(PurePosixPath(f"a.{suffix}"))}
+    shown = [suffix for suffix, steps in media.items() if steps[0] not in MASKS]
+    masks = [suffix for suffix in media if suffix not in shown]
+    if len(shown) > 1:
+        raise UserError(
+            f"folder: {location} has several images",
+            expected="one image or video a sample, and perhaps one called mask.png",
+            got=", ".join(shown),
+        )
+    cells: dict[str, Any] = {}
+    for column, suffixes in (("path", shown), ("mask", masks[:1])):
+        for suffix in suffixes:
+            name = f"{shard}/{key}.{suffix}"
+            copies.add(name, parts[suffix])
+            cells[column] = name
+    for suffix, column in (("cls", "cls"), ("txt", "text"), ("text", "text")):
+        if suffix in parts:
+            cells[column] = parts[suffix].decode("utf-8", "replace").strip()
+    passed = [s for s in parts if s not in media and s not in ("cls", "txt", "text", "json")]
+    if "json" in parts:
+        cells = _json(parts["json"], location) | cells
+    return {"location": location, "cells": cells, "passed": passed, "files": copies.of(cells)}
+
+
+def _json(content: bytes, location: str) -> dict[str, Any]:
+    try:
+        cells = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"folder: {location} has a .json that is none", got=str(error)) from None
+    if not isinstance(cells, dict):
+        raise UserError(f"folder: {location}.json", expected="a JSON object")
+    return {k: v for k, v in cells.items() if k not in ("path", "mask", "video", "image", "file")}
+
+
+def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
+    """The names of classes by their numbers: of a given file, or of one beside local shards."""
+    if given is None:
+        if is_address(shards[0]):
+            return []
+        folder = Path(shards[0]).expanduser().parent
+        beside = [place / CLASS_NAMES for place in (folder, folder.parent)]
+        given = next((file for file in beside if file.is_file()), None)
+    if given is None:
+        return []
+    try:
+        lines = given.expanduser().read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"folder: cannot read names from {given}", got=str(error)) from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _open(shard: str) -> Any:
+    return open_address(OWNER, shard) if is_address(shard) else Path(shard).expanduser().open("rb")
+
+
+def _stamp(shard: str) -> str:
+    if is_address(shard):
+        return stamp_of(OWNER, shard)
+    path = Path(shard).expanduser()
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise UserError(f"folder: no shard {shard}", got=error.strerror) from None
+    return digest(str(path.resolve()), status.st_size, status.st_mtime_ns)

@@ -1,0 +1,53 @@
+"""Images and videos that came as bytes (in a table, in a tar file), kept as files by content."""
+
+import os
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from threading import get_ident
+
+from PIL import Image
+
+from cuescope_sdk import digest
+from cuescope_sdk.data._media.files import kind_of
+from cuescope_sdk.data._media.images import image_formats
+
+SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
+SUFFIXES |= {"GIF": ".gif", "AVIF": ".avif", "PPM": ".ppm"}
+
+
+class KeptFiles:
+    """A folder with a file for each content; what is there already is not written again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def add(self, content: bytes, name: str = "") -> Path:
+        """The file of these bytes, by the suffix of `name`, else by what the bytes are."""
+        key = digest(content)
+        path = self.folder / key[:2] / f"{key}{suffix_of(content, name)}"
+        if not path.exists():
+            write_whole(path, content)
+        return path
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; several processes may write the same one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}")
+    draft.write_bytes(content)
+    draft.replace(path)
+
+
+def suffix_of(content: bytes, name: str = "") -> str:
+    """ ".jpg": that of the name where it is one of a known kind, else that of the bytes.
+
+    It is "" for bytes of no known kind: whoever opens the file says what is wrong with it.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix and kind_of(PurePosixPath(f"a{suffix}")):
+        return suffix
+    try:
+        with Image.open(BytesIO(content), formats=image_formats()) as image:
+            return SUFFIXES.get(image.format or "", "")
+    except Exception:  # decoders meet strangers' bytes, and raise anything at all
+        return ""

@@ -1,0 +1,115 @@
+"""Jobs of a bench, several at once, each kept as soon as it is done."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from cuescope_sdk import Context, digest
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+Job = tuple[Callable[..., Any], tuple[Any, ...]]  # a module's function, and with what it is called
+
+
+@dataclass(frozen=True)
+class KeptJobs:
+    """Jobs whose results are plain JSON: one file each in a folder, named by a digest.
+
+    `stamp` is all that decides the results beside the job's own name: settings, versions. A run
+    that was killed goes on: what is kept is read, and only the rest is done. One worker is this
+    process.
+    """
+
+    folder: Path
+    stamp: object
+    workers: int
+
+    def run(self, jobs: Mapping[str, Job], context: Context, noun: str) -> dict[str, Any]:
+        """The result of each job by name, as it is kept; under a progress bar with its forecast."""
+        results: dict[str, Any] = {}
+        if context.resume:
+            kept = {name: self.read(name) for name in jobs}
+            results = {name: result for name, result in kept.items() if result is not None}
+        if results:
+            context.announce(f"{len(results)} of {len(jobs)} {noun} are kept; --again redoes them")
+        # The bar has what is left alone, or its forecast would count what took no time.
+        left = {name: job for name, job in jobs.items() if name not in results}
+        with context.progress(noun, len(left)) as advance:
+            for name, result in self._work(left):
+                self.write(name, result)
+                results[name] = self.read(name)  # shown as it is kept, resumed or not
+                advance(1)
+        return {name: results[name] for name in jobs}
+
+    def _work(self, jobs: Mapping[str, Job]) -> Iterator[tuple[str, Any]]:
+        if not jobs:
+            return
+        if self.workers == 1:
+            yield from ((name, work(*given)) for name, (work, given) in jobs.items())
+            return
+        # A forked process would inherit torch's threads in the state they are in.
+        spawn, workers = get_context("spawn"), min(self.workers, len(jobs))
+        with _one_thread_each(), ProcessPoolExecutor(workers, spawn, _begin) as pool:
+            running = {pool.submit(work, *given): name for name, (work, given) in jobs.items()}
+            try:
+                for done in as_completed(running):
+                    yield running[done], done.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def file(self, name: str) -> Path:
+        """Where the result of a job is kept."""
+        return self.folder / f"{digest(self.stamp, name)}.json"
+
+    def read(self, name: str) -> Any:
+        """What was written; None where nothing is, or nothing whole."""
+        try:
+            return json.loads(self.file(name).read_bytes())["result"]
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def write(self, name: str, result: Any) -> None:
+        """Keep a result: a reader sees the whole file or none."""
+        path = self.file(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(".part")
+        draft.write_text(json.dumps({"job": name, "result": result}))
+        draft.replace(path)  # a rename is atomic within a file system
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes that are started meanwhile run numpy's and scipy's kernels on one thread.
+
+    A worker has a core: more threads would wait for each other. They read it as they are imported.
+    """
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _begin() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    Thread(target=_end_with_the_bench, daemon=True).start()
+
+
+def _end_with_the_bench() -> None:
+    """A killed bench leaves no worker behind."""
+    bench = parent_process()
+    if bench is not None:
+        bench.join()
+        os._exit(1)
