@@ -274,16 +274,7 @@ def test_runs_that_exist_are_confirmed_together(
     assert "is about another model than the first run" in capsys.readouterr().err
 
 
-def test_a_model_that_leans_on_nothing_has_no_cause(place: Path) -> None:
-    run(*line(place / "null", "--methods", "halves,regions", "-M", "lean=0", "-q", model="fake"))
-    report = load_report(place / "null")
-    assert len(table(report, "Cues by harm")) == 2
-    assert not report.findings
-
-
-@pytest.mark.skipif(
-    not os.environ.get("CUESCOPE_FAULTS"), reason="a minute: `make faults` runs it"
-)
+@pytest.mark.skipif(not os.environ.get("CUESCOPE_FAULTS"), reason="a minute: `make faults` runs it")
 def test_the_backgrounds_of_the_toy_clip_are_its_causes(place: Path) -> None:
     """Each background is a cue of its own, and what two methods found of one stands once."""
     words = ("--model", "toy-clip", "--data", "scenes", "--methods", "cci,distilling-failures")
