@@ -11,6 +11,7 @@ hardly move the ratio.
 
 import argparse
 import json
+import logging
 import sys
 import tempfile
 import time
@@ -180,6 +181,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=60, help="of each intervention")
     parser.add_argument("--width", type=int, default=768, help="of the ViT; 768 is ViT-B")
     given = parser.parse_args()
+    logging.disable(logging.WARNING)  # open_clip's, of weights that are random on purpose
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "model").mkdir()
