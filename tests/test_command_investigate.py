@@ -6,6 +6,7 @@ they find must come together again, red with red and blue with blue.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -271,3 +272,16 @@ def test_runs_that_exist_are_confirmed_together(
     capsys.readouterr()
     run("confirm", runs[0], runs[2], *ways, "--out", str(place / "x"), code=2)
     assert "is about another model than the first run" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.environ.get("CUESCOPE_FAULTS"), reason="a minute: `make faults` runs it")
+def test_the_backgrounds_of_the_toy_clip_are_its_causes(place: Path) -> None:
+    """Each background is a cue of its own, and what two methods found of one stands once."""
+    words = ("--model", "toy-clip", "--data", "scenes", "--methods", "cci,distilling-failures")
+    ways = ("-O", "confirm.interventions=swap", "-O", "confirm.samples=16", "-q")
+    run("investigate", *words, *ways, "--device", "cpu", "--out", str(place / "clip"))
+    cues = table(load_report(place / "clip"), "Cues by harm")
+    names = [str(row["cue"]) for row in cues]
+    assert len(names) == len(set(names)) >= 7
+    assert cues[0]["verdict"] == "causes"
+    assert sum(row["verdict"] == "causes" for row in cues) >= 6
