@@ -77,7 +77,9 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
     def loss(right: Right) -> Loss:
         gaps = [abs(float(right[without].mean() - right[shown].mean())) for shown, without in sides]
         errors = [_variance(right[shown]) + _variance(right[without]) for shown, without in sides]
-        return Loss(np.mean(gaps), np.sqrt(np.sum(errors)) / len(gaps)) if gaps else Loss(0.0)
+        if not gaps:
+            return Loss(0.0)
+        return Loss(float(np.mean(gaps)), float(np.sqrt(np.sum(errors))) / len(gaps))
 
     return loss
 
