@@ -36,7 +36,8 @@ test: .venv/ready
 faults: .venv/ready
 	CUESCOPE_FAULTS=1 $(RUN)/pytest -n $(PYTEST_WORKERS) tests/faults \
 		plugins/models/openai/tests/test_memory.py tests/test_quag_planted.py \
-		tests/test_spurlens_planted.py sdk/tests/test_method_proofs.py
+		tests/test_spurlens_planted.py sdk/tests/test_method_proofs.py \
+		tests/test_command_investigate.py tests/test_real_clip.py
 
 check: .venv/ready
 	$(RUN)/ruff check .

@@ -82,11 +82,9 @@ def assets() -> Path:
     return Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 
 
-def clips(
-    folder: Path, seed: int, each: int = CLIPS, labels: Sequence[str] = tuple(SUBJECTS)
-) -> Iterator[Clip]:
-    """So many clips of each of these classes, the same for the same seed."""
-    for label, subject in ((label, SUBJECTS[label]) for label in labels):
+def clips(folder: Path, seed: int, each: int = CLIPS) -> Iterator[Clip]:
+    """So many clips of each class, the same for the same seed."""
+    for label, subject in SUBJECTS.items():
         for index in range(each):
             rng = generator(seed, "real-clips", label, str(index))
             away = index % AWAY_EVERY == AWAY_EVERY - 1
@@ -171,15 +169,13 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--clips", type=int, default=CLIPS, help="clips of each class")
     parser.add_argument("--frames", type=int, default=FRAMES, help="the first so many of each")
-    parser.add_argument("--labels", nargs="+", choices=SUBJECTS, default=tuple(SUBJECTS))
     given = parser.parse_args(arguments)
     if not (assets() / "stamps").is_dir():
         parser.error(f"no cut-outs in {assets()}: uv run ../shared/offline_assets.py all")
-    whole = clips(assets(), given.seed, given.clips, given.labels)
+    whole = clips(assets(), given.seed, given.clips)
     made = [replace(clip, frames=clip.frames[: given.frames]) for clip in whole]
     write(given.outdir, made)
-    count = f"{len(made)} clips of {given.frames} frames, {len(given.labels)} classes"
-    print(f"{count}, in {given.outdir}")
+    print(f"{len(made)} clips of {given.frames} frames, {len(SUBJECTS)} classes, in {given.outdir}")
 
 
 if __name__ == "__main__":
