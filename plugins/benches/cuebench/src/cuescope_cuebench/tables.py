@@ -59,56 +59,73 @@ def all_tables(results: Sequence[Result]) -> Iterator[Table]:
 
 def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     """What `confirm` must keep, on cues that the answer sheet finds, and on nulls."""
-    pairs = [(r, r.grades(ON + SHEET)) for r in results]
-    known = [(r, g) for r, g in pairs if g is not None and r.role in ("cause", "decoy")]
-    causes = [(r, g) for r, g in known if r.role == "cause"]
-    decoys = [(r, g) for r, g in known if r.role == "decoy"]
-    powered = [(r, g) for r, g in causes if g.get("enough")]
-    effect = auroc([(r.role == "cause", g["best"]) for r, g in known])
-    gaps = [(r.role == "cause", (r.grades(SHEET) or {}).get("best")) for r, _ in known]
+    trained = promises([(r, r.configuration.role) for r in results])
+    kept = promises([(r, r.role) for r in results])
+    rows: list[dict[str, Cell]] = []
+    for figure, asked in FIGURES.items():
+        (value, of), (own, of_own) = trained[figure], kept[figure]
+        cells: tuple[Cell, ...] = (figure, asked, value, of, own, of_own)
+        rows.append(dict(zip(PROMISES, cells, strict=True)))
     alarms = [
         any((r.grades(ON + name) or {}).get("alarm", False) for name in names)
         for r in results
         if r.role == "null"
     ]
-    count = f"{len(causes)} causes, {len(decoys)} decoys"
-    rows: list[dict[str, Cell]] = [
-        _row("AUROC of the effect, cause against decoy", effect, f"at least {LEAST_AUROC}", count),
-        _row("AUROC of the gap in accuracy alone", auroc(gaps), "baseline", count),
-        _row("decoys called causes", *_called(decoys, f"at most {MOST_DECOYS:.0%}")),
-        _row("causes called causes", *_called(causes, "")),
-        _row(
-            "causes called causes, where the plan says enough",
-            *_called(powered, f"at least {LEAST_CAUSES:.0%}"),
-        ),
-        _row(
-            "nulls with a cause, confirm on any auditor",
-            float(np.mean(alarms)) if alarms else None,
-            f"at most {MOST_NULLS:.0%}",
-            f"{sum(alarms)} of {len(alarms)}",
-        ),
-    ]
+    share = float(np.mean(alarms)) if alarms else None
+    of = f"{sum(alarms)} of {len(alarms)}"
+    cells = "nulls with a cause, confirm on any auditor", f"at most {MOST_NULLS:.0%}", share, of
+    rows.append(dict(zip(PROMISES, (*cells, share, of), strict=True)))
     unclear = sum(result.role == "unclear" for result in results)
     return Table(
         title="Confirm on cues that the answer sheet finds",
-        columns=("figure", "value", "asked", "of"),
+        columns=PROMISES,
         rows=tuple(rows),
         decimals=3,
         notes=(
-            f"A cause takes {LEAST_USE:.0%} or more of the probability of the right answer, told "
-            "from the same samples without the cue; a decoy less. "
-            f"{unclear} configurations whose model does otherwise are not graded.",
+            "As trained: every cue that went with its label in training is a cause, every one that "
+            "told nothing a decoy. By use: a cause takes "
+            f"{LEAST_USE:.0%} or more of the probability of the right answer, told from the same "
+            f"samples without the cue; a decoy less; {unclear} configurations do otherwise and are "
+            "left out.",
         ),
     )
 
 
-def _called(cases: Sequence[tuple[Result, Any]], asked: str) -> tuple[float | None, str, str]:
-    called = sum(bool(grades["detected"]) for _, grades in cases)
-    return (called / len(cases) if cases else None), asked, f"{called} of {len(cases)}"
+PROMISES = ("figure", "asked", "as trained", "of", "by use", "of these")
+FIGURES = {
+    "AUROC of the effect, cause against decoy": f"at least {LEAST_AUROC}",
+    "AUROC of the gap in accuracy alone": "baseline",
+    "decoys called causes": f"at most {MOST_DECOYS:.0%}",
+    "causes called causes": "",
+    "causes called causes, where the plan says enough": f"at least {LEAST_CAUSES:.0%}",
+}
 
 
-def _row(name: str, value: float | None, asked: str, of: str) -> dict[str, Cell]:
-    return {"figure": name, "value": value, "asked": asked, "of": of}
+def promises(cases: Sequence[tuple[Result, str]]) -> dict[str, tuple[float | None, str]]:
+    """Each of `FIGURES` with how many it is of; `cases` come with their roles."""
+    pairs = [
+        (r.grades(SHEET), r.grades(ON + SHEET), role == "cause")
+        for r, role in cases
+        if role in ("cause", "decoy")
+    ]
+    known = [(found, tested, causal) for found, tested, causal in pairs if found and tested]
+    causes = [tested for _, tested, causal in known if causal]
+    decoys = [tested for _, tested, causal in known if not causal]
+    count = f"{len(causes)} causes, {len(decoys)} decoys"
+    values = (
+        (auroc([(causal, tested["best"]) for _, tested, causal in known]), count),
+        (auroc([(causal, found["best"]) for found, _, causal in known]), count),
+        _called(decoys),
+        _called(causes),
+        _called([tested for tested in causes if tested.get("enough")]),
+    )
+    return dict(zip(FIGURES, values, strict=True))
+
+
+def _called(cases: Sequence[Mapping[str, Any]]) -> tuple[float | None, str]:
+    """The share that is called a cause."""
+    called = sum(bool(grades["detected"]) for grades in cases)
+    return (called / len(cases) if cases else None), f"{called} of {len(cases)}"
 
 
 def auroc(cases: Sequence[tuple[bool, float | None]]) -> float | None:

@@ -225,9 +225,13 @@ class Region:
     area: float
 
     def mask(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
-        """The patches that are the cue; the likest one where none reaches the threshold."""
+        """The patches that are the cue; the likest ones where none exceeds the threshold.
+
+        A patch at the threshold is not: on a plain background all others are alike, and there.
+        """
         scores = self.model.scores(grid)
-        return np.asarray(scores >= min(self.threshold, float(scores.max())))
+        above = scores > self.threshold
+        return np.asarray(above if above.any() else scores >= scores.max())
 
 
 def learn_region(
