@@ -179,6 +179,15 @@ def test_what_two_methods_found_stands_once(dossier: Report) -> None:
     assert lost.value == pytest.approx(0.18, abs=0.05)
 
 
+def test_what_the_model_does_not_look_at_is_no_cause(place: Path) -> None:
+    """It reads a strip of noise, which learned regions hold, with a corner and without one."""
+    words = ("--methods", "halves,regions", "-M", "lean=0", "-q")
+    run(*line(place / "null", *words, model="fake"))
+    report = load_report(place / "null")
+    assert not report.findings
+    assert "causes" not in {row["verdict"] for row in table(report, "Cues by harm")}
+
+
 def test_the_reasoning_is_held_against_the_cue(dossier: Report) -> None:
     [row] = table(dossier, "Say-do gap")
     admitted, elsewhere = str(row["admitted"]), str(row["named there"])

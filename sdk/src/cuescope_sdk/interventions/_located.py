@@ -70,7 +70,8 @@ class LocatedCue:
 
     `label` is the label that it is about, None for all. `without` are the samples that do not show
     it; of a sample in neither nobody knows. `word` is what a person calls the cue, None where it
-    has no such name. `objects` are the masks of what is asked for, where known.
+    has no such name. `objects` are the masks of what is asked for, where known. `likest` is where a
+    localiser would see the cue in samples without it: what is done there is no more than chance.
     """
 
     key: str
@@ -81,6 +82,7 @@ class LocatedCue:
     quality: Localisation
     word: str | None = None
     objects: Mapping[str, tuple[np.ndarray, ...]] = field(default_factory=dict)
+    likest: Mapping[str, Place] = field(default_factory=dict)
 
     @property
     def known(self) -> frozenset[Knowledge]:

@@ -93,15 +93,20 @@ class _Maker:
                 yield from filter(None, map(self._region, self._takers(True)))
 
     def controls(self, made: Sequence[Pair], most: int) -> list[Pair]:
-        """The same at the places of samples with the cue, in samples that do not show it."""
+        """The same in samples that do not show the cue, where a localiser would see it.
+
+        At the places of samples with it where none is known.
+        """
         if not made:
             return []
         pairs: list[Pair] = []
-        for number, sample in enumerate(self._takers(False)):
+        likest = self.located.likest if self.kind.needs == "region" else {}
+        takers = sorted(self._takers(False), key=lambda sample: sample.key not in likest)
+        for number, sample in enumerate(takers):
             if len(pairs) >= most:
                 break
             own = made[number % len(made)]
-            place = fitted(own.case.place, sample)
+            place = likest.get(sample.key) or fitted(own.case.place, sample)
             if place is None:
                 continue
             if self.kind.needs == "frames":

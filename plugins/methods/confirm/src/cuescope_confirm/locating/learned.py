@@ -1,16 +1,16 @@
 """A cue that is known by frames of the run alone: learned from them, and checked on others."""
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from PIL import Image
 
-from cuescope_confirm.locating.annotated import balanced_threshold, box_mask, size_of
-from cuescope_confirm.scores import auroc
+from cuescope_confirm.asking import is_of_label
+from cuescope_confirm.locating.annotated import box_mask, size_of
+from cuescope_confirm.locating.linear import Region, Training, learn, learn_region, stretched
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Audit, Frame, Readout, Sample, Trial
 from cuescope_sdk.interventions import GOOD_AUROC, Localisation, LocatedCue, Place
@@ -18,15 +18,9 @@ from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import OUTPUTS
 
 FRAMES = 200  # of the run on each side, that a linear model learns from
-FOLDS = 4
+CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 CELLS = 12  # along a frame's side, where the model has no patches of its own
-SPARED = 0.95  # share of the patches of frames without the cue that is not taken for it
-ROUNDS = (
-    2  # patches of the cue's frames are few of them the cue: the model chooses, and learns anew
-)
-ROWS = 6_000  # patches that a model is fitted to, drawn evenly
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
-PENALTY = 0.1  # inverse strength of the L2 penalty, on standardised features
 FrameId = tuple[str, int]
 
 
@@ -75,8 +69,39 @@ def locate_learned(
     if best is not None and best[0] >= GOOD_AUROC:
         region, cells = best[2]
         for each, grid in zip(showing, cells(pool, showing), strict=True):
-            masks[each] = _stretched(region.mask(grid), size_of(_frame(pool, each)))
-    return _assembled(cue, pool, showing, masks, whole.auroc, best, word)
+            masks[each] = stretched(region.mask(grid), size_of(_frame(pool, each)))
+    located = _assembled(cue, pool, showing, masks, whole.auroc, best, word)
+    if best is None or not masks:
+        return located
+    return replace(located, likest=_likest_places(audit, cue, pool, located, *best[2]))
+
+
+def _likest_places(
+    audit: Audit,
+    cue: Cue,
+    pool: Mapping[str, Sample],
+    located: LocatedCue,
+    region: Region,
+    cells: Any,
+) -> dict[str, Place]:
+    """As large a region of samples without the cue, where their patches are most like it.
+
+    Patches that pass for the cue are chosen by what they show, and a change of them may move
+    answers for that alone: so the same choice is made where the cue is not.
+    """
+    rng = audit.rng("confirm", "likest", cue.id)
+    keys = [sorted(located.without)[row] for row in rng.permutation(len(located.without))]
+    keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
+    places = {}
+    for key in keys[:CONTROLS]:
+        frames = [(key, number) for number in range(len(pool[key].frames))]
+        places[key] = Place(
+            masks=tuple(
+                stretched(region.likest(grid), size_of(_frame(pool, each)))
+                for each, grid in zip(frames, cells(pool, frames), strict=True)
+            )
+        )
+    return places
 
 
 def _assembled(
@@ -116,182 +141,6 @@ def _assembled(
         quality=Localisation(by, min(ranks) if ranks else 0.0, area, len(places)),
         word=word,
     )
-
-
-# ---------------------------------------------------------------------------------- linear models
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """Which frames show the cue, their labels, and what was drawn together."""
-
-    shows: Bool[np.ndarray, " frame"]
-    labels: np.ndarray
-    groups: Groups
-    regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = ()
-
-    def candidates(self, row: int, shape: tuple[int, int]) -> Bool[np.ndarray, " patch"]:
-        """The patches that may be the cue's: those in the run's own region, where it has one."""
-        region = self.regions[row] if self.regions and self.shows[row] else None
-        inside = np.ones(shape, bool) if region is None else _stretched(region, shape)
-        return (inside if inside.any() else ~inside).ravel()
-
-    def folds(self, rng: np.random.Generator) -> Int[np.ndarray, " frame"]:
-        """Whole groups, dealt out."""
-        deal = rng.permutation(self.groups.count) % FOLDS
-        return np.asarray(deal[self.groups.codes])
-
-    def weights(self) -> Float[np.ndarray, " frame"]:
-        """Frames with and without the cue weigh the same within each label that has both.
-
-        So the label is no help to tell them apart. Labels that have one side count a tenth.
-        """
-        weights = np.zeros(len(self.shows))
-        for label in np.unique(self.labels):
-            own = self.labels == label
-            sides = [own & self.shows, own & ~self.shows]
-            for side in sides:
-                if side.any():
-                    both = all(each.any() for each in sides)
-                    weights[side] = (own.sum() if both else 0.1 * own.sum()) / side.sum()
-        return np.asarray(weights / weights.mean())
-
-    def matched_auroc(self, scores: Float[np.ndarray, " frame"]) -> float | None:
-        """The AUROC within labels, by how many frames show the cue there."""
-        values, sizes = [], []
-        for label in np.unique(self.labels):
-            own = self.labels == label
-            value = auroc(scores[own], self.shows[own])
-            if value is not None:
-                values.append(value)
-                sizes.append(int(min(self.shows[own].sum(), (~self.shows[own]).sum())))
-        if not values:
-            return auroc(scores, self.shows)
-        return float(np.average(values, weights=sizes))
-
-
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """A linear model on standardised features, with what it is worth on others."""
-
-    centre: Float[np.ndarray, " dim"]
-    weights: Float[np.ndarray, " dim"]
-    threshold: float = 0.0
-    auroc: float | None = None
-
-    def scores(self, rows: Float[np.ndarray, "... dim"]) -> Float[np.ndarray, " ..."]:
-        """How like the cue."""
-        return np.asarray((rows - self.centre) @ self.weights)
-
-
-def fit(
-    rows: Float[np.ndarray, "row dim"], shows: Bool[np.ndarray, " row"], weights: np.ndarray
-) -> Linear:
-    """Logistic regression with an L2 penalty, on standardised features."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-
-    centre, spread = rows.mean(axis=0), rows.std(axis=0)
-    spread = np.maximum(spread, 1e-3 * max(float(spread.max()), 1e-9))
-    model = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3)
-    with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit((rows - centre) / spread, shows, sample_weight=weights)
-    return Linear(centre, model.coef_[0] / spread, -float(model.intercept_[0]))
-
-
-def learn(rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.Generator) -> Linear:
-    """The model of all frames; its threshold and AUROC are those of frames that were held out."""
-    fold, weights = data.folds(rng), data.weights()
-    scores = np.zeros(len(rows))
-    for number in range(FOLDS):
-        learned = fold != number
-        if data.shows[learned].all() or not data.shows[learned].any():
-            return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), 0.0, 0.5)
-        part = fit(rows[learned], data.shows[learned], weights[learned])
-        scores[~learned] = part.scores(rows[~learned]) - part.threshold
-    model = fit(rows, data.shows, weights)
-    cut = balanced_threshold(scores - scores.min() + 1, data.shows) + scores.min() - 1
-    return Linear(model.centre, model.weights, model.threshold + cut, data.matched_auroc(scores))
-
-
-@dataclass(frozen=True, eq=False)
-class Region:
-    """A linear model on patches, and from where on a patch is the cue's."""
-
-    model: Linear
-    threshold: float
-    auroc: float
-    area: float
-
-    def mask(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
-        """The patches that are the cue; the likest ones where none exceeds the threshold.
-
-        A patch at the threshold is not: on a plain background all others are alike, and there.
-        """
-        scores = self.model.scores(grid)
-        above = scores > self.threshold
-        return np.asarray(above if above.any() else scores >= scores.max())
-
-
-def learn_region(
-    grids: Sequence[Float[np.ndarray, "row col dim"]], data: Training, rng: np.random.Generator
-) -> Region | None:
-    """What tells the patches of the cue's frames from those of matched other frames.
-
-    A frame is as like the cue as its likest tenth of patches. None where a fold has one side alone.
-    """
-    fold = data.folds(rng) % 2  # halves: patches are many, and each fold costs two fits
-    scores = np.zeros(len(grids))
-    for number in range(2):
-        learned = np.flatnonzero(fold != number)
-        if data.shows[learned].all() or not data.shows[learned].any():
-            return None
-        model, _ = _fit_patches(grids, data, learned)
-        for row in np.flatnonzero(fold == number).tolist():
-            scores[row] = _likest(model.scores(grids[row]))
-    quality = data.matched_auroc(scores)
-    model, threshold = _fit_patches(grids, data, np.arange(len(grids)))
-    region = Region(model, threshold, quality or 0.0, 0.0)
-    areas = [region.mask(grids[row]).mean() for row in np.flatnonzero(data.shows).tolist()]
-    return Region(model, threshold, quality or 0.0, float(np.mean(areas)))
-
-
-def _fit_patches(
-    grids: Sequence[np.ndarray], data: Training, learned: Int[np.ndarray, " frame"]
-) -> tuple[Linear, float]:
-    """The model, and the score that a share of SPARED of the others' patches stays below."""
-    weights = data.weights()
-    flat = [grids[row].reshape(-1, grids[row].shape[-1]) for row in learned]
-    rows = np.concatenate(flat).astype(np.float64)
-    shows = np.concatenate(
-        [np.full(len(f), data.shows[r]) for f, r in zip(flat, learned, strict=True)]
-    )
-    weight = np.concatenate(
-        [np.full(len(f), weights[r]) for f, r in zip(flat, learned, strict=True)]
-    )
-    may = np.concatenate([data.candidates(row, grids[row].shape[:2]) for row in learned])
-    if (step := len(rows) // ROWS) > 1:  # odd: no column of the grid is left out
-        rows, shows, weight, may = (part[:: step | 1] for part in (rows, shows, weight, may))
-    keep = ~shows | may
-    model, threshold = Linear(rows.mean(axis=0), np.zeros(rows.shape[1])), 0.0
-    for _ in range(ROUNDS):
-        model = fit(rows[keep], shows[keep], weight[keep])
-        scores = model.scores(rows)
-        threshold = float(np.quantile(scores[~shows], SPARED))
-        chosen = ~shows | (may & (scores > threshold))
-        if not (chosen & shows).any():
-            break
-        keep = chosen
-    return model, threshold
-
-
-def _likest(scores: Float[np.ndarray, "row col"]) -> float:
-    count = max(1, scores.size // 10)
-    return float(np.sort(scores.ravel())[-count:].mean())
-
-
-# -------------------------------------------------------------------------------------- features
 
 
 def _training_frames(
@@ -380,9 +229,3 @@ def colours(samples: Mapping[str, Sample], frames: Sequence[FrameId]) -> list[np
         pairs = [mean[..., i] * mean[..., j] for i in range(3) for j in range(i, 3)]
         grids.append(np.concatenate([mean, spread, np.stack(pairs, axis=-1)], axis=-1))
     return grids
-
-
-def _stretched(mask: Bool[np.ndarray, "r c"], size: tuple[int, int]) -> Bool[np.ndarray, "h w"]:
-    rows = np.arange(size[0]) * mask.shape[0] // size[0]
-    cols = np.arange(size[1]) * mask.shape[1] // size[1]
-    return np.asarray(mask[rows][:, cols])

@@ -32,7 +32,8 @@ from cuescope_confirm.asking import (
     seen_of,
 )
 from cuescope_confirm.locating import word_of
-from cuescope_confirm.locating.learned import FrameId, Linear, Training, colours, embeddings, fit
+from cuescope_confirm.locating.learned import FrameId, colours, embeddings
+from cuescope_confirm.locating.linear import Linear, Training, fit
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
