@@ -15,6 +15,7 @@ QUESTION = "Is there a {} in the image?"
 ABOUT_OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
 BACKGROUNDS = ("image-region", "regions")
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
+SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
 NOWHERE = ("reasoning", "answers", "claims", "steps", "reliance")  # figures of whole runs
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
 Toward = Literal["the right answer", "the label", "its own answer"]
@@ -27,12 +28,14 @@ class Direction:
     It moves the probability of the right answer in samples of its label, that of the label as an
     answer in all others, or, where every sample shows it, that of whatever is answered. `harms`
     says that it makes answers wrong. `sign` is 1 where taking the cue out should raise that
-    probability.
+    probability. `shown` is False where the run's answers are as right with the cue as without it,
+    within chance: then no direction is known, and there is no difference to be caused.
     """
 
     toward: Toward = "the right answer"
     sign: int = 1
     gap: float | None = None
+    shown: bool = True
 
     @property
     def harms(self) -> bool:
@@ -141,13 +144,14 @@ def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
         return Direction("its own answer", sign=-1)
     seen = seen_of(audit, study, cue)
     gap, z = stratified_gap(seen.right, seen.present, seen.labels, seen.own)
+    shown = gap is None or abs(z) >= SHOWN
     if gap is not None and gap < 0 and z <= -1:
-        return Direction(sign=1, gap=gap)
+        return Direction(sign=1, gap=gap, shown=shown)
     if cue.label is not None and not seen.own.all():
         pulled, z_pulled = pull_of(audit, seen, cue)
         if pulled is not None and pulled > 0 and z_pulled >= 2:
             return Direction("the label", sign=-1, gap=pulled)
-    return Direction(sign=-1 if gap is not None and gap > 0 else 1, gap=gap)
+    return Direction(sign=-1 if gap is not None and gap > 0 else 1, gap=gap, shown=shown)
 
 
 def pull_of(audit: Audit, seen: Seen, cue: Cue) -> tuple[float | None, float]:
