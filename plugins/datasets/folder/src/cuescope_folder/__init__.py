@@ -22,7 +22,10 @@ LOOSE = (
 
 
 class Folder(FileSamples):
-    """Class folders, tar shards or a manifest, on this machine or at an address."""
+    """Class folders, tar shards or a manifest, on this machine or at an address.
+
+    The group of a sample is as in `FileSamples`: by the option `group` or the manifest's column.
+    """
 
     Options = FolderOptions
     options: FolderOptions

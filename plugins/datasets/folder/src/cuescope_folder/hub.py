@@ -55,7 +55,10 @@ class HuggingFaceOptions(SampleOptions):
 
 
 class HuggingFace(FileSamples):
-    """The rows of one split, each with an image or a video."""
+    """The rows of one split, each with an image or a video.
+
+    The group of a row is as in `FileSamples`: by the option `group` or a column.
+    """
 
     Options = HuggingFaceOptions
     options: HuggingFaceOptions

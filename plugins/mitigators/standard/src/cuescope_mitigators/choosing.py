@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cuescope_sdk import UserError, generator
+from cuescope_sdk import generator
 from cuescope_sdk.mitigation import Task
 
 Setting = TypeVar("Setting", bound=float)
@@ -18,18 +18,6 @@ class Loss(NamedTuple):
 
     value: float
     error: float = 0.0
-
-
-def require_two_labels(name: str, cue: str, targets: Int[np.ndarray, " row"]) -> None:
-    """Raises UserError where the samples that show a cue have one label alone."""
-    if len(set(targets.tolist())) < 2:
-        raise UserError(
-            f"{name}: {cue} is met with fewer than two labels in the part that is fitted on, and "
-            "nothing can be told apart there",
-            expected="samples of two labels or more that show it",
-            got=f"{len(targets)} samples",
-            remedy="Take more samples, or fewer cues (--top)",
-        )
 
 
 def halves(strata: Int[np.ndarray, " row"], seed: int = 0) -> Int[np.ndarray, " row"]:

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_mitigators.choosing import best_setting, gap_left, halves, require_two_labels
-from cuescope_sdk import Options, Requirements, Response, Trial
+from cuescope_mitigators.choosing import best_setting, gap_left, halves
+from cuescope_sdk import Options, Requirements, Response, Trial, UserError
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
 
@@ -107,7 +107,14 @@ class CoOp(Mitigator):
         """Prompts for each cue; raises UserError for a cue that is met with one label alone."""
         showing = [np.flatnonzero(shows) for shows in task.shows.T]
         for number, rows in enumerate(showing, 1):
-            require_two_labels("coop", f"cue {number}", task.targets[rows])
+            if len(set(task.targets[rows].tolist())) < 2:
+                raise UserError(
+                    f"coop: cue {number} is met with fewer than two labels in the part that is "
+                    "fitted on, and nothing can be told apart there",
+                    expected="samples of two labels or more that show it",
+                    got=f"{len(rows)} samples",
+                    remedy="Take more samples, or fewer cues (--top)",
+                )
         parts = self._learn(task, showing)
         return PromptTables(
             labels=task.labels,

@@ -109,8 +109,13 @@ class LastLayer(Mitigator):
                 remedy="Take more samples, or fewer labels",
             )
         learns = task.shows.any(axis=1) | self.options.everywhere
+        if len(set(task.targets[learns].tolist())) < 2:
+            task.context.announce(
+                "last-layer: in the part that is fitted on, cues are met with one label alone; it "
+                "learns from samples without a cue, too"
+            )
+            learns[:] = True
         rows = np.flatnonzero(learns)
-        require_two_labels("last-layer", "what is found", task.targets[rows])
         embedding = task.embedding[rows]
         centre, spread = embedding.mean(axis=0), embedding.std() or 1.0
         inputs = np.column_stack([(embedding - centre) / spread, np.ones(len(embedding))])

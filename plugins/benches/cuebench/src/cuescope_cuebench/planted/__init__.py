@@ -54,7 +54,7 @@ class Planted(Plugin):
 
     Which samples show a cue is drawn by sample, split and seed: with other rates more or fewer show
     it, and they are else the same. Nothing else is changed, so that `rate=0, elsewhere=0` is the
-    same data without the cue.
+    same data without the cue. The group of a sample is that of the data set below.
     """
 
     Options = PlantedOptions
