@@ -8,13 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from cuescope_mitigators.choosing import (
-    best_setting,
-    gap_left,
-    halves,
-    require_two_labels,
-    worst_group,
-)
+from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_group
 from cuescope_sdk import Options, Requirements, Response, Trial, UserError
 from cuescope_sdk.mitigation import (
     Ask,
