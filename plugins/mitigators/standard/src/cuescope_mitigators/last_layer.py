@@ -102,7 +102,7 @@ class LastLayer(Mitigator):
                 got=f"none of {', '.join(sorted(set(task.labels) - there)[:4])}",
                 remedy="Take more samples, or fewer labels",
             )
-        learns = task.shows.any(axis=1) | self.options.everywhere
+        learns = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
         if len(set(task.targets[learns].tolist())) < 2:
             task.context.announce(
                 "last-layer: in the part that is fitted on, cues are met with one label alone; it "
