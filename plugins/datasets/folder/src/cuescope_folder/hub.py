@@ -89,9 +89,10 @@ class HuggingFace(FileSamples):
                         records.append(_record(number, cells, columns, copies))
                         advance(1)
                 copies.remember(stamp, records)
-        rows = [Row(f"row {record['number']}", record["cells"]) for record in records]
-        for row in rows:
-            row.cells["split"] = split  # type: ignore[index]  # a dict of our own
+        rows = [
+            Row(f"row {record['number']}", {**record["cells"], "split": split})
+            for record in records
+        ]
         if not rows:
             raise UserError(f"hf: {repository} has no rows in split {split}")
         read = manifest_items(rows, repository, Path.cwd(), options.group, copies.files)

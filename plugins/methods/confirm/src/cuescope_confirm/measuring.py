@@ -32,7 +32,7 @@ from cuescope_sdk.statistics import Groups
 SHOWN_EFFECT = 0.25  # that enough samples would show
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
 DIFFERENCE = "a difference: answers move as well where a cause would do nothing"
-NOTHING = "something to explain: in the run answers are as right with it as without it"
+UNEXPLAINED = "something to explain: in the run answers are as right with it as without it"
 COARSE = ("frames",)  # what holds more than the cue
 
 
@@ -202,7 +202,7 @@ def _ruling(target: Target, measured: Sequence[Measured]) -> Ruling:
         located=bool(decided) or target.located.quality.good,
     )
     if ruling.verdict == "causes" and not target.direction.shown:
-        return Ruling("cannot tell", missing=NOTHING)
+        return Ruling("cannot tell", missing=UNEXPLAINED)
     moved = [each.effect for each, said in decided if said == "undecided" and each.effect]
     if ruling.missing == POWER and any(e.low > 0 and e.controls for e in moved):
         return replace(ruling, missing=DIFFERENCE)

@@ -92,7 +92,7 @@ def locate(
         return _with(target, located, by_label=by_label)
     found = locate_object(audit, study, cue, word, pool) if word else None
     if found is None and cue.feature.occurrences and kind != "thing":
-        found = locate_learned(audit, study, cue, pool, word)
+        found = locate_learned(audit, study, cue, pool, word, controls=role == "finding")
     spoken = locate_words(cue, word, pool) if word else None
     located = merged(found, spoken)
     if located is None:

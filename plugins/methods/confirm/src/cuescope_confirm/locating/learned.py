@@ -19,6 +19,7 @@ from cuescope_sdk.stills import OUTPUTS
 
 FRAMES = 200  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
+MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
 CELLS = 12  # along a frame's side, where the model has no patches of its own
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 FrameId = tuple[str, int]
@@ -36,13 +37,20 @@ class Patches(Readout):
 
 
 def locate_learned(
-    audit: Audit, study: Study, cue: Cue, pool: Mapping[str, Sample], word: str | None
+    audit: Audit,
+    study: Study,
+    cue: Cue,
+    pool: Mapping[str, Sample],
+    word: str | None,
+    *,
+    controls: bool,
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the region that tells them.
 
     Which frames show it is told from the embedding of each frame held still, where it is from the
     patches of the model or, where it has none, from the colours of cells of the frame. Each is a
-    regularised linear model, judged on groups of the run that it has not learned from.
+    regularised linear model, judged on groups of the run that it has not learned from. With
+    `controls`, where the cue would be seen in samples without it.
     """
     learned, shows = _training_frames(audit, study, cue)
     boxes = _boxes(study, cue)
@@ -71,7 +79,7 @@ def locate_learned(
         for each, grid in zip(showing, cells(pool, showing), strict=True):
             masks[each] = stretched(region.mask(grid), size_of(_frame(pool, each)))
     located = _assembled(cue, pool, showing, masks, whole.auroc, best, word)
-    if best is None or not masks:
+    if best is None or not masks or not controls or best[1] > MOVABLE:
         return located
     return replace(located, likest=_likest_places(audit, cue, pool, located, *best[2]))
 
@@ -92,16 +100,12 @@ def _likest_places(
     rng = audit.rng("confirm", "likest", cue.id)
     keys = [sorted(located.without)[row] for row in rng.permutation(len(located.without))]
     keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
-    places = {}
-    for key in keys[:CONTROLS]:
-        frames = [(key, number) for number in range(len(pool[key].frames))]
-        places[key] = Place(
-            masks=tuple(
-                stretched(region.likest(grid), size_of(_frame(pool, each)))
-                for each, grid in zip(frames, cells(pool, frames), strict=True)
-            )
-        )
-    return places
+    frames = [(key, number) for key in keys[:CONTROLS] for number in range(len(pool[key].frames))]
+    masks: dict[str, list[np.ndarray]] = {}
+    for each, grid in zip(frames, cells(pool, frames), strict=True):
+        mask = stretched(region.likest(grid), size_of(_frame(pool, each)))
+        masks.setdefault(each[0], []).append(mask)
+    return {key: Place(masks=tuple(own)) for key, own in masks.items()}
 
 
 def _assembled(
