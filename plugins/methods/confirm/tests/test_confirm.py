@@ -1,10 +1,18 @@
 """The rule of the verdicts, and the effect beyond a placebo."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from cuescope_confirm import asking, measuring
 from cuescope_confirm.asking import says, stratified_gap
+from cuescope_confirm.cases import Pair, _Maker
+from cuescope_confirm.locating.linear import Linear, Region
 from cuescope_confirm.scores import Decision, auroc, corrected, decide, effect_of, enough, rule
+from cuescope_sdk import Frame, Sample
+from cuescope_sdk.interventions import Case, Localisation, LocatedCue, Place
 from cuescope_sdk.statistics import Groups
 
 RNG = np.random.default_rng
@@ -129,3 +137,55 @@ def test_a_gap_is_told_within_labels() -> None:
 )
 def test_a_text_is_an_answer(text: str | None, answer: str, right: bool) -> None:
     assert says(text, answer) == right
+
+
+@pytest.mark.parametrize(("wrong", "verdict"), [(0.0, "cannot tell"), (0.6, "causes")])
+def test_where_answers_are_alike_nothing_is_caused(
+    monkeypatch: pytest.MonkeyPatch, wrong: float, verdict: str
+) -> None:
+    """The same intervention confirms; only with a gap in the run there is something to explain."""
+    present = np.arange(200) % 2 == 0
+    right = np.where(present & (np.arange(200) < 200 * wrong), 0.0, 1.0)
+    right[-3:] = 0  # a few errors, with the cue and without
+    seen = asking.Seen((), present, np.ones(200, bool), right, np.full(200, "cup"))
+    monkeypatch.setattr(asking, "seen_of", lambda *_: seen)
+    cue: Any = SimpleNamespace(feature=SimpleNamespace(kind="cluster"), label="cup", labels=())
+    audit: Any = None
+    direction = asking.direction_of(audit, audit, cue)
+    located = SimpleNamespace(quality=Localisation("annotated"))
+    target: Any = SimpleNamespace(located=located, direction=direction)
+    named = SimpleNamespace(kind=SimpleNamespace(needs="region"))
+    witness = SimpleNamespace(named=named, answers=present)
+    measured: Any = SimpleNamespace(decision="confirms", removes=True, effect=None, witness=witness)
+    assert measuring._ruling(target, [measured]).verdict == verdict
+
+
+def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
+    grid = np.array([[[0.0], [3.0]], [[2.0], [1.0]]])
+    region = Region(Linear(np.zeros(1), np.ones(1)), threshold=9.0, auroc=1.0, area=0.5)
+    assert region.likest(grid).tolist() == [[False, True], [True, False]]
+
+    def corner(row: int) -> Place:
+        mask = np.zeros((8, 8), bool)
+        mask[row : row + 2, :2] = True
+        return Place(masks=(mask,))
+
+    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
+    with_cue, plain = (Sample(key=key, frames=(frame,), label="cup") for key in ("a", "b"))
+    located = LocatedCue(
+        key="c",
+        name="c",
+        label="cup",
+        places={"a": corner(0)},
+        without=frozenset("b"),
+        quality=Localisation("learned"),
+        objects={"a": (), "b": ()},
+        likest={"b": corner(6)},
+    )
+    target: Any = SimpleNamespace(samples={"a": with_cue, "b": plain}, is_judged=lambda _: True)
+    kind: Any = SimpleNamespace(needs="region", effect="removes", placebo="elsewhere")
+    audit: Any = None
+    maker = _Maker(audit, target, located, kind, np.random.default_rng(0))
+    [control] = maker.controls([Pair(Case(with_cue, corner(0)), None)], 5)
+    assert control.case.sample.key == "b"
+    assert np.array_equal(control.case.place.masks[0], corner(6).masks[0])
