@@ -120,13 +120,13 @@ class ModelRunner:
         self.build = partial(open_respond, build)  # picklable: an executor sends it to workers
         self.cache = cache
         self.batch_size, self.repeats = batch_size, repeats
-        self.executor = executor or InProcess()
+        self.executor, self.shared = executor or InProcess(), shared
         self.on_progress, self.on_answers, self.blaming = on_progress, on_answers, blaming
         self.planning, self.keeps_answers, self.name = planning, keeps_answers, name
-        self.shared = shared
         self.trials = self.model_calls = self.cache_hits = self.combined = self.agreeing = 0
         self.conditions: Counter[str] = Counter()
-        self._counted = np.full(1, -1)  # sorted hashes (none is -1): a tenth of a set of keys
+        # sorted hashes (none is -1) in runs, each over twice the next: a tenth of a set of keys
+        self._counted = [np.full(1, -1)]
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials; many of them are read from a file as needed."""
@@ -169,14 +169,17 @@ class ModelRunner:
     def _count(self, distinct: Mapping[str, Trial], missing: list[str]) -> None:
         """A trial asked again within an audit counts once."""
         hashes = np.fromiter(map(hash, distinct), np.int64)
-        places = np.searchsorted(self._counted, hashes)
-        new = self._counted.take(places, mode="clip") != hashes
-        fresh, added = list(compress(distinct, new)), np.sort(hashes[new])
-        self._counted = np.insert(self._counted, np.searchsorted(self._counted, added), added)
-        asked = set(fresh).intersection(missing)  # a plan misses a trial in each window it is in
+        runs = self._counted
+        known = [run.take(np.searchsorted(run, hashes), mode="clip") == hashes for run in runs]
+        new = ~np.any(known, axis=0)
+        if fresh := list(compress(distinct, new)):
+            runs.append(np.sort(hashes[new]))
+        while len(runs) > 1 and len(runs[-2]) <= 2 * len(runs[-1]):
+            runs.append(np.sort(np.concatenate([runs.pop(), runs.pop()]), kind="stable"))
         self.trials += len(fresh)
-        self.model_calls += len(asked)
-        self.cache_hits += len(fresh) - len(asked)
+        # a plan misses a trial in each window it is in
+        self.model_calls += (asked := len(set(fresh).intersection(missing)))
+        self.cache_hits += len(fresh) - asked
         self.conditions.update(distinct[key].condition for key in fresh)
 
     def _ask(
@@ -192,12 +195,11 @@ class ModelRunner:
             for group in by_readout.values()
             for start in range(0, len(group), self.batch_size)
         ]
-        since = time.perf_counter()
         yield {}
-        if not keys:
-            return
-        yield from self._answer(batches, trials)
-        self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
+        if keys:
+            since = time.perf_counter()
+            yield from self._answer(batches, trials)
+            self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
 
     def _answer(
         self, batches: list[list[str]], trials: Mapping[str, Trial]
