@@ -4,6 +4,7 @@ import os
 import pickle
 import traceback
 import warnings
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,14 +36,23 @@ class Answering:
 
     def __init__(self) -> None:
         self._respond: Respond | None = None
+        self._taken: deque[Callable[[], Any]] = deque()
 
     def open(self, setup: bytes) -> bytes:
         """Open the model; the reply to the driver, which may be an error."""
         return _reply(lambda: self._open(pickle.loads(setup)))  # noqa: S301 - our own driver's
 
-    def answer(self, batch: bytes) -> bytes:
-        """The reply to a batch of trials: their responses, or an error."""
-        return _reply(lambda: self._answer(pickle.loads(batch)))  # noqa: S301
+    def take(self, batch: bytes) -> None:
+        """Unpack a batch of trials, so that `answer` may begin at once."""
+        try:
+            trials = pickle.loads(batch)  # noqa: S301
+            self._taken.append(lambda: self._answer(trials))
+        except Exception:
+            self._taken.append(lambda: pickle.loads(batch))  # noqa: S301 - told by `answer`
+
+    def answer(self) -> bytes:
+        """The reply to the first of the batches that were taken: responses, or an error."""
+        return _reply(self._taken.popleft())
 
     def _open(self, setup: Setup) -> None:
         require_versions(setup.versions, node())

@@ -25,8 +25,9 @@ def work(connection: "Connection[bytes, bytes]") -> None:
         connection.send_bytes(reply)
         if (batch := inbox.get()) == END:
             return
+        answering.take(batch)
         may_begin.acquire()
-        reply = answering.answer(batch)
+        reply = answering.answer()
 
 
 def _receive(
