@@ -32,7 +32,9 @@ class InProcess:
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index and responses, in order."""
         respond = build()
+        prefetch = getattr(respond, "prefetch", lambda trials: None)
         for index, batch in enumerate(batches):
+            prefetch([trial for upcoming in batches[index + 1 : index + 2] for trial in upcoming])
             yield index, respond(batch)
 
 
@@ -72,15 +74,17 @@ class InParts:
                 )
         return responses
 
+    def prefetch(self, trials: Sequence[Trial]) -> None:
+        """Tell a model that can load frames ahead what it is asked next."""
+        if trials and hasattr(self.model, "prefetch"):
+            self.model.prefetch(trials)
+
 
 def out_of_memory(error: Exception) -> bool:
     """Whether an error of Python, torch or CUDA says that memory did not suffice."""
-    words = str(error).lower()
     named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-    return named or (
-        isinstance(error, RuntimeError)
-        and ("out of memory" in words or "can't allocate memory" in words)
-    )
+    told = any(said in str(error).lower() for said in ("out of memory", "can't allocate memory"))
+    return named or (isinstance(error, RuntimeError) and told)
 
 
 def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
@@ -229,18 +233,16 @@ def check_responses(
     if len(responses) != len(trials):
         raise broken("", f"{len(trials)} responses", str(len(responses)))
     for trial, response in zip(trials, responses, strict=True):
-        sample, logits = trial.sample, response.logits
+        sample, logits, on = trial.sample, response.logits, f" on {trial.sample.key}"
         if lacking := response.missing(trial.outputs):
-            wanted = " and ".join(sorted(trial.outputs))
-            raise broken(f" on {sample.key}", wanted, f"no {' and no '.join(lacking)}")
+            raise broken(on, " and ".join(sorted(trial.outputs)), f"no {' and no '.join(lacking)}")
         if logits is not None and len(logits) != len(sample.choices):
-            wanted = f"{len(sample.choices)} logits, one a choice"
-            raise broken(f" on {sample.key}", wanted, str(len(logits)))
+            raise broken(on, f"{len(sample.choices)} logits, one a choice", str(len(logits)))
         for output in ("logits", "embedding", "readout"):
             numbers = getattr(response, output)
             if numbers is not None and not np.isfinite(numbers).all():
                 bad = numbers[~np.isfinite(numbers)].flat[0]
-                raise broken(f" on {sample.key}", f"finite numbers as its {output}", str(bad))
+                raise broken(on, f"finite numbers as its {output}", str(bad))
 
 
 def trial_key(identity: str, trial: Trial) -> str:

@@ -1,7 +1,10 @@
 """Answers of the plugin against the library's own forward on the library's own inputs."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import current_thread
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,8 @@ import torch
 import transformers
 from PIL import Image
 
+from cuescope.respond import ModelRunner
+from cuescope.store import ResponseCache
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.testing import ODD_IMAGES, OddImage, answered_as_seen
 from cuescope_transformers import Transformers
@@ -186,3 +191,28 @@ def test_a_mask_over_other_frames_is_refused(
 @pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
 def test_odd_images_are_answered(build: Build, kind: str, odd: OddImage, tmp_path: Path) -> None:
     answered_as_seen(build(kind), Frame.from_file(odd.write(tmp_path)), odd)
+
+
+def test_frames_of_the_next_batch_are_loaded_while_this_one_is_answered(
+    build: Build, frames: tuple[Frame, ...], tmp_path: Path
+) -> None:
+    """All but those of the first two, in threads; answers stay bit by bit."""
+    loaded: dict[int, str] = {}
+
+    def load(number: int) -> Image.Image:
+        assert number not in loaded  # once each
+        loaded[number] = current_thread().name
+        return frames[number % len(frames)].load()
+
+    def trials(shown: list[Frame]) -> list[Trial]:
+        return [Trial(sample=replace(one(f), key=str(i))) for i, f in enumerate(shown)]
+
+    cache = ResponseCache(tmp_path / "responses.sqlite")
+    counted = [Frame(f"{number:032x}", partial(load, number)) for number in range(8)]
+    outcomes = ModelRunner("clip", lambda: build("clip"), cache, batch_size=2)(trials(counted))
+    threads = [loaded[number].startswith("cuescope-ahead") for number in range(8)]
+    assert threads == [False] * 4 + [True] * 4
+    alone = build("clip").respond(trials([frames[n % len(frames)] for n in range(8)]))
+    for outcome, answer in zip(outcomes, alone, strict=True):
+        assert np.array_equal(outcome.response.logits, answer.logits)
+    cache.close()

@@ -34,7 +34,7 @@ def actor_class() -> type:
             self.answering.take(batch)
 
         def answer(self) -> bytes:
-            """The reply to the first of the batches that were taken."""
+            """The reply to the first batch that was taken, or will be."""
             reply: bytes = self.answering.answer()
             return reply
 

@@ -19,7 +19,9 @@ class RayPool(Pool):
         self._ray, self._patience = ray, patience
         memory = {"memory": needs["memory"]} if "memory" in needs else {}
         resources = {"num_cpus": needs["CPU"], "num_gpus": needs["GPU"], **memory}
-        self._class = ray.remote(max_restarts=0, max_task_retries=0, **resources)(actor_class())
+        # batches are taken beside the one that is answered
+        how = {"max_restarts": 0, "max_task_retries": 0, "concurrency_groups": {"beside": 1}}
+        self._class = ray.remote(**how, **resources)(actor_class())
         self._actors: dict[int, Any] = {}
         self._calls: dict[int, deque[Any]] = {}  # in their order; the first is under way
         self._batches: dict[int, int] = {}  # taken, or answered and not yet stored
@@ -33,7 +35,7 @@ class RayPool(Pool):
 
     def submit(self, worker: int, batch: bytes) -> None:
         """Hand it over; that the actor is dead is told by `wait`."""
-        self._actors[worker].take.remote(batch)
+        self._actors[worker].take.options(concurrency_group="beside").remote(batch)
         self._batches[worker] += 1
         if self._batches[worker] == 1:
             self._begin(worker)
