@@ -34,7 +34,7 @@ class InProcess:
         respond = build()
         prefetch = getattr(respond, "prefetch", lambda trials: None)
         for index, batch in enumerate(batches):
-            prefetch([trial for upcoming in batches[index + 1 : index + 2] for trial in upcoming])
+            prefetch([trial for upcoming in batches[index : index + 2] for trial in upcoming])
             yield index, respond(batch)
 
 
@@ -75,7 +75,7 @@ class InParts:
         return responses
 
     def prefetch(self, trials: Sequence[Trial]) -> None:
-        """Tell a model that can load frames ahead what it is asked next."""
+        """Tell a model that can load frames ahead what it is asked now and next."""
         if trials and hasattr(self.model, "prefetch"):
             self.model.prefetch(trials)
 

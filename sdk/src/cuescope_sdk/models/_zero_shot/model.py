@@ -145,7 +145,7 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     def prefetch(self, trials: Sequence[Trial]) -> None:
         """Begin to load the frames of trials that are asked next, once the weights are open."""
-        if "_encoder" in self.__dict__:
+        if "image_tower" in self.__dict__:
             self._encoder.prefetch(trials)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
