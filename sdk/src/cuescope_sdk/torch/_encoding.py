@@ -195,12 +195,12 @@ class TowerEncoder:
         """Side by side on an accelerator; on a CPU each as it is needed."""
         if self._chunk == 1:
             return [self._prepare(item) for item in items]
-        prepared = {i.frame_keys: self._inputs.get(i.frame_keys) for i in items}
+        prepared: dict[object, Inputs] = dict(self._inputs)
         new = self._unprepared(items)
         for key, inputs in zip(new, self._ahead.take_all(new), strict=True):
             prepared[key] = inputs
             _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
-        return [inputs for item in items if (inputs := prepared[item.frame_keys]) is not None]
+        return [prepared[item.frame_keys] for item in items]
 
     def _unprepared(self, items: Iterable[TowerInput]) -> dict[Hashable, Callable[[], Inputs]]:
         return {

@@ -84,7 +84,7 @@ def batches(
 
 def rows_by_image(model: GenerativeModel, rows: Sequence[Row]) -> tuple[list[list[Row]], list[Row]]:
     """Those with the same frames behind the same words, where there are several; the rest."""
-    alike: dict[object, list[Row]] = {}
+    alike: dict[tuple[Tokens, tuple[str, ...]], list[Row]] = {}
     for row in rows:
         head, _ = split_prompt(model, row.prompt)
         frames = tuple(frame.key for frame in row.trial.sample.frames)
