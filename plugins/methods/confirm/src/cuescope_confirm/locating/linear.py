@@ -2,10 +2,11 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.ndimage import binary_closing, label
 
 from cuescope_confirm.locating.annotated import balanced_threshold
 from cuescope_confirm.scores import auroc
@@ -108,27 +109,70 @@ def learn(rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.G
         part = fit(rows[learned], data.shows[learned], weights[learned])
         scores[~learned] = part.scores(rows[~learned]) - part.threshold
     model = fit(rows, data.shows, weights)
-    cut = balanced_threshold(scores - scores.min() + 1, data.shows) + scores.min() - 1
+    cut = balanced_cut(scores, data.shows)
     return Linear(model.centre, model.weights, model.threshold + cut, data.matched_auroc(scores))
+
+
+def balanced_cut(scores: Float[np.ndarray, " row"], shows: Bool[np.ndarray, " row"]) -> float:
+    """The score that tells both sides apart best; scores may be negative."""
+    return balanced_threshold(scores - scores.min() + 1, shows) + float(scores.min()) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class PatchModel:
+    """How like the cue patches are, by what they show and by where they are.
+
+    `usual` is how much more like the cue the patches of frames with it are at each place, times
+    what that is worth: what stands in one place in most frames is seen whole in the others too.
+    """
+
+    shown: Linear
+    usual: Float[np.ndarray, "row col"] | None = None
+    threshold: float = 0.0
+
+    def scores(self, grid: Float[np.ndarray, "row col dim"]) -> Float[np.ndarray, "row col"]:
+        """Above `threshold` a patch is the cue's."""
+        scores = self.shown.scores(grid)
+        return scores if self.usual is None else scores + stretched(self.usual, scores.shape)
+
+    def likest(self, grid: Float[np.ndarray, "row col dim"]) -> float:
+        """Of the likest tenth of its patches the mean, above the threshold."""
+        scores = self.scores(grid)
+        count = max(1, scores.size // 10)
+        return float(np.sort(scores.ravel())[-count:].mean() - self.threshold)
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A linear model on patches, and from where on a patch is the cue's."""
+    """A model of patches, with what it is worth on others, and the mean area of what it finds.
 
-    model: Linear
-    threshold: float
+    `cut` is how far above the threshold the likest patches of a frame are that shows the cue.
+    """
+
+    model: PatchModel
     auroc: float
     area: float
+    cut: float = 0.0
+    sure: float = -np.inf
+
+    def shows(self, grid: Float[np.ndarray, "row col dim"]) -> bool:
+        """Whether a frame shows the cue, by its patches."""
+        return self.model.likest(grid) >= self.cut
 
     def mask(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
         """The patches that are the cue; the likest ones where none exceeds the threshold.
 
-        A patch at the threshold is not: on a plain background all others are alike, and there.
+        A patch at the threshold is not: on a plain background all others are alike, and there. One
+        that lies between patches of the cue is, as what stands between two letters.
         """
         scores = self.model.scores(grid)
-        above = scores > self.threshold
-        return np.asarray(above if above.any() else scores >= scores.max())
+        above = scores > self.model.threshold
+        if not above.any():
+            return np.asarray(scores >= scores.max())
+        closed = above | binary_closing(np.pad(above, 2), np.ones((3, 3)))[2:-2, 2:-2]
+        pieces, _ = label(closed, np.ones((3, 3)))
+        sure = np.unique(pieces[(scores >= self.sure) & closed])
+        return np.asarray(np.isin(pieces, sure) if len(sure) else closed)
 
     def likest(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
         """As large a share of the patches as the cue has on average, the likest ones."""
@@ -152,20 +196,21 @@ def learn_region(
         learned = np.flatnonzero(fold != number)
         if data.shows[learned].all() or not data.shows[learned].any():
             return None
-        model, _ = _fit_patches(grids, data, learned)
+        model = _fit_patches(grids, data, learned)
         for row in np.flatnonzero(fold == number).tolist():
-            scores[row] = _likest(model.scores(grids[row]))
-    quality = data.matched_auroc(scores)
-    model, threshold = _fit_patches(grids, data, np.arange(len(grids)))
-    region = Region(model, threshold, quality or 0.0, 0.0)
+            scores[row] = model.likest(grids[row])
+    model, quality = _fit_patches(grids, data, np.arange(len(grids))), data.matched_auroc(scores)
+    highest = np.array([model.scores(grid).max() for grid in grids])
+    cuts = balanced_cut(scores, data.shows), balanced_cut(highest, data.shows)
+    region = Region(model, quality or 0.0, 0.0, *cuts)
     areas = [region.mask(grids[row]).mean() for row in np.flatnonzero(data.shows).tolist()]
-    return Region(model, threshold, quality or 0.0, float(np.mean(areas)))
+    return replace(region, area=float(np.mean(areas)))
 
 
 def _fit_patches(
     grids: Sequence[np.ndarray], data: Training, learned: Int[np.ndarray, " frame"]
-) -> tuple[Linear, float]:
-    """The model, and the score that a share of SPARED of the others' patches stays below."""
+) -> PatchModel:
+    """The model; a share of SPARED of the others' patches stays below its threshold."""
     weights = data.weights()
     flat = [grids[row].reshape(-1, grids[row].shape[-1]) for row in learned]
     rows = np.concatenate(flat).astype(np.float64)
@@ -188,15 +233,33 @@ def _fit_patches(
         if not (chosen & shows).any():
             break
         keep = chosen
-    return model, threshold
+    return _with_places(PatchModel(model, None, threshold), grids, data, learned)
 
 
-def _likest(scores: Float[np.ndarray, "row col"]) -> float:
-    count = max(1, scores.size // 10)
-    return float(np.sort(scores.ravel())[-count:].mean())
+def _with_places(
+    model: PatchModel, grids: Sequence[np.ndarray], data: Training, learned: np.ndarray
+) -> PatchModel:
+    """The same with what each place is worth, as a logistic regression on both weighs it."""
+    shape = grids[learned[0]].shape[:2]
+    scores = np.stack([stretched(model.scores(grids[row]), shape) for row in learned])
+    shows, weights = data.shows[learned], data.weights()[learned]
+    usual = np.average(scores[shows], axis=0, weights=weights[shows])
+    usual = usual - np.average(scores[~shows], axis=0, weights=weights[~shows])
+    there = shows[:, None, None] & (scores > model.threshold)
+    rows = np.stack([scores, np.broadcast_to(usual, scores.shape)], axis=-1)
+    keep = there | ~shows[:, None, None]
+    weight = np.broadcast_to(weights[:, None, None], scores.shape)
+    if not there.any():
+        return model
+    both = fit(rows[keep], there[keep], weight[keep])
+    if (both.weights <= 0).any():  # places tell nothing
+        return model
+    usual = usual * both.weights[1] / both.weights[0]
+    threshold = float(np.quantile((scores + usual)[~shows], SPARED))
+    return PatchModel(model.shown, usual, threshold)
 
 
-def stretched(mask: Bool[np.ndarray, "r c"], size: tuple[int, int]) -> Bool[np.ndarray, "h w"]:
+def stretched(mask: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
     rows = np.arange(size[0]) * mask.shape[0] // size[0]
     cols = np.arange(size[1]) * mask.shape[1] // size[1]
     return np.asarray(mask[rows][:, cols])
