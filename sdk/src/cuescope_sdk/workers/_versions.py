@@ -40,11 +40,14 @@ def require_versions(expected: Versions, where: str) -> None:
                 remedy=f"Run there: pip install '{dist}=={release}'",
             ) from error
         if found != wanted:
+            command = f": pip install '{dist}=={wanted}'"
+            own = module.startswith("cuescope")  # its version ends with the digest of its code
             raise UserError(
                 f"the worker on {where} has another {dist} than the driver",
                 expected=wanted,
                 got=found,
-                remedy=f"Install the same on all machines: pip install '{dist}=={wanted}'",
+                remedy=f"Install the same{' code' if own else ''} on all machines"
+                + ("" if own else command),
             )
 
 
