@@ -15,8 +15,8 @@ CONNECT_SECONDS = 5.0  # for a port to answer at all
 STORE_BYTES = 256 * 2**20  # of a local Ray's object store: a few batches; it spills to the disk
 BUSY = "A machine with much to do may be too slow for Ray's start: try again"
 START = (
-    "Start it with `ray start --head`, and look at `ray status`; for one that asks for a token, set "
-    "RAY_AUTH_MODE=token"
+    "Start it with `ray start --head`, and look at `ray status`; for one that asks for a token, "
+    "set RAY_AUTH_MODE=token"
 )
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",

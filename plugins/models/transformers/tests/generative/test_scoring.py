@@ -140,3 +140,28 @@ def test_many_questions_of_one_image_look_at_it_once(
     plugin.respond([trial(frames, question, edit=edit) for question in words])
     plugin.respond([*asked, trial(frames, "what", edit=edit)])
     assert all(rows)
+
+
+def test_many_answers_of_one_trial_are_halved_where_memory_does_not_suffice(
+    build: Build, folder_of: Any, trial: MakeTrial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choices = ("red ball", "the dog", "what is", "ball of", "dog is", "it is")
+    asked = [trial(1, choices=choices)]
+    [whole] = build("qwen2-vl", reuse_prefix=False).respond(asked)
+    plugin = build("qwen2-vl", reuse_prefix=False, max_new_tokens=2)
+    generate = plugin._model.network.generate
+    rows: list[int] = []
+
+    def small(**given: Any) -> Any:
+        rows.append(len(given["input_ids"]))
+        if rows[-1] > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return generate(**given)
+
+    monkeypatch.setattr(plugin._model.network, "generate", small)
+    with pytest.warns(UserWarning, match="rows at once"):
+        [halved] = plugin.respond(asked)
+    assert rows == [6, 4, 2, 2, 2]
+    np.testing.assert_allclose(halved.logits, whole.logits, atol=1e-5)
+    with pytest.raises(torch.OutOfMemoryError):  # the engine halves these
+        plugin.respond([*asked, trial(1, "what")])

@@ -54,7 +54,7 @@ def batches(
     One at a time, where a model would count padding as words. With `reuse` (no row has an edit)
     an image of several rows goes through the network once.
     """
-    size = model.files.context.batch_size if model.takes_padding else 1  # one row has no padding
+    size = model.rows if model.takes_padding else 1  # one row has no padding
     if reuse and size > 1 and model.kind in CAUSAL:
         by_image, rows = rows_by_image(model, rows)
         for of_image in by_image:

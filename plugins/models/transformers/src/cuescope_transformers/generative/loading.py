@@ -1,6 +1,7 @@
 """A generative model with its processor: files now, weights when they are first needed."""
 
 import inspect
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -70,6 +71,23 @@ class GenerativeModel:
                 remedy="Leave attn_implementation out." if chosen else "Ask it for plain answers.",
             )
         return shape
+
+    @property
+    def rows(self) -> int:
+        """How many go through the network together."""
+        return self._most_rows[-1]
+
+    @cached_property
+    def _most_rows(self) -> list[int]:
+        return [self.files.context.batch_size]
+
+    def halve_rows(self) -> None:
+        """For want of memory; says so."""
+        self._most_rows.append((self.rows + 1) // 2)
+        warnings.warn(
+            f"out of memory with the answers of one trial; going on with {self.rows} rows at once",
+            stacklevel=2,
+        )
 
     @cached_property
     def ahead(self) -> LoadedAhead[Image.Image]:

@@ -31,9 +31,23 @@ from cuescope_transformers.generative.prompts import (
 
 
 def respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
-    """Logits, text and embedding, as each trial asks."""
+    """Logits, text and embedding, as each trial asks.
+
+    The engine halves a batch for which memory does not suffice. A single trial may still have many
+    rows, one for each answer of several words: then these are halved.
+    """
     for trial in trials:
         require_editable(model, trial)
+    while True:
+        try:
+            return _respond(model, trials)
+        except torch.OutOfMemoryError:
+            if len(trials) > 1 or model.rows == 1:
+                raise
+            model.halve_rows()
+
+
+def _respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     rows = rows_of(model, trials)
     # where some are edited, both sides of a contrast take the same way
     reuse = model.options.reuse_prefix and not any(trial.edit for trial in trials)
