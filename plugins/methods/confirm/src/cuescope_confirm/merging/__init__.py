@@ -229,10 +229,10 @@ class _Learner:
         Of the frames that are this one's too, the share beyond chance counts as ranked perfectly.
         """
         mine, frames = self._frames[own], self._drawn[other]
+        if not frames or not 0 < len(mine) < self._total:
+            return 0.0
         unlisted = [each for each in frames if each not in mine]
         chance = len(mine) / self._total
-        if not frames or not mine or chance >= 1:
-            return 0.0
         listed = max(0.0, (1 - len(unlisted) / len(frames) - chance) / (1 - chance))
         if listed == 1:
             return 1.0
