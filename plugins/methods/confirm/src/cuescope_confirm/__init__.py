@@ -71,10 +71,12 @@ class Confirm(Plugin):
 
         require_data(audit, self.data_needs, "confirm")
         named = audit.once(interventions, audit, self.options)
-        power = power_line(audit.once(prepare, audit, self.options), named, self.options)
-        audit.note("power", power)
-        if audit.context.planning:
-            audit.context.announce(power)
+        study = audit.once(prepare, audit, self.options)
+        if study.cues:
+            power = power_line(study, named, self.options)
+            audit.note("power", power)
+            if audit.context.planning:
+                audit.context.announce(power)
         yield from features(audit.once(gather, audit, self.options))
 
     @hookimpl

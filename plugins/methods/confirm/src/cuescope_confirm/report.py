@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from cuescope_confirm.locating.placebos import said
 from cuescope_confirm.measuring import COARSE, Measured, Results, Row, differences
 from cuescope_confirm.merging import RULE as MERGING
+from cuescope_confirm.merging.modalities import NO_CUE
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Control, Effect
 from cuescope_confirm.study import Cue, Study
@@ -27,6 +28,10 @@ MISSING = (
     "No cue is shown to be a cause. What a decision lacks stands beside each cue: more samples "
     "(`--on SPLIT`) or a tool (`--tool detector=SPEC`) may bring it."
 )
+NONE = (
+    "More samples find weaker cues. What each method could have missed stands in its own report, "
+    "in the folder `found`."
+)
 
 
 def points(value: float) -> str:
@@ -46,15 +51,15 @@ def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[
         verdict: sum(row.ruling.verdict == verdict for row in results.rows)
         for verdict in ("causes", "accompanies", "cannot tell")
     }
-    audit.note("next step", NEXT if counts["causes"] else MISSING)
+    step = NEXT if counts["causes"] else MISSING if results.rows else NONE
+    audit.note("next step", step)
     audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
     for table in tables(results, options) if results.rows else ():
         audit.attach(table)
     for row in results.rows:
         yield from scores_of(row)
     if not results.rows:
-        words = "No method has a finding, so there is no cue to test."
-        words += " What each could have missed stands in its own report."
+        words = audit.notes.get(NO_CUE) or "No method has a finding, so there is no cue to test."
         yield Score(feature=NOTHING, label=None, metric="effect", value=None, statement=words)
 
 
@@ -152,6 +157,7 @@ def tables(results: Results, options: ConfirmOptions) -> Iterator[Table]:
     """The dossier, the matrix of cues and witnesses, what each did, and what does not apply."""
     yield dossier_table(results)
     yield matrix(results)
+    yield places_table(results)
     yield figures_table(results)
     yield placebo_table(results)
     if rows := reasons(results):
@@ -164,14 +170,10 @@ def tables(results: Results, options: ConfirmOptions) -> Iterator[Table]:
 
 def dossier_table(results: Results) -> Table:
     """A cue a line."""
-    columns = (
-        *("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost"),
-        *("samples with it", "located by", "AUROC", "area"),
-    )
+    columns = ("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost")
     rows = []
     for row in results.rows:
-        located, ruling = row.target.located, row.ruling
-        quality = located.quality if located else None
+        ruling = row.ruling
         values: tuple[Cell, ...] = (
             row.target.cue.name,
             row.target.cue.about or "any",
@@ -179,6 +181,29 @@ def dossier_table(results: Results) -> Table:
             "yes" if ruling.necessary else "-",
             "yes" if ruling.sufficient else "-",
             None if row.lost is None else 100 * row.lost[0],
+        )
+        rows.append(dict(zip(columns, values, strict=True)))
+    return Table(
+        title="Cues by harm (accuracy lost in points, over all samples)",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            "Necessary: taking the cue out moves the answers. Sufficient: putting it into samples "
+            "without it does.",
+        ),
+    )
+
+
+def places_table(results: Results) -> Table:
+    """Where each cue is, and how sure that is."""
+    columns = ("cue", "label", "samples with it", "located by", "AUROC", "area")
+    rows = []
+    for row in results.rows:
+        located = row.target.located
+        quality = located.quality if located else None
+        values: tuple[Cell, ...] = (
+            row.target.cue.name,
+            row.target.cue.about or "any",
             quality.n if quality else 0,
             quality.by if quality else row.target.reason,
             None if quality is None or quality.auroc is None else round(quality.auroc, 2),
@@ -186,7 +211,7 @@ def dossier_table(results: Results) -> Table:
         )
         rows.append(dict(zip(columns, values, strict=True)))
     return Table(
-        title="Cues by harm (accuracy lost in points, over all samples)",
+        title="Where each cue is",
         columns=columns,
         rows=tuple(rows),
         notes=(
@@ -340,7 +365,7 @@ def found_by(cues: list[Cue]) -> Table:
     rows = []
     for cue in cues:
         runs: dict[str, list[str]] = {}
-        for member in cue.members:
+        for member in cue.members or (cue,):
             runs.setdefault(member.run, []).append(member.id.removeprefix(f"{member.run} "))
         rows.append(
             {

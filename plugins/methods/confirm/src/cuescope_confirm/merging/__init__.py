@@ -10,6 +10,8 @@ Two findings are one cue where
   on groups that it has not learned from. There is one on the embedding and one on colours, and the
   worse one counts. Frames that both list count as recognised, as far as they are more than chance.
 
+Video and question are no cues where the model needs both (modalities.py).
+
 Where both mark regions in the same frames, half of the smaller region must be in both. Two kinds of
 one annotated factor are two cues.
 """
@@ -23,8 +25,6 @@ from jaxtyping import Float
 
 from cuescope_confirm.asking import (
     ABOUT_OBJECTS,
-    BACKGROUNDS,
-    MODALITIES,
     Direction,
     direction_of,
     has_kind,
@@ -34,6 +34,7 @@ from cuescope_confirm.asking import (
 from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.learned import FrameId, colours, embeddings
 from cuescope_confirm.locating.linear import Linear, Training, fit
+from cuescope_confirm.merging.modalities import NO_CUE, PLACES, fused, modalities, place_of
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
@@ -52,27 +53,39 @@ RULE = (
     f"other is: a linear model of one ranks the other's frames above frames of neither (AUROC "
     f"{GOOD_AUROC}), on average over the findings that are joined."
 )
-PLACES = {"video": "the video", "text": "the question", "background": "the background"}
 Box = tuple[float, float, float, float]
 
 
 def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue, ...]:
-    """The findings of a study, those that are one cue as one; the order is that of the first."""
-    if not (len(study.reports) > 1 if options.merge is None else options.merge):
+    """The findings of a study, those that are one cue as one; the order is that of the first.
+
+    Findings about one whole modality are one cue in any case: every test of them is the same.
+    """
+    if options.merge is False:
         return study.cues
+    groups = modalities(study.cues)
+    whole = [_as_one(audit, study, group, set()) if group[1:] else group[0] for group in groups]
+    listed = {cue.id for group in groups for cue in group}
+    others = [cue for cue in study.cues if cue.id not in listed]
+    order = {cue.id: row for row, cue in enumerate(study.cues)}
+    if not (options.merge or len(study.reports) > 1):
+        merged = [*whole, *others]
+        return tuple(sorted(merged, key=lambda cue: order[(*cue.members, cue)[0].id]))
+    if (why := fused(study, groups)) is not None:
+        audit.note(NO_CUE, why)
+        whole = []
     # a feature that is about several labels is looked at once
     by_feature: dict[str, list[Cue]] = {}
-    for cue in study.cues:
+    for cue in others:
         by_feature.setdefault(cue.feature.key, []).append(cue)
     first = [cues[0] for cues in by_feature.values()]
     values = recognition(audit, study, first)
-    merged = []
+    merged = [replace(cue, members=cue.members or (cue,)) for cue in whole]
     for group in joined(np.minimum(values, values.T)):
         members = [cue for row in group for cue in by_feature[first[row].feature.key]]
         known = values[np.ix_(group, group)].mean(axis=0)  # how well the others rank each
         pure = {first[row].feature.key for row, k in zip(group, known, strict=True) if k >= PURE}
         merged.append(_as_one(audit, study, members, pure))
-    order = {cue.id: row for row, cue in enumerate(study.cues)}
 
     def rank(cue: Cue) -> tuple[int, int]:
         methods = {member.run for member in cue.members}
@@ -124,7 +137,7 @@ def recognition(
 
 def _known(first: Cue, second: Cue) -> bool | None:
     """Whether two findings are one cue by what they are; None where their frames must tell."""
-    places = _place(first), _place(second)
+    places = place_of(first), place_of(second)
     if places != (None, None):
         return places[0] == places[1]
     kinds = kind_of_background(first), kind_of_background(second)
@@ -136,14 +149,6 @@ def _known(first: Cue, second: Cue) -> bool | None:
 
 
 # ---------------------------------------------------------------------- what is known of a finding
-
-
-def _place(cue: Cue) -> str | None:
-    """Where a finding without a place of its own lies; None for any other."""
-    kind = cue.feature.kind
-    if kind in MODALITIES:
-        return "text" if any(w in cue.feature.key for w in ("text", "question")) else "video"
-    return "background" if kind in BACKGROUNDS and kind_of_background(cue) is None else None
 
 
 def _questions(cue: Cue) -> str | None:
@@ -349,7 +354,7 @@ def _answers_moved(audit: Audit, study: Study, cue: Cue, direction: Direction) -
 
 def _best_name(cues: Sequence[Cue]) -> str:
     """One that a check gave, else a word or an annotation, else what a method calls it."""
-    if (place := _place(cues[0])) is not None:
+    if (place := place_of(cues[0])) is not None:
         return PLACES[place]
     ranked: list[list[str | None]] = [
         [cue.checked for cue in cues],
@@ -369,7 +374,7 @@ def _occurrences(lead: Cue, members: Sequence[Cue], pure: Set[str]) -> tuple[Occ
 
     A finding that also holds other frames shows the cue, and is no example of it.
     """
-    if _is_annotated(lead) or _place(lead) is not None:
+    if _is_annotated(lead) or place_of(lead) is not None:
         return lead.feature.occurrences
     met: dict[tuple[str, int | None], Occurrence] = {}
     for cue in (lead, *members):
