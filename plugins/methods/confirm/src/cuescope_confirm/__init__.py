@@ -93,8 +93,9 @@ class Confirm(Plugin):
         """The verdicts."""
         from cuescope_confirm.figures import contrasts
         from cuescope_confirm.reasoning import say_do_gap
-        from cuescope_confirm.report import scores, sources
+        from cuescope_confirm.report import scores
         from cuescope_confirm.study import prepare
+        from cuescope_confirm.tables import sources
 
         results = audit.once(_results, audit, self.options, outcomes)
         rows = list(scores(audit, self.options, results))

@@ -10,7 +10,8 @@ Two findings are one cue where
   on groups that it has not learned from. There is one on the embedding and one on colours, and the
   worse one counts. Frames that both list count as recognised, as far as they are more than chance.
 
-Video and question are no cues where the model needs both (modalities.py).
+What is no cue is left out (modalities.py): video and question where the model needs both, and
+figures of a run as a whole.
 
 Where both mark regions in the same frames, half of the smaller region must be in both. Two kinds of
 one annotated factor are two cues.
@@ -25,6 +26,7 @@ from jaxtyping import Float
 
 from cuescope_confirm.asking import (
     ABOUT_OBJECTS,
+    NOWHERE,
     Direction,
     direction_of,
     has_kind,
@@ -34,7 +36,7 @@ from cuescope_confirm.asking import (
 from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.learned import FrameId, colours, embeddings
 from cuescope_confirm.locating.linear import Linear, Training, fit
-from cuescope_confirm.merging.modalities import NO_CUE, PLACES, fused, modalities, place_of
+from cuescope_confirm.merging.modalities import NO_CUE, PLACES, modalities, no_cues, place_of
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
@@ -71,9 +73,10 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
     if not (options.merge or len(study.reports) > 1):
         merged = [*whole, *others]
         return tuple(sorted(merged, key=lambda cue: order[(*cue.members, cue)[0].id]))
-    if (why := fused(study, groups)) is not None:
-        audit.note(NO_CUE, why)
-        whole = []
+    if reasons := list(no_cues(study, groups, others)):
+        audit.note(NO_CUE, " ".join(reasons))
+    whole = [] if len(groups) > 1 else whole
+    others = [cue for cue in others if cue.feature.kind not in NOWHERE]
     # a feature that is about several labels is looked at once
     by_feature: dict[str, list[Cue]] = {}
     for cue in others:

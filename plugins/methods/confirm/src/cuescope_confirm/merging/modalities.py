@@ -1,8 +1,8 @@
-"""Findings that have a place by definition: a whole modality, or the whole background."""
+"""Findings that have a place by definition (a modality, the background), and what is no cue."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.asking import BACKGROUNDS, MODALITIES, kind_of_background
+from cuescope_confirm.asking import BACKGROUNDS, MODALITIES, NOWHERE, kind_of_background
 from cuescope_confirm.study import Cue, Study
 
 NO_CUE = "no cue"  # the note that says why what was found is none
@@ -40,14 +40,15 @@ def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
     return list(groups.values())
 
 
-def fused(study: Study, groups: Sequence[Sequence[Cue]]) -> str | None:
-    """Why video and question are no cues where the model needs both; None where it does not.
+def no_cues(study: Study, groups: Sequence[Sequence[Cue]], others: Sequence[Cue]) -> Iterator[str]:
+    """Why some findings are no cues; `groups` are those about modalities.
 
-    A model that answers from both together does as it should; one that answers from either alone
-    has findings of its own about that one alone.
+    A model that answers from video and question together does as it should; one that answers from
+    either alone has findings of its own about that one alone.
     """
-    if len(groups) < 2:
-        return None
-    run = groups[0][0].run
-    said = next(iter(study.reports[run].statements), "")
-    return f"The video and the question are no cues, since the model needs both. {run}: {said}"
+    if len(groups) > 1:
+        run = groups[0][0].run
+        said = next(iter(study.reports[run].statements), "")
+        yield f"The video and the question are no cues, since the model needs both. {run}: {said}"
+    if names := [f"'{cue.name}' ({cue.run})" for cue in others if cue.feature.kind in NOWHERE]:
+        yield f"{', '.join(names)}: figures of the run as a whole, and no cues."
