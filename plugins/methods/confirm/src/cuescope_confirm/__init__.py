@@ -1,6 +1,7 @@
 """Does the cue cause the answer? Findings of a stored run, tested by interventions and placebos."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cuescope_confirm.options import ConfirmOptions
@@ -65,6 +66,7 @@ class Confirm(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues where they are in the held-out samples."""
         from cuescope_confirm.measuring import power_line
+        from cuescope_confirm.merging import merge_cues
         from cuescope_confirm.study import prepare
         from cuescope_confirm.trials import features, gather, interventions
         from cuescope_sdk.data import require_data
@@ -72,7 +74,9 @@ class Confirm(Plugin):
         require_data(audit, self.data_needs, "confirm")
         named = audit.once(interventions, audit, self.options)
         study = audit.once(prepare, audit, self.options)
-        if study.cues:
+        cues = audit.once(merge_cues, audit, self.options, study)
+        if cues:
+            study = replace(study, cues=cues)
             power = power_line(study, named, self.options)
             audit.note("power", power)
             if audit.context.planning:
@@ -92,10 +96,10 @@ class Confirm(Plugin):
     ) -> Iterable[Score]:
         """The verdicts."""
         from cuescope_confirm.figures import contrasts
+        from cuescope_confirm.merging.sources import sources
         from cuescope_confirm.reasoning import say_do_gap
         from cuescope_confirm.report import scores
         from cuescope_confirm.study import prepare
-        from cuescope_confirm.tables import sources
 
         results = audit.once(_results, audit, self.options, outcomes)
         rows = list(scores(audit, self.options, results))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from cuescope_confirm.measuring import Results, Row
+from cuescope_confirm.report import points
 from cuescope_confirm.scores import Control
-from cuescope_confirm.tables import points
 from cuescope_sdk import Audit, Evidence, Verdict
 
 BESIDE: dict[Control, str] = {
