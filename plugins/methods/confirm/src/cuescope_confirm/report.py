@@ -26,6 +26,10 @@ MISSING = (
     "No cue is shown to be a cause. What a decision lacks stands beside each cue: more samples "
     "(`--on SPLIT`) or a tool (`--tool detector=SPEC`) may bring it."
 )
+ALONE = (
+    "Each finding is tested by itself with `-O merge=false`, in `cuescope investigate` with "
+    "`-O confirm.merge=false`."
+)
 NONE = (
     "More samples find weaker cues. What each method could have missed stands in its own report, "
     "in the folder `found`."
@@ -49,7 +53,8 @@ def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[
         verdict: sum(row.ruling.verdict == verdict for row in results.rows)
         for verdict in ("causes", "accompanies", "cannot tell")
     }
-    step = NEXT if counts["causes"] else MISSING if results.rows else NONE
+    without_rows = ALONE if NO_CUE in audit.notes else NONE
+    step = NEXT if counts["causes"] else MISSING if results.rows else without_rows
     audit.note("next step", step)
     audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
     for table in tables(results, options) if results.rows else ():

@@ -61,21 +61,22 @@ Box = tuple[float, float, float, float]
 def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue, ...]:
     """The findings of a study, those that are one cue as one; the order is that of the first.
 
-    Findings about one whole modality are one cue in any case: every test of them is the same.
+    Findings about one whole modality are one cue in any case: every test of them is the same. What
+    is no cue is left out, and a note says why.
     """
     if options.merge is False:
         return study.cues
     groups = modalities(study.cues)
-    whole = [_as_one(audit, study, group, set()) if group[1:] else group[0] for group in groups]
     listed = {cue.id for group in groups for cue in group}
     others = [cue for cue in study.cues if cue.id not in listed]
-    order = {cue.id: row for row, cue in enumerate(study.cues)}
-    if not (options.merge or len(study.reports) > 1):
-        merged = [*whole, *others]
-        return tuple(sorted(merged, key=lambda cue: order[(*cue.members, cue)[0].id]))
-    if reasons := list(no_cues(study, groups, others)):
+    several = options.merge or len(study.reports) > 1
+    if reasons := list(no_cues(study, groups, others if several else ())):
         audit.note(NO_CUE, " ".join(reasons))
-    whole = [] if len(groups) > 1 else whole
+    whole = [_as_one(audit, study, group, set()) for group in groups if len(groups) == 1]
+    order = {cue.id: row for row, cue in enumerate(study.cues)}
+    if not several:
+        whole = [cue if cue.members[1:] else cue.members[0] for cue in whole]
+        return tuple(sorted([*whole, *others], key=lambda cue: order[(*cue.members, cue)[0].id]))
     others = [cue for cue in others if cue.feature.kind not in NOWHERE]
     # a feature that is about several labels is looked at once
     by_feature: dict[str, list[Cue]] = {}
@@ -83,7 +84,7 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
         by_feature.setdefault(cue.feature.key, []).append(cue)
     first = [cues[0] for cues in by_feature.values()]
     values = recognition(audit, study, first)
-    merged = [replace(cue, members=cue.members or (cue,)) for cue in whole]
+    merged = whole
     for group in joined(np.minimum(values, values.T)):
         members = [cue for row in group for cue in by_feature[first[row].feature.key]]
         known = values[np.ix_(group, group)].mean(axis=0)  # how well the others rank each

@@ -50,5 +50,6 @@ def no_cues(study: Study, groups: Sequence[Sequence[Cue]], others: Sequence[Cue]
         run = groups[0][0].run
         said = next(iter(study.reports[run].statements), "")
         yield f"The video and the question are no cues, since the model needs both. {run}: {said}"
-    if names := [f"'{cue.name}' ({cue.run})" for cue in others if cue.feature.kind in NOWHERE]:
-        yield f"{', '.join(names)}: figures of the run as a whole, and no cues."
+    figures = {f"'{cue.name}' ({cue.run})": None for cue in others if cue.feature.kind in NOWHERE}
+    if figures:
+        yield f"{', '.join(figures)}: figures of the run as a whole, and no cues."
