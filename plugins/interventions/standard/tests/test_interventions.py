@@ -12,7 +12,7 @@ from cuescope_sdk.testing import InterventionContract, checks, run_check
 
 ALL = (
     *(tokens.Hide, tokens.Average, pixels.Blank, pixels.Blur, pixels.Inpaint, mixing.Swap),
-    *(mixing.Transplant, frames.Hold, frames.Freeze, words.Name, words.Mention),
+    *(mixing.Transplant, mixing.Recolour, frames.Hold, frames.Freeze, words.Name, words.Mention),
     words.SwapQuestion,
 )
 
@@ -40,6 +40,29 @@ def test_a_donors_object_is_not_taken_with_its_background() -> None:
     swap = mixing.Swap(mixing.Swap.Options(), None)  # type: ignore[arg-type]
     [trial] = swap.intervene([case], {})
     assert (np.asarray(trial.sample.frames[0].load()) == 90).all()
+
+
+def test_a_cast_goes_and_shapes_stay() -> None:
+    """A cast of all of the frame, and the colour of a thing on black."""
+    shapes = np.random.default_rng(0).integers(0, 200, (8, 8, 3)).astype(np.uint8)
+    green = np.rint(0.6 * shapes + 0.4 * np.array([40, 200, 60])).astype(np.uint8)
+    red, white = np.zeros((8, 8, 3), np.uint8), np.zeros((8, 8, 3), np.uint8)
+    red[2:5, 2:5, 0], white[4:7, 3:6] = 230, 200
+    there, elsewhere = np.zeros((2, 8, 8), bool)
+    there[1:6, 1:6], elsewhere[3:8, 2:7] = True, True
+    recolour = mixing.Recolour(mixing.Recolour.Options(), None)  # type: ignore[arg-type]
+
+    def done(own: np.ndarray, place: np.ndarray, donor: np.ndarray, its: Place) -> np.ndarray:
+        sample, other = (Sample(key="a", frames=(Frame.from_array(a),)) for a in (own, donor))
+        case = Case(sample, Place(masks=(place,)), donor=other, donor_place=its)
+        [trial] = recolour.intervene([case], {})
+        return np.asarray(trial.sample.frames[0].load()).astype(int)
+
+    whole = np.ones((8, 8), bool)
+    assert np.abs(done(green, whole, shapes, Place()) - shapes).max() <= 4
+    disc = done(red, there, white, Place(masks=(elsewhere,)))
+    assert np.abs(disc[2:5, 2:5] - 200).max() <= 4
+    assert disc[0].max() == 0
 
 
 def test_frames_with_the_cue_give_way_to_the_nearest_without() -> None:

@@ -9,7 +9,7 @@ import pytest
 from cuescope_confirm import asking, measuring
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, _Maker
-from cuescope_confirm.locating.linear import Linear, Region
+from cuescope_confirm.locating.linear import Linear, PatchModel, Region, Training, learn_region
 from cuescope_confirm.scores import Decision, auroc, corrected, decide, effect_of, enough, rule
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.interventions import Case, Localisation, LocatedCue, Place
@@ -84,6 +84,50 @@ def test_an_effect_that_is_surely_small_is_none() -> None:
     assert decide(effect, level=0.05, margin=0.1) == NO
 
 
+def test_a_part_of_what_is_claimed_is_neither_all_of_it_nor_nothing() -> None:
+    part = 0.2 + RNG(0).random(900) * 0.1
+    [effect] = corrected([effect_of(part, Groups.single(900), {}, RNG(1), 0.95)])
+    said = [decide(effect, level=0.05, margin=0.1, claimed=claimed) for claimed in (0.1, 0.5)]
+    assert said == [YES, OPEN]
+
+
+def test_an_effect_is_held_against_all_that_a_cause_would_not_do() -> None:
+    """Beyond the placebo by 30 points, of which 25 come on other labels too."""
+    change, groups = np.full(40, 0.3), Groups.single(40)
+    controls: Any = {"other labels": (np.full(20, 0.25), Groups.single(20))}
+    effect = effect_of(change, groups, controls, RNG(0), 0.95, np.full(40, 0.2))
+    assert effect.value == pytest.approx(0.3)
+    assert effect.least == pytest.approx(0.05)
+
+
+def test_what_stands_in_one_place_is_seen_whole() -> None:
+    """Four in ten of its patches look like others; by its look alone 53% of it would be seen."""
+    rng = RNG(0)
+    grids = rng.normal(size=(120, 8, 8, 2))
+    shows = np.arange(120) % 2 == 0
+    seen = shows[:, None, None] & (rng.random((120, 2, 5)) < 0.6)
+    grids[:, 6:, :5, 0] += 2 * seen
+    data = Training(shows, np.full(120, "cup"), Groups.single(120))
+    region = learn_region(list(grids), data, rng)
+    assert region is not None
+    assert region.auroc > 0.95
+    masks = np.stack([region.mask(grid) for grid in grids[shows]])
+    assert masks[:, 6:, :5].mean() > 0.59
+    assert masks[:, :5].mean() < 0.1
+
+
+def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
+    cue: Any = SimpleNamespace(
+        feature=SimpleNamespace(kind="cluster"), label="left", labels=(), foreign=False
+    )
+    side, whether = (
+        Sample(key="a", frames=(), question="Where?", choices=("left", "right"), label="right"),
+        Sample(key="b", frames=(), question="Is it?", choices=("yes", "no"), label="no"),
+    )
+    assert [asking.asked(cue, sample) for sample in (side, whether)] == [side, None]
+    assert not asking.is_of_label(cue, side)
+
+
 def test_false_alarms_are_as_rare_as_promised() -> None:
     """Twelve witnesses of nothing, many times over: any confirmed one is rare."""
     rng, alarms = RNG(1), 0
@@ -149,12 +193,14 @@ def test_where_answers_are_alike_nothing_is_caused(
     right[-3:] = 0  # a few errors, with the cue and without
     seen = asking.Seen((), present, np.ones(200, bool), right, np.full(200, "cup"))
     monkeypatch.setattr(asking, "seen_of", lambda *_: seen)
-    cue: Any = SimpleNamespace(feature=SimpleNamespace(kind="cluster"), label="cup", labels=())
+    cue: Any = SimpleNamespace(
+        feature=SimpleNamespace(kind="cluster"), label="cup", labels=(), foreign=False
+    )
     audit: Any = None
     direction = asking.direction_of(audit, audit, cue)
     located = SimpleNamespace(quality=Localisation("annotated"))
     target: Any = SimpleNamespace(located=located, direction=direction)
-    named = SimpleNamespace(kind=SimpleNamespace(needs="region"))
+    named = SimpleNamespace(kind=SimpleNamespace(needs="region", partial=False))
     witness = SimpleNamespace(named=named, answers=present)
     measured: Any = SimpleNamespace(decision="confirms", removes=True, effect=None, witness=witness)
     assert measuring._ruling(target, [measured]).verdict == verdict
@@ -162,7 +208,8 @@ def test_where_answers_are_alike_nothing_is_caused(
 
 def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
     grid = np.array([[[0.0], [3.0]], [[2.0], [1.0]]])
-    region = Region(Linear(np.zeros(1), np.ones(1)), threshold=9.0, auroc=1.0, area=0.5)
+    model = PatchModel(Linear(np.zeros(1), np.ones(1)), threshold=9.0)
+    region = Region(model, auroc=1.0, area=0.5)
     assert region.likest(grid).tolist() == [[False, True], [True, False]]
 
     def corner(row: int) -> Place:

@@ -46,13 +46,17 @@ class Intervention(Plugin, ABC):
     in. `requires` are the model's outputs and edits and the tools that it cannot do without.
     `placebo` says beside what it is measured: the same change of an equal region "elsewhere", with
     content of an "other donor" (one with the cue where it removes, one without where it inserts),
-    of "other frames" of the same sample, or with "other words".
+    of "other frames" of the same sample, or with "other words". What is taken of a donor is taken
+    `in_place`, where the cue is in the sample; else where it is in the donor, or would be. What is
+    `partial` leaves something of the cue: where it does nothing, that says nothing of the cue.
     """
 
     title: ClassVar[str]
     needs: ClassVar[Knowledge]
     effect: ClassVar[Effect] = "removes"
     placebo: ClassVar[Placebo] = "elsewhere"
+    in_place: ClassVar[bool] = True
+    partial: ClassVar[bool] = False
     requires: ClassVar[Requirements] = Requirements(outputs=frozenset())
 
     @abstractmethod

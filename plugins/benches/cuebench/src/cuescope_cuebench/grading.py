@@ -165,7 +165,8 @@ class _Bench:
             return nothing | {"why": str(error)}
         # as they were found: that, and not where `confirm` sees them, is what is graded
         planted = self._planted_of(confirmed, sheet) | self._planted_of(report, sheet)
-        graded = self._graded(confirmed, confirmed.findings, planted, confirmed.headlines)
+        sure = [score for score in confirmed.scores if score.metric == "excess"]
+        graded = self._graded(confirmed, confirmed.findings, planted, sure)
         verdicts = [[verdict_of(confirmed, s), planted[s.feature]] for s in confirmed.headlines]
         enough = confirmed.notes.get("power", "").endswith("enough")
         return graded | {"verdicts": verdicts, "enough": enough}

@@ -1,6 +1,6 @@
 """What another sample shows in a region: without the cue, or with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,8 @@ from cuescope_sdk.interventions import Case, Intervention, change_frames, open_f
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Mask = Bool[np.ndarray, "row col"]
+FLAT = 2.0  # grey levels: a channel with less spread has no form of its own
+MOST_SPREAD = 8.0  # times that the spread of a channel grows at most: noise stays noise
 
 
 class Swap(Intervention):
@@ -44,20 +46,65 @@ class Transplant(Intervention):
         return [pasted(case, "transplant") for case in cases]
 
 
+class Recolour(Intervention):
+    """The cue's region takes the colours of a sample without the cue; shapes stay as they are.
+
+    Mean and spread of each channel become those of the donor's region (Reinhard et al., 2001), so
+    that a cast of all of the frame or the colour of a thing goes, and the thing stays. A channel
+    that is the same all over the region follows its brightness.
+    """
+
+    title = "its region takes the colours of a sample without it"
+    needs = "region"
+    placebo = "other donor"
+    in_place = False
+    partial = True
+
+    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
+        """The samples with changed frames."""
+        return [from_donor(case, "recolour", _recoloured) for case in cases]
+
+
+def _recoloured(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
+    """The pixels with mean and spread of the donor's, channel by channel."""
+    taken = np.asarray(open_frame(frame), np.float32)
+    donor = taken[inside] if inside is not None and inside.any() else taken.reshape(-1, 3)
+    own = pixels[mask].astype(np.float32)
+    grey = own.mean(axis=1)
+    changed = np.empty_like(own)
+    for channel in range(3):
+        values = own[:, channel]
+        flat = values.std() < FLAT
+        form = grey if flat else values
+        share = min(float(donor[:, channel].std()) / max(float(form.std()), 1e-6), MOST_SPREAD)
+        changed[:, channel] = (form - form.mean()) * share + donor[:, channel].mean()
+    result = pixels.copy()
+    result[mask] = np.rint(changed.clip(0, 255)).astype(np.uint8)
+    return result
+
+
 def pasted(case: Case, operation: str) -> Trial:
     """The case's sample with the donor's pixels under the masks, frame by frame."""
+    return from_donor(case, operation, _taken)
+
+
+def from_donor(
+    case: Case, operation: str, paint: Callable[[Frame, Mask | None, Pixels, Mask], Pixels]
+) -> Trial:
+    """The case's sample, painted with a frame of the donor, where `donor_place` is in it."""
     donor = case.donor
     if donor is None or not donor.frames:
         raise ValueError(f"{operation} needs a donor for sample {case.sample.key}")
     frames, masks = donor.frames, case.donor_place.masks
+    shown = [n for n, mask in enumerate(masks) if mask.any()] or list(range(len(frames)))
 
-    def paint(number: int) -> partial[Pixels]:
-        at = min(number, len(frames) - 1)
-        return partial(_taken, frames[at], masks[at] if masks else None)
+    def of_frame(number: int) -> partial[Pixels]:
+        at = min(shown, key=lambda other: (abs(other - number), other))
+        return partial(paint, frames[at], masks[at] if masks else None)
 
     source = ",".join(frame.key[:12] for frame in frames)
     outside = "".join(str(int(mask.sum())) for mask in masks)
-    return change_frames(case.sample, case.place, f"{operation} {source} {outside}", paint)
+    return change_frames(case.sample, case.place, f"{operation} {source} {outside}", of_frame)
 
 
 def _taken(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:

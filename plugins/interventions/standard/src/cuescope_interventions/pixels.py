@@ -76,6 +76,7 @@ class Blur(Painted):
     """The region is out of focus: its mean colour stays, its detail goes."""
 
     title = "its pixels are blurred"
+    partial = True
     Options = BlurOptions
     options: BlurOptions
 

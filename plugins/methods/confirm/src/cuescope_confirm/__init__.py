@@ -30,6 +30,12 @@ METRICS = (
         "more than its placebo does, as a cause would (-1 to 1)",
     ),
     Metric(
+        name="excess",
+        title="Effect beyond all controls",
+        meaning="the same, less what the intervention does at most where a cause would do nothing: "
+        "with the placebo alone, without the cue, at an unfound cue, on other labels (-1 to 1)",
+    ),
+    Metric(
         name="accuracy_lost",
         title="Accuracy lost",
         meaning="share of all samples that are wrong because of the cue: its cost where it is, "

@@ -29,13 +29,22 @@ class Direction:
     answer in all others, or, where every sample shows it, that of whatever is answered. `harms`
     says that it makes answers wrong. `sign` is 1 where taking the cue out should raise that
     probability. `shown` is False where the run's answers are as right with the cue as without it,
-    within chance: then no direction is known, and there is no difference to be caused.
+    within chance: then no direction is known, and there is no difference to be caused. `gap` is
+    that difference there, and `z` how many standard errors it is.
     """
 
     toward: Toward = "the right answer"
     sign: int = 1
     gap: float | None = None
     shown: bool = True
+    z: float | None = None
+
+    @property
+    def sure_gap(self) -> float:
+        """The size of the gap, less what may be chance (one-sided, 5%); 0 where none is known."""
+        if self.gap is None or self.z is None:
+            return 0.0
+        return max(0.0, abs(self.gap) * (1 - SHOWN / max(abs(self.z), 1e-9)))
 
     @property
     def harms(self) -> bool:
@@ -44,9 +53,15 @@ class Direction:
 
 
 def asked(cue: Cue, sample: Sample) -> Sample | None:
-    """The sample as it is asked for a finding; None where the finding is not about it."""
-    if cue.feature.kind not in ABOUT_OBJECTS or cue.label is None or cue.label in sample.choices:
+    """The sample as it is asked for a finding; None where the finding is not about it.
+
+    A finding about a label is not about a question that this label is no answer to.
+    """
+    labels = cue.labels or ((cue.label,) if cue.label is not None else ())
+    if not labels or not sample.choices or set(labels) & set(sample.choices):
         return sample
+    if cue.feature.kind not in ABOUT_OBJECTS:
+        return sample if cue.foreign else None
     if sample.question is not None:
         about = sample.annotations.get("question_type")
         return sample if about == cue.label else None
@@ -63,10 +78,15 @@ def asked(cue: Cue, sample: Sample) -> Sample | None:
 
 
 def is_of_label(cue: Cue, sample: Sample) -> bool:
-    """Whether a finding's label is that of the sample; true of findings about no label."""
+    """Whether a finding's label is that of the sample; true of findings about no label.
+
+    Of an object's name every sample is that asks for it.
+    """
     if cue.labels:
         return sample.label in cue.labels
-    return cue.label is None or cue.label not in sample.choices or sample.label == cue.label
+    if cue.feature.kind in ABOUT_OBJECTS and cue.label not in sample.choices:
+        return True
+    return cue.label is None or cue.foreign or sample.label == cue.label
 
 
 def answerable(audit: Audit, samples: Mapping[str, Sample], cue: Cue) -> dict[str, Sample]:
@@ -146,12 +166,13 @@ def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
     gap, z = stratified_gap(seen.right, seen.present, seen.labels, seen.own)
     shown = gap is None or abs(z) >= SHOWN
     if gap is not None and gap < 0 and z <= -1:
-        return Direction(sign=1, gap=gap, shown=shown)
+        return Direction(sign=1, gap=gap, shown=shown, z=z)
     if cue.label is not None and not seen.own.all():
         pulled, z_pulled = pull_of(audit, seen, cue)
         if pulled is not None and pulled > 0 and z_pulled >= 2:
-            return Direction("the label", sign=-1, gap=pulled)
-    return Direction(sign=-1 if gap is not None and gap > 0 else 1, gap=gap, shown=shown)
+            return Direction("the label", sign=-1, gap=pulled, z=z_pulled)
+    sign = -1 if gap is not None and gap > 0 else 1
+    return Direction(sign=sign, gap=gap, shown=shown, z=z)
 
 
 def pull_of(audit: Audit, seen: Seen, cue: Cue) -> tuple[float | None, float]:

@@ -58,9 +58,10 @@ def pairs_of(audit: Audit, target: Target, kind: type[Intervention], most: int) 
     return made
 
 
-def sort_of(kind: type[Intervention]) -> tuple[str, str, str]:
+def sort_of(kind: type[Intervention]) -> tuple[str, ...]:
     """What decides the cases of an intervention."""
-    return kind.needs, kind.effect, kind.placebo
+    where = () if kind.in_place else ("anywhere",)
+    return kind.needs, kind.effect, kind.placebo, *where
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,19 +180,27 @@ class _Maker:
 
     def _swapped(self, sample: Sample) -> Pair | None:
         place = self._place(sample)
-        if self._is_background:
+        if self._is_background and self.kind.in_place:
             place = self._beside_object(place, sample)
         if place.area < SMALLEST:
             return None
         without, keeping = self._donors(sample)
+        if not self.kind.in_place and self.located.likest:
+            without = [donor for donor in without if donor.key in self.located.likest]
         first, second = self._donor(place, without, False), self._donor(place, keeping, True)
         if first is None or second is None:
             return None
         case = Case(sample, place, word=self.located.word, seed=self._seed())
+        there = self._background if self.kind.in_place else self._own_place
         return Pair(
-            replace(case, donor=first, donor_place=self._background(first)),
-            replace(case, donor=second, donor_place=self._background(second)),
+            replace(case, donor=first, donor_place=there(first)),
+            replace(case, donor=second, donor_place=there(second)),
         )
+
+    def _own_place(self, donor: Sample) -> Place:
+        """Where the donor shows the cue, or where it would be seen there; all of it, else."""
+        located = self.located
+        return located.places.get(donor.key) or located.likest.get(donor.key) or Place()
 
     def _asked_otherwise(self, sample: Sample) -> Pair | None:
         """Another label's question, and as a placebo another one of the same label."""
@@ -233,7 +242,7 @@ class _Maker:
         if not donors:
             return None
         rows = self.rng.permutation(len(donors))[: DONORS if showing else 1].tolist()
-        if not showing:
+        if not showing or not self.kind.in_place:
             return donors[int(rows[0])]
         best: tuple[float, Sample] | None = None
         for row in rows:

@@ -66,9 +66,11 @@ class Row:
 
     @property
     def decisive(self) -> Measured | None:
-        """The witness with the clearest effect."""
+        """The witness with the clearest effect; of whole frames where no finer one decides."""
         able = [each for each in self.witnesses if each.effect is not None and each.decision]
-        key = lambda each: (each.effect.corrected, -each.effect.value)  # noqa: E731
+        fine = [each for each in able if each.witness.named.kind.needs not in COARSE]
+        able = fine or able
+        key = lambda each: (each.effect.corrected, -each.effect.least)  # noqa: E731
         return min(able, key=key) if able else None
 
 
@@ -182,8 +184,8 @@ def _judged(witness: Witness, effect: Effect | None, options: ConfirmOptions) ->
     if effect is None:
         return Measured(witness)
     level = 1 - options.confidence
-    claimed = abs(witness.target.direction.gap or 0.0) / 2
-    decision = decide(effect, level=level, margin=max(options.margin, claimed))
+    claimed = witness.target.direction.sure_gap / 2
+    decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
     return Measured(witness, effect, decision)
 
 
@@ -194,7 +196,12 @@ def _ruling(target: Target, measured: Sequence[Measured]) -> Ruling:
     few = not decided and any(each.witness.answers is not None for each in measured)
     if few and target.located.quality.good:
         return Ruling("cannot tell", missing="samples with the cue")
-    fine = [(e.removes, said) for e, said in decided if e.witness.named.kind.needs not in COARSE]
+    fine = [
+        (each.removes, said)
+        for each, said in decided
+        if each.witness.named.kind.needs not in COARSE
+        and (said == "confirms" or not each.witness.named.kind.partial)
+    ]
     ruling = rule(
         [said for removes, said in fine if removes],
         [said for removes, said in fine if not removes],

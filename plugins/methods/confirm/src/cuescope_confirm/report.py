@@ -84,6 +84,8 @@ def scores_of(row: Row) -> Iterator[Score]:
         always_reported=True,
         statement=statement(row),
     )
+    if effect is not None:
+        yield Score(**about, metric="excess", value=effect.least, n=effect.n)
     if row.lost is not None:
         value, low, high = row.lost
         yield Score(**about, metric="accuracy_lost", value=value, low=low, high=high)

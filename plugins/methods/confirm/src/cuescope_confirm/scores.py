@@ -31,8 +31,9 @@ class Effect:
     """What an intervention does beyond its placebo, as a mean probability, -1 to 1.
 
     Positive is what a cause would do. `low` and `high` bound it, `controls` are the same figure
-    where a cause would do nothing, as far as it was measured. `p_value` is the largest one of all
-    tests, `corrected` that of Holm over all findings and interventions.
+    where a cause would do nothing, as far as it was measured; `alone` is what it does beyond no
+    change at all. `p_value` is the largest one of all tests, `corrected` that of Holm over all
+    findings and interventions.
     """
 
     value: float
@@ -42,6 +43,16 @@ class Effect:
     p_value: float
     controls: Mapping[Control, float] = field(default_factory=dict)
     corrected: float = 1.0
+    alone: float | None = None
+
+    @property
+    def least(self) -> float:
+        """By how much it is at least more than all that it is held against.
+
+        The placebo, no change at all, and what it does where a cause would do nothing.
+        """
+        alone = self.value if self.alone is None else self.alone
+        return min(self.value, alone, *(self.value - other for other in self.controls.values()))
 
 
 def effect_of(
@@ -81,6 +92,7 @@ def effect_of(
         n=len(with_cue),
         p_value=max(p_values),
         controls={name: float(values.mean()) for name, (values, _) in controls.items()},
+        alone=None if alone is None else float(alone.mean()),
     )
 
 
@@ -90,14 +102,17 @@ def corrected(effects: Sequence[Effect]) -> list[Effect]:
     return [replace(e, corrected=p) for e, p in zip(effects, p_values, strict=True)]
 
 
-def decide(effect: Effect, *, level: float, margin: float) -> Decision:
+def decide(effect: Effect, *, level: float, margin: float, claimed: float = 0.0) -> Decision:
     """What one intervention says of one cue.
 
-    An effect that is surely below the margin is none, however sure it is that it is not 0.
+    An effect that is surely below the margin is none, however sure it is that it is not 0. One that
+    is surely below what is `claimed` of the cue is none too, unless it is sure that it is not 0:
+    then it is a part of it, and decides nothing.
     """
-    if effect.high < margin:
+    sure = effect.corrected <= level
+    if effect.high < margin or (effect.high < claimed and not sure):
         return "placebo does as much"
-    return "confirms" if effect.corrected <= level else "undecided"
+    return "confirms" if sure and effect.high >= claimed else "undecided"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class Cue:
 
     Where several findings are one cue (see merging.py), `members` are these, and `labels` those
     that it is about where they are several; `label` is None then. `run` is the method that found
-    it, `checked` the name that one of its checks gave.
+    it, `checked` the name that one of its checks gave. A `foreign` label answers no sample.
     """
 
     feature: Feature
@@ -37,6 +37,7 @@ class Cue:
     checked: str | None = None
     labels: tuple[str, ...] = ()
     members: tuple["Cue", ...] = ()
+    foreign: bool = False
 
     @property
     def id(self) -> str:
@@ -88,9 +89,17 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
         name = name if name not in named else f"{name} {len(named) + 1}"
         named[name], counts[name] = report, len(own)
         names = {e.feature: e.name for e in report.evidence if e.feature and e.name}
-        for cue in own:
-            feature, checked = strongest(cue.feature, shown), names.get(cue.feature.key)
-            cues.append(replace(cue, run=name, feature=feature, checked=checked))
+        answers = {answer for s in shown.values() for answer in (*s.choices, s.label)}
+        cues += [
+            replace(
+                cue,
+                run=name,
+                feature=strongest(cue.feature, shown),
+                checked=names.get(cue.feature.key),
+                foreign=cue.label not in answers,
+            )
+            for cue in own
+        ]
     held = _held(audit, seen)
     counted = ", ".join(f"{count} of {name}" for name, count in counts.items())
     count = len(seen)

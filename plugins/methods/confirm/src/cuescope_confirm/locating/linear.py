@@ -2,10 +2,11 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.ndimage import binary_closing
 
 from cuescope_confirm.locating.annotated import balanced_threshold
 from cuescope_confirm.scores import auroc
@@ -113,22 +114,43 @@ def learn(rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.G
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
-    """A linear model on patches, and from where on a patch is the cue's."""
+class PatchModel:
+    """How like the cue patches are, by what they show and by where they are.
 
-    model: Linear
-    threshold: float
+    `usual` is how much more like the cue the patches of frames with it are at each place, times
+    what that is worth: what stands in one place in most frames is seen whole in the others too.
+    """
+
+    shown: Linear
+    usual: Float[np.ndarray, "row col"] | None = None
+    threshold: float = 0.0
+
+    def scores(self, grid: Float[np.ndarray, "row col dim"]) -> Float[np.ndarray, "row col"]:
+        """Above `threshold` a patch is the cue's."""
+        scores = self.shown.scores(grid)
+        return scores if self.usual is None else scores + stretched(self.usual, scores.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A model of patches, with what it is worth on others, and the mean area of what it finds."""
+
+    model: PatchModel
     auroc: float
     area: float
 
     def mask(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
         """The patches that are the cue; the likest ones where none exceeds the threshold.
 
-        A patch at the threshold is not: on a plain background all others are alike, and there.
+        A patch at the threshold is not: on a plain background all others are alike, and there. One
+        that lies between patches of the cue is, as what stands between two letters.
         """
         scores = self.model.scores(grid)
-        above = scores > self.threshold
-        return np.asarray(above if above.any() else scores >= scores.max())
+        above = scores > self.model.threshold
+        if not above.any():
+            return np.asarray(scores >= scores.max())
+        closed = binary_closing(np.pad(above, 2), np.ones((3, 3)))
+        return np.asarray(above | closed[2:-2, 2:-2])
 
     def likest(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
         """As large a share of the patches as the cue has on average, the likest ones."""
@@ -152,20 +174,19 @@ def learn_region(
         learned = np.flatnonzero(fold != number)
         if data.shows[learned].all() or not data.shows[learned].any():
             return None
-        model, _ = _fit_patches(grids, data, learned)
+        model = _fit_patches(grids, data, learned)
         for row in np.flatnonzero(fold == number).tolist():
             scores[row] = _likest(model.scores(grids[row]))
     quality = data.matched_auroc(scores)
-    model, threshold = _fit_patches(grids, data, np.arange(len(grids)))
-    region = Region(model, threshold, quality or 0.0, 0.0)
+    region = Region(_fit_patches(grids, data, np.arange(len(grids))), quality or 0.0, 0.0)
     areas = [region.mask(grids[row]).mean() for row in np.flatnonzero(data.shows).tolist()]
-    return Region(model, threshold, quality or 0.0, float(np.mean(areas)))
+    return replace(region, area=float(np.mean(areas)))
 
 
 def _fit_patches(
     grids: Sequence[np.ndarray], data: Training, learned: Int[np.ndarray, " frame"]
-) -> tuple[Linear, float]:
-    """The model, and the score that a share of SPARED of the others' patches stays below."""
+) -> PatchModel:
+    """The model; a share of SPARED of the others' patches stays below its threshold."""
     weights = data.weights()
     flat = [grids[row].reshape(-1, grids[row].shape[-1]) for row in learned]
     rows = np.concatenate(flat).astype(np.float64)
@@ -188,7 +209,30 @@ def _fit_patches(
         if not (chosen & shows).any():
             break
         keep = chosen
-    return model, threshold
+    return _with_places(PatchModel(model, None, threshold), grids, data, learned)
+
+
+def _with_places(
+    model: PatchModel, grids: Sequence[np.ndarray], data: Training, learned: np.ndarray
+) -> PatchModel:
+    """The same with what each place is worth, as a logistic regression on both weighs it."""
+    shape = grids[learned[0]].shape[:2]
+    scores = np.stack([stretched(model.scores(grids[row]), shape) for row in learned])
+    shows, weights = data.shows[learned], data.weights()[learned]
+    usual = np.average(scores[shows], axis=0, weights=weights[shows])
+    usual = usual - np.average(scores[~shows], axis=0, weights=weights[~shows])
+    there = shows[:, None, None] & (scores > model.threshold)
+    rows = np.stack([scores, np.broadcast_to(usual, scores.shape)], axis=-1)
+    keep = there | ~shows[:, None, None]
+    weight = np.broadcast_to(weights[:, None, None], scores.shape)
+    if not there.any():
+        return model
+    both = fit(rows[keep], there[keep], weight[keep])
+    if (both.weights <= 0).any():  # places tell nothing
+        return model
+    usual = usual * both.weights[1] / both.weights[0]
+    threshold = float(np.quantile((scores + usual)[~shows], SPARED))
+    return PatchModel(model.shown, usual, threshold)
 
 
 def _likest(scores: Float[np.ndarray, "row col"]) -> float:
@@ -196,7 +240,7 @@ def _likest(scores: Float[np.ndarray, "row col"]) -> float:
     return float(np.sort(scores.ravel())[-count:].mean())
 
 
-def stretched(mask: Bool[np.ndarray, "r c"], size: tuple[int, int]) -> Bool[np.ndarray, "h w"]:
+def stretched(mask: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
     rows = np.arange(size[0]) * mask.shape[0] // size[0]
     cols = np.arange(size[1]) * mask.shape[1] // size[1]
     return np.asarray(mask[rows][:, cols])

@@ -77,7 +77,8 @@ def others(study: Study, cue: Cue) -> Iterator[Cue]:
     size = len(cue.feature.occurrences)
     able = [features[key] for key in sorted(scored - taken) if key in features]
     for feature in sorted(able, key=lambda f: abs(np.log(len(f.occurrences) / max(size, 1)))):
-        yield Cue(feature, cue.label, report.names[feature.key], cue.run, labels=cue.labels)
+        name = report.names[feature.key]
+        yield replace(cue, feature=feature, name=name, checked=None, members=())
 
 
 def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
