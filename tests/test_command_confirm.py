@@ -192,7 +192,7 @@ def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
     # blue is a cue that nobody found here, and answers of "top" do not suffer from red
     held = next(each for each in report.tables if each.title.startswith("What each finding"))
     assert [(row["unfound cue"], row["other labels"]) for row in held.rows] == [("blue", "top")]
-    figures = next(each for each in report.tables if each.title.startswith("Each witness"))
+    figures = next(each for each in report.tables if each.title.startswith("Each witness where"))
     blank = next(row for row in figures.rows if row["intervention"] == "blank")
     for where in ("without the cue", "unfound cue", "other labels"):
         assert int(str(blank[where])) <= 10

@@ -26,6 +26,7 @@ fakes = cuescope_sdk.testing:FakeDataset
 [cuescope.methods]
 halves = halves:Halves
 regions = halves:Regions
+modal = halves:Modal
 needy = halves:Needy
 broken = halves:Broken
 """
@@ -107,6 +108,20 @@ class Regions(Finder):
             region = tuple(float(edge * 4) for edge in box)
             met = self._met(audit, box, channel, region)
             yield Feature(key=f"slice-{channel}0", kind="slice", name=name, occurrences=met)
+
+
+class ModalOptions(FinderOptions):
+    about: str = "question"
+
+
+class Modal(Finder):
+    Options = ModalOptions
+
+    @hookimpl
+    def propose_features(self, audit):
+        for name in ("verdict", *(f"without {word}" for word in self.options.about.split("+"))):
+            yield Feature(key=name, kind="verdict" if name == "verdict" else "modality")
+        yield Feature(key="steps", kind="steps", name="Steps")
 
 
 class NeedyOptions(FinderOptions):
@@ -217,6 +232,21 @@ def test_what_has_run_is_not_run_again(
     assert again.cost.model_calls == 0
     assert table(again, "Cues by harm") == table(dossier, "Cues by harm")
     assert "[3/3] confirm" in said.err
+
+
+def test_a_modality_is_one_cue_and_none_where_both_are_needed(place: Path) -> None:
+    """Nor is a figure of the run as a whole."""
+    for about in ("question", "question+video"):
+        run(*line(place / about, "--methods", "modal", "-O", f"modal.about={about}", "-q"))
+    alone, both = (load_report(place / about) for about in ("question", "question+video"))
+    [found] = table(alone, "What found each cue")
+    assert found["cue"] == "the question"
+    assert {"verdict@middle", "without question@bottom"} <= set(
+        str(found["findings"]).removeprefix("modal: ").split(", ")
+    )
+    assert alone.notes["no cue"] == "'Steps' (modal): figures of the run as a whole, and no cues."
+    assert "no cues, since the model needs both" in both.statements[0]
+    assert not both.findings
 
 
 def test_where_nothing_is_found_the_report_says_so(

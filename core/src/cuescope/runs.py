@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -81,21 +82,29 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
             expected="a run folder or a report.json",
             remedy="`cuescope audit --out DIR` writes one",
         )
-    text = file.read_bytes()
     try:
-        report = Report.model_validate_json(text)
+        report, seal = _parsed(file.read_bytes())
     except ValidationError as error:
         first = error.errors()[0]
+        got = " ".join([*map(str, first["loc"]), first["msg"]])
+        if first["loc"] == ("schema_version",):
+            got = f"version {first['input']}"
         raise UserError(
             f"{file} is no report of schema version {SCHEMA_VERSION}",
-            got=" ".join([*map(str, first["loc"]), first["msg"]]),
+            got=got,
             remedy="Run the audit again with this version of cuescope",
         ) from error
-    if (sealed or report.seal) and report.seal != _seal_of(text):
+    if (sealed or report.seal) and report.seal != seal:
         raise UserError(
             f"{file} was changed after it was written", remedy="Run the audit again for a true one"
         )
     return report.model_copy(update={"seal": None})
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: bytes) -> tuple[Report, str]:
+    """A report and the seal that it should have; what is read twice is parsed once."""
+    return Report.model_validate_json(text), _seal_of(text)
 
 
 def mitigator_of(folder: Path) -> str:

@@ -22,9 +22,10 @@ Planned = Annotated[bool, typer.Option("--plan", help="Say what it would cost.")
 
 
 def request_of(report: "Report", registry: "Registry") -> "Request":
-    """What asked for a report; raises UserError where an object in memory took part."""
+    """What asked for a report of cues; raises UserError for one that cannot be asked for again."""
     from cuescope.python.objects import IN_MEMORY
     from cuescope.request import Request
+    from cuescope.spec import Spec
 
     origin = report.provenance
     for role, stamp in origin.stamps:
@@ -34,6 +35,13 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
                 expected="plugins by SPEC, which can be built again",
                 got=f"'{stamp.spec}'",
             )
+    name = Spec.parse(origin.method.spec).name
+    if getattr(registry.load(registry.find("method", name)), "started_by", None) is not None:
+        raise UserError(
+            f"this run is one of '{name}', which tests what other runs found",
+            expected="a run of a method that finds cues",
+            remedy=f"Take what it tested: {tested(Path(origin.method.options['run']))}",
+        )
     tools = {role: given(registry, "tool", stamp) for role, stamp in origin.tools.items()}
     return Request(
         method=origin.method.spec,
@@ -51,12 +59,23 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
     )
 
 
+def tested(run: Path) -> str:
+    """A run that was tested, or all runs of the folder that `investigate` wrote."""
+    return str(run) if (run / "report.json").exists() else f"{run}/*/"
+
+
 def require_same_data(report: "Report", runner: "Runner") -> None:
     """Raise UserError where the data of a report cannot be opened, or has changed since."""
     from cuescope.spec import Spec
 
     stamp = report.provenance.data
-    data = runner.context.build("dataset", Spec.parse(stamp.spec).name, stamp.options)
+    try:
+        data = runner.context.build("dataset", Spec.parse(stamp.spec).name, stamp.options)
+    except UserError as error:
+        raise UserError(
+            f"the data of the run, {stamp.spec}, cannot be opened: {error}",
+            remedy="Go to the folder where the audit was run, with the same data",
+        ) from error
     if data.fingerprint != stamp.fingerprint:
         raise UserError(
             "the data of the run has changed since the run was made",
@@ -191,5 +210,9 @@ def complement(part: str) -> str:
     wanted, _, of = part.partition("/")
     rest = [str(n) for n in range(1, int(of) + 1) if str(n) not in wanted.split("+")]
     if not rest:
-        raise UserError(f"the run looked at part {part}", expected="a run of some of the parts")
+        raise UserError(
+            f"the run looked at part {part}",
+            expected="a run of some of the parts, so that others are held out",
+            remedy="Audit without --part, or name another split with --on",
+        )
     return f"{'+'.join(rest)}/{of}"

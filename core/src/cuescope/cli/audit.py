@@ -12,9 +12,21 @@ from cuescope.cli import completion
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import (
     AsJson,
+    BatchSize,
+    DataOptions,
+    DataSpec,
+    Device,
+    DrawSeed,
+    Dtype,
+    Executor,
+    ModelOptions,
+    ModelSpec,
     NoCache,
     Observers,
+    Pairs,
     Quiet,
+    ToolOptions,
+    Tools,
     Verbose,
     by_role,
     make_request,
@@ -29,7 +41,6 @@ if TYPE_CHECKING:
     from cuescope.request import Request
     from cuescope.runner import Runner
 
-Pairs = list[str] | None
 PLAN_OF_CONFIRM = (
     "that is the audit alone. --confirm then makes it again on half of the data and tests its "
     "findings; how many there are nobody knows before: `cuescope confirm RUN --plan` tells the cost"
@@ -43,42 +54,10 @@ def audit(
             metavar="METHOD", help="Method, NAME[:ARG].", autocompletion=completion.complete_method
         ),
     ],
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            metavar="SPEC",
-            help="Model, NAME[:ARG].",
-            autocompletion=completion.complete_model,
-        ),
-    ],
-    data: Annotated[
-        str,
-        typer.Option(
-            "--data",
-            metavar="SPEC",
-            help="Data set, NAME[:ARG].",
-            autocompletion=completion.complete_data,
-        ),
-    ],
-    model_option: Annotated[
-        Pairs,
-        typer.Option(
-            "-M",
-            metavar="KEY=VALUE",
-            help="Option of the model.",
-            autocompletion=completion.complete_model_option,
-        ),
-    ] = None,
-    data_option: Annotated[
-        Pairs,
-        typer.Option(
-            "-D",
-            metavar="KEY=VALUE",
-            help="Option of the data set.",
-            autocompletion=completion.complete_data_option,
-        ),
-    ] = None,
+    model: ModelSpec,
+    data: DataSpec,
+    model_option: ModelOptions = None,
+    data_option: DataOptions = None,
     method_option: Annotated[
         Pairs,
         typer.Option(
@@ -88,27 +67,16 @@ def audit(
             autocompletion=completion.complete_method_option,
         ),
     ] = None,
-    tool: Annotated[
-        Pairs, typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role.")
-    ] = None,
-    tool_option: Annotated[
-        Pairs, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
-    ] = None,
+    tool: Tools = None,
+    tool_option: ToolOptions = None,
     verify_with: Annotated[
         Pairs, typer.Option("--verify-with", metavar="NAME", help="Method that verifies too.")
     ] = None,
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPEC",
-            help="Where the model answers.",
-            autocompletion=completion.complete_executor,
-        ),
-    ] = None,
+    executor: Executor = None,
     observe: Observers = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
-    dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
-    seed: Annotated[int, typer.Option(help="Every random draw depends on it.")] = 0,
+    device: Device = "auto",
+    dtype: Dtype = "float32",
+    seed: DrawSeed = 0,
     limit: Annotated[
         int | None, typer.Option(help="Audit this many samples, drawn by seed.")
     ] = None,
@@ -116,7 +84,7 @@ def audit(
         str | None,
         typer.Option(metavar="K/N", help="Audit part K of N, of whole groups; 2+3/3 is two parts."),
     ] = None,
-    batch_size: Annotated[int, typer.Option(help="Trials a model call.")] = 64,
+    batch_size: BatchSize = 64,
     repeats: Annotated[
         int, typer.Option(help="Ask each question so often; for text models at a temperature.")
     ] = 1,
@@ -191,7 +159,9 @@ def audit(
             echo_json(report.model_dump_json(indent=1))
         return
     flags = {"--json": as_json, "--quiet": quiet, "--verbose": verbose}
-    test([str(run), *(flag for flag, given in flags.items() if given)])
+    words = ["--device", device, "--batch-size", str(batch_size)]
+    words += ["--executor", executor] if executor else []
+    test([str(run), *words, *(flag for flag, given in flags.items() if given)])
 
 
 def confirming(registry: "Registry") -> Callable[[list[str]], object]:

@@ -9,7 +9,7 @@ import typer
 
 from cuescope.cli.completion import complete_bench
 from cuescope.cli.echo import echo_json
-from cuescope.cli.options import Quiet, Verbose, announce, verbosity
+from cuescope.cli.options import Device, DrawSeed, Quiet, Verbose, announce, verbosity
 from cuescope.errors import UserError
 
 FREE_OPTIONS: dict[str, Any] = {
@@ -24,8 +24,8 @@ def bench(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Bench plugin.", autocompletion=complete_bench)
     ],
-    seed: Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")] = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
+    seed: DrawSeed = 0,
+    device: Device = "auto",
     again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.cli.completion import complete_observer
+from cuescope.cli import completion
 from cuescope.cli.echo import echo
 from cuescope.errors import UserError
 
@@ -17,14 +17,60 @@ if TYPE_CHECKING:
     from cuescope.runner import Runner
 
 RUNS = Path("runs")
+Pairs = list[str] | None
 
+MODEL = typer.Option(
+    "--model", metavar="SPEC", help="Model, NAME[:ARG].", autocompletion=completion.complete_model
+)
+DATA = typer.Option(
+    "--data", metavar="SPEC", help="Data set, NAME[:ARG].", autocompletion=completion.complete_data
+)
+ModelSpec = Annotated[str, MODEL]
+DataSpec = Annotated[str, DATA]
+ModelOptions = Annotated[
+    Pairs,
+    typer.Option(
+        "-M",
+        metavar="KEY=VALUE",
+        help="Option of the model.",
+        autocompletion=completion.complete_model_option,
+    ),
+]
+DataOptions = Annotated[
+    Pairs,
+    typer.Option(
+        "-D",
+        metavar="KEY=VALUE",
+        help="Option of the data set.",
+        autocompletion=completion.complete_data_option,
+    ),
+]
+Tools = Annotated[
+    Pairs, typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role.")
+]
+ToolOptions = Annotated[
+    Pairs, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
+]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="SPEC",
+        help="Where the model answers.",
+        autocompletion=completion.complete_executor,
+    ),
+]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 ...")]
+Dtype = Annotated[str, typer.Option("--dtype", help="float32, float16 or bfloat16.")]
+DrawSeed = Annotated[int, typer.Option("--seed", min=0, help="Every random draw depends on it.")]
+BatchSize = Annotated[int, typer.Option("--batch-size", min=1, help="Trials a model call.")]
 Observers = Annotated[
     list[str] | None,
     typer.Option(
         "--observe",
         metavar="SPEC",
         help="Observer plugin that follows the audit.",
-        autocompletion=complete_observer,
+        autocompletion=completion.complete_observer,
     ),
 ]
 NoCache = Annotated[
@@ -82,14 +128,15 @@ def verbosity(quiet: bool, verbose: bool) -> "Verbosity":
     return Verbosity.quiet if quiet else Verbosity.verbose if verbose else Verbosity.normal
 
 
-def by_role(options: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def by_role(options: Mapping[str, str], role: str = "-T role") -> dict[str, dict[str, str]]:
     """`{"role.key": value}` by role and key; raises UserError where there is no role."""
     roles: dict[str, dict[str, str]] = {}
     for name, value in options.items():
-        role, dot, key = name.partition(".")
+        own, dot, key = name.partition(".")
         if not dot or not key:
-            raise UserError(f"-T {name}={value}", expected="role.key=value", got=f"'{name}'")
-        roles.setdefault(role, {})[key] = value
+            flag, _, word = role.partition(" ")
+            raise UserError(f"{flag} {name}={value}", expected=f"{word}.key=value", got=f"'{name}'")
+        roles.setdefault(own, {})[key] = value
     return roles
 
 

@@ -8,6 +8,10 @@ Step = tuple[str, str | None]
 def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     """Words and the command that does it, fitting what was found; `run` is the run's folder."""
     asked = report.provenance
+    if "run" in asked.method.options:  # it tested another run's findings, and knows what is next
+        own = report.notes.get("next step")
+        words = "See that another seed says the same: give the command again with --seed and --out."
+        return [(own, None), (words, None)] if own else [(words, None)]
     if not any(score.value is not None for score in report.headlines):
         return [
             ("Nothing could be tested. The notes under the settings say what is missing.", None),
@@ -15,9 +19,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         ]
     steps: list[Step] = []
     own = report.notes.get("next step")  # the method knows better
-    if "run" in asked.method.options:  # it tested another run's findings: its model is given
-        steps += [(own, None)] if own else []
-    elif own is not None:
+    if own is not None:
         steps += [
             (own, None),
             ("See what another model does:", _other_model(report)),

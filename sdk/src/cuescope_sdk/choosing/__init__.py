@@ -8,28 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.options import DATA, MODEL, DataOptions, ModelOptions
 
 if TYPE_CHECKING:
     from cuescope_sdk.choosing._fit import Fit, Question
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
-Pairs = list[str] | None
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def methods(
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="SPEC", help="Your model, NAME[:ARG].")
-    ] = None,
-    data: Annotated[
-        str | None, typer.Option("--data", metavar="SPEC", help="Your data set, NAME[:ARG].")
-    ] = None,
-    model_option: Annotated[
-        Pairs, typer.Option("-M", metavar="KEY=VALUE", help="Option of the model.")
-    ] = None,
-    data_option: Annotated[
-        Pairs, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
-    ] = None,
+    model: Annotated[str | None, MODEL] = None,
+    data: Annotated[str | None, DATA] = None,
+    model_option: ModelOptions = None,
+    data_option: DataOptions = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show the methods; with a model or data: which fit, what is missing, how to get it.

@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from cuescope.cli.options import AsJson, Quiet, Verbose, by_role, open_runner
+from cuescope.cli.options import (
+    AsJson,
+    BatchSize,
+    Device,
+    Executor,
+    Quiet,
+    ToolOptions,
+    Verbose,
+    by_role,
+    open_runner,
+)
 from cuescope.errors import UserError, nearest
 from cuescope_sdk._other_part import (
     Planned,
@@ -65,14 +75,15 @@ def confirm(
             help="detector, segmenter or image-editor; [default: the run's own]",
         ),
     ] = None,
-    tool_option: Annotated[
-        list[str] | None, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
-    ] = None,
+    tool_option: ToolOptions = None,
     option: Annotated[
         list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the test.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 10,
+    executor: Executor = None,
+    device: Device = "auto",
     seed: Seed = None,
+    batch_size: BatchSize = 64,
     plan: Planned = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="[default: beside RUN, RUN-confirmed]")
@@ -95,9 +106,9 @@ def confirm(
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         registry = runner.context.registry
         registry.find("method", METHOD)  # a missing package is told before hours of answers
-        request = request_of(report, registry)
-        if seed is not None:
-            request = request.model_copy(update={"seed": seed})
+        way = {"executor": executor, "device": device, "batch_size": batch_size}
+        way |= {} if seed is None else {"seed": seed}
+        request = request_of(report, registry).model_copy(update=way)
         tools = {role: spec for role, spec in request.tools.items() if role in _roles(registry)}
         named = pairs("--tool", tool or ())
         settings = {r: o for r, o in request.tool_options.items() if r in tools.keys() - named}
@@ -110,6 +121,15 @@ def confirm(
                 remedy=nearest(unknown[0], tools) or f"Add --tool {unknown[0]}=SPEC",
             )
         _check(registry, request, interventions or [], tools)
+        if not (features or others or report.findings):
+            raise UserError(
+                f"{run} has no finding",
+                expected="a run that found a cue",
+                remedy="There is nothing to confirm; --feature KEY tests what is no finding",
+            )
+        given = [each.resolve() for each in (run, *(others or ()))]
+        if len(set(given)) < len(given):
+            raise UserError("a run is named twice", expected="each run once")
         require_same_data(report, runner)
         found, finding, rest = apart(run, request, on, registry, folder / "found", parts=PARTS)
         own: dict[str, Any] = {"run": str(found)}

@@ -13,8 +13,20 @@ from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import (
     RUNS,
     AsJson,
+    BatchSize,
+    DataOptions,
+    DataSpec,
+    Device,
+    DrawSeed,
+    Dtype,
+    Executor,
+    ModelOptions,
+    ModelSpec,
     NoCache,
+    Pairs,
     Quiet,
+    ToolOptions,
+    Tools,
     Verbose,
     by_role,
     make_request,
@@ -33,33 +45,24 @@ if TYPE_CHECKING:
 METHOD = "confirm"
 PARTS = 2  # found in the first, tested in the other
 LISTED = "investigation.json"  # what was run and left out, beside the runs
-Pairs = list[str] | None
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def investigate(
-    model: Annotated[str, typer.Option("--model", metavar="SPEC", help="Model, NAME[:ARG].")],
-    data: Annotated[str, typer.Option("--data", metavar="SPEC", help="Data set, NAME[:ARG].")],
+    model: ModelSpec,
+    data: DataSpec,
     methods: Annotated[
         str | None, typer.Option(metavar="NAME,NAME", help="Only these. [default: all that fit]")
     ] = None,
-    model_option: Annotated[
-        Pairs, typer.Option("-M", metavar="KEY=VALUE", help="Option of the model.")
-    ] = None,
-    data_option: Annotated[
-        Pairs, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
-    ] = None,
+    model_option: ModelOptions = None,
+    data_option: DataOptions = None,
     method_option: Annotated[
         Pairs,
         typer.Option("-O", metavar="METHOD.KEY=VALUE", help="Option of a method, or of confirm."),
     ] = None,
-    tool: Annotated[
-        Pairs, typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role.")
-    ] = None,
-    tool_option: Annotated[
-        Pairs, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
-    ] = None,
+    tool: Tools = None,
+    tool_option: ToolOptions = None,
     on: Annotated[
         str | None,
         typer.Option(
@@ -68,13 +71,14 @@ def investigate(
             "data, and tested in the other]",
         ),
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
-    dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
-    seed: Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")] = 0,
+    executor: Executor = None,
+    device: Device = "auto",
+    dtype: Dtype = "float32",
+    seed: DrawSeed = 0,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Most samples of each half, drawn by seed.")
     ] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Trials a model call.")] = 64,
+    batch_size: BatchSize = 64,
     plan: Annotated[
         bool, typer.Option("--plan", help="Say what would run, what not, and what it would cost.")
     ] = False,
@@ -103,7 +107,7 @@ def investigate(
     refuse_bare_argument("model", model, registry)
     refuse_bare_argument("dataset", data, registry)
     registry.find("method", METHOD)  # a missing package is told before hours of answers
-    options = by_role(pairs("-O", method_option or ()))
+    options = by_role(pairs("-O", method_option or ()), "-O method")
     request = make_request(
         method="investigate",
         model=model,
@@ -113,6 +117,7 @@ def investigate(
         data_options=pairs("-D", data_option or ()),
         tools=pairs("--tool", tool or ()),
         tool_options=by_role(pairs("-T", tool_option or ())),
+        executor=executor,
         device=device,
         dtype=dtype,
         seed=seed,
@@ -285,10 +290,14 @@ class Investigation:
     def find(self, *, again: bool = False) -> None:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
         from cuescope.building import checked_classes
+        from cuescope.report.folders import refuse_another_audit
 
         announce, left_out = self.runner.context.announce, dict(self.choice.left_out)
         for request in (*self.requests.values(), self.test):
             checked_classes(request, self.runner.context)  # a typo is told before hours of answers
+        for name, request in self.requests.items():
+            refuse_another_audit(self.found / name, request)
+        refuse_another_audit(self.found.parent, self.test)
         count, done, faults = len(self.requests) + 1, [], {}
         for number, (name, request) in enumerate(self.requests.items(), 1):
             announce(f"[{number}/{count}] {name}")

@@ -32,7 +32,8 @@ def find_others(
     found = []
     for number, run in enumerate(runs, 2):
         registry = runner.context.registry
-        request = request_of(load_report(run), registry).model_copy(update={"seed": first.seed})
+        same = {name: getattr(first, name) for name in ("seed", "executor", "device", "batch_size")}
+        request = request_of(load_report(run), registry).model_copy(update=same)
         for role in ("model", "data"):
             given = [getattr(each, role) for each in (first, request)]
             options = [getattr(each, f"{role}_options") for each in (first, request)]

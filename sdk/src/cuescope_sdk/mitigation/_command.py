@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
+from cuescope.cli.options import AsJson, BatchSize, Device, Executor, Quiet, Verbose, open_runner
 from cuescope.errors import UserError
 from cuescope_sdk._other_part import Planned, Run, Seed, apart, beside, find_then_test, request_of
 
@@ -43,7 +43,10 @@ def mitigate(
     placebos: Annotated[
         int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
     ] = 3,
+    executor: Executor = None,
+    device: Device = "auto",
     seed: Seed = None,
+    batch_size: BatchSize = 64,
     plan: Planned = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="[default: beside RUN, RUN-mitigated-NAME]")
@@ -67,9 +70,9 @@ def mitigate(
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         registry = runner.context.registry
         registry.find("mitigator", plugin)  # a wrong name is told before hours of answers
-        request = request_of(report, registry)
-        if seed is not None:
-            request = request.model_copy(update={"seed": seed})
+        way = {"executor": executor, "device": device, "batch_size": batch_size}
+        way |= {} if seed is None else {"seed": seed}
+        request = request_of(report, registry).model_copy(update=way)
         model = report.provenance.model
         own = {
             "mitigator_options": pairs("-O", option or ()),

@@ -1,6 +1,7 @@
 """Does the cue cause the answer? Findings of a stored run, tested by interventions and placebos."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cuescope_confirm.options import ConfirmOptions
@@ -71,16 +72,21 @@ class Confirm(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues where they are in the held-out samples."""
         from cuescope_confirm.measuring import power_line
+        from cuescope_confirm.merging import merge_cues
         from cuescope_confirm.study import prepare
         from cuescope_confirm.trials import features, gather, interventions
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "confirm")
         named = audit.once(interventions, audit, self.options)
-        power = power_line(audit.once(prepare, audit, self.options), named, self.options)
-        audit.note("power", power)
-        if audit.context.planning:
-            audit.context.announce(power)
+        study = audit.once(prepare, audit, self.options)
+        cues = audit.once(merge_cues, audit, self.options, study)
+        if cues:
+            study = replace(study, cues=cues)
+            power = power_line(study, named, self.options)
+            audit.note("power", power)
+            if audit.context.planning:
+                audit.context.announce(power)
         yield from features(audit.once(gather, audit, self.options))
 
     @hookimpl
@@ -96,8 +102,9 @@ class Confirm(Plugin):
     ) -> Iterable[Score]:
         """The verdicts."""
         from cuescope_confirm.figures import contrasts
+        from cuescope_confirm.merging.sources import sources
         from cuescope_confirm.reasoning import say_do_gap
-        from cuescope_confirm.report import scores, sources
+        from cuescope_confirm.report import scores
         from cuescope_confirm.study import prepare
 
         results = audit.once(_results, audit, self.options, outcomes)

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from cuescope_confirm.locating.placebos import said
 from cuescope_confirm.measuring import COARSE, Measured, Results, Row, differences
-from cuescope_confirm.merging import RULE as MERGING
+from cuescope_confirm.merging.modalities import NO_CUE
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Control, Effect
-from cuescope_confirm.study import Cue, Study
-from cuescope_confirm.trials import NOTHING
-from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
+from cuescope_confirm.trials import NOTHING, Answers
+from cuescope_sdk import Audit, Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 RULE = (
@@ -26,6 +25,14 @@ NEXT = (
 MISSING = (
     "No cue is shown to be a cause. What a decision lacks stands beside each cue: more samples "
     "(`--on SPLIT`) or a tool (`--tool detector=SPEC`) may bring it."
+)
+ALONE = (
+    "Each finding is tested by itself with `-O merge=false`, in `cuescope investigate` with "
+    "`-O confirm.merge=false`."
+)
+NONE = (
+    "More samples find weaker cues. What each method could have missed stands in its own report, "
+    "in the folder `found`."
 )
 
 
@@ -46,15 +53,16 @@ def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[
         verdict: sum(row.ruling.verdict == verdict for row in results.rows)
         for verdict in ("causes", "accompanies", "cannot tell")
     }
-    audit.note("next step", NEXT if counts["causes"] else MISSING)
+    without_rows = ALONE if NO_CUE in audit.notes else NONE
+    step = NEXT if counts["causes"] else MISSING if results.rows else without_rows
+    audit.note("next step", step)
     audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
     for table in tables(results, options) if results.rows else ():
         audit.attach(table)
     for row in results.rows:
         yield from scores_of(row)
     if not results.rows:
-        words = "No method has a finding, so there is no cue to test."
-        words += " What each could have missed stands in its own report."
+        words = audit.notes.get(NO_CUE) or "No method has a finding, so there is no cue to test."
         yield Score(feature=NOTHING, label=None, metric="effect", value=None, statement=words)
 
 
@@ -115,9 +123,12 @@ def statement(row: Row) -> str:
         ways.append(f"putting it in {verbs[1]} ({_clearest(row, removes=False)})")
     cost = ""
     if row.lost is not None:
-        value = row.lost[0] if direction.harms else -row.lost[0]
+        lost = row.lost if direction.harms else tuple(-each for each in row.lost)
+        low, high = (f"{100 * each:.1f}" for each in sorted(lost[1:]))
         verb = "costs" if direction.harms else "gives"
-        cost = f" It {verb} {100 * value:.1f} points of accuracy over all samples."
+        cost = (
+            f" It {verb} {100 * lost[0]:.1f} points of accuracy over all samples ({low} to {high})."
+        )
     rests = " and ".join(ways)
     return f"{where} causes {what}: {rests}, in points of probability beyond its placebo.{cost}"
 
@@ -154,7 +165,9 @@ def tables(results: Results, options: ConfirmOptions) -> Iterator[Table]:
     """The dossier, the matrix of cues and witnesses, what each did, and what does not apply."""
     yield dossier_table(results)
     yield matrix(results)
+    yield places_table(results)
     yield figures_table(results)
+    yield controls_table(results)
     yield placebo_table(results)
     if rows := reasons(results):
         yield Table(
@@ -166,14 +179,10 @@ def tables(results: Results, options: ConfirmOptions) -> Iterator[Table]:
 
 def dossier_table(results: Results) -> Table:
     """A cue a line."""
-    columns = (
-        *("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost"),
-        *("samples with it", "located by", "AUROC", "area"),
-    )
+    columns = ("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost")
     rows = []
     for row in results.rows:
-        located, ruling = row.target.located, row.ruling
-        quality = located.quality if located else None
+        ruling = row.ruling
         values: tuple[Cell, ...] = (
             row.target.cue.name,
             row.target.cue.about or "any",
@@ -181,6 +190,29 @@ def dossier_table(results: Results) -> Table:
             "yes" if ruling.necessary else "-",
             "yes" if ruling.sufficient else "-",
             None if row.lost is None else 100 * row.lost[0],
+        )
+        rows.append(dict(zip(columns, values, strict=True)))
+    return Table(
+        title="Cues by harm (accuracy lost in points, over all samples)",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            "Necessary: taking the cue out moves the answers. Sufficient: putting it into samples "
+            "without it does.",
+        ),
+    )
+
+
+def places_table(results: Results) -> Table:
+    """Where each cue is, and how sure that is."""
+    columns = ("cue", "label", "samples with it", "located by", "AUROC", "area")
+    rows = []
+    for row in results.rows:
+        located = row.target.located
+        quality = located.quality if located else None
+        values: tuple[Cell, ...] = (
+            row.target.cue.name,
+            row.target.cue.about or "any",
             quality.n if quality else 0,
             quality.by if quality else row.target.reason,
             None if quality is None or quality.auroc is None else round(quality.auroc, 2),
@@ -188,7 +220,7 @@ def dossier_table(results: Results) -> Table:
         )
         rows.append(dict(zip(columns, values, strict=True)))
     return Table(
-        title="Cues by harm (accuracy lost in points, over all samples)",
+        title="Where each cue is",
         columns=columns,
         rows=tuple(rows),
         notes=(
@@ -230,31 +262,41 @@ def _cell(measured: Measured) -> str:
 
 def figures_table(results: Results) -> Table:
     """What each witness measured: accuracy as it is, changed, and with the placebo."""
-    columns = (
-        *("cue", "intervention", "samples", "right as it is", "changed", "placebo"),
-        *("beyond placebo", *CONTROLS, "p", "corrected"),
-    )
+    columns = ("cue", "intervention", "samples", "as it is", "changed", "placebo", "beyond placebo")
     rows = []
-    for row in results.rows:
-        for each in row.witnesses:
-            answers, effect = each.witness.answers, each.effect
-            if answers is None or effect is None:
-                continue
-            own = ~answers.control
-            right = answers.right[own].mean(axis=0)
-            values: tuple[Cell, ...] = (
-                row.target.cue.name,
-                each.name,
-                effect.n,
-                *(100 * float(share) for share in right),
-                bounded(effect),
-                *(points(effect.controls[c]) if c in effect.controls else None for c in CONTROLS),
-                f"{effect.p_value:.2g}",
-                f"{effect.corrected:.2g}",
-            )
-            rows.append(dict(zip(columns, values, strict=True)))
+    for row, each, answers, effect in _measured(results):
+        right = answers.right[~answers.control].mean(axis=0)
+        values: tuple[Cell, ...] = (
+            row.target.cue.name,
+            each.name,
+            effect.n,
+            *(100 * float(share) for share in right),
+            bounded(effect),
+        )
+        rows.append(dict(zip(columns, values, strict=True)))
     return Table(
         title="Each witness beside its placebo (accuracy in %, effects in points)",
+        columns=columns,
+        rows=tuple(rows),
+        notes=("Beyond placebo: of the probability of the answer that the cue moves.",),
+    )
+
+
+def controls_table(results: Results) -> Table:
+    """Each witness where a cause would do nothing."""
+    columns = ("cue", "intervention", "with the cue", *CONTROLS, "corrected p")
+    rows = []
+    for row, each, _, effect in _measured(results):
+        values: tuple[Cell, ...] = (
+            row.target.cue.name,
+            each.name,
+            points(effect.value),
+            *(points(effect.controls[c]) if c in effect.controls else None for c in CONTROLS),
+            f"{effect.corrected:.2g}",
+        )
+        rows.append(dict(zip(columns, values, strict=True)))
+    return Table(
+        title="Each witness where a cause would do nothing (points beyond the placebo)",
         columns=columns,
         rows=tuple(rows),
         notes=(
@@ -263,6 +305,14 @@ def figures_table(results: Results) -> Table:
             "that this cue leaves alone. A cause does more than all three.",
         ),
     )
+
+
+def _measured(results: Results) -> Iterator[tuple[Row, Measured, Answers, Effect]]:
+    """The witnesses that have figures, cue by cue."""
+    for row in results.rows:
+        for each in row.witnesses:
+            if each.witness.answers is not None and each.effect is not None:
+                yield row, each, each.witness.answers, each.effect
 
 
 def placebo_table(results: Results) -> Table:
@@ -318,57 +368,3 @@ def _unmeasured(measured: Measured) -> str | None:
         return "the cue is located too badly: what is changed may be something else"
     count = 0 if answers is None else int((~answers.control).sum())
     return f"only {count} samples could be changed"
-
-
-# --------------------------------------------------------------------------------------- sources
-
-
-def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
-    """Nothing where one run's findings are taken as they are.
-
-    How often the model is right is told from the runs: the test asks about chosen samples alone.
-    """
-    cues = [row.target.cue for row in results.rows]
-    if any(cue.members for cue in cues):
-        yield found_by(cues)
-        known = [r.accuracy for r in study.reports.values() if r.accuracy is not None]
-        yield from sorted(known, key=lambda accuracy: accuracy.answered)[-1:]
-    if len(study.reports) + len(study.left_out) > 1:
-        yield methods(study, cues)
-
-
-def found_by(cues: list[Cue]) -> Table:
-    """A cue a line, with the findings that are this cue."""
-    rows = []
-    for cue in cues:
-        runs: dict[str, list[str]] = {}
-        for member in cue.members:
-            runs.setdefault(member.run, []).append(member.id.removeprefix(f"{member.run} "))
-        rows.append(
-            {
-                "cue": cue.name,
-                "methods": len(runs),
-                "findings": "; ".join(f"{run}: {', '.join(ids)}" for run, ids in runs.items()),
-            }
-        )
-    return Table(
-        title="What found each cue",
-        columns=("cue", "methods", "findings"),
-        rows=tuple(rows),
-        notes=(MERGING,),
-    )
-
-
-def methods(study: Study, cues: list[Cue]) -> Table:
-    """A method a line: how many findings it has and of how many cues, or why it was left out."""
-    rows: list[dict[str, Cell]] = []
-    for run, count in study.counts.items():
-        own = sum(any(member.run == run for member in cue.members) for cue in cues)
-        rows.append({"method": run, "findings": count, "cues": own, "left out because": None})
-    for name, why in study.left_out.items():
-        rows.append({"method": name, "findings": None, "cues": None, "left out because": why})
-    return Table(
-        title="Methods",
-        columns=("method", "findings", "cues", "left out because"),
-        rows=tuple(rows),
-    )

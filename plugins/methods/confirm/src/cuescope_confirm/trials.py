@@ -112,6 +112,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             f"no finding of {options.run} can be located",
             expected="a finding with samples or frames that show it, a name, or a modality",
             got="; ".join(reasons),
+            remedy="Take a run of a method that says where its features occur",
         )
     beside = [each for t in targets for each in t.placebos.values() if isinstance(each, Target)]
     everything = {id(target): target for target in (*targets, *beside)}.values()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.ndimage import binary_closing, label
+from scipy import ndimage
 
 from cuescope_confirm.locating.annotated import balanced_threshold
 from cuescope_confirm.scores import auroc
@@ -146,7 +146,8 @@ class PatchModel:
 class Region:
     """A model of patches, with what it is worth on others, and the mean area of what it finds.
 
-    `cut` is how far above the threshold the likest patches of a frame are that shows the cue.
+    `cut` is how far above the threshold the likest patches of a frame are that shows the cue, and
+    `sure` a score that hardly any patch of other frames has.
     """
 
     model: PatchModel
@@ -163,14 +164,15 @@ class Region:
         """The patches that are the cue; the likest ones where none exceeds the threshold.
 
         A patch at the threshold is not: on a plain background all others are alike, and there. One
-        that lies between patches of the cue is, as what stands between two letters.
+        that lies between patches of the cue is, as what stands between two letters. Where some
+        pieces hold a patch that is surely the cue's, the others are not.
         """
         scores = self.model.scores(grid)
         above = scores > self.model.threshold
         if not above.any():
             return np.asarray(scores >= scores.max())
-        closed = above | binary_closing(np.pad(above, 2), np.ones((3, 3)))[2:-2, 2:-2]
-        pieces, _ = label(closed, np.ones((3, 3)))
+        closed = above | ndimage.binary_closing(np.pad(above, 2), np.ones((3, 3)))[2:-2, 2:-2]
+        pieces, _ = ndimage.label(closed, np.ones((3, 3)))
         sure = np.unique(pieces[(scores >= self.sure) & closed])
         return np.asarray(np.isin(pieces, sure) if len(sure) else closed)
 

@@ -10,6 +10,9 @@ Two findings are one cue where
   on groups that it has not learned from. There is one on the embedding and one on colours, and the
   worse one counts. Frames that both list count as recognised, as far as they are more than chance.
 
+What is no cue is left out (modalities.py): video and question where the model needs both, and
+figures of a run as a whole.
+
 Where both mark regions in the same frames, half of the smaller region must be in both. Two kinds of
 one annotated factor are two cues.
 """
@@ -23,8 +26,7 @@ from jaxtyping import Float
 
 from cuescope_confirm.asking import (
     ABOUT_OBJECTS,
-    BACKGROUNDS,
-    MODALITIES,
+    NOWHERE,
     Direction,
     direction_of,
     has_kind,
@@ -34,6 +36,7 @@ from cuescope_confirm.asking import (
 from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.learned import FrameId, colours, embeddings
 from cuescope_confirm.locating.linear import Linear, Training, fit
+from cuescope_confirm.merging.modalities import NO_CUE, PLACES, modalities, no_cues, place_of
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
@@ -52,27 +55,41 @@ RULE = (
     f"other is: a linear model of one ranks the other's frames above frames of neither (AUROC "
     f"{GOOD_AUROC}), on average over the findings that are joined."
 )
-PLACES = {"video": "the video", "text": "the question", "background": "the background"}
 Box = tuple[float, float, float, float]
 
 
 def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue, ...]:
-    """The findings of a study, those that are one cue as one; the order is that of the first."""
-    if not (len(study.reports) > 1 if options.merge is None else options.merge):
+    """The findings of a study, those that are one cue as one; the order is that of the first.
+
+    Findings about one whole modality are one cue in any case: every test of them is the same. What
+    is no cue is left out, and a note says why.
+    """
+    if options.merge is False:
         return study.cues
+    groups = modalities(study.cues)
+    listed = {cue.id for group in groups for cue in group}
+    others = [cue for cue in study.cues if cue.id not in listed]
+    several = options.merge or len(study.reports) > 1
+    if reasons := list(no_cues(study, groups, others if several else ())):
+        audit.note(NO_CUE, " ".join(reasons))
+    whole = [_as_one(audit, study, group, set()) for group in groups if len(groups) == 1]
+    order = {cue.id: row for row, cue in enumerate(study.cues)}
+    if not several:
+        whole = [cue if cue.members[1:] else cue.members[0] for cue in whole]
+        return tuple(sorted([*whole, *others], key=lambda cue: order[(*cue.members, cue)[0].id]))
+    others = [cue for cue in others if cue.feature.kind not in NOWHERE]
     # a feature that is about several labels is looked at once
     by_feature: dict[str, list[Cue]] = {}
-    for cue in study.cues:
+    for cue in others:
         by_feature.setdefault(cue.feature.key, []).append(cue)
     first = [cues[0] for cues in by_feature.values()]
     values = recognition(audit, study, first)
-    merged = []
+    merged = whole
     for group in joined(np.minimum(values, values.T)):
         members = [cue for row in group for cue in by_feature[first[row].feature.key]]
         known = values[np.ix_(group, group)].mean(axis=0)  # how well the others rank each
         pure = {first[row].feature.key for row, k in zip(group, known, strict=True) if k >= PURE}
         merged.append(_as_one(audit, study, members, pure))
-    order = {cue.id: row for row, cue in enumerate(study.cues)}
 
     def rank(cue: Cue) -> tuple[int, int]:
         methods = {member.run for member in cue.members}
@@ -124,7 +141,7 @@ def recognition(
 
 def _known(first: Cue, second: Cue) -> bool | None:
     """Whether two findings are one cue by what they are; None where their frames must tell."""
-    places = _place(first), _place(second)
+    places = place_of(first), place_of(second)
     if places != (None, None):
         return places[0] == places[1]
     kinds = kind_of_background(first), kind_of_background(second)
@@ -136,14 +153,6 @@ def _known(first: Cue, second: Cue) -> bool | None:
 
 
 # ---------------------------------------------------------------------- what is known of a finding
-
-
-def _place(cue: Cue) -> str | None:
-    """Where a finding without a place of its own lies; None for any other."""
-    kind = cue.feature.kind
-    if kind in MODALITIES:
-        return "text" if any(w in cue.feature.key for w in ("text", "question")) else "video"
-    return "background" if kind in BACKGROUNDS and kind_of_background(cue) is None else None
 
 
 def _questions(cue: Cue) -> str | None:
@@ -229,10 +238,10 @@ class _Learner:
         Of the frames that are this one's too, the share beyond chance counts as ranked perfectly.
         """
         mine, frames = self._frames[own], self._drawn[other]
+        if not frames or not 0 < len(mine) < self._total:
+            return 0.0
         unlisted = [each for each in frames if each not in mine]
         chance = len(mine) / self._total
-        if not frames or not mine or chance >= 1:
-            return 0.0
         listed = max(0.0, (1 - len(unlisted) / len(frames) - chance) / (1 - chance))
         if listed == 1:
             return 1.0
@@ -349,7 +358,7 @@ def _answers_moved(audit: Audit, study: Study, cue: Cue, direction: Direction) -
 
 def _best_name(cues: Sequence[Cue]) -> str:
     """One that a check gave, else a word or an annotation, else what a method calls it."""
-    if (place := _place(cues[0])) is not None:
+    if (place := place_of(cues[0])) is not None:
         return PLACES[place]
     ranked: list[list[str | None]] = [
         [cue.checked for cue in cues],
@@ -369,7 +378,7 @@ def _occurrences(lead: Cue, members: Sequence[Cue], pure: Set[str]) -> tuple[Occ
 
     A finding that also holds other frames shows the cue, and is no example of it.
     """
-    if _is_annotated(lead) or _place(lead) is not None:
+    if _is_annotated(lead) or place_of(lead) is not None:
         return lead.feature.occurrences
     met: dict[tuple[str, int | None], Occurrence] = {}
     for cue in (lead, *members):

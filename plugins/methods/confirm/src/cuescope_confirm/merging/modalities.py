@@ -1,0 +1,55 @@
+"""Findings that have a place by definition (a modality, the background), and what is no cue."""
+
+from collections.abc import Iterator, Sequence
+
+from cuescope_confirm.asking import BACKGROUNDS, MODALITIES, NOWHERE, kind_of_background
+from cuescope_confirm.study import Cue, Study
+
+NO_CUE = "no cue"  # the note that says why what was found is none
+PLACES = {
+    "video": "the video",
+    "text": "the question",
+    "both": "the video and the question",
+    "background": "the background",
+}
+
+
+def place_of(cue: Cue) -> str | None:
+    """Where a finding without a place of its own lies; None for any other."""
+    kind, key = cue.feature.kind, cue.feature.key
+    if kind in MODALITIES:
+        text = "text" in key or "question" in key
+        return "text" if text else "video" if "video" in key else "both"
+    return "background" if kind in BACKGROUNDS and kind_of_background(cue) is None else None
+
+
+def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
+    """The findings about whole modalities, those about one together and the surest first.
+
+    What is said of both at once (a verdict, attention between the two) goes with the modality that
+    has findings of its own, with the video where both have.
+    """
+    groups: dict[str, list[Cue]] = {}
+    for cue in cues:
+        if cue.feature.kind in MODALITIES:
+            groups.setdefault(str(place_of(cue)), []).append(cue)
+    of_both = groups.pop("both", [])
+    if not groups:
+        return [of_both] if of_both else []
+    groups["video" if "video" in groups else "text"] += of_both
+    return list(groups.values())
+
+
+def no_cues(study: Study, groups: Sequence[Sequence[Cue]], others: Sequence[Cue]) -> Iterator[str]:
+    """Why some findings are no cues; `groups` are those about modalities.
+
+    A model that answers from video and question together does as it should; one that answers from
+    either alone has findings of its own about that one alone.
+    """
+    if len(groups) > 1:
+        run = groups[0][0].run
+        said = next(iter(study.reports[run].statements), "")
+        yield f"The video and the question are no cues, since the model needs both. {run}: {said}"
+    figures = {f"'{cue.name}' ({cue.run})": None for cue in others if cue.feature.kind in NOWHERE}
+    if figures:
+        yield f"{', '.join(figures)}: figures of the run as a whole, and no cues."
