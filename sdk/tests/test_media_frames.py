@@ -1,5 +1,7 @@
 """Which frames a clip shows: of the whole, of a range of time, in any order."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import BadDataError
+from cuescope_sdk.data._media import frames as media
 from cuescope_sdk.data._media.frames import (
     clip_frames,
     clip_times,
@@ -133,3 +136,20 @@ def test_times_of_a_file_that_has_gone(tmp_path):
     Path(path).unlink()
     with pytest.raises(BadDataError, match=r"c\.mp4 can no longer be read"):
         clip_frames(path, probed, 2, 0.1, 0.2)
+
+
+def test_threads_that_load_ahead_decode_a_clip_once(tmp_path, monkeypatch):
+    path = write_video(tmp_path / "clip.avi", 8, "mpeg4")
+    frames = clip_frames(path, probe(path, MAX), 8)
+    decoded, real = [], media.decode_video
+
+    def slow(*given):
+        decoded.append(given)
+        time.sleep(0.1)
+        return real(*given)
+
+    monkeypatch.setattr(media, "decode_video", slow)
+    with ThreadPoolExecutor(8) as pool:
+        images = list(pool.map(lambda frame: frame.load(), frames))
+    assert len(images) == 8
+    assert len(decoded) == 1

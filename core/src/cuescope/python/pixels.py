@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from cuescope.digest import digest
 from cuescope.errors import BadDataError, UserError
 from cuescope.types import Frame
 
+_ONE_AT_A_TIME = Lock()  # a caller's data set need not bear the threads that load ahead
 KINDS = "a PIL image, uint8 pixels (row, col, 3), or the path of an image file"
 
 
@@ -60,7 +62,8 @@ def rgb(image: Image.Image) -> Image.Image:
 
 
 def _load_late(load: Callable[[], Any], where: str) -> Image.Image:
-    return rgb(as_image(load(), where))
+    with _ONE_AT_A_TIME:
+        return rgb(as_image(load(), where))
 
 
 def _from_file(path: Path, where: str) -> Frame:

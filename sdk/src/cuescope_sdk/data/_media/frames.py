@@ -173,18 +173,25 @@ class ClipMemory:
         self.clips, self.limit = clips, limit
         self._lock = Lock()
         self._kept: OrderedDict[Clip, tuple[Image.Image, ...]] = OrderedDict()
+        self._under_way: dict[Clip, Lock] = {}
 
     def get(self, clip: Clip) -> tuple[Image.Image, ...]:
-        """The frames of a clip, decoded now where they are not here."""
+        """The frames of a clip, decoded now where they are not here, by one thread at a time."""
         with self._lock:
             if clip in self._kept:
                 self._kept.move_to_end(clip)
                 return self._kept[clip]
-        frames = _decoded(clip)
-        with self._lock:
-            self._kept[clip] = frames
-            while len(self._kept) > self.clips or self._bytes() > self.limit:
-                self._kept.popitem(last=False)
+            decoding = self._under_way.setdefault(clip, Lock())
+        with decoding:
+            with self._lock:
+                if clip in self._kept:  # by the thread that was waited for
+                    return self._kept[clip]
+            frames = _decoded(clip)
+            with self._lock:
+                self._under_way.pop(clip, None)
+                self._kept[clip] = frames
+                while len(self._kept) > self.clips or self._bytes() > self.limit:
+                    self._kept.popitem(last=False)
         return frames
 
     def _bytes(self) -> int:
