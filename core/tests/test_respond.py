@@ -272,7 +272,7 @@ def test_long_lists_are_answered_in_windows(
     ask: Callable[..., ModelRunner], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(respond, "WINDOW", 3)
-    values, progress = [1, 2, 1, 3, 2, 4, 5, 1, 5, 6], list[tuple[int, int, int]]()
+    values, progress = [1, 2, 1, 3, 2, 4, 5, 1, 5, 6, 1, 5], list[tuple[int, int, int]]()
     planned, model = ask(Recorder(), planning=True), Recorder()
     with pytest.raises(PlanStopped):
         planned([trial(value) for value in values])
@@ -285,9 +285,9 @@ def test_long_lists_are_answered_in_windows(
     )
     assert means(runner, [trial(value) for value in values]) == values
     assert (runner.trials, runner.model_calls, runner.cache_hits) == (6, 6, 0)
-    assert parts == [3, 3, 3, 1]
+    assert parts == [3, 3, 3, 3]
     assert [done for done, _, _ in progress] == sorted(done for done, _, _ in progress)
-    assert progress[-1] == (10, 10, 2)  # a trial twice in a window waits twice
+    assert progress[-1] == (12, 12, 4)  # a trial twice in a window waits twice
 
 
 class Undecided:
@@ -299,6 +299,13 @@ class Undecided:
             for trial in trials
             for text in ["a" if trial.repeat else "b"]
         ]
+
+
+def test_a_model_that_loads_ahead_is_told_what_comes_next(ask: Callable[..., ModelRunner]) -> None:
+    model, told = Recorder(), list[list[str]]()
+    model.prefetch = lambda trials: told.append([t.sample.key for t in trials])  # type: ignore
+    ask(model, batch_size=2)([trial(value) for value in range(5)])
+    assert told == [["s0", "s1", "s2", "s3"], ["s2", "s3", "s4"], ["s4"]]
 
 
 def test_repeated_answers_are_one_response(ask: Callable[..., ModelRunner]) -> None:

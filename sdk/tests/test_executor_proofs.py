@@ -63,6 +63,17 @@ class AtTheEnd(InTurn):
         yield from list(super().map(build, batches))
 
 
+class AsksAhead(InTurn):
+    def map(self, build: Callable[[], Any], batches: Batches) -> Answers:
+        before = None
+        for answer in super().map(build, batches):
+            if before is not None:
+                yield before
+            before = answer
+        if before is not None:
+            yield before
+
+
 class HoldsOn(InTurn):
     def map(self, build: Callable[[], Any], batches: Batches) -> Answers:
         answers = super().map(build, batches)
@@ -109,6 +120,7 @@ def observer(cls: type[Plugin]) -> type[ObserverContract]:
         (executor(AlwaysAnswers), {"test_no_batches_are_no_work"}),
         (executor(HoldsOn), {"test_can_be_left_early"}),
         (executor(AtTheEnd), {AT_ONCE}),
+        (executor(AsksAhead, drivers=True), A_DRIVER),
         (executor(Forked, drivers=True), set()),
         (executor(GivesUp), {"test_goes_on_where_a_worker_is_killed", POISON}),
         (executor(TriesAgain), {POISON}),

@@ -32,7 +32,9 @@ class InProcess:
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index and responses, in order."""
         respond = build()
+        prefetch = getattr(respond, "prefetch", lambda trials: None)
         for index, batch in enumerate(batches):
+            prefetch([trial for upcoming in batches[index : index + 2] for trial in upcoming])
             yield index, respond(batch)
 
 
@@ -72,15 +74,17 @@ class InParts:
                 )
         return responses
 
+    def prefetch(self, trials: Sequence[Trial]) -> None:
+        """Tell a model that can load frames ahead what it is asked now and next."""
+        if trials and hasattr(self.model, "prefetch"):
+            self.model.prefetch(trials)
+
 
 def out_of_memory(error: Exception) -> bool:
     """Whether an error of Python, torch or CUDA says that memory did not suffice."""
-    words = str(error).lower()
     named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-    return named or (
-        isinstance(error, RuntimeError)
-        and ("out of memory" in words or "can't allocate memory" in words)
-    )
+    told = any(said in str(error).lower() for said in ("out of memory", "can't allocate memory"))
+    return named or (isinstance(error, RuntimeError) and told)
 
 
 def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
@@ -120,13 +124,13 @@ class ModelRunner:
         self.build = partial(open_respond, build)  # picklable: an executor sends it to workers
         self.cache = cache
         self.batch_size, self.repeats = batch_size, repeats
-        self.executor = executor or InProcess()
+        self.executor, self.shared = executor or InProcess(), shared
         self.on_progress, self.on_answers, self.blaming = on_progress, on_answers, blaming
         self.planning, self.keeps_answers, self.name = planning, keeps_answers, name
-        self.shared = shared
         self.trials = self.model_calls = self.cache_hits = self.combined = self.agreeing = 0
         self.conditions: Counter[str] = Counter()
-        self._counted = np.full(1, -1)  # sorted hashes (none is -1): a tenth of a set of keys
+        # sorted hashes (none is -1) in runs, each over twice the next: a tenth of a set of keys
+        self._counted = [np.full(1, -1)]
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials; many of them are read from a file as needed."""
@@ -169,14 +173,17 @@ class ModelRunner:
     def _count(self, distinct: Mapping[str, Trial], missing: list[str]) -> None:
         """A trial asked again within an audit counts once."""
         hashes = np.fromiter(map(hash, distinct), np.int64)
-        places = np.searchsorted(self._counted, hashes)
-        new = self._counted.take(places, mode="clip") != hashes
-        fresh, added = list(compress(distinct, new)), np.sort(hashes[new])
-        self._counted = np.insert(self._counted, np.searchsorted(self._counted, added), added)
-        asked = set(fresh).intersection(missing)  # a plan misses a trial in each window it is in
+        runs = self._counted
+        known = [run.take(np.searchsorted(run, hashes), mode="clip") == hashes for run in runs]
+        new = ~np.any(known, axis=0)
+        if fresh := list(compress(distinct, new)):
+            runs.append(np.sort(hashes[new]))
+        while len(runs) > 1 and len(runs[-2]) <= 2 * len(runs[-1]):
+            runs.append(np.sort(np.concatenate([runs.pop(), runs.pop()]), kind="stable"))
         self.trials += len(fresh)
-        self.model_calls += len(asked)
-        self.cache_hits += len(fresh) - len(asked)
+        # a plan misses a trial in each window it is in
+        self.model_calls += (asked := len(set(fresh).intersection(missing)))
+        self.cache_hits += len(fresh) - asked
         self.conditions.update(distinct[key].condition for key in fresh)
 
     def _ask(
@@ -192,12 +199,11 @@ class ModelRunner:
             for group in by_readout.values()
             for start in range(0, len(group), self.batch_size)
         ]
-        since = time.perf_counter()
         yield {}
-        if not keys:
-            return
-        yield from self._answer(batches, trials)
-        self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
+        if keys:
+            since = time.perf_counter()
+            yield from self._answer(batches, trials)
+            self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
 
     def _answer(
         self, batches: list[list[str]], trials: Mapping[str, Trial]
@@ -227,18 +233,16 @@ def check_responses(
     if len(responses) != len(trials):
         raise broken("", f"{len(trials)} responses", str(len(responses)))
     for trial, response in zip(trials, responses, strict=True):
-        sample, logits = trial.sample, response.logits
+        sample, logits, on = trial.sample, response.logits, f" on {trial.sample.key}"
         if lacking := response.missing(trial.outputs):
-            wanted = " and ".join(sorted(trial.outputs))
-            raise broken(f" on {sample.key}", wanted, f"no {' and no '.join(lacking)}")
+            raise broken(on, " and ".join(sorted(trial.outputs)), f"no {' and no '.join(lacking)}")
         if logits is not None and len(logits) != len(sample.choices):
-            wanted = f"{len(sample.choices)} logits, one a choice"
-            raise broken(f" on {sample.key}", wanted, str(len(logits)))
+            raise broken(on, f"{len(sample.choices)} logits, one a choice", str(len(logits)))
         for output in ("logits", "embedding", "readout"):
             numbers = getattr(response, output)
             if numbers is not None and not np.isfinite(numbers).all():
                 bad = numbers[~np.isfinite(numbers)].flat[0]
-                raise broken(f" on {sample.key}", f"finite numbers as its {output}", str(bad))
+                raise broken(on, f"finite numbers as its {output}", str(bad))
 
 
 def trial_key(identity: str, trial: Trial) -> str:

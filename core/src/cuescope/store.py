@@ -79,7 +79,7 @@ class CacheFile:
 
     def read(self, keys: Iterable[str]) -> dict[str, bytes]:
         """The values of those keys that are there."""
-        remaining, values = iter(keys), dict[str, bytes]()
+        remaining, values = iter(sorted(keys)), dict[str, bytes]()  # each page is read once
         while chunk := list(islice(remaining, CHUNK)):
             marks = ",".join("?" * len(chunk))
             query = f"SELECT key, value, seal FROM rows WHERE key IN ({marks})"

@@ -1,7 +1,10 @@
 """Answers of the plugin against the library's own forward on the library's own inputs."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import current_thread
 from typing import Any
 
 import numpy as np
@@ -186,3 +189,30 @@ def test_a_mask_over_other_frames_is_refused(
 @pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
 def test_odd_images_are_answered(build: Build, kind: str, odd: OddImage, tmp_path: Path) -> None:
     answered_as_seen(build(kind), Frame.from_file(odd.write(tmp_path)), odd)
+
+
+def test_frames_of_the_next_batch_are_loaded_while_this_one_is_answered(
+    build: Build, frames: tuple[Frame, ...]
+) -> None:
+    """In threads, once each; answers stay bit by bit."""
+    loaded: dict[int, str] = {}
+
+    def load(number: int) -> Image.Image:
+        assert number not in loaded  # once each
+        loaded[number] = current_thread().name
+        return frames[number % len(frames)].load()
+
+    def trials(shown: list[Frame]) -> list[Trial]:
+        return [Trial(sample=replace(one(f), key=str(i))) for i, f in enumerate(shown)]
+
+    asked = trials([Frame(f"{number:032x}", partial(load, number)) for number in range(8)])
+    model, answers = build("clip"), []
+    model.open_weights()
+    for start in range(0, 8, 2):
+        model.prefetch(asked[start : start + 4])
+        answers += model.respond(asked[start : start + 2])
+    assert len(loaded) == 8
+    assert all(name.startswith("cuescope-ahead") for name in loaded.values())
+    alone = build("clip").respond(trials([frames[n % len(frames)] for n in range(8)]))
+    for answer, other in zip(answers, alone, strict=True):
+        assert np.array_equal(answer.logits, other.logits)

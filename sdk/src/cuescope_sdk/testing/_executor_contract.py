@@ -233,10 +233,10 @@ class ExecutorContract(Contract):
         workers = len({pid for pid, _ in calls(folder)})
         lost = len(calls(folder)) - (COUNT - missing)
         expect(
-            lost <= 2 * workers,
-            "at most the two batches of each worker to ask again",
+            lost <= workers,
+            "at most one batch of each worker to ask again",
             got=f"{lost} of {workers} workers",
-            remedy="Yield a batch as soon as it is done",
+            remedy="Yield a batch as soon as it is done; begin a worker's next one after that",
         )
 
 

@@ -1,5 +1,6 @@
 """What model plugins share on torch: image towers, edits of attention, weights, devices."""
 
+from cuescope_sdk.torch._ahead import LoadedAhead as LoadedAhead
 from cuescope_sdk.torch._devices import (
     files_digest as files_digest,
     quiet as quiet,

@@ -1,12 +1,11 @@
 """Frames to embeddings through an image tower, each input encoded once, with patches hidden."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
-from os import cpu_count
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.types import Frame, HideTokens, Trial
 from cuescope_sdk.models._tower_edit import TowerEdit
+from cuescope_sdk.torch._ahead import LoadedAhead
 from cuescope_sdk.torch._hiding import encode_visible, patches_under
 from cuescope_sdk.torch._image_tower import ImageTower, Inputs, hook_output
 
@@ -27,7 +27,6 @@ REMEMBERED_ROWS = 65_536
 REMEMBERED_NUMBERS = 2**26  # 256 MiB; a video's row may hold a feature for each place
 REMEMBERED_INPUTS = 64
 LARGEST_CHUNK = 64  # inputs a pass, so that a large batch_size fits into memory
-MAX_LOADERS = 8  # more would only hold more decoded images
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,12 @@ class TowerInput:
         """Equal keys have equal embeddings."""
         hidden = self.hidden and (self.hidden.shape, self.hidden.bits)
         edit = self.edit and digest(self.edit.kind, self.edit)
-        return (*(frame.key for frame in self.frames), hidden, edit)
+        return (*self.frame_keys, hidden, edit)
+
+    @property
+    def frame_keys(self) -> tuple[str, ...]:
+        """Inputs of the same frames are prepared alike."""
+        return tuple(frame.key for frame in self.frames)
 
 
 def tower_inputs(trial: Trial, frames: int) -> list[TowerInput]:
@@ -87,6 +91,17 @@ class TowerEncoder:
         self._chunk = 1 if tower.device.type == "cpu" else min(batch_size, LARGEST_CHUNK)
         self._rows: OrderedDict[object, np.ndarray] = OrderedDict()
         self._inputs: OrderedDict[object, Inputs] = OrderedDict()
+        self._ahead = LoadedAhead[Inputs](REMEMBERED_INPUTS)
+
+    def prefetch(self, trials: Sequence[Trial]) -> None:
+        """Begin to prepare what is embedded next."""
+        inputs = [
+            item
+            for trial in trials
+            for item in tower_inputs(replace(trial, edit=None), self.tower.frames)
+            if trial.edit is not None or item.key not in self._rows
+        ]
+        self._ahead.expect(self._unprepared(inputs))
 
     def embed(self, inputs: Sequence[TowerInput]) -> list[Float[np.ndarray, " size"]]:
         """What `tower.encode` gives for each, float32, in order."""
@@ -132,15 +147,12 @@ class TowerEncoder:
         _remember(self._rows, key, row, most)
 
     def _encode(self, items: Sequence[TowerInput]) -> Iterator[np.ndarray]:
-        with ThreadPoolExecutor(min(MAX_LOADERS, cpu_count() or 1)) as pool:
-            # on a CPU threads would only take cores from the network
-            prepare = pool.map if self._chunk > 1 else map
-            for start in range(0, len(items), self._chunk):
-                chunk = items[start : start + self._chunk]
-                inputs = list(prepare(self._prepare, chunk))
-                hidden = [self._hidden(*pair) for pair in zip(chunk, inputs, strict=True)]
-                for alike in self._stackable(inputs):
-                    yield from self._forward([inputs[i] for i in alike], [hidden[i] for i in alike])
+        for start in range(0, len(items), self._chunk):
+            chunk = items[start : start + self._chunk]
+            inputs = self._prepare_all(chunk)
+            hidden = [self._hidden(*pair) for pair in zip(chunk, inputs, strict=True)]
+            for alike in self._stackable(inputs):
+                yield from self._forward([inputs[i] for i in alike], [hidden[i] for i in alike])
 
     def _stackable(self, inputs: list[Inputs]) -> list[list[int]]:
         """Runs of neighbours of one shape and grid."""
@@ -153,8 +165,9 @@ class TowerEncoder:
         """Rows of a chunk, padded with its last input to the full size."""
         # padded: kernels round differently for another batch size
         missing = self._chunk - len(inputs)
+        placed = [self._placed(item) for item in inputs]
         stacked = {
-            name: torch.cat([item[name] for item in [*inputs, *inputs[-1:] * missing]])
+            name: torch.cat([item[name] for item in [*placed, *placed[-1:] * missing]])
             for name in inputs[0]
         }
         masks = None
@@ -172,12 +185,44 @@ class TowerEncoder:
         ).to(self.tower.device)
 
     def _prepare(self, item: TowerInput) -> Inputs:
-        key = tuple(frame.key for frame in item.frames)
-        if key not in self._inputs:
-            inputs = self.tower.prepare([frame.load() for frame in item.frames])
+        if (key := item.frame_keys) not in self._inputs:
+            inputs = self._ahead.take(key, partial(self._load, item.frames))
             _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
             return inputs
         return self._inputs[key]
+
+    def _prepare_all(self, items: Sequence[TowerInput]) -> list[Inputs]:
+        """Side by side on an accelerator; on a CPU each as it is needed."""
+        if self._chunk == 1:
+            return [self._prepare(item) for item in items]
+        prepared: dict[object, Inputs] = dict(self._inputs)
+        new = self._unprepared(items)
+        for key, inputs in zip(new, self._ahead.take_all(new), strict=True):
+            prepared[key] = inputs
+            _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
+        return [prepared[item.frame_keys] for item in items]
+
+    def _unprepared(self, items: Iterable[TowerInput]) -> dict[Hashable, Callable[[], Inputs]]:
+        return {
+            item.frame_keys: partial(self._load, item.frames)
+            for item in items
+            if item.frame_keys not in self._inputs
+        }
+
+    def _load(self, frames: Sequence[Frame]) -> Inputs:
+        """Pinned where there is a GPU, so that they go there while it works."""
+        inputs = self.tower.prepare([frame.load() for frame in frames])
+        if self.tower.device.type == "cuda":
+            return {name: tensor.pin_memory() for name, tensor in inputs.items()}
+        return inputs
+
+    def _placed(self, inputs: Inputs) -> Inputs:
+        """Pixels on the device; grids stay, for they are read."""
+        device = self.tower.device
+        return {
+            name: tensor.to(device, non_blocking=True) if tensor.is_floating_point() else tensor
+            for name, tensor in inputs.items()
+        }
 
     def _hidden(self, item: TowerInput, inputs: Inputs) -> np.ndarray | None:
         """Bool (frame, patch): what is hidden, None where nothing is."""

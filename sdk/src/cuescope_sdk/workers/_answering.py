@@ -5,9 +5,11 @@ import pickle
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from platform import node
+from queue import SimpleQueue
 from typing import Any
 
 from cuescope_sdk import Response, Trial, UserError
@@ -35,14 +37,27 @@ class Answering:
 
     def __init__(self) -> None:
         self._respond: Respond | None = None
+        self._taken: SimpleQueue[Callable[[], Any]] = SimpleQueue()
 
     def open(self, setup: bytes) -> bytes:
         """Open the model; the reply to the driver, which may be an error."""
         return _reply(lambda: self._open(pickle.loads(setup)))  # noqa: S301 - our own driver's
 
-    def answer(self, batch: bytes) -> bytes:
-        """The reply to a batch of trials: their responses, or an error."""
-        return _reply(lambda: self._answer(pickle.loads(batch)))  # noqa: S301
+    def take(self, batch: bytes) -> None:
+        """Unpack a batch of trials and let their frames be loaded; from any thread."""
+        try:
+            trials = pickle.loads(batch)  # noqa: S301
+        except Exception:
+            self._taken.put(lambda: pickle.loads(batch))  # noqa: S301 - told by `answer`
+            return
+        if prefetch := getattr(self._respond, "prefetch", None):
+            with suppress(Exception):  # what is wrong with a trial is told as it is answered
+                prefetch(trials)
+        self._taken.put(lambda: self._answer(trials))
+
+    def answer(self) -> bytes:
+        """The reply to the first batch that was taken, or will be: responses, or an error."""
+        return _reply(self._taken.get())
 
     def _open(self, setup: Setup) -> None:
         require_versions(setup.versions, node())

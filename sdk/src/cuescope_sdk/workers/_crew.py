@@ -35,15 +35,20 @@ class Pool(ABC):
 
     @abstractmethod
     def submit(self, worker: int, batch: bytes) -> None:
-        """Send a batch, to be answered as `Answering.answer` replies; a dead worker is no error."""
+        """Send a batch for `Answering.take`; a dead worker is no error.
+
+        `Answering.answer` begins with it as soon as the worker's last answer is stored.
+        """
 
     @abstractmethod
     def wait(self) -> list[tuple[int, bytes | Death]]:
         """Messages with the numbers of their workers, one at least; nothing follows a Death."""
 
-    def kept(self, worker: int) -> None:  # noqa: B027 - a pool may do without
-        """Its last answer is stored. A worker that begins the next batch only now, which it has
-        already, leaves one batch to ask again where the driver is killed, in place of two.
+    @abstractmethod
+    def kept(self, worker: int) -> None:
+        """Its last answer is stored; it may begin the next batch, which it has already.
+
+        So a driver that is killed leaves one batch of each worker to ask again, and never two.
         """
 
     @abstractmethod
@@ -88,7 +93,6 @@ class Crew:
                 else:
                     index = self._batches[worker].popleft()
                     self._vain_deaths, left = 0, left - 1
-                    self._feed(waiting, batches, pack)  # it works while its answer is stored
                     yield index, read_reply(message)
                     self.pool.kept(worker)
         if poison:

@@ -96,9 +96,11 @@ class AuditorsBench(Plugin):
         stamp = [VERSION, context.seed, context.device, versions]
         kept = KeptJobs(folder / "kept", stamp, self.options.workers)
         jobs: dict[str, Job] = {}
-        # the answer sheet first: what must hold of `confirm` is known before all else is graded
+        # toys first, so that no other job waits for one; then the answer sheet: what must hold of
+        # `confirm` is known before all else is graded
         for each in chosen:
             jobs.setdefault(f"toy {digest(each.model)}", (train, (settings, each)))
+        for each in chosen:
             jobs[f"sheet {name_of(each)}"] = grade_sheet, (settings, each)
         audits = {each.name: dict(self._audits(each)) for each in chosen}
         for each in chosen:

@@ -9,6 +9,8 @@ Role = Literal["cause", "decoy", "null"]
 Spec = tuple[str, Mapping[str, Any]]  # SPEC and its options
 USUAL = 0.9  # share of the label's samples that show the cue, where the model learned it
 RATES = (0.75, 0.4)  # of the label, and of other samples, in the audited data
+STRONG = 0.97  # the same, where content would else be enough
+TOGETHER = 0.75  # of the samples, where two cues stand side by side
 UNINFORMATIVE = 0.4  # of all samples, where a decoy's model learned
 PLENTY = 8000  # training samples of a decoy's model: with few, a cue that tells nothing disturbs it
 # their null check costs as much as they do, and changes no finding
@@ -135,6 +137,37 @@ class World:
                 frames=shown,
                 plants=(cue,),
                 asked=cue,
+            )
+
+    def tangled(self, cue: str, other: str, even: Sequence[str], n: int) -> Iterator[Configuration]:
+        """A cue that the toy learned and one that told it nothing, side by side in the same data.
+
+        The toy learned all cues of this world but the `even` ones, `other` among them.
+        """
+        model, options = self.trained(STRONG)
+        rates = dict.fromkeys(even, (UNINFORMATIVE, UNINFORMATIVE))
+        training = {**options["data_options"], "rates": rates}
+        own, label = list(self.labels).index(self.cues[cue]), self.cues[cue]
+        data, alone = self.audited(cue, RATES, self.frames, n)
+        both = {**alone["cues"], self.cues[other]: other}
+        audited = {**alone, "cues": both, "beside": {other: cue}, "together": TOGETHER}
+        for role, asked in (("cause", cue), ("decoy", other)):
+            yield Configuration(
+                name=f"{self.name}, {cue} beside {other}, {TOGETHER:g} together, {role}",
+                world=self.name,
+                cue=asked,
+                role="cause" if role == "cause" else "decoy",
+                model=(model, {**options, "data_options": training}),
+                data=(data, audited),
+                clean=(data, {**audited, "hidden": (asked,)}),
+                auditors=self.auditors,
+                label=label,
+                victim=self.victim or self.labels[(own + 1) % len(self.labels)],
+                learned=STRONG if role == "cause" else None,
+                rates=RATES,
+                frames=self.frames,
+                plants=(asked,),
+                asked=asked,
             )
 
     def null(self, n: int) -> Configuration:
@@ -292,10 +325,10 @@ OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
 def pairs() -> list[list[Configuration]]:
     """Cause and decoy on the same data, world by world."""
     easy = [CLIPS.pair(cue, n) for n, cue in enumerate(CLIPS.cues, 1)]
-    easy += [MOVED.pair(cue, n) for n, cue in enumerate(MOVED.cues, 5)]
+    easy += [MOVED.pair(cue, n, learned=STRONG) for n, cue in enumerate(MOVED.cues, 5)]
     few = replace(CLIPS, auditors=("trove",))  # the rivals see the others
     varied = [few.pair(cue, 11, learned=0.75) for cue in ("mark", "cast", "text")]
-    varied += [few.pair(cue, 12, learned=0.6) for cue in ("mark", "cast", "border")]
+    varied += [few.pair(cue, 12, learned=0.7) for cue in ("mark", "cast", "border")]
     varied += [few.pair(cue, 13, rates=(0.9, 0.2)) for cue in ("mark", "border")]
     varied += [few.pair("cast", 14, rates=(0.5, 0.4)), few.pair("mark", 15, size=400)]
     varied += [few.pair("text", 16, size=1600), few.pair("border", 17, frames=1.0)]
@@ -303,13 +336,16 @@ def pairs() -> list[list[Configuration]]:
     own = [native_clips(cue, length, 3) for length in (3, 5) for cue in NATIVE]
     pictures = [PICTURES.pair(cue, n) for n, cue in enumerate(PICTURES.cues, 21)]
     stronger = replace(PICTURES, auditors=("trove",))
-    pictures += [stronger.pair(cue, n, learned=0.97) for n, cue in enumerate(PICTURES.cues, 31)]
+    pictures += [stronger.pair(cue, n, learned=STRONG) for n, cue in enumerate(PICTURES.cues, 31)]
+    one, two = ("mark", "cast"), ("text", "border")
+    side = [stronger.tangled(a, b, two, 47) for a, b in zip(one, two, strict=True)]
+    side += [stronger.tangled(b, a, one, 48) for a, b in zip(one, two, strict=True)]
     by_clip = [native_scenes("ladybird", "basket", 36), native_scenes("daisy", "wreath", 37)]
     questions = [ASKED.pair(cue, n) for n, cue in enumerate(ASKED.cues, 41)]
-    questions += [SHAPES.pair(cue, n) for n, cue in enumerate(SHAPES.cues, 45)]
+    questions += [SHAPES.pair(cue, n) for n, cue in enumerate(("question", "mark"), 45)]
     objects = [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
     # one of each kind of world after the other: the first ones are varied; the dear ones come last
-    order = chain.from_iterable(zip_longest(easy, own, pictures, questions, varied))
+    order = chain.from_iterable(zip_longest(easy, own, pictures, questions, side, varied))
     dear = [*by_clip, *objects]
     order = chain(order, dear)
     return [list(pair) for pair in order if pair is not None]

@@ -9,6 +9,7 @@ from threading import Semaphore, Thread
 from cuescope_sdk.workers import Answering
 
 END = b""  # in place of a batch: nothing follows
+TAKEN = b"taken"
 KEPT = b"kept"  # the last answer is stored (see `Pool.kept`); no pickled batch is so short
 
 
@@ -18,21 +19,25 @@ def work(connection: "Connection[bytes, bytes]") -> None:
     os.dup2(2, 1)  # what a model prints must not land in the middle of `--json`
     inbox: SimpleQueue[bytes] = SimpleQueue()
     may_begin = Semaphore(1)
-    Thread(target=_receive, args=(connection, inbox, may_begin), daemon=True).start()
     answering = Answering()
+    Thread(target=_receive, args=(connection, inbox, answering, may_begin), daemon=True).start()
     reply = answering.open(inbox.get())
     while True:
         connection.send_bytes(reply)
-        if (batch := inbox.get()) == END:
+        if inbox.get() == END:
             return
         may_begin.acquire()
-        reply = answering.answer(batch)
+        reply = answering.answer()
 
 
 def _receive(
-    connection: "Connection[bytes, bytes]", inbox: "SimpleQueue[bytes]", may_begin: Semaphore
+    connection: "Connection[bytes, bytes]",
+    inbox: "SimpleQueue[bytes]",
+    answering: Answering,
+    may_begin: Semaphore,
 ) -> None:
     """Take what is sent at once, so that the driver never waits; end with the driver."""
+    opened = False
     while True:
         try:
             message = connection.recv_bytes()
@@ -41,4 +46,8 @@ def _receive(
         if message == KEPT:
             may_begin.release()
         else:
+            if opened and message != END:
+                answering.take(message)
+                message = TAKEN
             inbox.put(message)
+            opened = True  # the first message is what it is opened with

@@ -29,9 +29,13 @@ def actor_class() -> type:
             reply: bytes = self.answering.open(setup)
             return reply
 
-        def answer(self, batch: bytes) -> bytes:
-            """The reply to a batch."""
-            reply: bytes = self.answering.answer(batch)
+        def take(self, batch: bytes) -> None:
+            """A batch, before it is answered."""
+            self.answering.take(batch)
+
+        def answer(self) -> bytes:
+            """The reply to the first batch that was taken, or will be."""
+            reply: bytes = self.answering.answer()
             return reply
 
     return CuescopeWorker

@@ -19,20 +19,36 @@ class RayPool(Pool):
         self._ray, self._patience = ray, patience
         memory = {"memory": needs["memory"]} if "memory" in needs else {}
         resources = {"num_cpus": needs["CPU"], "num_gpus": needs["GPU"], **memory}
-        self._class = ray.remote(max_restarts=0, max_task_retries=0, **resources)(actor_class())
+        # batches are taken beside the one that is answered
+        how = {"max_restarts": 0, "max_task_retries": 0, "concurrency_groups": {"beside": 1}}
+        self._class = ray.remote(**how, **resources)(actor_class())
         self._actors: dict[int, Any] = {}
         self._calls: dict[int, deque[Any]] = {}  # in their order; the first is under way
+        self._batches: dict[int, int] = {}  # taken, or answered and not yet stored
         self._began: dict[int, float] = {}  # workers that wait for room, since when
 
     def start(self, worker: int, setup: bytes) -> None:
         """Ask for an actor; it begins where and when there is room."""
         self._actors[worker] = actor = self._class.remote()
         self._calls[worker] = deque([actor.ready.remote(), actor.open.remote(setup)])
-        self._began[worker] = time.monotonic()
+        self._batches[worker], self._began[worker] = 0, time.monotonic()
 
     def submit(self, worker: int, batch: bytes) -> None:
-        """Queue a batch; that the actor is dead is told by `wait`."""
-        self._calls[worker].append(self._actors[worker].answer.remote(batch))
+        """Hand it over; that the actor is dead is told by `wait`."""
+        self._actors[worker].take.options(concurrency_group="beside").remote(batch)
+        self._batches[worker] += 1
+        if self._batches[worker] == 1:
+            self._begin(worker)
+
+    def kept(self, worker: int) -> None:
+        """Begin the next batch, if it has one."""
+        if worker in self._actors:
+            self._batches[worker] -= 1
+            if self._batches[worker]:
+                self._begin(worker)
+
+    def _begin(self, worker: int) -> None:
+        self._calls[worker].append(self._actors[worker].answer.remote())
 
     def wait(self) -> list[tuple[int, bytes | Death]]:
         """What the workers' first calls gave."""
@@ -51,7 +67,7 @@ class RayPool(Pool):
             reply = self._ray.get(call)
         except self._ray.exceptions.RayError as error:
             self._ray.kill(self._actors.pop(worker), no_restart=True)
-            del self._calls[worker]
+            del self._calls[worker], self._batches[worker]
             self._began.pop(worker, None)
             return [(worker, Death(_reason(error)))]
         if isinstance(reply, str):
@@ -79,7 +95,7 @@ class RayPool(Pool):
                     self._ray.kill(actor, no_restart=True)
                 else:
                     actor.__ray_terminate__.remote()
-        self._actors, self._calls, self._began = {}, {}, {}
+        self._actors, self._calls, self._batches, self._began = {}, {}, {}, {}
 
 
 def _reason(error: Exception) -> str:

@@ -31,6 +31,7 @@ from cuescope_sdk.statistics import Groups
 
 SHOWN_EFFECT = 0.25  # that enough samples would show
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
+OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
 DIFFERENCE = "a difference: answers move as well where a cause would do nothing"
 UNEXPLAINED = "something to explain: in the run answers are as right with it as without it"
 COARSE = ("frames",)  # what holds more than the cue
@@ -184,7 +185,7 @@ def _judged(witness: Witness, effect: Effect | None, options: ConfirmOptions) ->
     if effect is None:
         return Measured(witness)
     level = 1 - options.confidence
-    claimed = witness.target.direction.sure_gap / 2
+    claimed = witness.target.direction.sure_gap * OF_GAP
     decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
     return Measured(witness, effect, decision)
 

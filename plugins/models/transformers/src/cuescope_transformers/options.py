@@ -138,6 +138,11 @@ class VLMOptions(LargeOptions):
     fps: PositiveFloat = Field(
         default=1.0, description="frames a second of the samples, for models that read the time"
     )
+    reuse_prefix: bool = Field(
+        default=True,
+        description="where a batch asks several things of the same frames and edits nothing, the "
+        "frames go through the network once; answers are equal within rounding",
+    )
 
     @field_validator("prompt")
     @classmethod

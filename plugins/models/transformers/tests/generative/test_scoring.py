@@ -106,3 +106,37 @@ def test_half_precision_is_near(build: Build, trial: MakeTrial, edit: Edit | Non
         for dtype in ("float32", "bfloat16")
     )
     assert 0 < np.abs(np.subtract(exact, half)).max() < 0.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "frames"),
+    [("qwen2-vl", 1), ("qwen2.5-vl", 1), ("llava-onevision", 3), ("idefics3", 1)],
+)
+def test_many_questions_of_one_image_look_at_it_once(
+    build: Build, trial: MakeTrial, kind: str, frames: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers are those of questions that each look by themselves; of an edit all do."""
+    words = ("what", "is it moving", "is the dog east of the red ball", "what is it ?", "is it red")
+    both = frozenset({"logits", "text"})
+    asked = [trial(frames, question, outputs=both) for question in words]
+    alone = [build(kind, reuse_prefix=False).respond([one])[0] for one in asked]
+    plugin = build(kind)
+    rows: list[int] = []  # of each run, that bring their frames along
+    generate = plugin._model.network.generate
+
+    def spy(**given: Any) -> Any:
+        rows.append(len(given["input_ids"]) if "pixel" in str(list(given)) else 0)
+        return generate(**given)
+
+    monkeypatch.setattr(plugin._model.network, "generate", spy)
+    other = trial(frames, "what", first=5, outputs=both)
+    together = plugin.respond([*asked, other])[:-1]
+    assert sum(rows) == 2 * 2  # the image and the other one, for logits and for texts
+    for one, shared in zip(alone, together, strict=True):
+        np.testing.assert_allclose(shared.logits, one.logits, atol=1e-5)
+        assert shared.text == one.text
+    rows.clear()
+    edit = AverageAttention(quadrants=frozenset({"VT"}))
+    plugin.respond([trial(frames, question, edit=edit) for question in words])
+    plugin.respond([*asked, trial(frames, "what", edit=edit)])
+    assert all(rows)

@@ -143,6 +143,11 @@ class ZeroShotModel(Plugin, LazyWeights):
 
         return TowerEncoder(self.image_tower, self.context.batch_size)
 
+    def prefetch(self, trials: Sequence[Trial]) -> None:
+        """Begin to load the frames of trials that are asked next, once the weights are open."""
+        if "image_tower" in self.__dict__:
+            self._encoder.prefetch(trials)
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits over the choices and the unit embedding, as each trial asks."""
         from cuescope_sdk.torch._encoding import tower_inputs

@@ -36,6 +36,16 @@ class PlantedOptions(Options):
     cues: dict[str, Kind] = Field({}, description="label -> cue that goes with it")
     rate: float = Field(0.9, ge=0, le=1, description="share of a label's samples that show its cue")
     elsewhere: float = Field(0.1, ge=0, le=1, description="share of the others that show it")
+    rates: dict[Kind, tuple[float, float]] = Field(
+        {}, description="cue -> its own shares, in place of `rate` and `elsewhere`"
+    )
+    beside: dict[Kind, Kind] = Field(
+        {}, description="cue -> another one that it stands beside, whatever the label is"
+    )
+    together: float = Field(
+        0.75, ge=0, le=1, description="share of samples in which both are there, or neither"
+    )
+    hidden: tuple[Kind, ...] = Field((), description="cues that are drawn and not painted")
     frames: float = Field(
         1.0, gt=0, le=1, description="share of the frames of a sample with it, one after the other"
     )
@@ -72,6 +82,12 @@ class Planted(Plugin):
             )
         self.world: Any = world.split(options.split)
         self.labels: tuple[str, ...] = self.world.labels
+        drawn = {*options.cues.values()}
+        if strange := {*options.rates, *options.beside, *options.beside.values()} - drawn:
+            raise UserError(
+                f"planted: '{min(strange)}' goes with no label",
+                expected=f"a cue of `cues`: {', '.join(sorted(drawn)) or 'none'}",
+            )
         if unknown := set(options.cues) - set(self.labels) if self.labels else set():
             raise UserError(
                 f"planted: no label '{min(unknown)}' in {options.world}",
@@ -97,6 +113,10 @@ class Planted(Plugin):
             "painted": ", ".join(f"{NAMES[kind]} with '{la}'" for la, kind in options.cues.items())
             or "nothing",
             "shown by": f"{options.rate:.0%} of the label, {options.elsewhere:.0%} of the others",
+            **{
+                NAMES[cue]: f"there or not as the {NAMES[other]} in {options.together:.0%}"
+                for cue, other in options.beside.items()
+            },
         }
 
     def __len__(self) -> int:
@@ -111,10 +131,10 @@ class Planted(Plugin):
     def _paint(self, index: int) -> Sample:
         sample: Sample = self.world[index]
         sheet = {}
-        for label, kind in self.options.cues.items():
-            shown = self._shown(sample, label, kind)
-            sheet[kind] = shown
-            sample = self._with_cue(sample, kind, shown)
+        for kind in self.options.cues.values():
+            if kind not in self.options.hidden:
+                sheet[kind] = self._shown(sample, kind)
+                sample = self._with_cue(sample, kind, sheet[kind])
         cues = {**sample.annotations.get("cues", {}), **sheet}
         return replace(sample, annotations={**sample.annotations, "cues": cues})
 
@@ -122,12 +142,17 @@ class Planted(Plugin):
         """The same options on another split of the world."""
         return self.with_options(split=name)
 
-    def _shown(self, sample: Sample, label: str, kind: Kind) -> tuple[bool, ...]:
+    def _shown(self, sample: Sample, kind: Kind) -> tuple[bool, ...]:
         """Which frames show a cue: the same draw whatever the rates are."""
-        options = self.options
+        options, count = self.options, len(sample.frames)
         rng = generator(options.seed, "cuebench", options.split, kind, sample.key)
-        chance = options.rate if sample.label == label else options.elsewhere
-        shows, count = bool(rng.random() < chance), len(sample.frames)
+        drawn, other = float(rng.random()), options.beside.get(kind)
+        if other is None:
+            label = next(label for label, each in options.cues.items() if each == kind)
+            rates = options.rates.get(kind, (options.rate, options.elsewhere))
+            shows = drawn < rates[sample.label != label]
+        else:
+            shows = any(self._shown(sample, other)) == (drawn < options.together)
         window = max(1, round(options.frames * count))
         first = int(rng.integers(count - window + 1)) if count else 0
         return tuple(shows and first <= number < first + window for number in range(count))

@@ -1,6 +1,6 @@
 """A cue that is known by frames of the run alone: learned from them, and checked on others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -21,8 +21,10 @@ FRAMES = 200  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
 CELLS = 12  # along a frame's side, where the model has no patches of its own
+AT_ONCE = 256  # frames whose patches are held in memory
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 FrameId = tuple[str, int]
+Cells = Callable[[Mapping[str, Sample], Sequence[FrameId]], list[np.ndarray]]
 
 
 class Patches(Readout):
@@ -61,27 +63,45 @@ def locate_learned(
     wanted = [(key, number) for key, s in pool.items() for number in range(len(s.frames))]
     stills = embeddings(audit, study.seen, learned)
     whole = learn(stills, data, audit.rng("confirm", "frames", cue.id))
-    there = whole.scores(embeddings(audit, pool, wanted)) >= whole.threshold
-    showing = [each for each, yes in zip(wanted, there, strict=True) if yes]
-    best: tuple[float, float, Any] | None = None
+    best: tuple[Region, Cells] | None = None
     for cells in _cell_readers(audit, frames):
         grids = cells(study.seen, learned)
         region = learn_region(grids, data, audit.rng("confirm", "region", cue.id))
-        if region is not None and (
-            best is None
-            or region.auroc > best[0] + TIE
-            or (region.auroc > best[0] - TIE and region.area < best[1])
-        ):
-            best = region.auroc, region.area, (region, cells)
+        if region is not None and (best is None or _better(region, best[0])):
+            best = region, cells
     masks: dict[FrameId, np.ndarray] = {}
-    if best is not None and best[0] >= GOOD_AUROC:
-        region, cells = best[2]
-        for each, grid in zip(showing, cells(pool, showing), strict=True):
+    if best is not None and best[0].auroc > (whole.auroc or 0.0) + TIE:
+        region, cells = best
+        there = [region.shows(grid) for _, grid in _read(cells, pool, wanted)]
+        auroc: float | None = region.auroc
+    else:
+        there = (whole.scores(embeddings(audit, pool, wanted)) >= whole.threshold).tolist()
+        auroc = whole.auroc
+    showing = [each for each, yes in zip(wanted, there, strict=True) if yes]
+    if best is not None and best[0].auroc >= GOOD_AUROC:
+        region, cells = best
+        for each, grid in _read(cells, pool, showing):
             masks[each] = stretched(region.mask(grid), size_of(_frame(pool, each)))
-    located = _assembled(cue, pool, showing, masks, whole.auroc, best, word)
-    if best is None or not masks or not controls or best[1] > MOVABLE:
+    located = _assembled(cue, pool, showing, masks, auroc, best and best[0], word)
+    if best is None or not masks or not controls or best[0].area > MOVABLE:
         return located
-    return replace(located, likest=_likest_places(audit, cue, pool, located, *best[2]))
+    return replace(located, likest=_likest_places(audit, cue, pool, located, *best))
+
+
+def _read(
+    cells: Cells, samples: Mapping[str, Sample], frames: Sequence[FrameId]
+) -> Iterator[tuple[FrameId, np.ndarray]]:
+    """The grid of each frame; those of all frames together may not fit in memory."""
+    for start in range(0, len(frames), AT_ONCE):
+        some = frames[start : start + AT_ONCE]
+        yield from zip(some, cells(samples, some), strict=True)
+
+
+def _better(region: Region, than: Region) -> bool:
+    """Of two that tell frames alike, the smaller one."""
+    return region.auroc > than.auroc + TIE or (
+        region.auroc > than.auroc - TIE and region.area < than.area
+    )
 
 
 def _likest_places(
@@ -90,7 +110,7 @@ def _likest_places(
     pool: Mapping[str, Sample],
     located: LocatedCue,
     region: Region,
-    cells: Any,
+    cells: Cells,
 ) -> dict[str, Place]:
     """As large a region of samples without the cue, where their patches are most like it.
 
@@ -102,7 +122,7 @@ def _likest_places(
     keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
     frames = [(key, number) for key in keys[:CONTROLS] for number in range(len(pool[key].frames))]
     masks: dict[str, list[np.ndarray]] = {}
-    for each, grid in zip(frames, cells(pool, frames), strict=True):
+    for each, grid in _read(cells, pool, frames):
         mask = stretched(region.likest(grid), size_of(_frame(pool, each)))
         masks.setdefault(each[0], []).append(mask)
     return {key: Place(masks=tuple(own)) for key, own in masks.items()}
@@ -114,7 +134,7 @@ def _assembled(
     showing: Sequence[FrameId],
     masks: Mapping[FrameId, np.ndarray],
     auroc: float | None,
-    best: tuple[float, float, Any] | None,
+    region: Region | None,
     word: str | None,
 ) -> LocatedCue:
     numbers: dict[str, list[int]] = {}
@@ -123,19 +143,19 @@ def _assembled(
     places = {}
     for key, own in numbers.items():
         sample = pool[key]
-        regions = tuple(
+        of_frames = tuple(
             masks.get((key, n), np.zeros(size_of(frame), dtype=bool))
             for n, frame in enumerate(sample.frames)
         )
-        region = regions if masks and any(mask.any() for mask in regions) else ()
-        places[key] = Place(masks=region, frames=tuple(own) if len(sample.frames) > 1 else ())
+        known = of_frames if masks and any(mask.any() for mask in of_frames) else ()
+        places[key] = Place(masks=known, frames=tuple(own) if len(sample.frames) > 1 else ())
     area = float(np.mean([p.area for p in places.values()])) if masks and places else None
-    ranks = [value for value in (auroc, best[0] if best and masks else None) if value is not None]
+    ranks = [v for v in (auroc, region.auroc if region and masks else None) if v is not None]
     by = "frames like those of the run"
     if masks:
         by += ", and the patches that tell them"
-    elif best:
-        by += f"; no patches tell them (AUROC {best[0]:.2f})"
+    elif region:
+        by += f"; no patches tell them (AUROC {region.auroc:.2f})"
     return LocatedCue(
         key=cue.feature.key,
         name=cue.name,
@@ -202,9 +222,9 @@ def embeddings(
     return np.stack(coarse)
 
 
-def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Any]:
+def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
     """What tells the patches of frames: the model where it can, and colours."""
-    readers: list[Any] = [colours]
+    readers: list[Cells] = [colours]
     shapes = [size_of(frame) for frame in frames[:8]]
     square = all(0.9 < rows / cols < 1.1 for rows, cols in shapes)
     # a model crops what is not square, and then its grid does not span the frame

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.ndimage import binary_closing
+from scipy import ndimage
 
 from cuescope_confirm.locating.annotated import balanced_threshold
 from cuescope_confirm.scores import auroc
@@ -109,8 +109,13 @@ def learn(rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.G
         part = fit(rows[learned], data.shows[learned], weights[learned])
         scores[~learned] = part.scores(rows[~learned]) - part.threshold
     model = fit(rows, data.shows, weights)
-    cut = balanced_threshold(scores - scores.min() + 1, data.shows) + scores.min() - 1
+    cut = balanced_cut(scores, data.shows)
     return Linear(model.centre, model.weights, model.threshold + cut, data.matched_auroc(scores))
+
+
+def balanced_cut(scores: Float[np.ndarray, " row"], shows: Bool[np.ndarray, " row"]) -> float:
+    """The score that tells both sides apart best; scores may be negative."""
+    return balanced_threshold(scores - scores.min() + 1, shows) + float(scores.min()) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,27 +135,46 @@ class PatchModel:
         scores = self.shown.scores(grid)
         return scores if self.usual is None else scores + stretched(self.usual, scores.shape)
 
+    def likest(self, grid: Float[np.ndarray, "row col dim"]) -> float:
+        """Of the likest tenth of its patches the mean, above the threshold."""
+        scores = self.scores(grid)
+        count = max(1, scores.size // 10)
+        return float(np.sort(scores.ravel())[-count:].mean() - self.threshold)
+
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A model of patches, with what it is worth on others, and the mean area of what it finds."""
+    """A model of patches, with what it is worth on others, and the mean area of what it finds.
+
+    `cut` is how far above the threshold the likest patches of a frame are that shows the cue, and
+    `sure` a score that hardly any patch of other frames has.
+    """
 
     model: PatchModel
     auroc: float
     area: float
+    cut: float = 0.0
+    sure: float = -np.inf
+
+    def shows(self, grid: Float[np.ndarray, "row col dim"]) -> bool:
+        """Whether a frame shows the cue, by its patches."""
+        return self.model.likest(grid) >= self.cut
 
     def mask(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
         """The patches that are the cue; the likest ones where none exceeds the threshold.
 
         A patch at the threshold is not: on a plain background all others are alike, and there. One
-        that lies between patches of the cue is, as what stands between two letters.
+        that lies between patches of the cue is, as what stands between two letters. Where some
+        pieces hold a patch that is surely the cue's, the others are not.
         """
         scores = self.model.scores(grid)
         above = scores > self.model.threshold
         if not above.any():
             return np.asarray(scores >= scores.max())
-        closed = binary_closing(np.pad(above, 2), np.ones((3, 3)))
-        return np.asarray(above | closed[2:-2, 2:-2])
+        closed = above | ndimage.binary_closing(np.pad(above, 2), np.ones((3, 3)))[2:-2, 2:-2]
+        pieces, _ = ndimage.label(closed, np.ones((3, 3)))
+        sure = np.unique(pieces[(scores >= self.sure) & closed])
+        return np.asarray(np.isin(pieces, sure) if len(sure) else closed)
 
     def likest(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
         """As large a share of the patches as the cue has on average, the likest ones."""
@@ -176,9 +200,11 @@ def learn_region(
             return None
         model = _fit_patches(grids, data, learned)
         for row in np.flatnonzero(fold == number).tolist():
-            scores[row] = _likest(model.scores(grids[row]))
-    quality = data.matched_auroc(scores)
-    region = Region(_fit_patches(grids, data, np.arange(len(grids))), quality or 0.0, 0.0)
+            scores[row] = model.likest(grids[row])
+    model, quality = _fit_patches(grids, data, np.arange(len(grids))), data.matched_auroc(scores)
+    highest = np.array([model.scores(grid).max() for grid in grids])
+    cuts = balanced_cut(scores, data.shows), balanced_cut(highest, data.shows)
+    region = Region(model, quality or 0.0, 0.0, *cuts)
     areas = [region.mask(grids[row]).mean() for row in np.flatnonzero(data.shows).tolist()]
     return replace(region, area=float(np.mean(areas)))
 
@@ -233,11 +259,6 @@ def _with_places(
     usual = usual * both.weights[1] / both.weights[0]
     threshold = float(np.quantile((scores + usual)[~shows], SPARED))
     return PatchModel(model.shown, usual, threshold)
-
-
-def _likest(scores: Float[np.ndarray, "row col"]) -> float:
-    count = max(1, scores.size // 10)
-    return float(np.sort(scores.ravel())[-count:].mean())
 
 
 def stretched(mask: np.ndarray, size: tuple[int, ...]) -> np.ndarray:

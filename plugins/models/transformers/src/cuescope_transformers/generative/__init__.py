@@ -91,6 +91,12 @@ class TransformersVLM(Plugin, LazyWeights):
         """Sizes of the fusion layers; raises UserError where they are closed."""
         return self._model.fusion
 
+    def prefetch(self, trials: Sequence[Trial]) -> None:
+        """Begin to load the frames of trials that are asked next."""
+        self._model.ahead.expect(
+            {frame.key: frame.load for trial in trials for frame in trial.sample.frames}
+        )
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         for trial in trials:
             refuse_unanswerable(OWNER, self.capabilities, trial)

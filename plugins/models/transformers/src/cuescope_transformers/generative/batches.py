@@ -15,7 +15,10 @@ from cuescope_transformers.generative.inputs import (
     with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.prefix import CAUSAL, read_prefix, split_prompt
 from cuescope_transformers.generative.prompts import Tokens, render_prompt, user_words
+
+FEWEST = 4  # rows of an image that go by themselves: fewer are quicker among the others
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,25 @@ def rows_of(model: GenerativeModel, trials: Sequence[Trial]) -> list[Row]:
     return rows
 
 
-def batches(model: GenerativeModel, rows: Sequence[Row]) -> Iterator[tuple[list[Row], Batch]]:
+def batches(
+    model: GenerativeModel, rows: Sequence[Row], *, reuse: bool = False
+) -> Iterator[tuple[list[Row], Batch]]:
     """Rows of one edit and one number of frames, as many as the context says; any masks together.
 
-    One at a time, where a model would count padding as words.
+    One at a time, where a model would count padding as words. With `reuse` (no row has an edit)
+    an image of several rows goes through the network once.
     """
     size = model.files.context.batch_size if model.takes_padding else 1  # one row has no padding
+    if reuse and size > 1 and model.kind in CAUSAL:
+        by_image, rows = rows_by_image(model, rows)
+        for of_image in by_image:
+            prefix = read_prefix(model, of_image[0].trial.sample, of_image[0].prompt)
+            if prefix is None:
+                rows = [*rows, *of_image]
+                continue
+            for start in range(0, len(of_image), size):
+                part = of_image[start : start + size]
+                yield part, prefix.batch(model, [split_prompt(model, r.prompt)[1] for r in part])
     alike: dict[object, list[Row]] = {}
     for row in rows:
         edit = row.trial.edit
@@ -64,6 +80,18 @@ def batches(model: GenerativeModel, rows: Sequence[Row]) -> Iterator[tuple[list[
             else:
                 inputs = network_inputs(model, [row.trial.sample for row in part], prompts)
                 yield part, with_modalities(model, inputs)
+
+
+def rows_by_image(model: GenerativeModel, rows: Sequence[Row]) -> tuple[list[list[Row]], list[Row]]:
+    """Those with the same frames behind the same words, where there are several; the rest."""
+    alike: dict[tuple[Tokens, tuple[str, ...]], list[Row]] = {}
+    for row in rows:
+        head, _ = split_prompt(model, row.prompt)
+        frames = tuple(frame.key for frame in row.trial.sample.frames)
+        alike.setdefault((head, frames), []).append(row)
+    shared = [group for (head, _), group in alike.items() if head and len(group) >= FEWEST]
+    kept = {id(row) for group in shared for row in group}
+    return shared, [row for row in rows if id(row) not in kept]
 
 
 def require_editable(model: GenerativeModel, trial: Trial) -> None:

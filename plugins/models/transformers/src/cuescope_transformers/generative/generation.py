@@ -71,8 +71,7 @@ def _generate(
 ) -> Any:
     with quiet(), batch.around(), follow(model.network, fusion):
         return model.network.generate(
-            **batch.inputs,
-            **_cache(model.network),
+            **(_cache(model.network) | batch.inputs),
             **options,
             do_sample=False,
             num_beams=1,

@@ -113,7 +113,7 @@ def _call_processor(model: GenerativeModel, samples: Sequence[Sample], prompts: 
     bos = tokenizer.bos_token
     # a chat template may have written the opening token already: two of them are another prompt
     options["add_special_tokens"] = not (bos and prompts[0].startswith(bos))
-    frames = [[frame.load() for frame in sample.frames] for sample in samples]
+    frames = [[model.ahead.take(f.key, f.load) for f in sample.frames] for sample in samples]
     match media_of(model, samples[0]):
         case []:
             if model.kind == "paligemma":  # its processor insists on images

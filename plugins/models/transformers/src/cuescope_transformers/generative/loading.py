@@ -6,11 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import transformers
+from PIL import Image
 from torch import nn
 
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.torch import (
+    LoadedAhead,
     Pretrained,
     Source,
     config_content,
@@ -20,6 +22,8 @@ from cuescope_sdk.torch import (
 )
 from cuescope_transformers.loading import BUILDERS, OWNER
 from cuescope_transformers.options import VLMOptions
+
+IMAGES_AHEAD = 16  # whole photos, some tens of megabytes each
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,11 @@ class GenerativeModel:
                 remedy="Leave attn_implementation out." if chosen else "Ask it for plain answers.",
             )
         return shape
+
+    @cached_property
+    def ahead(self) -> LoadedAhead[Image.Image]:
+        """Frames that threads load before they are shown."""
+        return LoadedAhead(IMAGES_AHEAD)
 
     @property
     def kind(self) -> str:

@@ -35,8 +35,10 @@ def respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     for trial in trials:
         require_editable(model, trial)
     rows = rows_of(model, trials)
-    logits = _logits(model, [row for row in rows if "logits" in row.trial.outputs])
-    texts = _texts(model, [row for row in rows if "text" in row.trial.outputs])
+    # where some are edited, both sides of a contrast take the same way
+    reuse = model.options.reuse_prefix and not any(trial.edit for trial in trials)
+    logits = _logits(model, [row for row in rows if "logits" in row.trial.outputs], reuse)
+    texts = _texts(model, [row for row in rows if "text" in row.trial.outputs], reuse)
     embedded = embeddings(model, [row for row in rows if "embedding" in row.trial.outputs])
     return [
         Response(logits=logits.get(i), text=texts.get(i), embedding=embedded.get(i))
@@ -44,10 +46,10 @@ def respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     ]
 
 
-def _texts(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, str]:
+def _texts(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int, str]:
     """The greedy answer of each row, by its index."""
     texts = {}
-    for part, batch in batches(model, rows):
+    for part, batch in batches(model, rows, reuse=reuse):
         fusion = fusion_of(model, batch, part[0].trial)
         tokens = generate_tokens(model, batch, fusion, model.options.max_new_tokens)
         words = model.tokenizer.batch_decode(tokens, skip_special_tokens=True)
@@ -55,7 +57,7 @@ def _texts(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, str]:
     return texts
 
 
-def _logits(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, np.ndarray]:
+def _logits(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int, np.ndarray]:
     """Log-probabilities of the choices of each row, by its index."""
     answers = {row.index: answers_of(model, row) for row in rows}
     # every choice is filled in below, by one row or another
@@ -65,7 +67,7 @@ def _logits(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, np.ndarray
         for row in rows
         for fed, choices in rows_to_feed(answers[row.index]).items()
     ]
-    for part, batch in batches(model, feeding):
+    for part, batch in batches(model, feeding, reuse=reuse):
         fusion = fusion_of(model, batch, part[0].trial)
         steps = predict_logits(model, batch, fusion, [row.fed for row in part])
         for row, of_row in zip(part, steps, strict=True):

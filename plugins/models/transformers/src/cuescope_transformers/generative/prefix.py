@@ -1,0 +1,99 @@
+"""Many questions of one image: the tokens up to its last one go through the network once.
+
+A causal decoder's keys and values of these tokens do not depend on the words behind them. Each
+question goes on with a copy of them, as in transformers' own prefix caching.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+
+import torch
+from transformers import DynamicCache
+
+from cuescope_sdk import Sample
+from cuescope_sdk.torch import quiet
+from cuescope_transformers.generative.inputs import (
+    Batch,
+    network_inputs,
+    placeholders,
+    with_modalities,
+)
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.prompts import Tokens
+
+# decoders whose tokens see those before them alone, and frames nowhere else
+CAUSAL = frozenset(
+    (
+        "qwen2_vl",
+        "qwen2_5_vl",
+        "llava",
+        "llava_next",
+        "llava_next_video",
+        "llava_onevision",
+        "internvl",
+        "idefics3",
+        "smolvlm",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """What stands before the words, and the keys and values of it."""
+
+    tokens: Tokens
+    cache: DynamicCache
+
+    def batch(self, model: GenerativeModel, tails: Sequence[Tokens]) -> Batch:
+        """A row for each tail, padded between the two: the prefix is the same for all."""
+        longest = max(map(len, tails))
+        padding = [longest - len(tail) for tail in tails]
+        pad = model.tokenizer.pad_token_id
+        rows = [
+            [*self.tokens, *[pad] * most, *tail] for most, tail in zip(padding, tails, strict=True)
+        ]
+        tokens = torch.tensor(rows, device=model.files.device)
+        seen = torch.ones_like(tokens)
+        for row, most in zip(seen, padding, strict=True):
+            row[len(self.tokens) :][:most] = 0
+        cache = deepcopy(self.cache)  # `generate` goes on with it
+        cache.batch_repeat_interleave(len(tails))
+        inputs = {"input_ids": tokens, "attention_mask": seen, "past_key_values": cache}
+        return with_modalities(model, inputs)
+
+
+def split_prompt(model: GenerativeModel, prompt: str) -> tuple[Tokens, Tokens]:
+    """The prompt's own tokens up to its last placeholder, () where it has none, and the rest."""
+    bos = model.tokenizer.bos_token
+    special = not (bos and prompt.startswith(bos))
+    tokens = tuple(model.tokenizer(prompt, add_special_tokens=special)["input_ids"])
+    visual = placeholders(model.network.config, model.processor)
+    end = max((at + 1 for at, token in enumerate(tokens) if token in visual), default=0)
+    return tokens[:end], tokens[end:]
+
+
+@torch.inference_mode()
+def read_prefix(model: GenerativeModel, sample: Sample, prompt: str) -> Prefix | None:
+    """Shows the frames of a sample; None where what follows could not be put behind them."""
+    inputs = network_inputs(model, [sample], [prompt])
+    if "video_grid_thw" in inputs:
+        return None  # Qwen's positions of a video may be later than those of the words behind it
+    tokens = tuple(inputs["input_ids"][0].tolist())
+    _, tail = split_prompt(model, prompt)
+    end = len(tokens) - len(tail)
+    visual = placeholders(model.network.config, model.processor)
+    # behind any other token words might melt into it
+    if not tail or tokens[end:] != tail or tokens[end - 1] not in model.special | visual:
+        return None
+    shape = inputs["input_ids"].shape
+    own = {
+        name: value[:, :end] if value.shape[:2] == shape else value
+        for name, value in inputs.items()
+    }
+    cache = DynamicCache()
+    with quiet():  # by `generate`, which sets the positions for what follows
+        model.network.generate(
+            **own, past_key_values=cache, use_cache=True, do_sample=False, max_new_tokens=1
+        )
+    return Prefix(tokens[:end], cache)
