@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
 
-from cuescope_sdk import Frame, Trial
+from cuescope_sdk import Frame, Trial, digest
 from cuescope_sdk.interventions import Case, Intervention, change_frames, open_frame
 
 Pixels = UInt8[np.ndarray, "row col 3"]
@@ -103,8 +103,8 @@ def from_donor(
         return partial(paint, frames[at], masks[at] if masks else None)
 
     source = ",".join(frame.key[:12] for frame in frames)
-    outside = "".join(str(int(mask.sum())) for mask in masks)
-    return change_frames(case.sample, case.place, f"{operation} {source} {outside}", of_frame)
+    inside = digest(*((np.packbits(mask).tobytes(), mask.shape) for mask in masks))
+    return change_frames(case.sample, case.place, f"{operation} {source} {inside}", of_frame)
 
 
 def _taken(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:

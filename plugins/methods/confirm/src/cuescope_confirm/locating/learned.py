@@ -69,19 +69,20 @@ def locate_learned(
         region = learn_region(grids, data, audit.rng("confirm", "region", cue.id))
         if region is not None and (best is None or _better(region, best[0])):
             best = region, cells
+    good = best is not None and best[0].auroc >= GOOD_AUROC
+    by_patches = good and best is not None and best[0].auroc > (whole.auroc or 0.0) + TIE
+    showing = wanted
+    if not by_patches:
+        there = whole.scores(embeddings(audit, pool, wanted)) >= whole.threshold
+        showing = [each for each, yes in zip(wanted, there, strict=True) if yes]
     masks: dict[FrameId, np.ndarray] = {}
-    if best is not None and best[0].auroc > (whole.auroc or 0.0) + TIE:
-        region, cells = best
-        there = [region.shows(grid) for _, grid in _read(cells, pool, wanted)]
-        auroc: float | None = region.auroc
-    else:
-        there = (whole.scores(embeddings(audit, pool, wanted)) >= whole.threshold).tolist()
-        auroc = whole.auroc
-    showing = [each for each, yes in zip(wanted, there, strict=True) if yes]
-    if best is not None and best[0].auroc >= GOOD_AUROC:
+    if best is not None and good:
         region, cells = best
         for each, grid in _read(cells, pool, showing):
-            masks[each] = stretched(region.mask(grid), size_of(_frame(pool, each)))
+            if not by_patches or region.shows(grid):
+                masks[each] = stretched(region.mask(grid), size_of(_frame(pool, each)))
+        showing = list(masks)
+    auroc = best[0].auroc if best is not None and by_patches else whole.auroc
     located = _assembled(cue, pool, showing, masks, auroc, best and best[0], word)
     if best is None or not masks or not controls or best[0].area > MOVABLE:
         return located
