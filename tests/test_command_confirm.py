@@ -5,13 +5,12 @@ told where they are, so that only the test of causes is tested.
 """
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_line import run, run_refused, written_plugins
 
-from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report
 
@@ -110,29 +109,13 @@ Made = Callable[..., Report]
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("confirm")
-    info = place / "plugins" / "corners-0.dist-info"
-    info.mkdir(parents=True)
-    (info / "entry_points.txt").write_text(PLUGINS)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: corners\nVersion: 0\n")
-    (place / "plugins" / "corners.py").write_text(CORNERS)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CUESCOPE_CACHE", str(place / "cache"))
-        patch.syspath_prepend(str(place / "plugins"))
+    with written_plugins(place, "corners", PLUGINS, CORNERS):
         yield place
-    sys.modules.pop("corners", None)
-
-
-def run(*words: str, code: int = 0) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == code
 
 
 @pytest.fixture
-def confirmed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+def confirmed(place: Path) -> Made:
     """The dossier of a model; kept for other tests of this module."""
-    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
-    monkeypatch.syspath_prepend(str(place / "plugins"))
 
     def report(model: str = "fake", lean: float = 1.0) -> Report:
         folder = place / f"{model}-{lean}"
@@ -141,7 +124,8 @@ def confirmed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
             run(*audit_of(folder, model, lean, *unfound))
             some = ("blank", "transplant", "hide")[: 3 if (model, lean) == ("fake", 1.0) else 2]
             ways = [word for name in some for word in ("--with", name)] if model == "fake" else []
-            run("confirm", str(folder), "-q", "-O", "samples=80", *ways)
+            way = ("--device", "cpu", "--batch-size", "32")
+            run("confirm", str(folder), "-q", "-O", "samples=80", *way, *ways)
         return load_report(folder.with_name(f"{folder.name}-confirmed"))
 
     return report
@@ -231,6 +215,7 @@ def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) 
     report = confirmed()
     found = load_report(place / "fake-1.0-confirmed" / "found")
     assert (found.provenance.part, report.provenance.part) == ("1/2", "2/2")
+    assert all("--device cpu --batch-size 32" in r.provenance.command for r in (found, report))
     seen = {o.sample for f in found.features for o in f.occurrences}
     tested = {o.sample for f in report.features for o in f.occurrences}
     assert seen
@@ -260,11 +245,9 @@ def test_what_cannot_be_is_one_line(
     said: str,
 ) -> None:
     confirmed()
-    capsys.readouterr()
-    run("confirm", str(place / "fake-1.0"), *words, "-q", "--out", str(tmp_path / "x"), code=2)
-    error = capsys.readouterr().err
-    assert said in error
-    assert len(error.strip().splitlines()) == 1
+    run_refused(
+        capsys, "confirm", str(place / "fake-1.0"), *words, "--out", str(tmp_path / "x"), said=said
+    )
 
 
 def test_runs_that_cannot_be_tested_are_told_in_a_line(
@@ -285,19 +268,18 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         folder.mkdir()
         text = json.dumps({**stored, **update, "seal": None})
         (folder / "report.json").write_text(text)
-    for folder, words, said in (
-        (bare, (), "no finding of"),
-        (old, (), "is no report of schema version 1"),
-        (changed, (), "has changed since the run was made"),
-        (gone, (), str(clips)),
-        (whole, (), "the run looked at part 1/1"),
-        (tmp_path / "nothing", (), "no report at"),
+    for folder, said in (
+        (bare, "no finding of"),
+        (old, "is no report of schema version 1: got version 0"),
+        (changed, "has changed since the run was made"),
+        (gone, str(clips)),
+        (whole, "the run looked at part 1/1"),
+        (tmp_path / "nothing", "no report at"),
+        (place / "fake-1.0-confirmed", "which tests what other runs found"),
     ):
-        capsys.readouterr()
-        run("confirm", str(folder), *words, "-q", "--out", str(tmp_path / "x"), code=2)
-        error = capsys.readouterr().err
-        assert said in error
-        assert len(error.strip().splitlines()) == 1
+        run_refused(capsys, "confirm", str(folder), "--out", str(tmp_path / "x"), said=said)
+    twice = (str(place / "fake-1.0"), str(place / "fake-1.0"))
+    run_refused(capsys, "confirm", *twice, "--out", str(tmp_path / "x"), said="named twice")
 
 
 def other_data(stored: dict[str, dict[str, dict[str, object]]], **other: object) -> object:
@@ -305,12 +287,8 @@ def other_data(stored: dict[str, dict[str, dict[str, object]]], **other: object)
     return {"provenance": {**stored["provenance"], "data": data}}
 
 
-def test_an_audit_goes_on_to_confirm(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_audit_goes_on_to_confirm(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`audit --confirm` is both commands; its plan says that it is the plan of the first alone."""
-    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
-    monkeypatch.syspath_prepend(str(place / "plugins"))
     line = [word for word in audit_of(place / "both", "fake", 1.0, "--confirm") if word != "-q"]
     line[line.index("samples=600")] = "samples=120"
     run(*line, "--plan")

@@ -7,13 +7,12 @@ they find must come together again, red with red and blue with blue.
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from command_line import run, run_refused, written_plugins
 
-from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report
 
@@ -142,22 +141,8 @@ class Broken(Finder):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("investigate")
-    info = place / "plugins" / "halves-0.dist-info"
-    info.mkdir(parents=True)
-    (info / "entry_points.txt").write_text(PLUGINS)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: halves\nVersion: 0\n")
-    (place / "plugins" / "halves.py").write_text(HALVES)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CUESCOPE_CACHE", str(place / "cache"))
-        patch.syspath_prepend(str(place / "plugins"))
+    with written_plugins(place, "halves", PLUGINS, HALVES):
         yield place
-    sys.modules.pop("halves", None)
-
-
-def run(*words: str, code: int = 0) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == code
 
 
 def line(folder: Path, *words: str, model: str = "talker") -> tuple[str, ...]:
@@ -232,6 +217,8 @@ def test_what_has_run_is_not_run_again(
     assert again.cost.model_calls == 0
     assert table(again, "Cues by harm") == table(dossier, "Cues by harm")
     assert "[3/3] confirm" in said.err
+    other = line(place / "run", "--methods", "halves", model="fake")
+    run_refused(capsys, *other, said="found/halves holds the report of another audit")
 
 
 def test_a_modality_is_one_cue_and_none_where_both_are_needed(place: Path) -> None:
@@ -277,6 +264,7 @@ def test_the_plan_says_what_would_run(
         (("--methods", "halfs"), "no method 'halfs' is installed"),
         (("--methods", "needy"), "no method fits talker on fakes"),
         (("-O", "halvs.x=1"), "no method 'halvs'"),
+        (("-O", "samples=1"), "-O samples=1: expected method.key=value"),
         (("--tool", "judge=x"), "a role that one of the methods has use for"),
         (("--on", "val", "--methods", "halves"), "the run's own split 'val'"),
     ],
@@ -288,10 +276,7 @@ def test_what_cannot_be_is_one_line(
     words: tuple[str, ...],
     said: str,
 ) -> None:
-    run(*line(tmp_path / "x", "-q", *words), code=2)
-    error = capsys.readouterr().err
-    assert said in error
-    assert len(error.strip().splitlines()) == 1
+    run_refused(capsys, *line(tmp_path / "x", *words), said=said)
 
 
 def test_runs_that_exist_are_confirmed_together(

@@ -6,13 +6,12 @@ What helps is shown on a toy that was trained: the shipped CLIP that leans on ba
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_line import run, run_refused, written_plugins
 
-from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report
 
@@ -64,23 +63,9 @@ AUDIT += ("-D", "samples=900", "--device", "cpu", "-q")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A cache, the plugins, and a run on all of the data."""
     place = tmp_path_factory.mktemp("mitigate")
-    info = place / "plugins" / "flattery-0.dist-info"
-    info.mkdir(parents=True)
-    (info / "entry_points.txt").write_text(PLUGINS)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: flattery\nVersion: 0\n")
-    (place / "plugins" / "flattery.py").write_text(FLATTERY)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CUESCOPE_CACHE", str(place / "cache"))
-        patch.syspath_prepend(str(place / "plugins"))
+    with written_plugins(place, "flattery", PLUGINS, FLATTERY):
         run(*AUDIT, "--out", str(place / "run"))
         yield place
-    sys.modules.pop("flattery", None)
-
-
-def run(*words: str, code: int = 0) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == code
 
 
 @pytest.fixture
@@ -296,11 +281,9 @@ def test_what_cannot_be_is_one_line(
     said: str,
 ) -> None:
     mitigated("last-layer")
-    capsys.readouterr()
-    run("mitigate", str(place / "run"), *words, "-q", "--out", str(tmp_path / "x"), code=2)
-    error = capsys.readouterr().err
-    assert said in error
-    assert len(error.strip().splitlines()) == 1
+    run_refused(
+        capsys, "mitigate", str(place / "run"), *words, "--out", str(tmp_path / "x"), said=said
+    )
 
 
 def test_what_was_made_for_another_model_is_refused(

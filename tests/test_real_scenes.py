@@ -50,7 +50,7 @@ def load_builder() -> Any:
 def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Report]:
     """The session, the sources of its answers, and the report."""
     builder, folder = load_builder(), tmp_path_factory.mktemp("real-scenes")
-    made = [s for s in builder.scenes(ASSETS, each=2) if s.label in SHOWN]
+    made = [s for s in builder.scenes(ASSETS, each=1) if s.label in SHOWN]
     builder.write(folder / "data", made, builder.coco_classes(ASSETS))
     request = Request(
         method="cci",
@@ -78,7 +78,7 @@ def test_right_answers_come_from_the_object(audited: tuple[Any, Any, Report]) ->
         for source, mask in zip(sources, on_canvas, strict=True)
         if source.correct
     ]
-    assert len(gains) >= 8
+    assert len(gains) >= 4
     assert np.mean(gains) > 0.1
 
 
@@ -86,7 +86,7 @@ def test_animals_are_kites_in_the_sky_alone(audited: tuple[Any, Any, Report]) ->
     """For most of them the cut-out counts as much as the sky: a kite is a thing up there."""
     _, sources, _ = audited
     kites = [source for source in sources if source.prediction == "kite"]
-    assert len(kites) >= 2
+    assert len(kites) >= 1
     assert {source.factors["place"] for source in kites} == {"sky"}
     assert all(source.region in ("foreground", "background") for source in kites)
 

@@ -209,7 +209,7 @@ def test_a_relation_turned_round_is_false() -> None:
 
 # --------------------------------------------------------------------------------- many reasoners
 
-REASONERS, POPULATIONS = 12, 200
+REASONERS, POPULATIONS = 8, 200
 
 
 @pytest.fixture(scope="module")

@@ -190,9 +190,9 @@ def chosen_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
     dataset = parts.data.plugin
     indices = _of_part(parts, settings.part) if settings.part else range(len(dataset))
     samples = tuple(dataset[index] for index in _drawn(parts, indices, settings.limit))
-    spec = parts.data.spec
+    spec = parts.data.spec + (f", part {settings.part}," if settings.part else "")
     if not samples:
-        raise UserError(f"data set {spec} is empty", remedy="Check its path and split")
+        raise UserError(f"data set {spec} is empty", remedy="Check its path, split and groups")
     if len({sample.key for sample in samples}) < len(samples):  # reports and pictures go by key
         raise PluginError(f"data set {spec} broke its contract", expected="one key a sample")
     return samples

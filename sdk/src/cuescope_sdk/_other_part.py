@@ -40,7 +40,7 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
         raise UserError(
             f"this run is one of '{name}', which tests what other runs found",
             expected="a run of a method that finds cues",
-            remedy=f"Take what it tested: {tested(Path(origin.method.options['run']))}",
+            remedy=f"Take what it tested: {path_of_runs(Path(origin.method.options['run']))}",
         )
     tools = {role: given(registry, "tool", stamp) for role, stamp in origin.tools.items()}
     return Request(
@@ -59,8 +59,8 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
     )
 
 
-def tested(run: Path) -> str:
-    """A run that was tested, or all runs of the folder that `investigate` wrote."""
+def path_of_runs(run: Path) -> str:
+    """Of a run, or of all runs in the folder that `investigate` wrote."""
     return str(run) if (run / "report.json").exists() else f"{run}/*/"
 
 

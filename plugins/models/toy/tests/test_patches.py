@@ -122,7 +122,7 @@ def _asking(sample: Sample, name: str, wording: int = 0) -> Sample:
 
 
 SHIPPED_OPTIONS = {"data": "object-scenes:presence", "patches": 4, "epochs": 10}
-LEARNS = {**SHIPPED_OPTIONS, "data_options": {"val": 200}}
+LEARNS = {**SHIPPED_OPTIONS, "epochs": 7, "data_options": {"val": 200}}
 
 
 @pytest.mark.slow

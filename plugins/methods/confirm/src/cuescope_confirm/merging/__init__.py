@@ -64,12 +64,12 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
     Findings about one whole modality are one cue in any case: every test of them is the same. What
     is no cue is left out, and a note says why.
     """
-    if options.merge is False:
+    several = len(study.reports) > 1 if options.merge is None else options.merge
+    if not several and (options.merge is False or options.features):  # as they were named
         return study.cues
     groups = modalities(study.cues)
     listed = {cue.id for group in groups for cue in group}
     others = [cue for cue in study.cues if cue.id not in listed]
-    several = options.merge or len(study.reports) > 1
     if reasons := list(no_cues(study, groups, others if several else ())):
         audit.note(NO_CUE, " ".join(reasons))
     whole = [_as_one(audit, study, group, set()) for group in groups if len(groups) == 1]
