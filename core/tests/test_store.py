@@ -374,7 +374,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     ("content", "said"),
     [
         ("{", "Invalid JSON"),
-        ('{"schema_version": 2}', "schema_version"),
+        ('{"schema_version": 2}', "got version 2"),
         ('{"schema_version": 1}', "title"),
     ],
 )
