@@ -89,6 +89,11 @@ def test_a_part_of_what_is_claimed_is_neither_all_of_it_nor_nothing() -> None:
     [effect] = corrected([effect_of(part, Groups.single(900), {}, RNG(1), 0.95)])
     said = [decide(effect, level=0.05, margin=0.1, claimed=claimed) for claimed in (0.1, 0.5)]
     assert said == [YES, OPEN]
+    few = RNG(0).choice([0.0, 0.0, 0.0, 0.35], 60)  # 9 points, which may be 10
+    [effect] = corrected([effect_of(few, Groups.single(60), {}, RNG(1), 0.95)])
+    assert effect.value < 0.1 < effect.high
+    assert effect.corrected < 0.05
+    assert decide(effect, level=0.05, margin=0.1) == OPEN
 
 
 def test_an_effect_is_held_against_all_that_a_cause_would_not_do() -> None:

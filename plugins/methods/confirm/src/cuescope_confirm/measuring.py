@@ -83,6 +83,12 @@ class Results:
     tests: int
     confidence: float
 
+    def name_of(self, row: Row) -> str:
+        """The cue's name, with what it is about where several have this name."""
+        names = [each.target.cue.name for each in self.rows]
+        cue = row.target.cue
+        return f"{cue.name} on {cue.about or 'any'}" if names.count(cue.name) > 1 else cue.name
+
 
 def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
     """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""

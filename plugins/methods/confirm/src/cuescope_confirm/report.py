@@ -267,7 +267,7 @@ def figures_table(results: Results) -> Table:
     for row, each, answers, effect in _measured(results):
         right = answers.right[~answers.control].mean(axis=0)
         values: tuple[Cell, ...] = (
-            row.target.cue.name,
+            results.name_of(row),
             each.name,
             effect.n,
             *(100 * float(share) for share in right),
@@ -288,7 +288,7 @@ def controls_table(results: Results) -> Table:
     rows = []
     for row, each, _, effect in _measured(results):
         values: tuple[Cell, ...] = (
-            row.target.cue.name,
+            results.name_of(row),
             each.name,
             points(effect.value),
             *(points(effect.controls[c]) if c in effect.controls else None for c in CONTROLS),
@@ -345,7 +345,7 @@ def reasons(results: Results) -> tuple[dict[str, Cell], ...]:
         for each in row.witnesses:
             reason = each.witness.reason or _unmeasured(each)
             if reason:
-                found.setdefault((each.name, reason), []).append(row.target.cue.name)
+                found.setdefault((each.name, reason), []).append(results.name_of(row))
     every = len(results.rows)
     return tuple(
         {

@@ -105,14 +105,15 @@ def corrected(effects: Sequence[Effect]) -> list[Effect]:
 def decide(effect: Effect, *, level: float, margin: float, claimed: float = 0.0) -> Decision:
     """What one intervention says of one cue.
 
-    An effect that is surely below the margin is none, however sure it is that it is not 0. One that
-    is surely below what is `claimed` of the cue is none too, unless it is sure that it is not 0:
-    then it is a part of it, and decides nothing.
+    An effect that is surely below the margin is none, however sure it is that it is not 0, and one
+    that is below it confirms nothing. One that is surely below what is `claimed` of the cue is none
+    too, unless it is sure that it is not 0: then it is a part of it, and decides nothing.
     """
     sure = effect.corrected <= level
     if effect.high < margin or (effect.high < claimed and not sure):
         return "placebo does as much"
-    return "confirms" if sure and effect.high >= claimed else "undecided"
+    confirmed = sure and effect.value >= margin and effect.high >= claimed
+    return "confirms" if confirmed else "undecided"
 
 
 @dataclass(frozen=True)

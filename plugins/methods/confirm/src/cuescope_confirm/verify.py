@@ -34,9 +34,9 @@ def evidence(audit: Audit, results: Results) -> Iterator[Evidence]:
             yield Evidence(
                 check=f"witness: {each.name}",
                 verdict=verdicts.get(each.decision, "inconclusive"),
-                detail=f"{each.witness.named.kind.title}: {points(effect.value)} points beyond the "
-                f"placebo (between {points(effect.low)} and {points(effect.high)}){where}; "
-                f"{each.decision}",
+                detail=f"{results.name_of(row)}: {each.witness.named.kind.title}: "
+                f"{points(effect.value)} points beyond the placebo (between {points(effect.low)} "
+                f"and {points(effect.high)}){where}; {each.decision}",
                 value=effect.value,
                 threshold=0.0,
                 n=effect.n,
