@@ -13,6 +13,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from threading import get_ident
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -48,7 +49,7 @@ class WatchedModel:
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """A response a trial, unless the fault is met."""
         with (self.folder / "calls").open("a") as log:
-            log.write(f"{os.getpid()} {trials[0].sample.key}\n")
+            log.write(f"{os.getpid()}:{get_ident()} {trials[0].sample.key}\n")
         fault = (self.folder / "fault").read_text()
         if fault == "refuses":
             raise UserError("the watched model refuses")
@@ -78,9 +79,18 @@ class WatchedModel:
 
 def calls(folder: Path) -> list[tuple[int, str]]:
     """Process and first sample of each batch that the model was asked so far."""
+    return [(int(who.partition(":")[0]), key) for who, key in _log(folder)]
+
+
+def callers(folder: Path) -> set[str]:
+    """The threads, of all processes, that asked it."""
+    return {who for who, _ in _log(folder)}
+
+
+def _log(folder: Path) -> list[tuple[str, str]]:
     file = folder / "calls"
     lines = file.read_text().splitlines() if file.exists() else []
-    return [(int(pid), key) for pid, _, key in (line.partition(" ") for line in lines) if key]
+    return [(who, key) for who, _, key in (line.partition(" ") for line in lines) if key]
 
 
 def open_watched(folder: Path) -> Model:

@@ -22,7 +22,16 @@ from cuescope.engine import Session
 from cuescope.respond import open_respond, trial_key
 from cuescope.store import ResponseCache
 from cuescope_sdk import PluginError, Response, Trial, UserError
-from cuescope_sdk._watched import COUNT, SPECIAL, Fault, WatchedModel, batches, calls, open_watched
+from cuescope_sdk._watched import (
+    COUNT,
+    SPECIAL,
+    Fault,
+    WatchedModel,
+    batches,
+    callers,
+    calls,
+    open_watched,
+)
 from cuescope_sdk.testing._contract import (
     Contract,
     NotApplicable,
@@ -230,7 +239,7 @@ class ExecutorContract(Contract):
                 missing += not kept
                 right = not kept or equal(batch, [kept[key] for key in keys if key in kept])
                 expect(right, "whole batches of true answers", got="others", remedy=ONCE)
-        workers = len({pid for pid, _ in calls(folder)})
+        workers = len(callers(folder))
         lost = len(calls(folder)) - (COUNT - missing)
         expect(
             lost <= workers,
