@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cuescope_cuebench.planted import WORD
+from cuescope_cuebench.planted.painting import NAMES
 from cuescope_sdk import Dataset, Feature, HasPlantedCues
 
 LEAST_SHARE = 0.5  # of what a feature could show of the cue beyond chance
@@ -80,6 +81,16 @@ def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
 
 
 def _by_occurrence(feature: Feature, cue: str, sheet: Sheet) -> bool:
+    """Of two painted cues it is the one that it shows more of."""
+    own = _shown_beyond_chance(feature, cue, sheet)
+    others = (sheet.names.keys() & NAMES.keys()) - {cue}
+    return own >= LEAST_SHARE and all(
+        _shown_beyond_chance(feature, other, sheet) <= own for other in others
+    )
+
+
+def _shown_beyond_chance(feature: Feature, cue: str, sheet: Sheet) -> float:
+    """How far the share of its frames that show a cue is beyond chance; 0 of too few frames."""
     hits: list[bool] = []
     chance: list[float] = []
     known: dict[tuple[str | None, int | None], float] = {}
@@ -92,7 +103,7 @@ def _by_occurrence(feature: Feature, cue: str, sheet: Sheet) -> bool:
             known[side] = chance_of(cue, sheet, *side)
         hits.append(is_shown(sheet.shown[key][cue], frame))
         chance.append(known[side])
-    return len(hits) >= LEAST_OCCURRENCES and beyond_chance(hits, chance) >= LEAST_SHARE
+    return beyond_chance(hits, chance) if len(hits) >= LEAST_OCCURRENCES else 0.0
 
 
 def is_shown(shown: Sequence[bool], frame: int | None) -> bool:

@@ -356,7 +356,16 @@ NATIVE = ("background", "object", "attribute")
 
 def nulls() -> list[Configuration]:
     """Twenty data sets without a cue, and toys that never saw one."""
-    worlds = [*[CLIPS] * 13, *[PICTURES] * 4, *[ASKED] * 3]
+    even = {"dial": 0.125, "audit_dial": 0.125}  # each background with each of eight labels
+    pictures = replace(PICTURES, training={**PICTURES.training, **even}, auditing=even)
+    both = {"questions": "both"}  # the answer takes video and question: neither is a short cut
+    asked = replace(
+        ASKED,
+        training={**ASKED.training, **both},
+        auditing={**ASKED.auditing, **both},
+        model_options={},
+    )
+    worlds = [*[CLIPS] * 13, *[pictures] * 4, *[asked] * 3]
     return [world.null(60 + n) for n, world in enumerate(worlds)]
 
 
