@@ -190,7 +190,7 @@ def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None
     folder = place / "sorts"
     confirmed()
     run(*audit_of(folder, "fake", 1.0, "-O", "sorts=true"))
-    words = ("--with", "blank", "--with", "swap", "-O", "samples=40")
+    words = ("--with", "blank", "--with", "swap", "-O", "samples=40", "-O", "merge=false")
     run("confirm", str(folder), *words, "--tool", "detector=finder", "-q")
     report = load_report(place / "sorts-confirmed")
     said = verdicts(report)

@@ -26,7 +26,8 @@ from cuescope_sdk import (
 )
 
 TOP = 10  # ranks that are graded
-CONFIRM = {"top": 3, "samples": 80}  # of an auditor's findings, and of each one's samples
+# of an auditor's findings each by itself, as it is graded, and of each one's samples
+CONFIRM = {"top": 3, "samples": 80, "merge": False}
 SEEN = 64  # samples of which methods that explain single pictures see half
 DEAR = ("cci", "saliency")
 Graded = dict[str, Any]  # plain JSON: it is kept in a file

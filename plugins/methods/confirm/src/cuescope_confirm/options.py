@@ -16,8 +16,8 @@ class ConfirmOptions(Options):
     others: tuple[Path, ...] = Field(
         (), description="more runs on the same model and data, whose findings are tested with it"
     )
-    merge: bool | None = Field(
-        None, description="take findings that are one cue as one; default: those of several runs"
+    merge: bool = Field(
+        True, description="take findings that are one cue as one, where --feature names none"
     )
     interventions: tuple[str, ...] = Field(
         (), description="SPECs of interventions; without any, all that are installed"

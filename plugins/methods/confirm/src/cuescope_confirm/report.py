@@ -26,10 +26,7 @@ MISSING = (
     "No cue is shown to be a cause. What a decision lacks stands beside each cue: more samples "
     "(`--on SPLIT`) or a tool (`--tool detector=SPEC`) may bring it."
 )
-ALONE = (
-    "Each finding is tested by itself with `-O merge=false`, in `cuescope investigate` with "
-    "`-O confirm.merge=false`."
-)
+ALONE = "One finding is tested by itself with `cuescope confirm RUN --feature KEY`."
 NONE = (
     "More samples find weaker cues. What each method could have missed stands in its own report, "
     "in the folder `found`."

@@ -64,17 +64,16 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
     Findings about one whole modality are one cue in any case: every test of them is the same. What
     is no cue is left out, and a note says why.
     """
-    several = len(study.reports) > 1 if options.merge is None else options.merge
-    if not several and (options.merge is False or options.features):  # as they were named
+    if options.features:  # as they were named
         return study.cues
     groups = modalities(study.cues)
     listed = {cue.id for group in groups for cue in group}
     others = [cue for cue in study.cues if cue.id not in listed]
-    if reasons := list(no_cues(study, groups, others if several else ())):
+    if reasons := list(no_cues(study, groups, others if options.merge else ())):
         audit.note(NO_CUE, " ".join(reasons))
     whole = [_as_one(audit, study, group, set()) for group in groups if len(groups) == 1]
     order = {cue.id: row for row, cue in enumerate(study.cues)}
-    if not several:
+    if not options.merge:
         whole = [cue if cue.members[1:] else cue.members[0] for cue in whole]
         return tuple(sorted([*whole, *others], key=lambda cue: order[(*cue.members, cue)[0].id]))
     others = [cue for cue in others if cue.feature.kind not in NOWHERE]
