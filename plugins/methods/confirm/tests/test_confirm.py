@@ -131,6 +131,10 @@ def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
     )
     assert [asking.asked(cue, sample) for sample in (side, whether)] == [side, None]
     assert not asking.is_of_label(cue, side)
+    cue.feature.kind, cue.label = "recognition", "cup"  # an object's name: it is asked for
+    view = asking.asked(cue, Sample(key="c", frames=(), annotations={"objects": ("cup",)}))
+    assert view is not None
+    assert (view.question, view.label) == ("Is there a cup in the image?", "yes")
 
 
 def test_false_alarms_are_as_rare_as_promised() -> None:

@@ -58,10 +58,10 @@ def asked(cue: Cue, sample: Sample) -> Sample | None:
     A finding about a label is not about a question that this label is no answer to.
     """
     labels = cue.labels or ((cue.label,) if cue.label is not None else ())
-    if not labels or not sample.choices or set(labels) & set(sample.choices):
+    if not labels or set(labels) & set(sample.choices):
         return sample
     if cue.feature.kind not in ABOUT_OBJECTS:
-        return sample if cue.foreign else None
+        return sample if cue.foreign or not sample.choices else None
     if sample.question is not None:
         about = sample.annotations.get("question_type")
         return sample if about == cue.label else None
