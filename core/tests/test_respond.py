@@ -302,9 +302,13 @@ class Undecided:
 
 
 def test_a_model_that_loads_ahead_is_told_what_comes_next(ask: Callable[..., ModelRunner]) -> None:
-    model, told = Recorder(), list[list[str]]()
-    model.prefetch = lambda trials: told.append([t.sample.key for t in trials])  # type: ignore
-    ask(model, batch_size=2)([trial(value) for value in range(5)])
+    told: list[list[str]] = []
+
+    class Ahead(Recorder):
+        def prefetch(self, trials: Sequence[Trial]) -> None:
+            told.append([trial.sample.key for trial in trials])
+
+    ask(Ahead(), batch_size=2)([trial(value) for value in range(5)])
     assert told == [["s0", "s1", "s2", "s3"], ["s2", "s3", "s4"], ["s4"]]
 
 

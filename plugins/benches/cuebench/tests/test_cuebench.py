@@ -1,6 +1,7 @@
 """The rule that tells a plant, what a file of findings may say, and what is painted."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from cuescope_cuebench.matching import Sheet, is_planted
 from cuescope_cuebench.planted.painting import PAINTED, painted
 from cuescope_cuebench.tables import auroc, precision
 from cuescope_cuebench.zoo import zoo
-from cuescope_sdk import Feature, Frame, Occurrence, UserError
+from cuescope_sdk import Context, Feature, Frame, Occurrence, UserError
 
 NORTH, SOUTH = range(50), range(50, 100)
 
@@ -69,6 +70,48 @@ def test_a_feature_that_names_something_is_the_plant_of_that_name(
     key: str, kind: str, cue: str, planted: bool
 ) -> None:
     assert is_planted(Feature(key=key, kind=kind), cue, sheet()) is planted
+
+
+def test_of_two_painted_cues_it_is_the_one_that_it_shows_more_of() -> None:
+    """All of its six clips show the text, and five of them the mark."""
+    both = sheet()
+    shown = {
+        key: {**cues, "text": (False, n % 2 == 0)}
+        for n, (key, cues) in enumerate(both.shown.items())
+    }
+    two = replace(both, shown=shown, names={**both.names, "text": "overlaid text"})
+    found = feature([50, 52, 60, 70, 80, 90])
+    assert is_planted(found, "text", two)
+    assert is_planted(found, "mark", both)
+    assert not is_planted(found, "mark", two)
+
+
+def test_cues_side_by_side_are_drawn_as_one_is_hidden() -> None:
+    options = {
+        "world_options": {"val": 400, "length": 2},
+        "cues": {"moving north": "mark", "moving south": "text"},
+        "rates": {"mark": (0.9, 0.3)},
+        "beside": {"text": "mark"},
+        "together": 0.8,
+    }
+
+    def shown(**more: Any) -> dict[str, np.ndarray]:
+        data: Any = Context().build("dataset", "planted:moving-shapes:none", {**options, **more})
+        sheets = [data[n].annotations["cues"] for n in range(len(data))]
+        north = np.array([data[n].label == "moving north" for n in range(len(data))])
+        kinds = {kind: np.array([any(each[kind]) for each in sheets]) for kind in sheets[0]}
+        return {**kinds, "north": north}
+
+    all_shown = shown()
+    mark, north = all_shown["mark"], all_shown["north"]
+    assert 0.8 < mark[north].mean() < 1
+    assert 0.2 < mark[~north].mean() < 0.4
+    assert 0.74 < (mark == all_shown["text"]).mean() < 0.86
+    without = shown(hidden=("mark",))
+    assert "mark" not in without
+    assert np.array_equal(without["text"], all_shown["text"])
+    with pytest.raises(UserError, match="'cast' goes with no label"):
+        shown(beside={"cast": "mark"})
 
 
 def test_every_cue_is_painted_and_named_by_its_own_key() -> None:

@@ -121,6 +121,17 @@ def test_what_stands_in_one_place_is_seen_whole() -> None:
     assert masks[:, :5].mean() < 0.1
 
 
+def test_a_piece_without_a_sure_patch_is_not_the_cue() -> None:
+    """As a bright disc beside a bright mark; where no patch is sure, all that is likely is."""
+    grid = np.zeros((6, 6, 1))
+    grid[0, :2, 0], grid[5, 4:, 0] = (9, 2), 2
+    model = PatchModel(Linear(np.zeros(1), np.ones(1)), threshold=1.0)
+    for sure, corner in ((5.0, False), (10.0, True)):
+        mask = Region(model, auroc=1.0, area=0.1, sure=sure).mask(grid)
+        assert mask[0, :2].all()
+        assert mask[5, 4:].all() == corner
+
+
 def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
     cue: Any = SimpleNamespace(
         feature=SimpleNamespace(kind="cluster"), label="left", labels=(), foreign=False

@@ -263,7 +263,7 @@ class Investigation:
         _, first, rest = apart(folder, request, on, registry, self.found, parts=PARTS)
         first = first or request
         self.requests = {name: self._of(first, name, options) for name in choice.run}
-        given = {METHOD: {"run": str(self.found), "merge": True, **options.get(METHOD, {})}}
+        given = {METHOD: {"run": str(self.found), **options.get(METHOD, {})}}
         self.test = self._of(rest, METHOD, given).model_copy(update={"limit": request.limit})
 
     def _of(
