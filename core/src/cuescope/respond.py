@@ -166,7 +166,7 @@ class ModelRunner:
 
     def _combine(self, answers: Iterable[Response]) -> Response:
         response = combine(responses := list(answers))
-        self.agreeing += agreeing(responses, response)
+        self.agreeing += agreeing(responses, response) if responses[1:] else 1
         self.combined += len(responses)
         return response
 

@@ -318,7 +318,7 @@ class Response:
 
     def missing(self, wanted: frozenset[Output]) -> list[Output]:
         """The wanted outputs that are not here."""
-        return [output for output in sorted(wanted) if getattr(self, output) is None]
+        return sorted(output for output in wanted if getattr(self, output) is None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

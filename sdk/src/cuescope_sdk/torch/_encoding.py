@@ -166,8 +166,10 @@ class TowerEncoder:
         # padded: kernels round differently for another batch size
         missing = self._chunk - len(inputs)
         placed = [self._placed(item) for item in inputs]
+        padded = [*placed, *placed[-1:] * missing]
+        # of one alone there is nothing to copy
         stacked = {
-            name: torch.cat([item[name] for item in [*placed, *placed[-1:] * missing]])
+            name: torch.cat([item[name] for item in padded]) if padded[1:] else padded[0][name]
             for name in inputs[0]
         }
         masks = None

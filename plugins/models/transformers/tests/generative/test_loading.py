@@ -97,7 +97,8 @@ def test_a_shard_that_is_missing_is_missed_at_once(
     assert len(shards) > 2
     plugin = build(str(folder))
     one, other = (p.respond([trial(2)])[0].logits for p in (plugin, build("internvl")))
-    np.testing.assert_array_equal(one, other)
+    # not to the bit: where weights begin in a file decides which kernels take them
+    np.testing.assert_allclose(one, other, rtol=1e-5)
     weights = load_file(shards[1])
     save_file({name: part + 1 for name, part in weights.items()}, shards[1], {"format": "pt"})
     assert build(str(folder)).fingerprint != plugin.fingerprint
