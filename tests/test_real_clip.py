@@ -171,8 +171,7 @@ def test_no_rival_ranks_the_meadow_better(folder: Path, report: Report) -> None:
             verify_with=("trove",),
         )
         rival = runner.run(request)
-        # TRoVe's check of another method asks the sequences once more, for logits alone
-        assert rival.cost.model_calls <= rival.cost.conditions["baseline"] / 2
+        assert rival.cost.model_calls == 0  # the audit has asked all that it and the check look at
         shares[name] = share_of_the_meadow(rival)
     assert len(shares) == 6
     assert shares["trove"] == 1.0 >= max(shares.values())

@@ -77,12 +77,19 @@ def test_a_machine_without_the_plugin_or_the_files_says_so(tmp_path: Any) -> Non
             read_reply(Answering().open(pickle.dumps(setup)))
         return str(caught.value)
 
-    lacking = reply(Setup(b"", {"cuescope_absent": ("cuescope-absent", "1.0+abc")}))
-    assert "has no cuescope-absent" in lacking
-    assert "pip install 'cuescope-absent==1.0'" in lacking
+    absent = {f"cuescope_{name}": (f"cuescope-{name}", "1.0+abc") for name in ("first", "second")}
+    lacking = reply(Setup(b"", absent))
+    assert "has no cuescope-first, cuescope-second" in lacking
+    assert lacking.endswith("pip install cuescope-first==1.0 cuescope-second==1.0")
     other = reply(Setup(b"", {"numpy": ("numpy", "0.1")}))
     assert "has another numpy than the driver: expected 0.1" in other
     assert "frames=bytes" in reply(Setup(b"", files=(tmp_path / "photo.jpg",)))
+
+
+def test_plugins_that_are_edited_in_place_are_among_the_versions() -> None:
+    from cuescope_sdk.workers import loaded_versions
+
+    assert loaded_versions()["cuescope_ray"][0] == "cuescope-ray"
 
 
 def test_frames_are_sent_as_pixels_under_their_keys(tmp_path: Any) -> None:

@@ -3,9 +3,10 @@
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, entry_points, packages_distributions, version
+from itertools import chain
 
-from cuescope.registry import version_with_code
+from cuescope.registry import GROUPS, version_with_code
 from cuescope_sdk import UserError
 
 Versions = Mapping[str, tuple[str, str]]  # module -> dist and its version
@@ -16,39 +17,52 @@ LIBRARIES = ("numpy", "PIL", "torch", "torchvision", "transformers", "open_clip"
 
 def loaded_versions() -> dict[str, tuple[str, str]]:
     """What this process runs: cuescope, its loaded plugins, and the libraries under the models."""
-    dists = packages_distributions()
+    dists = {module: names[0] for module, names in packages_distributions().items()}
+    # of a package that is edited in place, its entry points alone tell it
+    for point in chain.from_iterable(entry_points(group=group) for group in GROUPS):
+        if point.dist is not None:
+            dists[point.module.partition(".")[0]] = point.dist.name
     loaded = {name.partition(".")[0] for name in sys.modules}
     plugins = {name for name in loaded if name.startswith("cuescope_")} - ENGINE.keys()
     named = dict(ENGINE)
     for module in sorted(plugins | (loaded & set(LIBRARIES))):
         if module in dists:  # else it is no installed package
-            named[module] = dists[module][0]
+            named[module] = dists[module]
     return {module: (dist, _version(module, dist)) for module, dist in named.items()}
 
 
 def require_versions(expected: Versions, where: str) -> None:
     """Raise UserError for what is not installed here, or in another version than the driver's."""
+    lacking, others = list[str](), list[tuple[str, str, str]]()
+    reason = ""
     for module, (dist, wanted) in expected.items():
         try:
             import_module(module)
             found = _version(module, dist)
         except (ModuleNotFoundError, PackageNotFoundError) as error:
-            release = wanted.partition("+")[0]
-            raise UserError(
-                f"the worker on {where} has no {dist}",
-                got=str(error),
-                remedy=f"Run there: pip install '{dist}=={release}'",
-            ) from error
+            lacking.append(f"{dist}=={wanted.partition('+')[0]}")
+            reason = reason or str(error)
+            continue
         if found != wanted:
-            command = f": pip install '{dist}=={wanted}'"
-            own = module.startswith("cuescope")  # its version ends with the digest of its code
-            raise UserError(
-                f"the worker on {where} has another {dist} than the driver",
-                expected=wanted,
-                got=found,
-                remedy=f"Install the same{' code' if own else ''} on all machines"
-                + ("" if own else command),
-            )
+            others.append((dist, wanted, found))
+    if lacking:
+        names = ", ".join(each.partition("==")[0] for each in lacking)
+        raise UserError(
+            f"the worker on {where} has no {names}",
+            got=reason,
+            remedy=f"Run there: pip install {' '.join(lacking)}",
+        )
+    if others:
+        dist, wanted, found = others[0]
+        own = dist.startswith("cuescope")  # its version ends with the digest of its code
+        raise UserError(
+            f"the worker on {where} has another {dist} than the driver",
+            expected=wanted,
+            got=found,
+            remedy="Install the same code on all machines"
+            if own
+            else f"Install the same on all machines: pip install '{dist}=={wanted}'",
+        )
 
 
 def _version(module: str, dist: str) -> str:

@@ -26,9 +26,8 @@ def evidence(
     """
     if not scores:
         return
-    own = any(score.metric == "trove_score" for score in scores)
-    yield from check_against_annotation(audit, options, features, scores, own)
-    if own:
+    yield from check_against_annotation(audit, options, features, scores)
+    if any(score.metric == "trove_score" for score in scores):
         analysis = audit.once(analyse, audit, options, features)
         if "detector" in audit.tools:
             yield from check_with_detector(audit, options, features, scores, analysis)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cuescope_sdk import Audit, Evidence, Feature, Sample, Score, UserError, Verdict
+from cuescope_sdk import Audit, Evidence, Feature, Outcome, Sample, Score, Trial, UserError, Verdict
 from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.statistics import Groups, gap_intervals, gap_p_values, mean_interval
-from cuescope_sdk.stills import FrameId, ask, baseline_trials, samples_by_key
+from cuescope_sdk.stills import FrameId, baseline_trials, samples_by_key
 from cuescope_trove.options import TRoVeOptions
 
 KS = (10, 25, 100)
@@ -66,24 +66,13 @@ class Cue:
 
 
 def check_against_annotation(
-    audit: Audit,
-    options: TRoVeOptions,
-    features: Sequence[Feature],
-    scores: Sequence[Score],
-    own: bool,
+    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], scores: Sequence[Score]
 ) -> Iterator[Evidence]:
-    """For each annotated cue: what it costs, whether the ranking shows it, whether it was found.
-
-    `own` says that the features and scores are TRoVe's, else they are another method's.
-    """
+    """For each annotated cue: what it costs, whether the ranking shows it, whether it was found."""
     cues = annotated_cues(audit.samples)
     if not cues:
         return
-    if own:
-        outcomes = audit.once(ask, audit).outcomes
-    else:  # another method need not have asked the sequences as they are
-        outcomes = audit.respond(baseline_trials(samples_by_key(audit), frozenset({"logits"})))
-    correct = {outcome.trial.sample.key: outcome.correct(options.top_k) for outcome in outcomes}
+    correct = {each.trial.sample.key: each.correct(options.top_k) for each in sequences(audit)}
     findings = [score for score in scores if score.finding]
     keys = (sample.key for sample in audit.samples)
     groups = dict(zip(keys, Groups.of(audit.samples).codes.tolist(), strict=True))
@@ -96,6 +85,27 @@ def check_against_annotation(
         if gap is not None and costs:
             yield from _precision_evidence(cue, gap.label, features, scores)
         yield from _naming_evidence(cue, costs, features, findings)
+
+
+def sequences(audit: Audit) -> list[Outcome]:
+    """The sequences as they are; those are asked that the audited method has not asked."""
+    left = {sample.key: sample for sample in samples_by_key(audit)}
+    known = [outcome for outcome in audit.outcomes if _is_asked(outcome.trial, left)]
+    for outcome in known:
+        left.pop(outcome.trial.sample.key, None)
+    return known + list(audit.respond(baseline_trials(left.values(), frozenset({"logits"}))))
+
+
+def _is_asked(trial: Trial, samples: Mapping[str, Sample]) -> bool:
+    """Whether it asks one of the samples, unchanged, for its logits."""
+    asked, sample = trial.sample, samples.get(trial.sample.key)
+    return (
+        sample is not None
+        and (asked.frames, asked.question, asked.choices)
+        == (sample.frames, sample.question, sample.choices)
+        and (trial.edit, trial.readout, trial.repeat) == (None, None, 0)
+        and "logits" in trial.outputs
+    )
 
 
 def annotated_cues(samples: Sequence[Sample]) -> dict[str, dict[FrameId, bool]]:
