@@ -27,7 +27,16 @@ from cuescope.capabilities import Model
 from cuescope.digest import digest
 from cuescope.respond import WINDOW, ModelRunner, trial_key
 from cuescope.spool import Shared
-from cuescope.store import _INSERT, _TABLE, PAGE_BYTES, WAL_PAGES, ResponseCache, _pack, _seal
+from cuescope.store import (
+    _INSERT,
+    _TABLE,
+    PAGE_BYTES,
+    PAGE_CACHE_KIB,
+    WAL_PAGES,
+    ResponseCache,
+    _pack,
+    _seal,
+)
 from cuescope.types import Edit, Frame, Outcome, Response, Sample, Trial
 
 CONDITIONS, CHOICES, PARTS = 8, 40, 10  # parts: of the trials, each whole windows
@@ -132,6 +141,7 @@ def bare(asked: Sequence[Sample], path: Path, batch: int) -> Marks:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+    connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
     connection.execute(_TABLE)
     left = trials(asked)
     while several := list(islice(left, batch)):
@@ -177,16 +187,16 @@ def main() -> None:
 def report(console: Console, own: Marks, other: Marks) -> None:
     """Whether the aims are met."""
     rows, theirs = own.a_trial(), other.a_trial()
-    base = min(1, len(rows) - 2)  # the first part has the start in it
+    base = min(1, len(rows) - 2)  # the first part has the start in it, and fills SQLite's memory
     slower = rows[-1][1] / rows[base][1] - 1
     times = sum(row[1] for row in rows) / sum(row[1] for row in theirs)
-    grown = rows[-1][3] - rows[0][3]
+    grown = rows[-1][3] - rows[base][3]
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     for what, value, aim, met in (
         ("last part beside the second", f"{slower:+.0%}", f"{SLOWER:.0%}", slower <= SLOWER),
         ("times the bare loop", f"{times:.2f}", f"{TIMES:.0f}", times <= TIMES),
         ("most memory", f"{most:.2f} GB", f"{GIGABYTES} GB", most <= GIGABYTES),
-        ("memory since the first part", f"{grown:+.0f} MB", f"{GROWN} MB", grown <= GROWN),
+        ("memory since the second part", f"{grown:+.0f} MB", f"{GROWN} MB", grown <= GROWN),
     ):
         console.print(f"{what}: {value} (aim {aim}): {'met' if met else 'missed'}")
 

@@ -25,7 +25,8 @@ Connection = sqlite3.Connection
 Row = tuple[str, bytes, str]
 VERSION = 1  # of the table below; SQLite keeps it as `user_version`
 CHUNK = 500  # older SQLite takes 999 marks in a query
-WAL_PAGES = 16_000  # 128 MB; each checkpoint waits for the disk, and writes a page once
+WAL_PAGES = 32_000  # 256 MB; each checkpoint waits for the disk, and writes a page once
+PAGE_CACHE_KIB = 2**16  # the index of a million answers
 DURABLE_WAL_PAGES = 100  # a flipped bit in the log hides all that came after it
 PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
 LOCK_SECONDS = 30.0  # a write takes milliseconds: whoever holds the file longer is stuck
@@ -114,8 +115,7 @@ class CacheFile:
 
     def count(self) -> int:
         """How many rows there are, sealed or not."""
-        number: int = self._rows("SELECT count(*) FROM rows")[0][0]
-        return number
+        return int(self._rows("SELECT count(*) FROM rows")[0][0])
 
     def _sealed(self, query: str, values: list[str]) -> dict[str, bytes]:
         return {row[0]: row[1] for row in self._rows(query, values) if _fits(row)}
@@ -197,6 +197,7 @@ class CacheFile:
         connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'NORMAL'}")
         pages = DURABLE_WAL_PAGES if self.durable else WAL_PAGES
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+        connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
         if _tables(connection).get("rows") == _TABLE:
             return
         with connection:
@@ -252,8 +253,7 @@ def _code(error: sqlite3.DatabaseError) -> int:
 
 
 def _version(connection: Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _tables(connection: Connection) -> dict[str, str]:
