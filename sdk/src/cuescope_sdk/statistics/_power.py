@@ -38,9 +38,15 @@ def gap_power(
         spread = np.sqrt(rate * (1 - rate) / many + (rate - drop) * (1 - rate + drop) / some)
         needed = stats.norm.isf(threshold) * null + (1 / many + 1 / some) / 2
         return float(stats.norm.cdf((drop - needed) / max(spread, 1e-12)))
-    right = right_without[:, None] + right_with
-    p_values = stats.hypergeom.cdf(right_with, many + some, right, some)
-    return float(np.outer(chance_without, chance_with)[p_values <= threshold].sum())
+    # of each count without, how many counts with are found: p grows with them, so by bisection
+    found, most = np.zeros_like(right_without), np.full_like(right_without, len(right_with))
+    while (left := found < most).any():
+        middle = (found + most) // 2
+        right = right_with[np.minimum(middle, len(right_with) - 1)]
+        passes = stats.hypergeom.cdf(right, many + some, right_without + right, some) <= threshold
+        found = np.where(left & passes, middle + 1, found)
+        most = np.where(left & ~passes, middle, most)
+    return float(chance_without @ np.concatenate([[0.0], np.cumsum(chance_with)])[found])
 
 
 def _likely(n: int, rate: float) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
