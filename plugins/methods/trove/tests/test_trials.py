@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from cuescope_sdk import (
     Context,
     Feature,
     Frame,
+    HideTokens,
     Occurrence,
     Outcome,
     Response,
@@ -18,8 +20,10 @@ from cuescope_sdk import (
     Trial,
 )
 from cuescope_sdk.maths import cross_fitted_temperatures, softmax
+from cuescope_sdk.stills import OUTPUTS
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, temporary_cache
 from cuescope_trove import TRoVe
+from cuescope_trove.checks.annotated_cues import sequences
 from cuescope_trove.report import clusters_words, observe
 from cuescope_trove.scores import among_top
 from cuescope_trove.trials import feasible, sweep
@@ -127,3 +131,28 @@ def test_sweep_of_clusters() -> None:
     assert clusters_words(7, {8: 0.25}, 99) == (
         "7; of 8 it has the best cosine silhouette (0.250) over 99 frames"
     )
+
+
+def test_a_check_asks_only_what_the_audited_method_did_not() -> None:
+    samples = tuple(clip(index) for index in range(5))
+    asked: list[str] = []
+
+    def respond(trials: Iterable[Trial]) -> list[Outcome]:
+        outcomes = [Outcome(trial, Response(logits=np.zeros(3))) for trial in trials]
+        asked.extend(outcome.trial.sample.key for outcome in outcomes)
+        return outcomes
+
+    others = (
+        Trial(sample=samples[0], outputs=OUTPUTS),
+        Trial(sample=replace(samples[1], question="where?")),
+        Trial(sample=samples[2], edit=HideTokens.from_mask(np.ones((2, 1, 1), bool))),
+        Trial(sample=replace(samples[3], frames=samples[4].frames)),
+        Trial(sample=samples[4], outputs=frozenset({"embedding"})),
+    )
+    answer = Response(logits=np.ones(3), embedding=np.ones(2))
+    known = [Outcome(trial, answer) for trial in others]
+    audit = Audit(LABELS, None, respond, Context(), samples=samples, outcomes=known)
+    outcomes = {outcome.trial.sample.key: outcome for outcome in sequences(audit)}
+    assert asked == [sample.key for sample in samples[1:]]
+    assert outcomes.keys() == {sample.key for sample in samples}
+    assert outcomes["clip-00"] is known[0]
