@@ -303,11 +303,11 @@ def test_power_is_what_simulation_finds() -> None:
         found += int(gap_p_values(answers, present[:, None], Groups.single(200), rng)[0] <= 0.01)
     power = gap_power(0.25, 50, 150, 0.85, 0.01)
     assert abs(found / AUDITS - power) < 0.08
-    # ten times the samples: taken as normal, and nearly so they are
     right, without = np.arange(51), np.arange(151)[:, None]
     chance = stats.binom.pmf(right, 50, 0.6) * stats.binom.pmf(without, 150, 0.85)
-    found = stats.hypergeom.cdf(right, 200, right + without, 50) <= 0.01
-    assert power == pytest.approx(chance[found].sum(), abs=1e-5)  # less the rare ones
+    passes = stats.hypergeom.cdf(right, 200, right + without, 50) <= 0.01
+    assert power == pytest.approx(chance[passes].sum(), abs=1e-5)  # less the rare ones
+    # ten times the samples: taken as normal, and nearly so they are
     exact, normal = (gap_power(0.1, 250 * k, 240 * k, 0.85, 0.01) for k in (1, 2))
     assert 0.5 < exact < normal < 1
     drop = smallest_gap(50, 150, 0.85, 0.01)
