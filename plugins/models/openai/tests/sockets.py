@@ -10,9 +10,11 @@ ANSWER = b'{"choices": [{"message": {"content": "hello"}}]}'
 
 
 def head(length: int | None = None, *headers: str, status: str = "200 OK") -> bytes:
-    """Status line and headers."""
+    """Status line and headers; the client is told that its next request needs a new connection."""
     lengths = [] if length is None else [f"Content-Length: {length}"]
-    return "\r\n".join([f"HTTP/1.1 {status}", *lengths, *headers, "", ""]).encode()
+    return "\r\n".join(
+        [f"HTTP/1.1 {status}", "Connection: close", *lengths, *headers, "", ""]
+    ).encode()
 
 
 def reply(body: bytes, *headers: str, status: str = "200 OK") -> Script:
