@@ -65,7 +65,10 @@ def test_ctrl_c_keeps_the_answers_that_wait_to_be_stored(
 
     def interrupt() -> None:
         started.wait(10)
-        time.sleep(0.2)
+        until = time.monotonic() + 10
+        while len(server.answered) < len(prompts) and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.4)  # what is on its way would be asked again
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     monkeypatch.setattr(Memory, "put", put_slowly)
