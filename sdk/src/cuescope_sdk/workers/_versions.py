@@ -1,12 +1,12 @@
 """Workers on other machines must run what the driver runs."""
 
+import re
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, entry_points, packages_distributions, version
-from itertools import chain
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
-from cuescope.registry import GROUPS, version_with_code
+from cuescope.registry import Registry, version_with_code
 from cuescope_sdk import UserError
 
 Versions = Mapping[str, tuple[str, str]]  # module -> dist and its version
@@ -19,9 +19,8 @@ def loaded_versions() -> dict[str, tuple[str, str]]:
     """What this process runs: cuescope, its loaded plugins, and the libraries under the models."""
     dists = {module: names[0] for module, names in packages_distributions().items()}
     # of a package that is edited in place, its entry points alone tell it
-    for point in chain.from_iterable(entry_points(group=group) for group in GROUPS):
-        if point.dist is not None:
-            dists[point.module.partition(".")[0]] = point.dist.name
+    entries = Registry().entries
+    dists |= {re.split(r"\W", entry.target, maxsplit=1)[0]: entry.dist for entry in entries}
     loaded = {name.partition(".")[0] for name in sys.modules}
     plugins = {name for name in loaded if name.startswith("cuescope_")} - ENGINE.keys()
     named = dict(ENGINE)
@@ -33,8 +32,7 @@ def loaded_versions() -> dict[str, tuple[str, str]]:
 
 def require_versions(expected: Versions, where: str) -> None:
     """Raise UserError for what is not installed here, or in another version than the driver's."""
-    lacking, others = list[str](), list[tuple[str, str, str]]()
-    reason = ""
+    lacking, others, reason = list[str](), list[tuple[str, str, str]](), ""
     for module, (dist, wanted) in expected.items():
         try:
             import_module(module)
