@@ -1,7 +1,6 @@
 """The folder of a run: its report, its page and the pictures that both show."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,25 +10,10 @@ from pydantic import ValidationError
 from cuescope.conclusions import SCHEMA_VERSION, Occurrence, Report
 from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope.whole_files import read_whole, write_atomically as write_atomically
 
+MAX_REPORT_BYTES = 2**28  # a thousand features with a hundred pictures each take a tenth of it
 PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; raises UserError where the folder cannot be written."""
-    data = content.encode() if isinstance(content, str) else content
-    # in the same folder: only there is a rename atomic
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(data)
-        draft.replace(path)
-    except OSError as error:
-        raise UserError(
-            f"cannot write to {path.parent}",
-            got=error.strerror,
-            remedy="Choose another folder with --out",
-        ) from error
 
 
 class RunFolder:
@@ -83,7 +67,7 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
             remedy="`cuescope audit --out DIR` writes one",
         )
     try:
-        report, seal = _parsed(file.read_bytes())
+        report, seal = _parsed(read_whole(file, most=MAX_REPORT_BYTES))
     except ValidationError as error:
         first = error.errors()[0]
         got = " ".join([*map(str, first["loc"]), first["msg"]])

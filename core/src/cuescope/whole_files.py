@@ -1,0 +1,178 @@
+"""Files that are written whole or not at all, and read only up to a size."""
+
+import os
+import platform
+import time
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+from stat import S_ISREG
+from types import TracebackType
+from typing import Self
+
+from cuescope.errors import UserError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_BINARY = getattr(os, "O_BINARY", 0)  # of Windows
+DRAFT = ".cuescope-draft-"  # then this computer's mark, and letters that no other draft has
+ABANDONED_SECONDS = 3600.0  # of a draft of which no lock tells whether somebody writes it
+CLEANING_SHARE = 50.0  # looking for drafts takes at most one part in so many of the time
+_next_cleaning: dict[Path, float] = {}
+
+
+class Draft:
+    """A file of another name in the folder of `path`, which takes its place when it is whole.
+
+    `with Draft(path) as draft: draft.file.write(...)` moves it to `path` at the end, and deletes it
+    after an exception. `draft.path` is for libraries that open a file by its name, and is given
+    `suffix` where they go by that. Raises OSError where the folder cannot be written.
+
+    The writer holds a lock on its draft. A draft that nobody holds is left of a process that was
+    killed, and the next write into the folder deletes it.
+    """
+
+    def __init__(self, path: Path, *, suffix: str = "") -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        delete_abandoned(path.parent)
+        self._target = path
+        # in the same folder: only there is a rename atomic
+        self.path, descriptor = _create_draft(path.parent, suffix)
+        self.file = os.fdopen(descriptor, "r+b")
+
+    def keep(self) -> None:
+        """Move the draft to its place."""
+        self.file.flush()
+        if fcntl is None:  # Windows renames no open file
+            self.file.close()
+        self.path.replace(self._target)
+        self.file.close()  # it was locked until here
+
+    def discard(self) -> None:
+        """Delete the draft; what is at its place stays as it is."""
+        with suppress(OSError):  # a full disk fails to flush
+            self.file.close()
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self.keep()
+        finally:  # after `keep` nothing is left of it
+            self.discard()
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; raises UserError where the folder cannot be written."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        with Draft(path) as draft:
+            draft.file.write(data)
+    except OSError as error:
+        raise UserError(
+            f"cannot write to {path.parent}",
+            got=error.strerror,
+            remedy="Choose another folder with --out",
+        ) from error
+
+
+def read_whole(path: Path, *, most: int) -> bytes:
+    """The bytes of a file; raises UserError for one of more than `most`, or that is no file.
+
+    OSError is the caller's to word. A pipe or a device is no file: it may have no end.
+    """
+    # without it, opening a pipe would wait until somebody writes into it
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(descriptor)
+        if not S_ISREG(facts.st_mode):
+            raise UserError(f"{path} cannot be read", expected="a file", got="a pipe or a device")
+        if facts.st_size > most:
+            raise UserError(
+                f"{path} is too large", expected=f"at most {most:,} bytes", got=f"{facts.st_size:,}"
+            )
+        return file.read(most)
+
+
+# ---------------------------------------------------------------------------------------- drafts
+
+
+def delete_abandoned(folder: Path) -> None:
+    """Delete the drafts in a folder that were left by processes that are gone.
+
+    In a folder of many files it is done now and then: looking costs time.
+    """
+    began = time.monotonic()
+    if began < _next_cleaning.get(folder, 0.0):
+        return
+    with suppress(OSError):  # whoever writes next finds out what is wrong with the folder
+        names = [entry.name for entry in os.scandir(folder) if entry.name.startswith(DRAFT)]
+        for name in names:
+            _delete_if_abandoned(folder / name)
+    ended = time.monotonic()
+    _next_cleaning[folder] = ended + CLEANING_SHARE * (ended - began)
+
+
+def _create_draft(folder: Path, suffix: str) -> tuple[Path, int]:
+    """A new empty draft, locked, and its descriptor.
+
+    No `tempfile.mkstemp`: it makes files that only their owner can read, and the result of an audit
+    is for others too.
+    """
+    while True:
+        path = folder / f"{DRAFT}{_computer()}-{token_hex(8)}{suffix}"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        # somebody who cleaned up may have had the lock before us, and deleted it
+        if os.fstat(descriptor).st_nlink:
+            return path, descriptor
+        os.close(descriptor)
+
+
+def _delete_if_abandoned(draft: Path) -> None:
+    with suppress(OSError):  # another process deletes or renames it meanwhile
+        descriptor = os.open(draft, os.O_RDWR | _BINARY)
+        try:
+            if _is_abandoned(draft, descriptor):
+                draft.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def _is_abandoned(draft: Path, descriptor: int) -> bool:
+    """Whether nobody writes a draft any more; where it is, its lock is taken."""
+    old = time.time() - os.fstat(descriptor).st_mtime > ABANDONED_SECONDS
+    if fcntl is None:
+        return old
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return old
+    # not every drive tells one computer of the locks of another
+    return old or draft.name.startswith(f"{DRAFT}{_computer()}-")
+
+
+@cache
+def _computer() -> str:
+    """A mark of this computer since its start: locks are seen by all of its processes."""
+    state = blake2b(platform.node().encode(), digest_size=4)
+    with suppress(OSError):  # only Linux has it
+        state.update(Path("/proc/sys/kernel/random/boot_id").read_bytes())
+    return state.hexdigest()
