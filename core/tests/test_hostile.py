@@ -187,6 +187,40 @@ def test_yaml_that_grows_is_refused(text: str, expected: str) -> None:
     }
 
 
+# None of these may take the memory or the hours that it is made to take.
+LARGE_YAML = {
+    "larger than 4 MB": ["#" * 10**8, "a: " + "x" * 10**7, "- a\n" * 2_000_000],
+    "more than 100,000 values": [
+        "- a\n" * 900_000,
+        "[" + "a," * 1_500_000 + "]",
+        "? a\n" * 200_000,
+    ],
+    "nested too deeply": ["[" * 10_000, "- " * 10_000, "{a: " * 10_000, "? " * 10_000],
+    "a number of": [f"a: {'1' * 200_000}", "a: 1" + ":1" * 200_000, f"a: 0x{'f' * 200_000}"],
+    "cannot be read": ["a: 2000-13-45", "!!int x", "!!float ''", "!!timestamp x", "!!bool x"],
+    "could not determine a constructor": ["!<" + "a" * 10**6 + "> b", "!!python/object:a.b {}"],
+}
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(number, why) for why, texts in LARGE_YAML.items() for number in range(len(texts))],
+)
+def test_no_yaml_takes_long_or_ends_in_a_traceback(number: int, expected: str) -> None:
+    text = LARGE_YAML[expected][number]
+    began = time.monotonic()
+    with pytest.raises(yaml.YAMLError, match=expected) as caught:
+        load_yaml(text)
+    assert time.monotonic() - began < 10
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_run_file_without_end_is_one_line(line: Line, tmp_path: Path) -> None:
+    assert "larger than 4 MB" in line("run", "/dev/zero", code=2)
+    (tmp_path / "large.yaml").write_bytes(b"# 100 MB\n" * 12_000_000)
+    assert "large.yaml is no YAML: got it is larger than 4 MB" in line("run", "large.yaml", code=2)
+
+
 def test_who_reads_one_line_only_is_no_failure(shell: Shell) -> None:
     words = " ".join(AUDIT)
     done = subprocess.run(

@@ -9,7 +9,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from cuescope.errors import UserError, nearest
-from cuescope.plain_yaml import load_yaml
+from cuescope.plain_yaml import MAX_BYTES, load_yaml
 from cuescope.request import Request, Settings
 from cuescope.spec import fault
 from cuescope.types import Value
@@ -43,7 +43,9 @@ class Matrix(Settings):
 def read_matrix(path: Path) -> Matrix:
     """From YAML; raises UserError with the place of what does not fit."""
     try:
-        content = load_yaml(path.read_bytes())
+        with path.open("rb") as file:
+            # one byte more is refused; all of an endless file would never be read
+            content = load_yaml(file.read(MAX_BYTES + 1))
     except OSError as error:
         raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
     except yaml.YAMLError as error:

@@ -4,13 +4,38 @@ from typing import Any
 
 import yaml
 
+MAX_BYTES = 4_000_000  # PyYAML reads a megabyte of plain text in a quarter of a second
 MAX_VALUES = 100_000  # after aliases are followed
+MAX_NUMBER = 1_000  # characters: the time of reading a number grows with their square
+MAX_MESSAGE = 500  # characters: a message quotes the file
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+
+class _Loader(yaml.SafeLoader):  # safe: a file must not run code
+    """Stops at the first value that is too many, before it has read them all."""
+
+    values = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise yaml.YAMLError(f"it holds more than {MAX_VALUES:,} values")
+        node: yaml.Node | None = super().compose_node(parent, index)
+        is_number = isinstance(node, yaml.ScalarNode) and node.tag in NUMBERS
+        if is_number and len(node.value) > MAX_NUMBER:
+            raise yaml.YAMLError(f"it holds a number of {len(node.value):,} digits")
+        return node
 
 
 def load_yaml(content: str | bytes) -> Any:
-    """The one document of a text; raises yaml.YAMLError, also for aliases that multiply."""
-    loader = yaml.SafeLoader(content)  # safe: a file must not run code
+    """The one document of a text; raises yaml.YAMLError for all that cannot be read in a moment.
+
+    That is a text of more than 4 MB or 100,000 values, one nested deeply, or aliases that multiply.
+    """
+    if len(content) > MAX_BYTES:
+        raise yaml.YAMLError(f"it is larger than {MAX_BYTES // 10**6} MB")
     try:
+        loader = _Loader(content)
         node = loader.get_single_node()
         if node is None:
             return None
@@ -19,8 +44,13 @@ def load_yaml(content: str | bytes) -> Any:
         return loader.construct_document(node)
     except RecursionError as error:
         raise yaml.YAMLError("it is nested too deeply, or an alias (*name) holds itself") from error
-    finally:
-        loader.dispose()
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        # PyYAML lets them out for such as a 13th month, `!!int x` or `!!timestamp x`
+        raise yaml.YAMLError(f"a value cannot be read: {str(error)[:MAX_MESSAGE]}") from error
+    except yaml.YAMLError as error:
+        if len(str(error)) <= MAX_MESSAGE:
+            raise
+        raise yaml.YAMLError(f"{str(error)[:MAX_MESSAGE]} ...") from error
 
 
 def _values(node: yaml.Node, known: dict[int, int]) -> int:
