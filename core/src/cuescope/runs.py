@@ -1,7 +1,8 @@
 """The folder of a run: its report, its page and the pictures that both show."""
 
 import json
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from pydantic import ValidationError
 from cuescope.conclusions import SCHEMA_VERSION, Occurrence, Report
 from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope.trust.maker import is_signed, sign
+from cuescope.trust.source import Source
 from cuescope.whole_files import read_whole, write_atomically as write_atomically
 
-MAX_REPORT_BYTES = 2**28  # a thousand features with a hundred pictures each take a tenth of it
+MOST_BYTES = 2**34  # of a file beside a report: a hundred million answers
+MAX_REPORT_BYTES = 2**26  # a thousand features with a hundred pictures each take half of it
 PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
 
 
@@ -32,22 +36,80 @@ class RunFolder:
         """What the model answered, a row a trial: see report/answers.py."""
         return self.path / "answers.parquet"
 
+    @property
+    def page_file(self) -> Path:
+        """The report as one HTML page."""
+        return self.path / "report.html"
+
     def prepare(self) -> None:
         """Raise UserError now, not after the audit, where nothing can be written here."""
         write_atomically(self.path / ".started", "")
 
-    def save(self, report: Report, pictures: Mapping[str, bytes]) -> None:
-        """Store pictures first and the report last: a report that is there is whole."""
+    def save(
+        self,
+        report: Report,
+        pictures: Mapping[str, bytes],
+        *,
+        page: str = "",
+        answers: Path | None = None,
+    ) -> None:
+        """Store page and pictures first and the report last: a report that is there is whole.
+
+        The report has the digest of every file beside it and a seal over all of that, signed where
+        `answers` names the cache folder (see `cuescope.trust.maker`).
+        """
         for key, jpeg in pictures.items():
             write_atomically(self._picture(key), jpeg)
-        write_atomically(self.report_file, _sealed(report))
+        if page:
+            write_atomically(self.page_file, page)
+        written = [*map(self._picture, pictures), self.page_file, self.answers_file]
+        written.append(self.path / "findings.parquet")
+        digests = {
+            file.relative_to(self.path).as_posix(): digest(file.read_bytes())
+            for file in written
+            if file.is_file()
+        }
+        whole = report.model_copy(update={"files": digests})
+        write_atomically(self.report_file, _sealed(whole, answers))
         (self.path / ".started").unlink(missing_ok=True)
 
     def pictures(self, report: Report) -> dict[str, bytes]:
-        """The stored pictures, JPEG, by `picture_key` and `exhibit_key`."""
+        """The stored pictures, JPEG, by `picture_key` and `exhibit_key`.
+
+        One that is not as it was written is left out, with a warning.
+        """
         keys = [*map(picture_key, illustrations(report)), *map(exhibit_key, exhibited(report))]
-        files = {key: self._picture(key) for key in keys}
-        return {key: file.read_bytes() for key, file in files.items() if file.exists()}
+        kept: dict[str, bytes] = {}
+        for key in keys:
+            file = self._picture(key)
+            if not file.is_file():
+                continue
+            try:
+                kept[key] = self.read(file.relative_to(self.path).as_posix())
+            except UserError as error:
+                warnings.warn(f"{error}; it is left out", stacklevel=2)
+        return kept
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file of this run; raises UserError where they are not as written."""
+        file = self.path / name
+        written = _stored_report(self.path).files.get(name)
+        if written is None:
+            raise UserError(
+                f"{file} does not belong to the report beside it",
+                expected="a file that report.json names with its digest",
+                remedy="Run the audit again: its answers are remembered",
+            )
+        try:
+            content = read_whole(file, most=MOST_BYTES)
+        except OSError as error:
+            raise UserError(f"{file} cannot be read", got=error.strerror) from error
+        if digest(content) != written:
+            raise UserError(
+                f"{file} was changed after it was written",
+                remedy="Run the audit again: its answers are remembered",
+            )
+        return content
 
     def _picture(self, key: str) -> Path:
         # keys hold slashes, and more than file systems take
@@ -59,6 +121,23 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
 
     What `--json` printed has no seal, and is taken unless `sealed` asks for one.
     """
+    stored = _stored_report(path, sealed=sealed)
+    return stored.model_copy(update={"seal": None, "signature": None, "files": {}})
+
+
+def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
+    """Where a stored run came from: who made it, and what a person lets it `allow`.
+
+    `answers` is the cache folder. A run is made here where its seal is signed by this user.
+    """
+    report = _stored_report(run)
+    sealed = report.seal is not None and is_signed(report.seal, report.signature, answers)
+    folder = run if run.is_dir() else run.parent
+    return Source(f"the run {run}", folder, frozenset(allow), typed_before=sealed)
+
+
+def _stored_report(path: Path, *, sealed: bool = False) -> Report:
+    """The report with its seal, its signature and the digests of the files beside it."""
     file = path / "report.json" if path.is_dir() else path
     if not file.is_file():
         raise UserError(
@@ -82,7 +161,7 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
         raise UserError(
             f"{file} was changed after it was written", remedy="Run the audit again for a true one"
         )
-    return report.model_copy(update={"seal": None})
+    return report
 
 
 @lru_cache(maxsize=8)
@@ -103,14 +182,16 @@ def mitigator_of(folder: Path) -> str:
         ) from error
 
 
-def _sealed(report: Report) -> str:
-    """The report as JSON with the digest of all that it says."""
-    text = report.model_dump_json(indent=1)
-    return report.model_copy(update={"seal": _seal_of(text)}).model_dump_json(indent=1)
+def _sealed(report: Report, answers: Path | None) -> str:
+    """The report as JSON with the digest of all that it says, signed where there is a cache."""
+    seal = _seal_of(report.model_dump_json(indent=1))
+    whole = {"seal": seal, "signature": answers and sign(seal, answers)}
+    return report.model_copy(update=whole).model_dump_json(indent=1)
 
 
 def _seal_of(text: str | bytes) -> str:
-    return digest("cuescope report", {**json.loads(text), "seal": None})
+    content = {**json.loads(text), "seal": None, "signature": None}
+    return digest("cuescope report", content)
 
 
 def picture_key(occurrence: Occurrence) -> str:
