@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import cuescope.sealed
-from cuescope.errors import UserError
 from cuescope.sealed import DamagedFileError, read_sealed, seal_file, write_sealed
 
 OLD, NEW = b"old content", b"new content"
@@ -56,7 +55,7 @@ def test_a_file_under_the_name_of_another_is_refused(path: Path) -> None:
 def test_a_folder_in_the_place_of_a_file_is_one_line(path: Path) -> None:
     path.unlink()
     path.mkdir()
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(DamagedFileError) as caught:
         read_sealed(path)
     assert "\n" not in str(caught.value)
 

@@ -52,20 +52,22 @@ def read_sealed(path: Path, *, remedy: str | None = None) -> bytes:
 
     FileNotFoundError where there is no file.
     """
-    got = ""
     for _ in range(TRIES):
         try:
             content = read_whole(path, most=LARGEST)
         except FileNotFoundError:
             raise
-        except OSError as error:
-            got = error.strerror or type(error).__name__
-            break
+        except (OSError, UserError) as error:
+            raise _damaged(path, str(error), remedy) from error
         seals = _seals(seal_file(path))
         if seal_of(path.name, content) in seals:
             return content
-        got = "other content" if seals else f"no {seal_file(path).name} beside it"
-    raise DamagedFileError(
+    got = "other content" if seals else f"no {seal_file(path).name} beside it"
+    raise _damaged(path, got, remedy)
+
+
+def _damaged(path: Path, got: str, remedy: str | None) -> DamagedFileError:
+    return DamagedFileError(
         f"{path} is not what cuescope wrote",
         expected="the file as it was written",
         got=got,

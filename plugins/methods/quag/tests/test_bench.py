@@ -39,7 +39,7 @@ def test_tables_and_figure_and_a_second_run_that_trains_nothing(
     def untouched(*given: Any) -> None:
         raise AssertionError("trained again")
 
-    monkeypatch.setattr("cuescope_quag.simulation.training.ProcessPoolExecutor", untouched)
+    monkeypatch.setattr(training, "train_and_test", untouched)
     assert list(bench(tmp_path, **options).run()) == [table, picture]
 
 

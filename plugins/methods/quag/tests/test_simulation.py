@@ -1,10 +1,8 @@
 """The data, the network against torch's own, a planted truth, and what outlives a kill."""
 
 from collections.abc import Sequence
-from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +30,7 @@ from cuescope_quag.simulation.training import (
     fit,
     train_and_test,
 )
+from cuescope_sdk import Context
 
 SMALL = replace(
     QUICK, train=2_048, val=256, test=512, epochs=3, learning_rate=0.01, sizes=Sizes(1, 48, 1)
@@ -189,76 +188,49 @@ def test_the_weights_with_the_least_validation_error_are_kept(
 # ------------------------------------------------------------------------------- what is kept
 
 
-class Here(Executor):
-    """Stands for the pool of processes."""
-
-    def __init__(self, *given: Any) -> None: ...
-
-    def __enter__(self) -> "Here":
-        return self
-
-    def __exit__(self, *given: object) -> None: ...
-
-    def shutdown(self, cancel_futures: bool) -> None: ...
-
-    def submit(self, work: Any, alpha: float, schedule: Schedule, seed: int, device: str) -> Any:
-        return Job(alpha)
-
-
-class Job(Future[Errors]):
-    def __init__(self, alpha: float) -> None:
-        super().__init__()
-        self.alpha = alpha
-
-    def result(self, timeout: float | None = None) -> Errors:
-        return Errors(self.alpha, 2 * self.alpha, 3 * self.alpha)
-
-
 def counted(monkeypatch: pytest.MonkeyPatch, killed_after: int | None = None) -> list[float]:
     """The trainings that were run; Ctrl-C comes after some of them."""
     trained: list[float] = []
 
-    def done(jobs: Sequence[Job]) -> Any:
-        for job in jobs:
-            if len(trained) == killed_after:
-                raise KeyboardInterrupt
-            trained.append(job.alpha)
-            yield job
+    def train(alpha: float, schedule: Schedule, seed: int, device: str) -> Errors:
+        if len(trained) == killed_after:
+            raise KeyboardInterrupt
+        trained.append(alpha)
+        return Errors(alpha, 2 * alpha, 3 * alpha)
 
-    monkeypatch.setattr(fitting, "ProcessPoolExecutor", Here)
-    monkeypatch.setattr(fitting, "as_completed", done)
+    monkeypatch.setattr(fitting, "train_and_test", train)
     return trained
 
 
 def test_a_killed_bench_goes_on_where_it_was(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    runs = Runs(TINY, tmp_path, 0, "cpu", 2)
+    runs = Runs(TINY, tmp_path, 0, "cpu", 1)
     trainings = [Training(alpha, 0) for alpha in (0.1, 0.2, 0.3)]
-    steps: list[int] = []
     counted(monkeypatch, killed_after=2)
     with pytest.raises(KeyboardInterrupt):
-        runs.errors(trainings, steps.append)
-    assert steps == [1, 1]
+        runs.errors(trainings, Context())
     trained = counted(monkeypatch)
-    errors = runs.errors(trainings, steps.append)
+    errors = runs.errors(trainings, Context())
     assert trained == [0.3]
-    assert steps == [1] * 5
     assert errors == {t: Errors(t.alpha, 2 * t.alpha, 3 * t.alpha) for t in trainings}
 
 
-def test_what_is_not_whole_or_was_trained_otherwise_is_trained_again(
+def test_what_is_damaged_or_was_trained_otherwise_is_trained_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     trained = counted(monkeypatch)
-    runs = Runs(TINY, tmp_path, 0, "cpu", 2)
+    runs = Runs(TINY, tmp_path, 0, "cpu", 1)
     trainings = [Training(0.1, 0)]
     for other in (runs, replace(runs, schedule=replace(TINY, dropout=0.1)), replace(runs, seed=1)):
-        other.errors(trainings, lambda step: None)
+        other.errors(trainings, Context())
     assert len(trained) == 3
-    for file in tmp_path.iterdir():
-        file.write_text(file.read_text()[:-5])
-    runs.errors(trainings, lambda step: None)
+    for file in tmp_path.glob("*.json"):
+        file.write_text(file.read_text().replace("0.2", "0.3"))
+    with pytest.warns(UserWarning, match="done again, 1 of 1"):
+        runs.errors(trainings, Context())
+    assert len(trained) == 4
+    runs.errors(trainings, Context())
     assert len(trained) == 4
 
 

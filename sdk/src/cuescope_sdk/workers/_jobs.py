@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
 from cuescope_sdk import Context, digest
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -34,18 +36,35 @@ class KeptJobs:
         """The result of each job by name, as it is kept; under a progress bar with its forecast."""
         results: dict[str, Any] = {}
         if context.resume:
-            kept = {name: self.read(name) for name in jobs}
-            results = {name: result for name, result in kept.items() if result is not None}
+            results = self._read_all(jobs)
         if results:
             context.announce(f"{len(results)} of {len(jobs)} {noun} are kept; --again redoes them")
         # The bar has what is left alone, or its forecast would count what took no time.
         left = {name: job for name, job in jobs.items() if name not in results}
         with context.progress(noun, len(left)) as advance:
             for name, result in self._work(left):
-                self.write(name, result)
-                results[name] = self.read(name)  # shown as it is kept, resumed or not
+                results[name] = self.write(name, result)  # shown as it is kept, resumed or not
                 advance(1)
         return {name: results[name] for name in jobs}
+
+    def _read_all(self, names: Collection[str]) -> dict[str, Any]:
+        """The kept results; one warning for all that are damaged."""
+        results: dict[str, Any] = {}
+        damaged: list[DamagedFileError] = []
+        for name in names:
+            try:
+                results[name] = self._read(name)
+            except FileNotFoundError:
+                continue
+            except DamagedFileError as error:
+                damaged.append(error)
+        if damaged:
+            warnings.warn(
+                f"kept results that cannot be used are done again, {len(damaged)} of "
+                f"{len(names)}: {damaged[0]}",
+                stacklevel=2,
+            )
+        return results
 
     def _work(self, jobs: Mapping[str, Job]) -> Iterator[tuple[str, Any]]:
         if not jobs:
@@ -68,19 +87,21 @@ class KeptJobs:
         return self.folder / f"{digest(self.stamp, name)}.json"
 
     def read(self, name: str) -> Any:
-        """What was written; None where nothing is, or nothing whole."""
+        """What was written; None where nothing is, or not what was written."""
         try:
-            return json.loads(self.file(name).read_bytes())["result"]
-        except (OSError, ValueError, TypeError, KeyError):
+            return self._read(name)
+        except (FileNotFoundError, DamagedFileError):
             return None
 
-    def write(self, name: str, result: Any) -> None:
-        """Keep a result: a reader sees the whole file or none."""
-        path = self.file(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
-        draft.write_text(json.dumps({"job": name, "result": result}))
-        draft.replace(path)  # a rename is atomic within a file system
+    def write(self, name: str, result: Any) -> Any:
+        """Keep a result, which comes back as `read` would give it; whole or not at all."""
+        text = json.dumps({"job": name, "result": result})
+        write_sealed(self.file(name), text.encode())
+        return json.loads(text)["result"]
+
+    def _read(self, name: str) -> Any:
+        content = read_sealed(self.file(name))
+        return json.loads(content)["result"]
 
 
 @contextmanager

@@ -52,8 +52,7 @@ class QUAGBench(Plugin):
         device = str(resolve_device(context.device))
         folder = context.cache / "bench" / "quag"
         runs = Runs(self._schedule(), folder, context.seed, device, options.workers)
-        with context.progress("trainings", len(trainings)) as advance:
-            errors = runs.errors(trainings, advance)
+        errors = runs.errors(trainings, context)
         of_alphas = rises(alphas, errors)
         yield table(of_alphas, runs.schedule, context.rng("bench quag"))
         yield figure(of_alphas)

@@ -3,11 +3,8 @@
 Trainings run in processes of their own; the errors of one are stored, and it never runs again.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -24,9 +21,10 @@ from cuescope_quag.simulation.network import (
     modalities,
     predict,
 )
-from cuescope_sdk import derive, digest
+from cuescope_sdk import Context, derive
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.torch import Fusion, use_fusion
+from cuescope_sdk.workers import Job, KeptJobs
 
 VERSION = 1  # part of the key: raise it when an equal training gives other errors
 CHUNK = 512  # samples at once where nothing is trained
@@ -161,57 +159,36 @@ class Runs:
     device: str
     workers: int
 
-    def errors(
-        self, trainings: Sequence[Training], advance: Callable[[int], None]
-    ) -> dict[Training, Errors]:
-        """Test errors of each training; `advance` is called with 1 for each that is known."""
-        stored = {training: read(self._file(training)) for training in trainings}
-        known = {training: errors for training, errors in stored.items() if errors is not None}
-        for _ in known:
-            advance(1)
-        for training, errors in self._train([t for t in trainings if t not in known]):
-            known[training] = errors
-            advance(1)
-        return known
+    def errors(self, trainings: Sequence[Training], context: Context) -> dict[Training, Errors]:
+        """Test errors of each training; what is kept of an earlier run is not trained again."""
+        names = {training: self._name(training) for training in trainings}
+        jobs = {name: self._job(training) for training, name in names.items()}
+        kept = KeptJobs(self.folder, [VERSION, asdict(self.schedule)], self.workers)
+        results = kept.run(jobs, context, "trainings")
+        return {training: Errors(**results[name]) for training, name in names.items()}
 
-    def _train(self, trainings: Sequence[Training]) -> Iterator[tuple[Training, Errors]]:
-        if not trainings:
-            return
-        workers = min(self.workers, len(trainings))
-        # A forked process would inherit torch's threads in the state they are in.
-        spawn, one_thread = get_context("spawn"), (1,)
-        with ProcessPoolExecutor(workers, spawn, torch.set_num_threads, one_thread) as pool:
-            jobs = {
-                pool.submit(train_and_test, t.alpha, self.schedule, self._seed(t), self.device): t
-                for t in trainings
-            }
-            try:
-                for job in as_completed(jobs):
-                    # Written as soon as it is there, so that a killed bench loses none.
-                    write(self._file(jobs[job]), job.result())
-                    yield jobs[job], job.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+    def _job(self, training: Training) -> Job:
+        return train_on_one_thread, (
+            training.alpha,
+            self.schedule,
+            self._seed(training),
+            self.device,
+        )
+
+    def _name(self, training: Training) -> str:
+        return f"alpha {training.alpha!r} seed {self._seed(training)}"
 
     def _seed(self, training: Training) -> int:
         return derive(self.seed, "quag simulation", str(training.number))
 
-    def _file(self, training: Training) -> Path:
-        key = digest(VERSION, asdict(self.schedule), training.alpha, self._seed(training))
-        return self.folder / f"{key}.json"
 
-
-def read(path: Path) -> Errors | None:
-    """What was written; None where nothing is, or nothing whole."""
+def train_on_one_thread(
+    alpha: float, schedule: Schedule, seed: int, device: str
+) -> dict[str, float]:
+    """The errors as plain JSON, the same for any number of workers."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # more of them add numbers in another order
     try:
-        return Errors(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def write(path: Path, errors: Errors) -> None:
-    """A reader sees the whole file or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(asdict(errors)))
-    draft.replace(path)  # a rename is atomic within a file system
+        return asdict(train_and_test(alpha, schedule, seed, device))
+    finally:
+        torch.set_num_threads(threads)
