@@ -25,7 +25,7 @@ SIX = {
     "exiting": ("SystemExit: 3", "reinstall cuescope-exiting"),
     "mistyped": ("is a str, expected a class", "tell the authors of cuescope-mistyped"),
     "twice": ("also comes from", "pip uninstall cuescope-twice"),
-    "outdated": ("needs cuescope-sdk<0.5,>=0.4, installed is 1.3", "pip install --upgrade"),
+    "outdated": ("needs cuescope-sdk<0.5,>=0.4, installed is 1.3", "get a newer cuescope-outdated"),
 }
 
 

@@ -25,6 +25,13 @@ from threading import Thread
 from typing import Any
 
 from cuescope.errors import PluginError, UserError, nearest
+from cuescope.installing import (
+    how_to_install,
+    how_to_install_what_it_needs,
+    how_to_reinstall,
+    how_to_remove,
+    how_to_update,
+)
 
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 KINDS: tuple[str, ...] = ("method", "model", "dataset", "tool", "executor", "observer")
@@ -142,7 +149,7 @@ def _where_it_is(kind: str, name: str) -> str | None:
     """The dist of this project that brings a plugin, None for a name that none of them has."""
     table = json.loads(files("cuescope").joinpath("known_plugins.json").read_text())
     dist = table.get(kind, {}).get(name)
-    return dist and f"`pip install '{dist}'` brings it"  # quoted: it may name an extra, [torch]
+    return dist and how_to_install(dist)
 
 
 def _entries_of(dist: Distribution, api: str | None) -> Iterator[Entry]:
@@ -178,17 +185,16 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
     from packaging.requirements import InvalidRequirement, Requirement  # 20 ms, for plugins only
 
     if api is None:
-        return Problem(f"needs {API}, which is not installed", f"pip install {API}")
+        return Problem(f"needs {API}, which is not installed", how_to_install(API))
     try:
         requirements = [Requirement(line) for line in declared]
     except InvalidRequirement as error:
-        return Problem(f"declares {declared[0]!r}: {_one_line(error)}", f"pip uninstall {dist}")
+        return Problem(f"declares {declared[0]!r}: {_one_line(error)}", how_to_remove(dist))
     for needed in requirements:
         applies = needed.marker is None or needed.marker.evaluate()
         if applies and not needed.specifier.contains(api, prereleases=True):
             return Problem(
-                f"needs {API}{needed.specifier}, installed is {api}",
-                f"pip install --upgrade {dist}, or pip install '{API}{needed.specifier}'",
+                f"needs {API}{needed.specifier}, installed is {api}", how_to_update(dist)
             )
     return None
 
@@ -198,7 +204,7 @@ def _unless_alone(same: list[Entry]) -> Iterator[Entry]:
     for entry in same:
         others = [other.dist for other in same if other is not entry]
         reason = f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}"
-        remedy = f"keep one of them: pip uninstall {entry.dist}"
+        remedy = f"keep one of them: {how_to_remove(entry.dist)}"
         yield replace(entry, problem=Problem(reason, remedy)) if others else entry
 
 
@@ -225,7 +231,7 @@ def _bounded(entry: Entry, seconds: float) -> Any:
     if results:
         return results[0]
     reason = f"its import takes more than {seconds:g} seconds"
-    return Problem(reason, f"tell the authors of {entry.dist}, or pip uninstall {entry.dist}")
+    return Problem(reason, f"tell the authors of {entry.dist}, or {how_to_remove(entry.dist)}")
 
 
 def _import(entry: Entry) -> Any:
@@ -310,7 +316,7 @@ def _problem_of(entry: Entry, error: BaseException) -> Problem:
         return Problem(reason, _remedy_for_missing(entry, error.name.partition(".")[0]))
     if isinstance(error, TypeError):
         return Problem(reason, f"tell the authors of {entry.dist}, or mend the entry point")
-    return Problem(reason, f"pip install --upgrade --force-reinstall {entry.dist}")
+    return Problem(reason, how_to_reinstall(entry.dist))
 
 
 def _remedy_for_missing(entry: Entry, module: str) -> str:
@@ -322,8 +328,8 @@ def _remedy_for_missing(entry: Entry, module: str) -> str:
         for line in requires(entry.dist) or ():
             name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
             if re.sub(r"[-_.]+", "_", name).lower() == module.lower():  # as pip compares names
-                return f"pip install {name}"
-    return f"pip install --upgrade --force-reinstall {entry.dist}, which says what it needs"
+                return how_to_install_what_it_needs(entry.dist, name)
+    return f"{how_to_reinstall(entry.dist)}, which says what it needs"
 
 
 def _one_line(error: BaseException) -> str:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from enum import Enum
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -17,6 +19,7 @@ from cuescope.cli.external import PluginsCommands
 from cuescope.cli.fitting import show_use
 from cuescope.cli.source import first_line
 from cuescope.errors import UserError, nearest
+from cuescope.installing import find_source, how_to_install, plan_installation
 from cuescope.printable import printable
 from cuescope.registry import IMPORT_SECONDS, Entry, Registry
 
@@ -68,7 +71,7 @@ def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
     broken = {entry: problem for entry, problem in problems.items() if problem}
     listed = [e for e in problems if e not in broken and (e.kind, e.dist) not in OWN_COMMANDS]
     if not listed and kind is None:
-        echo("No plugin is installed: `pip install cuescope-trove` is a start.")
+        echo(f"No plugin is installed: {how_to_install('cuescope-trove')}.")
     elif kind is not None and not listed:
         echo(f"No {kind.value} is installed.")
     width = max([14, *(len(entry.name) for entry in listed)])
@@ -178,15 +181,36 @@ def default_in_words(value: Any) -> str:
 
 
 @app.command("install")
-def install(dist: Annotated[str, typer.Argument(metavar="DIST", help="As pip takes it.")]) -> None:
-    """Install a plugin's package into this environment."""
-    if find_spec("pip"):  # an environment of uv has none
-        command = [sys.executable, "-m", "pip", "install", dist]
-    elif uv := shutil.which("uv"):
-        command = [uv, "pip", "install", "--python", sys.executable, dist]
-    else:
-        raise UserError(
-            "neither pip nor uv is here", remedy=f"`{sys.executable} -m ensurepip` brings pip"
-        )
-    if code := subprocess.run(command, check=False).returncode:
+def install(
+    dists: Annotated[
+        list[str], typer.Argument(metavar="DIST...", help="Packages, each as pip takes it.")
+    ],
+) -> None:
+    """Install packages of plugins into this environment.
+
+    Those of this project come from where cuescope came from: a clone, or a folder of wheels. Their
+    names are not registered on the package index yet.
+    """
+    installation = plan_installation(dists)
+    command = [*_installer(), *installation.arguments]
+    with TemporaryDirectory() as folder:
+        if installation.constraints:
+            constraints = Path(folder, "constraints.txt")
+            constraints.write_text("\n".join(installation.constraints) + "\n", encoding="utf-8")
+            command += ["-c", str(constraints)]
+        code = subprocess.run(command, check=False).returncode
+    if code:
         raise typer.Exit(code)
+
+
+def _installer() -> list[str]:
+    """The command that installs here; raises UserError where there is none."""
+    if find_spec("pip"):  # an environment of uv has none
+        return [sys.executable, "-m", "pip", "install"]
+    source = find_source()
+    of_clone = source and shutil.which(source.folder / ".uv" / "bin" / "uv")  # where make put it
+    if uv := shutil.which("uv") or of_clone:
+        return [uv, "pip", "install", "--python", sys.executable]
+    raise UserError(
+        "neither pip nor uv is here", remedy=f"`{sys.executable} -m ensurepip` brings pip"
+    )

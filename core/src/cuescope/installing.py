@@ -1,0 +1,318 @@
+"""Where the packages of this project come from, and how a person gets one that is missing.
+
+A name that nobody has registered on the package index belongs to whoever registers it first. So
+nothing here ever asks an index for a package of this project while `REGISTERED` is false: all come
+from the clone, or from the folder of wheels, that cuescope itself was installed from.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+REGISTERED = False
+"""Whether every name of `own_dists()` is this project's on the package index.
+
+Whoever publishes the packages sets it to True once ALL of those names are registered, and not
+before. Remedies and `cuescope plugins install` then use the index. The install commands of
+README.md, docs/install.md and docs/troubleshooting.md are to be written anew by then:
+tests/test_installing.py forbids them to name the index only while this is False.
+"""
+CORE, API = "cuescope", "cuescope-sdk"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What cuescope itself was installed from, a folder of this machine."""
+
+    folder: Path
+    kind: Literal["clone", "wheels"]
+    editable: bool = False
+
+    @property
+    def words(self) -> str:
+        """How a remedy calls it."""
+        return "this clone" if self.kind == "clone" else "the wheels that cuescope came from"
+
+    def path_of(self, dist: str) -> Path:
+        """The folder or wheel of a dist of this project; raises UserError where it is gone."""
+        if self.kind == "clone":
+            path: Path | None = self.folder / own_dists()[dist]
+        else:
+            wheels = self.folder.glob(f"{dist.replace('-', '_')}-[0-9]*.whl")
+            path = max(wheels, key=lambda wheel: wheel.stat().st_mtime, default=None)
+        if path is None or not path.exists():
+            raise UserError(
+                f"{dist} is not in {self.folder}, where cuescope was installed from",
+                remedy="`make wheels` in a clone builds it" if self.kind == "wheels" else None,
+            )
+        return path
+
+
+# ------------------------------------------------------------------------------- what is ours
+
+
+@cache
+def own_dists() -> dict[str, str]:
+    """The dists of this project: name -> folder in a clone."""
+    folders: dict[str, str] = _table()["folders"]
+    return folders
+
+
+def is_own(dist: str) -> bool:
+    """Whether a dist of this name, however it is spelled, is one of this project."""
+    return _normalised(dist) in own_dists()
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    text = files("cuescope").joinpath("own_dists.json").read_text("utf-8")
+    table: dict[str, dict[str, str]] = json.loads(text)
+    return table
+
+
+def _normalised(dist: str) -> str:
+    """As pip compares names (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", dist).lower()
+
+
+# -------------------------------------------------------------------------- where it came from
+
+
+def find_source() -> Source | None:
+    """What cuescope was installed from; None where nobody wrote it down, or it is elsewhere."""
+    try:
+        return read_source(distribution(CORE).read_text("direct_url.json"))
+    except PackageNotFoundError:
+        return None
+
+
+def read_source(direct_url: str | None) -> Source | None:
+    """The source that cuescope's direct_url.json names (PEP 610); None for one far away."""
+    if direct_url is None:  # from an index, or by --find-links
+        return None
+    origin = json.loads(direct_url)
+    url = urlsplit(origin["url"])
+    if url.scheme != "file":
+        return None
+    path = Path(url2pathname(url.path))
+    if "dir_info" not in origin:
+        return Source(path.parent, "wheels")
+    clone = path.parent
+    if not (clone / own_dists()[API] / "pyproject.toml").is_file():
+        return None  # the core alone was copied elsewhere
+    return Source(clone, "clone", origin["dir_info"].get("editable", False))
+
+
+def with_needs(wanted: Iterable[str]) -> dict[str, set[str]]:
+    """Dists of this project and those of it that they need: name -> extras.
+
+    Of one that is not named, pip would ask the index.
+    """
+    extras: dict[str, set[str]] = {}
+    for text in wanted:
+        requirement = _parsed(text)
+        for needed in _needs(requirement):
+            extras.setdefault(needed, set())
+        extras.setdefault(_normalised(requirement.name), set()).update(requirement.extras)
+    return extras
+
+
+def local_arguments(extras: Mapping[str, Iterable[str]], source: Source) -> list[str]:
+    """What pip takes to install dists with their extras from a source.
+
+    Raises UserError for a dist that is not in the source.
+    """
+    arguments: list[str] = []
+    for dist, of_dist in extras.items():
+        extra = f"[{','.join(sorted(of_dist))}]" if of_dist else ""
+        arguments += ["-e"] if source.editable else []
+        arguments.append(f"{source.path_of(dist)}{extra}")
+    return arguments
+
+
+def _needs(requirement: "Requirement") -> list[str]:
+    """The dists of this project that one of them needs, those first that others need."""
+    name = _normalised(requirement.name)
+    if name == CORE:
+        return []
+    needed = [CORE] if name == API else [CORE, API]
+    for extra in sorted(requirement.extras):
+        needed += _table()["needs"].get(f"{name}[{extra}]", [])
+    return needed
+
+
+def _parsed(text: str) -> "Requirement":
+    from packaging.requirements import Requirement  # 20 ms, for those who install
+
+    return Requirement(text)
+
+
+# ------------------------------------------------------------------------------ what pip is told
+
+
+@dataclass(frozen=True)
+class Installation:
+    """What pip is told: its arguments, and the lines of a file of constraints."""
+
+    arguments: list[str]
+    constraints: list[str]
+
+
+def plan_installation(wanted: Sequence[str]) -> Installation:
+    """How to install what a person named, each as pip takes it.
+
+    Dists of this project come from where cuescope came from. Raises UserError for one that would
+    come from an index although nobody has registered its name.
+    """
+    if REGISTERED:
+        return Installation(list(wanted), [])
+    own = [text for text in wanted if _is_own_name(text)]
+    others = [text for text in wanted if text not in own]
+    if not own:
+        return Installation(others, list(_index_guard(())))
+    source = find_source()
+    if source is None:
+        raise UserError(
+            f"{own[0]} is not on the package index",
+            got="a cuescope that does not say where it was installed from",
+            remedy=how_to_install(own[0]),
+        )
+    extras = with_needs(own)
+    arguments = [*local_arguments(extras, source), *others]
+    return Installation(arguments, list(_index_guard(extras)))
+
+
+def _is_own_name(text: str) -> bool:
+    """Whether pip would look a text up on an index as a dist of this project.
+
+    Raises UserError for such a name with a version, which a folder does not offer.
+    """
+    from packaging.requirements import InvalidRequirement
+
+    try:
+        requirement = _parsed(text)
+    except InvalidRequirement:  # a path or an address: it says itself where it comes from
+        return False
+    if requirement.url is not None or not is_own(requirement.name):
+        return False
+    if requirement.specifier:
+        raise UserError(
+            f"{requirement.name} is not on the package index, which has no versions of it",
+            expected="the name alone",
+            got=text,
+            remedy="For another version, check it out in the clone",
+        )
+    return True
+
+
+def _index_guard(local: Iterable[str]) -> Iterator[str]:
+    """Constraints that keep pip from an index for all dists of this project but the local ones.
+
+    A stranger's plugin may need one of them: what is installed stays, and what is not installed
+    cannot be met (no version is below 0), so pip ends with a conflict.
+    """
+    for dist in sorted(own_dists().keys() - set(local)):
+        try:
+            yield f"{dist}=={version(dist)}"
+        except PackageNotFoundError:
+            yield f"{dist}<0"
+
+
+# -------------------------------------------------------------------------- what a person is told
+
+
+def how_to_install(wanted: str) -> str:
+    """A clause that says how to get a dist of this project, or the extra of one.
+
+    `wanted` is written as for pip: `cuescope-folder[hf]`. Where that dist is here and lacks the
+    extra alone, the clause names the packages of others that make up the extra.
+    Raises ValueError for a dist of somebody else.
+    """
+    requirement = _parsed(wanted)
+    if not is_own(requirement.name):
+        raise ValueError(f"expected a dist of this project, got {wanted!r}")
+    if REGISTERED:
+        return f"`pip install {shlex.quote(wanted)}` brings it"
+    if packages := _packages_of_others(requirement):
+        return f"`pip install {shlex.join(packages)}` brings it"
+    source = find_source()
+    if source is not None:
+        command = f"cuescope plugins install {shlex.quote(wanted)}"
+        return f"`{command}` brings it from {source.words}"
+    dists = [*_needs(requirement), _normalised(requirement.name)]
+    wheels = " ".join(f"CLONE/dist/{dist.replace('-', '_')}-*.whl" for dist in dists)
+    return f"`make wheels` in a clone, then `pip install {wheels}` brings it"
+
+
+def _packages_of_others(wanted: "Requirement") -> list[str]:
+    """The requirements of the extras of an installed dist; none where one of them is ours."""
+    try:
+        declared = [_parsed(line) for line in requires(wanted.name) or ()]
+    except PackageNotFoundError:
+        return []
+    packages: list[str] = []
+    extras = sorted(wanted.extras)
+    for extra in extras:  # grows by the extras that an extra names
+        for needed in declared:
+            if not _is_of_extra(needed, extra):
+                continue
+            if _normalised(needed.name) == _normalised(wanted.name):
+                extras += sorted(needed.extras.difference(extras))
+            elif is_own(needed.name):
+                return []
+            else:
+                packages.append(f"{needed.name}{needed.specifier}")
+    return packages
+
+
+def _is_of_extra(needed: "Requirement", extra: str) -> bool:
+    """Whether a requirement belongs to an extra, and not to the dist itself."""
+    if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+        return False
+    return needed.marker.evaluate({"extra": extra})
+
+
+def how_to_remove(dist: str) -> str:
+    """How to take an installed dist away, which may be a stranger's with any text for a name."""
+    name = _normalised(dist)
+    if not re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", name):
+        return "remove its package from this environment"
+    return f"`pip uninstall {name}`"
+
+
+def how_to_reinstall(dist: str) -> str:
+    """How to mend an installed dist whose files are damaged."""
+    if is_own(dist):
+        return f"{how_to_remove(dist)}, then {how_to_install(_normalised(dist))}"
+    # its name says nothing about where it came from, and the index may have another one
+    return f"reinstall {dist} from where you got it"
+
+
+def how_to_update(dist: str) -> str:
+    """How to get another version of an installed dist, one that fits the rest."""
+    if is_own(dist):
+        return how_to_install(_normalised(dist))
+    return f"get a newer {dist} from where you got it"
+
+
+def how_to_install_what_it_needs(dist: str, package: str) -> str:
+    """How to get a package that an installed dist declares and that is not here."""
+    if is_own(package):
+        return how_to_install(_normalised(package))
+    if is_own(dist):
+        return f"`pip install {shlex.quote(package)}` brings it"
+    return f"{dist} needs the package {package}: get it as the authors of {dist} say"
