@@ -51,10 +51,12 @@ bench: .venv/ready
 docs: .venv/ready
 	NO_MKDOCS_2_WARNING=true $(RUN)/mkdocs build --strict --site-dir site
 
-# Every package as a wheel in dist/, for `pip install --find-links dist cuescope-trove ...`.
+# Every package as a wheel in dist/. Nobody has registered their names: pip is given files, not names.
 wheels: | $(UV)
 	$(UV) build --quiet --all-packages --wheel --clear --out-dir dist --python $(PYTHON)
-	@echo "$$(ls dist/*.whl | wc -l) wheels in dist/: pip install --find-links dist cuescope-trove"
+	@echo "$$(ls dist/*.whl | wc -l) wheels in dist/. In your environment:"
+	@echo "  pip install $(CURDIR)/dist/cuescope-*.whl $(CURDIR)/dist/cuescope_sdk-*.whl"
+	@echo "  cuescope plugins install cuescope-trove"
 
 # Real audits on the toys, their pages photographed by a headless Chromium; see docs/gallery.md.
 gallery: .venv/ready
