@@ -14,7 +14,7 @@ from cuescope.errors import PluginError, UserError, nearest
 from cuescope.registry import Entry, Registry, code_digest
 from cuescope.request import Request, Settings
 from cuescope.seeds import generator
-from cuescope.spec import Spec, refuse_untrusted, validated
+from cuescope.spec import Spec, validated
 from cuescope.types import Sample
 
 KINDS = ("method", "model", "dataset")
@@ -257,16 +257,24 @@ def check_capabilities(request: Request, context: Context) -> None:
 
 
 def checked_classes(request: Request, context: Context) -> list[Any]:
-    """The classes of method, model and data, their options validated; nothing is opened yet."""
-    classes = []
-    for kind, (text, options) in zip(KINDS, request.plugins, strict=True):
-        spec = Spec.parse(text)
-        entry = context.registry.find(kind, spec.name)
-        classes.append(context.registry.load(entry))
-        valid = validated(entry, classes[-1], spec, options)
-        if context.trusted is not None:
-            refuse_untrusted(text, valid, context.trusted)
-    return classes
+    """The classes of method, model and data; all options are checked, nothing is opened yet."""
+    for role, spec in request.tools.items():
+        _checked_class("tool", spec, request.tool_options.get(role, {}), context)
+    if request.executor:
+        _checked_class("executor", request.executor, {}, context)
+    return [
+        _checked_class(kind, spec, options, context)
+        for kind, (spec, options) in zip(KINDS, request.plugins, strict=True)
+    ]
+
+
+def _checked_class(kind: str, text: str, options: Mapping[str, Any], context: Context) -> Any:
+    spec = Spec.parse(text)
+    entry = context.registry.find(kind, spec.name)
+    loaded = context.registry.load(entry)
+    valid = validated(entry, loaded, spec, options)
+    context.for_kind(kind).check(text, valid, options)
+    return loaded
 
 
 def _missing(needs: Requirements, has: Capabilities) -> list[str]:

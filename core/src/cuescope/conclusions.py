@@ -245,7 +245,8 @@ class Provenance(Value):
 class Report(Value):
     """The result of one audit. Scores come ranked; the first metric is the headline.
 
-    `seal` is the digest of all else in a stored report: a changed one is not taken.
+    A stored report has the digests of the `files` beside it by name, `seal`, the digest of all that
+    it says, and the `signature` of its maker: see runs.py. A changed one is not taken.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -261,7 +262,9 @@ class Report(Value):
     accuracy: Accuracy | None = None
     provenance: Provenance
     cost: Cost
+    files: dict[str, str] = {}
     seal: str | None = None
+    signature: str | None = None
 
     @model_validator(mode="after")
     def _scores_are_about_its_features(self) -> Self:

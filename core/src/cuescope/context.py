@@ -16,7 +16,9 @@ from cuescope.capabilities import Dataset
 from cuescope.errors import PlanStopped
 from cuescope.registry import Registry
 from cuescope.runs import mitigator_of
-from cuescope.spec import MITIGATED, Spec, refuse_untrusted, validated
+from cuescope.spec import MITIGATED, Spec, validated
+from cuescope.trust.source import Source
+from cuescope.types import Options
 
 Advance = Callable[[int], None]
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
@@ -49,8 +51,8 @@ class Context:
     `tool_calls` counts the costly work of tools ("images shown to the detector"), for plan and
     report; `planning` says that none may be done. `resume` is whether a bench takes reports that
     are stored already; `announce` tells the person a line that is no part of the result.
-    `trusted` is None where a person typed the options; for a run file it names what the person lets
-    the file ask for: environment variables, options such as "trust_remote_code".
+    `source` is where the options came from, None where a person typed them; of the kinds in `typed`
+    ("model", "dataset") a person typed them all the same. `allowed` are the words of `--allow`.
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -64,7 +66,9 @@ class Context:
     planning: bool = False
     resume: bool = True
     announce: Callable[[str], None] = ignore
-    trusted: frozenset[str] | None = None
+    source: Source | None = None
+    typed: frozenset[str] = frozenset()
+    allowed: frozenset[str] = frozenset()
     tool_calls: Counter[str] = field(default_factory=Counter)
 
     def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:
@@ -74,11 +78,23 @@ class Context:
         cls = self.registry.load(entry)
         with self.registry.blaming(entry):  # whatever goes wrong in there is the plugin's
             valid = validated(entry, cls, spec, options or {})
-            if self.trusted is not None:
-                refuse_untrusted(entry.name, valid, self.trusted)
-            plugin = cls(valid, self)
+            own = self.for_kind(kind)
+            own.check(entry.name, valid, options or {})
+            plugin = cls(valid, own)
         changed = options and kind == "model" and options.get(MITIGATED)
         return self._mitigated(plugin, Path(changed)) if changed else plugin
+
+    def check(self, where: str, valid: Options, options: Mapping[str, Any]) -> None:
+        """Raise UserError for options that ask for more than their source may (see `Source`)."""
+        if self.source is None:
+            return
+        self.source.check(where, valid)
+        if folder := options.get(MITIGATED):
+            self.source.check_file(where, MITIGATED, str(folder))
+
+    def for_kind(self, kind: str) -> "Context":
+        """The same context, without a source where the person typed the plugin of this kind."""
+        return replace(self, source=None) if kind in self.typed else self
 
     def _mitigated(self, model: Any, folder: Path) -> Any:
         """The model with what a mitigator learned; raises UserError where the folder has none."""

@@ -18,8 +18,9 @@ from cuescope.report.kept import ModelNames
 from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
 from cuescope.request import Request
-from cuescope.runs import RunFolder, load_report, write_atomically
+from cuescope.runs import RunFolder, load_report, source_of
 from cuescope.store import ResponseCache
+from cuescope.trust.source import ELSEWHERE
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ class Runner:
         With `resume` a stored report is returned where the same plugins, weights and data made it.
         """
         folder, tally = self.folder(request), Tally()
+        answers = AnswersFile(folder.answers_file)
         refuse_another_audit(folder.path, request)
-        session = self.session(request, AnswersFile(folder.answers_file), ModelNames(), tally)
+        session = self.session(request, answers, ModelNames(), tally)
         if resume and (stored := self._stored(request, session)) is not None:
             made = stored.provenance.started.replace("T", " ")
             self.context.announce(f"stored report of {made}; --again makes it anew")
@@ -71,21 +73,24 @@ class Runner:
         if report.accuracy is None:  # a method that counts otherwise has attached its own
             report = report.model_copy(update={"accuracy": tally.accuracy})
         pictures = report_pictures(report, session.audit.samples)
-        folder.save(report, pictures)
-        write_atomically(
-            folder.path / "report.html", html.render(report, pictures, str(folder.path))
-        )
+        page = html.render(report, pictures, str(folder.path))
+        answers.finish(session.audit, report)
+        folder.save(report, pictures, page=page, answers=self.context.cache)
         session.finish(report)
         return report
 
     def _stored(self, request: Request, session: Session) -> Report | None:
-        """The stored report of this request, None where another version of anything made it."""
+        """The stored report of this request, None where others made it, or another version."""
         file = self.folder(request).report_file
         if not file.exists():
             return None
         try:
             stored = load_report(file, sealed=True)
+            made_here = source_of(file, self.context.cache).typed_before
         except UserError as error:
             warnings.warn(f"{error}; it is made again", stacklevel=3)
+            return None
+        if not made_here:
+            warnings.warn(f"{file} was {ELSEWHERE}; it is made again", stacklevel=3)
             return None
         return stored if stored.provenance.origin == session.provenance().origin else None

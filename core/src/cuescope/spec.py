@@ -1,7 +1,7 @@
 """`NAME[:ARG]` and `key=value` from the command line -> validated options."""
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal, Self, Union, get_args, get_origin
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from cuescope.errors import UserError, nearest
 from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
-from cuescope.types import CommandLineOnly, EnvironmentName, Options
+from cuescope.types import Options
 
 MITIGATED = "mitigated"  # option of every model: a folder that `cuescope mitigate` wrote
 IN_WORDS = {
@@ -80,26 +80,6 @@ def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) ->
         return cls.Options(**given)  # type: ignore[no-any-return]
     except ValidationError as error:
         raise fault(entry.name, error, fields, help_line, argument) from error
-
-
-def refuse_untrusted(where: str, options: Options, trusted: Container[str]) -> None:
-    """Raise UserError for what a run file may not ask for by itself (see `Context.trusted`)."""
-    for name, field in type(options).model_fields.items():
-        value = getattr(options, name)
-        for mark in field.metadata:
-            if isinstance(mark, CommandLineOnly) and value and name not in trusted:
-                raise UserError(
-                    f"{where}: {name} in a run file",
-                    expected="it on the command line",
-                    remedy=f"Be sure that you want it, then add --allow {name}",
-                )
-            known = mark.known if isinstance(mark, EnvironmentName) else (value,)
-            if value is not None and value not in known and value not in trusted:
-                raise UserError(
-                    f"{where}: {name} {value} in a run file",
-                    expected=f"one of {', '.join(known)}",
-                    remedy=f"--allow {value} sends its value where the file says",
-                )
 
 
 def fault(

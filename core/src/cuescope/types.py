@@ -37,25 +37,6 @@ class Options(Value):
     argument: ClassVar[str | None] = None
 
 
-@dataclass(frozen=True)
-class EnvironmentName:
-    """Marks an option that names an environment variable whose value is sent elsewhere.
-
-    `Annotated[str, EnvironmentName(known=("OPENAI_API_KEY",))]`: a run file may name the known
-    ones; any other only with `--allow NAME`, for such a file may come from a stranger.
-    """
-
-    known: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class CommandLineOnly:
-    """Marks an option that takes a guard away, `Annotated[bool, CommandLineOnly()] = False`.
-
-    It belongs on the command line: a run file may set it only with `--allow OPTION`.
-    """
-
-
 # ------------------------------------------------------------------------------- what is shown
 
 

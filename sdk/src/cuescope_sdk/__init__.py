@@ -57,17 +57,29 @@ from cuescope.hookspecs import hookimpl as hookimpl
 from cuescope.plugin import Plugin as Plugin
 from cuescope.printable import printable as printable
 from cuescope.python.objects import TakesObjects as TakesObjects
-from cuescope.report.affected import open_samples as open_samples
+from cuescope.report.affected import open_data as open_data, open_samples as open_samples
 from cuescope.report.answers import read_answers as read_answers
 from cuescope.request import Request as Request
 from cuescope.runner import Runner as Runner
 from cuescope.runs import load_report as load_report
 from cuescope.seeds import derive as derive, generator as generator
 from cuescope.store import CacheFile as CacheFile
+from cuescope.trust.paths import inside as inside
+from cuescope.trust.risks import (
+    NamesFile as NamesFile,
+    NamesHost as NamesHost,
+    NamesPart as NamesPart,
+    NamesPattern as NamesPattern,
+    NamesPlugin as NamesPlugin,
+    NamesRepository as NamesRepository,
+    NamesSecret as NamesSecret,
+    OpensGuard as OpensGuard,
+    RaisesLimit as RaisesLimit,
+    RunsCode as RunsCode,
+    Words as Words,
+)
 from cuescope.types import (
-    CommandLineOnly as CommandLineOnly,
     Edit as Edit,
-    EnvironmentName as EnvironmentName,
     Frame as Frame,
     FrameSource as FrameSource,
     HideTokens as HideTokens,

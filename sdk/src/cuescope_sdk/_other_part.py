@@ -1,11 +1,13 @@
 """A stored run asked for again, on a part of its data: the others are left to measure on."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cuescope.cli.options import Pairs
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,6 +21,82 @@ Seed = Annotated[
     int | None, typer.Option(min=0, help="Of parts and draws; without it, that of the run.")
 ]
 Planned = Annotated[bool, typer.Option("--plan", help="Say what it would cost.")]
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a person typed about a stored run: its model and data anew, and what it may ask for."""
+
+    model: str | None = None
+    model_options: Mapping[str, str] = field(default_factory=dict)
+    data: str | None = None
+    data_options: Mapping[str, str] = field(default_factory=dict)
+    allow: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        model: str | None,
+        data: str | None,
+        model_option: Pairs,
+        data_option: Pairs,
+        allow: Pairs,
+    ) -> "Typed":
+        """From the words of a command line."""
+        from cuescope.spec import pairs
+
+        of_model, of_data = pairs("-M", model_option or ()), pairs("-D", data_option or ())
+        for flag, spec, options in (("model", model, of_model), ("data", data, of_data)):
+            if options and spec is None:
+                short = {"model": "-M", "data": "-D"}[flag]
+                raise UserError(f"{short} without --{flag}", remedy=f"Add --{flag} SPEC")
+        return cls(model, of_model, data, of_data, frozenset(allow or ()))
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The fields of a request that it sets."""
+        changes: dict[str, Any] = {}
+        if self.model is not None:
+            changes |= {"model": self.model, "model_options": self.model_options}
+        if self.data is not None:
+            changes |= {"data": self.data, "data_options": self.data_options}
+        return changes
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of plugins that it names, and those that no stored run names."""
+        named = {"model"} if self.model is not None else set[str]()
+        named |= {"dataset"} if self.data is not None else set()
+        return frozenset(named | {"executor", "intervention", "mitigator"})
+
+
+def ask_again(runner: "Runner", run: Path, typed: Typed) -> "tuple[Runner, Request]":
+    """What asked for a stored run, and a runner that lets it ask for no more than it may.
+
+    Raises UserError where the run was made elsewhere and the person has not typed what it is about.
+    """
+    from cuescope.runs import load_report, source_of
+    from cuescope.trust.source import ELSEWHERE
+
+    context = runner.context
+    source = source_of(run, context.cache, typed.allow)
+    if not source.typed_before:
+        if typed.model is None or typed.data is None:
+            raise UserError(
+                f"{run} was {ELSEWHERE}",
+                expected="its model and data typed by you",
+                remedy="Add --model SPEC and --data SPEC, with -M and -D for options",
+            )
+        context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
+    request = request_of(load_report(run), context.registry).model_copy(update=typed.changes)
+    held = replace(context, source=source, typed=typed.kinds, allowed=typed.allow)
+    return replace(runner, context=held), request
+
+
+def trusting(runner: "Runner", *kinds: str) -> "Runner":
+    """The runner for a request whose plugins of these kinds this command names itself."""
+    context = runner.context
+    return replace(runner, context=replace(context, typed=context.typed | set(kinds)))
 
 
 def request_of(report: "Report", registry: "Registry") -> "Request":
@@ -64,16 +142,16 @@ def path_of_runs(run: Path) -> str:
     return str(run) if (run / "report.json").exists() else f"{run}/*/"
 
 
-def require_same_data(report: "Report", runner: "Runner") -> None:
+def require_same_data(report: "Report", runner: "Runner", request: "Request") -> None:
     """Raise UserError where the data of a report cannot be opened, or has changed since."""
-    from cuescope.spec import Spec
+    from cuescope.building import build
 
     stamp = report.provenance.data
     try:
-        data = runner.context.build("dataset", Spec.parse(stamp.spec).name, stamp.options)
+        data = build(runner.context, "dataset", request.data, request.data_options).plugin
     except UserError as error:
         raise UserError(
-            f"the data of the run, {stamp.spec}, cannot be opened: {error}",
+            f"the data of the run, {request.data}, cannot be opened: {error}",
             remedy="Go to the folder where the audit was run, with the same data",
         ) from error
     if data.fingerprint != stamp.fingerprint:
@@ -168,6 +246,7 @@ def find_then_test(
     run: Path,
     finding: "Request | None",
     trial: "Request",
+    trial_runner: "Runner",
     *,
     found: Path,
     share: str,
@@ -178,6 +257,7 @@ def find_then_test(
 ) -> None:
     """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
 
+    The trial has a runner of its own, for this command names its method.
     `share` and `why` say on how much of the data it is made anew, and what for.
     """
     from cuescope.cli.audit import audit_and_show
@@ -190,13 +270,13 @@ def find_then_test(
         )
         if plan and not (found / "report.json").exists():
             runner.context.announce("the plan of that; the rest can be planned once it is made")
-            trial = finding
+            trial, trial_runner = finding, replace(runner, out=found)
         elif not plan:
             find_again(runner, finding, found, any_feature=any_feature)
     if plan:
-        show_plan(runner, trial, as_json=as_json)
+        show_plan(trial_runner, trial, as_json=as_json)
     else:
-        audit_and_show(runner, trial, as_json=as_json)
+        audit_and_show(trial_runner, trial, as_json=as_json)
 
 
 def beside(run: Path, ending: str) -> Path:

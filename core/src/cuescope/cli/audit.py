@@ -161,6 +161,9 @@ def audit(
     flags = {"--json": as_json, "--quiet": quiet, "--verbose": verbose}
     words = ["--device", device, "--batch-size", str(batch_size)]
     words += ["--executor", executor] if executor else []
+    # what was typed here need not be typed again
+    of_tools = (name for options in request.tool_options.values() for name in options)
+    words += [word for name in (*request.model_options, *of_tools) for word in ("--allow", name)]
     test([str(run), *words, *(flag for flag, given in flags.items() if given)])
 
 

@@ -8,6 +8,7 @@ import typer
 
 from cuescope.cli.choices import Form, What
 from cuescope.cli.echo import echo
+from cuescope.cli.options import Allow, DataOptions, TypedData, tell_maker, typed_context
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -36,18 +37,24 @@ def export(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File. [default: RUN/WHAT.FORMAT; - prints]")
     ] = None,
+    data: TypedData = None,
+    data_option: DataOptions = None,
+    allow: Allow = None,
 ) -> None:
     """Write answers or findings as a table, or what a cue hurts.
 
     In CSV a text that begins with = + - @ or an apostrophe has an apostrophe before it, so that no
     spreadsheet runs it as a formula. Drop one apostrophe to read such a text back.
     """
+    from cuescope.report.affected import open_samples
     from cuescope.runs import load_report
 
     report = load_report(run)
     folder = run if run.is_dir() else run.parent
+    tell_maker(run)
     if affected is not None:
-        _export_affected(report, folder, affected, to or Form.jsonl, out)
+        samples = open_samples(run, typed_context(data, data_option, allow))
+        _export_affected(report, folder, samples, affected, to or Form.jsonl, out)
         return
     form = to or Form.csv
     _write(_table(report, folder, what), form, out or folder / f"{what.value}.{form.value}")
@@ -78,11 +85,16 @@ def _write(table: "pa.Table", form: Form, out: Path) -> None:
 
 
 def _export_affected(
-    report: "Report", folder: Path, wanted: str, form: Form, out: Path | None
+    report: "Report",
+    folder: Path,
+    data: "dict[str, Sample]",
+    wanted: str,
+    form: Form,
+    out: Path | None,
 ) -> None:
     import pyarrow as pa
 
-    from cuescope.report.affected import affected_answers, manifest_rows, open_samples
+    from cuescope.report.affected import affected_answers, manifest_rows
     from cuescope.report.answers import read_answers
     from cuescope.report.export import encode, safe_text
     from cuescope.report.findings import find_finding
@@ -93,7 +105,6 @@ def _export_affected(
     name = report.names[finding.feature]
     about = f"finding {number}, {name}" + (f", '{finding.label}'" if finding.label else "")
     rows = read_answers(folder).to_pylist()
-    data = open_samples(report)
     answers = affected_answers(report, finding, rows, data.keys())
     if not answers:
         raise UserError(

@@ -1,7 +1,8 @@
 """Options that several commands share, and what they make."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +14,10 @@ from cuescope.errors import UserError
 
 if TYPE_CHECKING:
     from cuescope.cli.progress import Verbosity
+    from cuescope.context import Context
     from cuescope.request import Request
     from cuescope.runner import Runner
+    from cuescope.trust.source import Source
 
 RUNS = Path("runs")
 Pairs = list[str] | None
@@ -82,6 +85,21 @@ Quiet = Annotated[
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Say more of what is done, and more often.")
 ]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="NAME",
+        help="What a run or file that arrived may ask for: an option, folder, host, variable, hub.",
+    ),
+]
+_ELSEWHERE = "of a run that was made elsewhere, or that has moved."
+TypedModel = Annotated[
+    str | None, typer.Option("--model", metavar="SPEC", help=f"Model {_ELSEWHERE}")
+]
+TypedData = Annotated[
+    str | None, typer.Option("--data", metavar="SPEC", help=f"Data set {_ELSEWHERE}")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the report.")]
 
 
@@ -97,26 +115,55 @@ def open_runner(
     out: Path | None = None,
     observe: Iterable[str] = (),
     cache_responses: bool = True,
-    trusted: Collection[str] | None = None,
+    source: "Source | None" = None,
+    allow: Pairs = None,
     quiet: bool = False,
     verbose: bool = False,
 ) -> Iterator["Runner"]:
-    """A runner with progress bars and the observers asked for; `trusted` is for run files."""
+    """A runner with progress bars and the observers asked for.
+
+    `source` is where requests come from that nobody typed, `allow` what a stored run may ask for.
+    """
     from cuescope.cli.progress import Bars, HeldWarnings
     from cuescope.context import Context, ignore
     from cuescope.runner import Runner
 
     bars = Bars(verbosity(quiet, verbose))
     warnings = HeldWarnings(ignore if quiet else announce)
-    allowed = None if trusted is None else frozenset(trusted)
-    context = Context(progress=bars, announce=warnings.announce, trusted=allowed)
+    allowed = frozenset(allow or ())
+    context = Context(progress=bars, announce=warnings.announce, allowed=allowed)
     observers = [warnings, bars, *(context.build("observer", spec) for spec in observe)]
+    context = replace(context, source=source)
     try:
         yield Runner(context, runs, observers, cache_responses, out=out)
         warnings.release()
     finally:
         warnings.drop()
         bars.clear()
+
+
+def typed_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Context":
+    """A context with the data set that the person typed for a stored run, if any."""
+    from cuescope.context import Context
+    from cuescope.spec import pairs
+
+    context = Context(announce=announce, allowed=frozenset(allow or ()))
+    given = pairs("-D", options or ())
+    if data is None:
+        if given:
+            raise UserError("-D without --data", remedy="Add --data SPEC")
+        return context
+    return context.for_dataset(context.build("dataset", data, given))
+
+
+def tell_maker(run: Path) -> None:
+    """Say so where a run was made elsewhere: its figures are somebody's word."""
+    from cuescope.context import cache_folder
+    from cuescope.runs import source_of
+    from cuescope.trust.source import ELSEWHERE
+
+    if not source_of(run, cache_folder()).typed_before:
+        announce(f"{run} was {ELSEWHERE}")
 
 
 def verbosity(quiet: bool, verbose: bool) -> "Verbosity":

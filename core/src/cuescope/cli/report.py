@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.options import AsJson
+from cuescope.cli.options import AsJson, tell_maker
 from cuescope.cli.program import program
 
 
@@ -23,7 +23,9 @@ def report(
     from cuescope.report.terminal import show
     from cuescope.runs import RunFolder, load_report, write_atomically
 
-    stored, folder = load_report(run), RunFolder(run if run.is_dir() else run.parent)
+    stored = load_report(run)
+    folder = RunFolder(run if run.is_dir() else run.parent)
+    tell_maker(run)
     if html is not None:
         write_atomically(html, render(stored, folder.pictures(stored), str(folder.path)))
         echo(f"wrote {html}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli.echo import echo
-from cuescope.cli.options import RUNS, NoCache, Observers, Quiet, Verbose, open_runner
+from cuescope.cli.options import RUNS, Allow, NoCache, Observers, Quiet, Verbose, open_runner
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,10 +21,7 @@ def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runs.")] = RUNS,
     again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Option or key variable that a file may not ask for."),
-    ] = None,
+    allow: Allow = None,
     observe: Observers = None,
     no_cache: NoCache = False,
     quiet: Quiet = False,
@@ -37,8 +34,10 @@ def run(
     from cuescope.building import checked_classes
     from cuescope.cli.terminal import stdout
     from cuescope.matrix import read_matrix
+    from cuescope.trust.source import Source
 
     requests = list(read_matrix(file).requests())
+    source = Source(f"the run file {file}", file.parent, frozenset(allow or ()))
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("run", "findings", "of which hold", "the strongest"):
         table.add_column(column, overflow="fold")  # what differs between runs is at the end
@@ -48,7 +47,7 @@ def run(
         out,
         observe=observe or (),
         cache_responses=not no_cache,
-        trusted=allow or (),
+        source=source,
         quiet=quiet,
         verbose=verbose,
     ) as runner:

@@ -10,6 +10,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.hookspecs import hookimpl
 from cuescope.report.findings import write_findings
+from cuescope.runs import RunFolder
 from cuescope.types import Outcome, Sample, Trial
 
 if TYPE_CHECKING:
@@ -69,9 +70,8 @@ class AnswersFile:
         whole = {name: columns.get(name, [None] * rows) for name in COLUMNS}
         self._writer.write_table(pa.Table.from_pydict(whole, schema=schema))
 
-    @hookimpl
-    def audit_finished(self, audit: "Audit", report: "Report") -> None:
-        """The files appear with the report that they belong to."""
+    def finish(self, audit: "Audit", report: "Report") -> None:
+        """Write what was measured and what was found; the files are whole from here on."""
         write_findings(report, self.path.with_name("findings.parquet"))
         if audit.figures:
             self._write(_figure_columns(audit.figures))
@@ -82,7 +82,7 @@ class AnswersFile:
 
 def read_answers(path: Path) -> "pa.Table":
     """The answers of a run folder; raises UserError where there are none."""
-    from pyarrow import ArrowException
+    from pyarrow import ArrowException, BufferReader
     from pyarrow.parquet import read_table
 
     file = path / "answers.parquet"
@@ -92,8 +92,9 @@ def read_answers(path: Path) -> "pa.Table":
             expected="a run folder with answers.parquet",
             remedy="Run the audit again: this version keeps them",
         )
+    content = RunFolder(path).read(file.name)
     try:
-        table = read_table(file)
+        table = read_table(BufferReader(content))
     except (ArrowException, OSError) as error:
         raise UserError(f"{file} cannot be read", got=str(error).splitlines()[0]) from error
     if missing := COLUMNS.keys() - {*LATER, *table.column_names}:

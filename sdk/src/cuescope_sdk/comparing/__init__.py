@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli.echo import echo_json
+from cuescope.cli.options import Allow, DataOptions, TypedData, announce, tell_maker, typed_context
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
     from cuescope.conclusions import Picture, Report, Table
+    from cuescope.context import Context
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -29,6 +32,9 @@ def compare(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with the pictures here.")
     ] = None,
+    data: TypedData = None,
+    data_option: DataOptions = None,
+    allow: Allow = None,
 ) -> None:
     """Show several runs side by side; the answers of each are paired with the first run's.
 
@@ -46,10 +52,13 @@ def compare(
     if len(runs) < 2:
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))
     reports = [load_report(run) for run in runs]
+    for run in runs:
+        tell_maker(run)
     if consensus:
         items = list(_agreed(runs, reports))
     else:
-        items = list(_items(runs, reports, with_pictures=html is not None))
+        context = typed_context(data, data_option, allow) if html is not None else None
+        items = list(_items(runs, reports, context))
     tables = [item for item in items if isinstance(item, Table)]
     if as_json:
         echo_json(json.dumps({table.title: list(table.rows) for table in tables}, indent=1))
@@ -75,8 +84,10 @@ def _agreed(runs: Sequence[Path], reports: Sequence["Report"]) -> "Iterator[Tabl
 
 
 def _items(
-    runs: Sequence[Path], reports: Sequence["Report"], *, with_pictures: bool
+    runs: Sequence[Path], reports: Sequence["Report"], context: "Context | None"
 ) -> Iterator["Table | Picture"]:
+    """Tables, and with a `context` to open the data in, pictures too."""
+    from cuescope.report.affected import open_samples
     from cuescope_sdk.comparing._pairs import pair_answers, plain_accuracy
     from cuescope_sdk.comparing._pictures import flipped_samples
     from cuescope_sdk.comparing._tables import changes, not_paired, settings, verdicts
@@ -92,8 +103,12 @@ def _items(
             yield not_paired(both[0], str(fault))
             continue
         yield changes(*both, pairs)
-        if with_pictures:
-            yield from flipped_samples(*both, pairs)
+        if context is None:
+            continue
+        try:
+            yield from flipped_samples(*both, pairs, partial(open_samples, runs[0], context))
+        except UserError as fault:  # the tables stand without them
+            announce(f"no pictures: {fault}")
 
 
 def _names(runs: Sequence[Path]) -> list[str]:

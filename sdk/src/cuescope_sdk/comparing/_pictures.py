@@ -1,9 +1,8 @@
 """The samples whose answer changed, with what each run said."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from cuescope.conclusions import Picture, Report
-from cuescope.report.affected import open_samples
 from cuescope.types import Sample
 from cuescope_sdk.comparing._pairs import Pairs, Row
 from cuescope_sdk.comparing._tables import unlike
@@ -13,16 +12,16 @@ SHOWN = 12
 
 
 def flipped_samples(
-    names: tuple[str, str], reports: tuple[Report, Report], pairs: Pairs
+    names: tuple[str, str],
+    reports: tuple[Report, Report],
+    pairs: Pairs,
+    open_samples: Callable[[], Mapping[str, Sample]],
 ) -> Iterator[Picture]:
-    """A sheet of what was lost and one of what was won, of the plain answers.
-
-    Opens the data set that the first report names.
-    """
+    """A sheet of what was lost and one of what was won, of the plain answers."""
     if unlike(reports, pairs):
         return
     lost, won = pairs.flips(pairs.conditions[0])
-    samples = open_samples(reports[0])
+    samples = open_samples()
     for title, flips in (("Right before, wrong now", lost), ("Wrong before, right now", won)):
         shown = [
             (flip, samples[flip[1]["sample"]]) for flip in flips if flip[1]["sample"] in samples

@@ -1,17 +1,23 @@
 """`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cuescope.cli.options import (
+    Allow,
     AsJson,
     BatchSize,
+    DataOptions,
     Device,
     Executor,
+    ModelOptions,
     Quiet,
     ToolOptions,
+    TypedData,
+    TypedModel,
     Verbose,
     by_role,
     open_runner,
@@ -21,11 +27,13 @@ from cuescope_sdk._other_part import (
     Planned,
     Run,
     Seed,
+    Typed,
     apart,
+    ask_again,
     beside,
     find_then_test,
-    request_of,
     require_same_data,
+    trusting,
 )
 from cuescope_sdk.interventions._several import find_others
 
@@ -80,6 +88,11 @@ def confirm(
         list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the test.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 10,
+    model: TypedModel = None,
+    model_option: ModelOptions = None,
+    data: TypedData = None,
+    data_option: DataOptions = None,
+    allow: Allow = None,
     executor: Executor = None,
     device: Device = "auto",
     seed: Seed = None,
@@ -103,16 +116,22 @@ def confirm(
 
     report = load_report(run)
     folder = out or beside(run, "confirmed")
+    typed = Typed.of(model, data, model_option, data_option, allow)
+    of_tools = by_role(pairs("-T", tool_option or ()))
+    # what is typed for a tool here is as good as allowed
+    words = {option for options in of_tools.values() for option in options}
+    typed = replace(typed, allow=typed.allow | words)
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         registry = runner.context.registry
         registry.find("method", METHOD)  # a missing package is told before hours of answers
         way = {"executor": executor, "device": device, "batch_size": batch_size}
         way |= {} if seed is None else {"seed": seed}
-        request = request_of(report, registry).model_copy(update=way)
+        runner, request = ask_again(runner, run, typed)
+        request = request.model_copy(update=way)
         tools = {role: spec for role, spec in request.tools.items() if role in _roles(registry)}
         named = pairs("--tool", tool or ())
         settings = {r: o for r, o in request.tool_options.items() if r in tools.keys() - named}
-        for role, set_by_user in by_role(pairs("-T", tool_option or ())).items():
+        for role, set_by_user in of_tools.items():
             settings[role] = {**settings.get(role, {}), **set_by_user}
         tools |= named
         if unknown := sorted(settings.keys() - tools.keys()):
@@ -130,7 +149,7 @@ def confirm(
         given = [each.resolve() for each in (run, *(others or ()))]
         if len(set(given)) < len(given):
             raise UserError("a run is named twice", expected="each run once")
-        require_same_data(report, runner)
+        require_same_data(report, runner, request)
         found, finding, rest = apart(run, request, on, registry, folder / "found", parts=PARTS)
         own: dict[str, Any] = {"run": str(found)}
         own |= {"interventions": interventions} if interventions else {}
@@ -138,7 +157,7 @@ def confirm(
         own |= {"top": top} if top != 10 else {}
         if others:
             place = folder / "found-others"
-            more = find_others(runner, others, request, on, place, parts=PARTS, plan=plan)
+            more = find_others(runner, others, request, typed, on, place, parts=PARTS, plan=plan)
             own["others"] = [str(each) for each in more]
         trial = rest.model_copy(
             update={
@@ -153,6 +172,7 @@ def confirm(
             run,
             finding,
             trial,
+            trusting(runner, "method"),
             found=found,
             share="half",
             why="no cue is tested where it was found",

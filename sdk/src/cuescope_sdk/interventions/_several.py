@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cuescope.errors import UserError
-from cuescope_sdk._other_part import apart, request_of
+from cuescope_sdk._other_part import Typed, apart, ask_again
 
 if TYPE_CHECKING:
     from cuescope.request import Request
@@ -17,6 +17,7 @@ def find_others(
     runner: "Runner",
     runs: Sequence[Path],
     first: "Request",
+    typed: Typed,
     on: str | None,
     folder: Path,
     *,
@@ -27,13 +28,12 @@ def find_others(
 
     One that looked at all of its data is made anew on the first part, unless this is a `plan`.
     """
-    from cuescope.runs import load_report
-
     found = []
     for number, run in enumerate(runs, 2):
         registry = runner.context.registry
         same = {name: getattr(first, name) for name in ("seed", "executor", "device", "batch_size")}
-        request = request_of(load_report(run), registry).model_copy(update=same)
+        held, request = ask_again(runner, run, typed)
+        request = request.model_copy(update=same)
         for role in ("model", "data"):
             given = [getattr(each, role) for each in (first, request)]
             options = [getattr(each, f"{role}_options") for each in (first, request)]
@@ -47,6 +47,6 @@ def find_others(
         own, finding, _ = apart(run, request, on, registry, folder / f"{number}", parts=parts)
         if finding is not None and not plan:
             runner.context.announce(f"{run} is made again on the same part of the data ({own})")
-            replace(runner, out=own).run(finding, resume=True)
+            replace(held, out=own).run(finding, resume=True)
         found.append(own)
     return found

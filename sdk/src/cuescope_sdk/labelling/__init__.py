@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cuescope.cli.echo import echo
+from cuescope.cli.options import Allow, DataOptions, TypedData, tell_maker, typed_context
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ def label(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="[default: RUN/labels]")
     ] = None,
+    data: TypedData = None,
+    data_option: DataOptions = None,
+    allow: Allow = None,
 ) -> None:
     """Write a sheet of pictures and questions for a person; with --read: compare it with the run.
 
@@ -45,6 +49,7 @@ def label(
     from cuescope_sdk.labelling._sheet import write_sheet
 
     report = load_report(run)
+    tell_maker(run)
     folder = out or (run if run.is_dir() else run.parent) / "labels"
     method = _method(report)
     if read is not None:
@@ -55,9 +60,9 @@ def label(
         echo(f"wrote {file}: {len(labelled.answers):,} labels")
         echo(f"next: {_audit_command(report, method.labels_option, file)}")
         return
-    stored = StoredRun(
-        report, read_answers(run if run.is_dir() else run.parent).to_pylist(), open_samples(report)
-    )
+    answers = read_answers(run if run.is_dir() else run.parent).to_pylist()
+    samples = open_samples(run, typed_context(data, data_option, allow))
+    stored = StoredRun(report, answers, samples)
     items = list(method.label_items(stored, each))
     if not items:
         raise UserError(

@@ -5,9 +5,33 @@ from typing import Annotated
 
 import typer
 
-from cuescope.cli.options import AsJson, BatchSize, Device, Executor, Quiet, Verbose, open_runner
+from cuescope.cli.options import (
+    Allow,
+    AsJson,
+    BatchSize,
+    DataOptions,
+    Device,
+    Executor,
+    ModelOptions,
+    Quiet,
+    TypedData,
+    TypedModel,
+    Verbose,
+    open_runner,
+)
 from cuescope.errors import UserError
-from cuescope_sdk._other_part import Planned, Run, Seed, apart, beside, find_then_test, request_of
+from cuescope_sdk._other_part import (
+    Planned,
+    Run,
+    Seed,
+    Typed,
+    apart,
+    ask_again,
+    beside,
+    find_then_test,
+    require_same_data,
+    trusting,
+)
 
 METHOD = "mitigation"
 PARTS = 3  # found in the first, fitted and measured in the others
@@ -43,6 +67,11 @@ def mitigate(
     placebos: Annotated[
         int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
     ] = 3,
+    model: TypedModel = None,
+    model_option: ModelOptions = None,
+    data: TypedData = None,
+    data_option: DataOptions = None,
+    allow: Allow = None,
     executor: Executor = None,
     device: Device = "auto",
     seed: Seed = None,
@@ -72,8 +101,11 @@ def mitigate(
         registry.find("mitigator", plugin)  # a wrong name is told before hours of answers
         way = {"executor": executor, "device": device, "batch_size": batch_size}
         way |= {} if seed is None else {"seed": seed}
-        request = request_of(report, registry).model_copy(update=way)
-        model = report.provenance.model
+        typed = Typed.of(model, data, model_option, data_option, allow)
+        runner, request = ask_again(runner, run, typed)
+        request = request.model_copy(update=way)
+        require_same_data(report, runner, request)
+        stamp = report.provenance.model
         own = {
             "mitigator_options": pairs("-O", option or ()),
             "names": pairs("--name", name or ()),
@@ -100,7 +132,7 @@ def mitigate(
                     "mitigator": mitigator,
                     **changed,
                     "save": str(folder / "mitigated"),
-                    "model": {"model": model.fingerprint or "", "spec": model.spec},
+                    "model": {"model": stamp.fingerprint or "", "spec": request.model},
                 },
                 "tools": {},
                 "tool_options": {},
@@ -111,6 +143,7 @@ def mitigate(
             run,
             finding,
             trial,
+            trusting(runner, "method"),
             found=found,
             share="a third",
             why="nothing is learned or measured where the cues were found",

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Options, Plugin, Table, UserError, digest
+from cuescope_sdk import NamesPlugin, Options, Plugin, Table, UserError, digest
 
 if TYPE_CHECKING:
     from cuescope_cuebench.tables import Result
@@ -37,7 +37,7 @@ class AuditorsOptions(Options):
     out: Path | None = Field(
         None, description="folder of kept results and of table.md; default: in the cache folder"
     )
-    auditor: str = Field(
+    auditor: Annotated[str, NamesPlugin()] = Field(
         "",
         description="further auditors, METHOD or METHOD:option=value,option=value, with a space "
         "between two",

@@ -5,12 +5,12 @@ The authors' `list_attr_celeba.txt` and `list_eval_partition.txt`, and `img_alig
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from cuescope_celeba.layout import read_attributes, read_partition, read_persons
-from cuescope_sdk import PlantedCue, UserError
+from cuescope_sdk import PlantedCue, UserError, Words
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
 from cuescope_sdk.models import refuse_unknown
 
@@ -18,8 +18,12 @@ from cuescope_sdk.models import refuse_unknown
 class CelebAOptions(ImageFolderOptions):
     """Those of every image folder, and which attributes tell label and cue."""
 
-    target: str = Field("Blond_Hair", description="the attribute that is the label")
-    spurious: str = Field("Male", description="the attribute that is the suspected cue")
+    target: Annotated[str, Words()] = Field(
+        "Blond_Hair", description="the attribute that is the label"
+    )
+    spurious: Annotated[str, Words()] = Field(
+        "Male", description="the attribute that is the suspected cue"
+    )
 
 
 class CelebA(ImageFolder):

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,16 @@ from cuescope_clavi import Clavi
 from cuescope_clavi.clips import write_clips
 from cuescope_clavi.options import ClaviOptions
 from cuescope_clavi.samples import Entry
-from cuescope_sdk import Cell, HasBenchmark, Picture, Plugin, Table, UserError
+from cuescope_sdk import (
+    Cell,
+    HasBenchmark,
+    NamesPart,
+    NamesPlugin,
+    Picture,
+    Plugin,
+    Table,
+    UserError,
+)
 from cuescope_sdk.data import open_videos
 from cuescope_sdk.report import bar_chart
 
@@ -47,12 +56,12 @@ class ClaviBenchOptions(ClaviOptions):
     write: Path | None = Field(
         None, description="folder to write every clip to, with its questions: then -D clips=FOLDER"
     )
-    sizes: tuple[str, ...] = Field(
+    sizes: Annotated[tuple[str, ...], NamesPlugin()] = Field(
         (),
         description="SPECs of other data sets whose questions are counted beside CLAVI's, such as "
         "msrvtt-qa:./MSRVTT-QA (table 13)",
     )
-    size_splits: tuple[str, ...] = Field(
+    size_splits: Annotated[tuple[str, ...], NamesPart()] = Field(
         ("train", "val", "test"), min_length=1, description="splits that are counted together"
     )
 

@@ -26,6 +26,7 @@ from cuescope_sdk.data import (
     read_json,
     read_json_object,
     read_lines,
+    require_inside,
 )
 
 SPLITS = ("train", "val", "test")
@@ -198,6 +199,7 @@ def read_questions(questions: Path, answers: Path) -> Mapping[str, QuestionPair]
     """Segment -> the questions about its original and its complement video; None without files."""
     if not questions.is_file() or not answers.is_file():
         return None
+    require_inside([questions.parent], [questions, answers], "clavi")
     answered = {row.question_id: row for row in read_json(answers, AnswerRow, "clavi")}
     pairs: dict[str, tuple[list[Question], list[Question]]] = {}
     for row in read_json(questions, QuestionRow, "clavi"):

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesPart, NamesPlugin, Options
 
 
 class ClaviOptions(Options):
@@ -14,11 +14,13 @@ class ClaviOptions(Options):
 
     argument: ClassVar[str | None] = "source"
 
-    source: str = Field(
+    source: Annotated[str, NamesPlugin(or_file=True)] = Field(
         description="a Charades folder (annotation and videos), or else a data set NAME[:ARG] "
         "whose samples have timed actions, such as moving-shapes"
     )
-    source_options: Mapping[str, Any] = Field({}, description="options of that data set, as YAML")
+    source_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that data set, as YAML"
+    )
     annotation: Path | None = Field(
         None, description="the published annotation (its file or folder) instead of curation"
     )
@@ -29,7 +31,7 @@ class ClaviOptions(Options):
         "features are of these files",
     )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each segment")
-    split: str | None = Field(
+    split: Annotated[str | None, NamesPart()] = Field(
         None, description="train, val or test; default test of Charades, else what the source shows"
     )
     seed: int = Field(0, ge=0, description="another seed, other borders and negative controls")

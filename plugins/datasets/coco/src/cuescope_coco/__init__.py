@@ -8,13 +8,13 @@ Karpathy's splits (2015), karpathy-val and karpathy-test, are parts of val2014 t
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
 from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
 from cuescope_coco.masks import mask_image
-from cuescope_sdk import Detection, Frame, digest
+from cuescope_sdk import Detection, Frame, NamesPart, Words, digest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
 from cuescope_sdk.models import refuse_unknown
 
@@ -26,14 +26,14 @@ UNRELIABLE = ("keyboard", "dining table", "sports ball")
 class CocoOptions(ImageFolderOptions):
     """Those of every image folder, and the classes that are no labels."""
 
-    split: str = Field(
+    split: Annotated[str, NamesPart()] = Field(
         "val2017",
         description="train2014, val2014, train2017, val2017, karpathy-val or karpathy-test",
     )
-    classes: tuple[str, ...] | None = Field(
+    classes: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="only these labels: NAME,NAME; images of their supercategories are opened"
     )
-    exclude: tuple[str, ...] = Field(
+    exclude: Annotated[tuple[str, ...], Words()] = Field(
         UNRELIABLE, description="classes that are annotated but no labels; empty: all are labels"
     )
 

@@ -8,6 +8,7 @@ from PIL import Image
 
 _OFFSET = 48  # the code of '0', so that the text is printable
 _BITS = 5
+_MOST_BITS = 60
 
 
 def polygon_mask(
@@ -56,6 +57,8 @@ def decoded_counts(text: str) -> list[int]:
         bits = ord(character) - _OFFSET
         if not 0 <= bits < 64:
             raise ValueError(f"{character!r} in run lengths")
+        if shift > _MOST_BITS:  # such numbers grow with each letter, and the time with their square
+            raise ValueError("a number that is longer than any image")
         value |= (bits & 31) << shift
         shift += _BITS
         if bits & 32:

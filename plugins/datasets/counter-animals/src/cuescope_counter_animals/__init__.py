@@ -7,11 +7,11 @@ The authors' `LAION-final`: a folder a class ("296 ice bear", with ImageNet's nu
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from cuescope_sdk import PlantedCue, UserError
+from cuescope_sdk import NamesPart, PlantedCue, UserError
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -39,7 +39,9 @@ class Group(NamedTuple):
 class CounterAnimalsOptions(ImageFolderOptions):
     """Those of every image folder; both groups are shown by default."""
 
-    split: str = Field("all", description="which group to show: all, easy or hard")
+    split: Annotated[str, NamesPart()] = Field(
+        "all", description="which group to show: all, easy or hard"
+    )
 
 
 class CounterAnimals(ImageFolder):

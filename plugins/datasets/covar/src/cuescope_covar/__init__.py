@@ -4,12 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from cuescope_covar.manifest import ORIGINAL, SUBSETS, Row, read_manifest
-from cuescope_sdk import Context, PlantedCue, Sample, UserError, nearest
+from cuescope_sdk import Context, NamesPart, PlantedCue, Sample, UserError, Words, nearest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
 
 FAULTS = {  # what a check of the quality filter says of an image that it drops
@@ -25,11 +25,13 @@ FAULTS = {  # what a check of the quality filter says of an image that it drops
 class CovarOptions(ImageFolderOptions):
     """Where the folder is, and which of its images are shown."""
 
-    split: str = Field("test", description="the only one: a COVAR is for auditing, not training")
+    split: Annotated[str, NamesPart()] = Field(
+        "test", description="the only one: a COVAR is for auditing, not training"
+    )
     max_missing: float = Field(
         0.0, ge=0, le=1, description="share of images that may be missing or unreadable"
     )
-    subset: tuple[str, ...] | None = Field(
+    subset: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description=f"only these subsets: {ORIGINAL}, {', '.join(SUBSETS)}"
     )
     keep_all: bool = Field(

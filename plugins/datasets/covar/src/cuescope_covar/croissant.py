@@ -58,6 +58,8 @@ MEANINGS = {
     "group": "images of one group were made from one photo",
     "kept_exactly": "no editor changed a pixel of the object",
     "dropped": "why the quality filter dropped the image",
+    "image_digest": "BLAKE2b of the image's file, 16 bytes",
+    "mask_digest": "BLAKE2b of the mask's file, 16 bytes",
 }
 
 

@@ -3,9 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cuescope.sealed import read_sealed, write_sealed
 from cuescope_sdk import BadDataError, UserError, nearest
 
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ MANIFEST = "covar.parquet"
 # The eight subsets in the order of the paper's Table 3, and the images that they were made from.
 SUBSETS = ("background", "h-flip", "translate", "crop", "v-flip", "rotation", "viewpoint", "scale")
 ORIGINAL = "original"
+AGAIN = "`cuescope covar build` with the same words writes it again"
 SCORES = ("kept", "found", "background", "else", "changed", "seam")
 
 
@@ -28,7 +32,8 @@ class Row:
     group there, else its key. `variant` tells the images of a subset apart ("scale-4"),
     `parameters` is a JSON object. `kept_exactly` says that no editor changed a pixel of the
     object: they are the photo's own under the stated geometry. `dropped` is the reason why the
-    image is left out, "" where it is not. A score is None where nobody measured it.
+    image is left out, "" where it is not. `image_digest` and `mask_digest` are those of the files'
+    bytes (`picture_digest`), "" where there is no file. A score is None where nobody measured it.
     """
 
     image: str
@@ -49,12 +54,19 @@ class Row:
     licence: str
     kept_exactly: bool
     dropped: str = ""
+    image_digest: str = ""
+    mask_digest: str = ""
     score_kept: float | None = None
     score_found: float | None = None
     score_background: float | None = None
     score_else: float | None = None
     score_changed: float | None = None
     score_seam: float | None = None
+
+
+def picture_digest(content: bytes) -> str:
+    """Of a picture's file, as `cuescope_sdk.data.Probe` has it: nothing is read twice to compare."""
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def schema() -> "pa.Schema":
@@ -74,14 +86,19 @@ def write_manifest(folder: Path, rows: Sequence[Row], choices: Sequence[str]) ->
 
     told = schema().with_metadata({"choices": json.dumps(list(choices))})
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema=told)
-    path, beside = folder / MANIFEST, folder / f".{MANIFEST}"
-    pq.write_table(table, beside, compression="zstd")
-    beside.replace(path)  # whole or not at all
+    content = BytesIO()
+    pq.write_table(table, content, compression="zstd")
+    path = folder / MANIFEST
+    write_sealed(path, content.getvalue())
     return path
 
 
 def read_manifest(folder: Path) -> tuple[list[Row], tuple[str, ...]]:
-    """The rows and the choices; raises UserError for a manifest that is missing or damaged."""
+    """The rows and the choices.
+
+    Raises UserError for a manifest that is missing, DamagedFileError or BadDataError for one that
+    no build wrote, or that was changed since.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -93,14 +110,13 @@ def read_manifest(folder: Path) -> tuple[list[Row], tuple[str, ...]]:
             expected="a folder that `cuescope covar build ... --out DIR` has finished",
             remedy=nearest(folder.name, there),
         )
+    content = read_sealed(path, remedy=AGAIN)
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(pa.BufferReader(content))
         choices = json.loads((table.schema.metadata or {}).get(b"choices", b"[]"))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadDataError(
-            f"covar: {path} cannot be read",
-            got=str(error).splitlines()[0],
-            remedy="`cuescope covar build` with the same words writes it again",
+            f"covar: {path} cannot be read", got=str(error).splitlines()[0], remedy=AGAIN
         ) from None
     wanted = schema()
     for field in wanted:

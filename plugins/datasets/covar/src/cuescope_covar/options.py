@@ -126,9 +126,12 @@ class OpenBuild:
         """Make what is lacking, then the manifest."""
         folder = self.builder.folder
         folder.begin()
+        folder.forget_changed(self.context)
         if self.builder.quality is not None and self.builder.lacking():
             with folder.telling():
-                self.builder.quality.calibrate(self.builder.sources, folder.folder, self.context)
+                self.builder.quality.calibrate(
+                    self.builder.sources, folder.folder, self.context, begun=bool(folder.rows)
+                )
         rows = self.builder.run(self.context)
         with folder.telling():
             write_manifest(folder.folder, rows, self.choices)

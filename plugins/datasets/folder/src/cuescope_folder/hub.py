@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PositiveInt
 
@@ -20,7 +20,7 @@ from cuescope_folder.layout import canonical_split
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import SampleOptions
 from cuescope_folder.tables import Row
-from cuescope_sdk import UserError, digest, nearest
+from cuescope_sdk import NamesPart, NamesRepository, UserError, Words, digest, nearest
 from cuescope_sdk.models import require_hub
 
 PREFERRED = ("test", "val")  # splits, where none is named
@@ -32,12 +32,20 @@ class HuggingFaceOptions(SampleOptions):
 
     argument: ClassVar[str | None] = "source"
 
-    source: str = Field(description="REPO[:SPLIT]: a hub id (cifar10:test) or a folder (./data)")
-    config: str | None = Field(None, description="configuration (subset), where there are several")
-    revision: str | None = Field(None, description="branch, tag or commit; default: main")
-    image: str | None = Field(None, description="column of images or videos")
-    label: str | None = Field(None, description="column of labels, or of right answers")
-    question: str | None = Field(None, description="column of questions")
+    source: Annotated[str, NamesRepository()] = Field(
+        description="REPO[:SPLIT]: a hub id (cifar10:test) or a folder (./data)"
+    )
+    config: Annotated[str | None, NamesPart()] = Field(
+        None, description="configuration (subset), where there are several"
+    )
+    revision: Annotated[str | None, NamesRepository()] = Field(
+        None, description="branch, tag or commit; default: main"
+    )
+    image: Annotated[str | None, Words()] = Field(None, description="column of images or videos")
+    label: Annotated[str | None, Words()] = Field(
+        None, description="column of labels, or of right answers"
+    )
+    question: Annotated[str | None, Words()] = Field(None, description="column of questions")
     rows: PositiveInt | None = Field(None, description="only so many of the first rows")
 
     @property

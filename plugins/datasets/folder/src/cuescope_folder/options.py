@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesFile, NamesPart, NamesPattern, Options
 from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, is_address
 
 Answers = Literal["auto", "pooled", "open"]
@@ -24,13 +24,13 @@ class SampleOptions(Options):
     """How files become samples, wherever they are."""
 
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each clip")
-    group: str | None = Field(
+    group: Annotated[str | None, NamesPattern()] = Field(
         None,
         description="what each sample was taken from (video, patient, scene), so that tests draw "
         "it whole: a column of the manifest, or a regular expression on paths whose one capturing "
         "group names it, such as (.*)_clip; default the column 'group', if there",
     )
-    choices: tuple[str, ...] | None = Field(
+    choices: Annotated[tuple[str, ...] | None, NamesFile(or_words=True)] = Field(
         None, description="the label set: names, or one file with a label a line"
     )
     answers: Answers = Field(
@@ -45,7 +45,9 @@ class SampleOptions(Options):
         le=MOST_PIXELS,
         description="pictures that take more memory than so many pixels are refused as bombs",
     )
-    split: str | None = Field(None, description="one split (train, val, test); default all")
+    split: Annotated[str | None, NamesPart()] = Field(
+        None, description="one split (train, val, test); default all"
+    )
 
 
 class FolderOptions(SampleOptions):
@@ -53,11 +55,11 @@ class FolderOptions(SampleOptions):
 
     argument: ClassVar[str | None] = "path"
 
-    path: Path | Address = Field(
+    path: Annotated[Path | Address, NamesFile()] = Field(
         description="the folder, a manifest in it, or tar shards (train-{000..009}.tar); also at "
         "an address (s3://, gs://, https:// ...)"
     )
-    manifest: Path | Address | None = Field(
+    manifest: Annotated[Path | Address | None, NamesFile()] = Field(
         None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
     )
     class_names: Path | None = Field(

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import read_csv, read_lines
+from cuescope_sdk.data import read_csv, read_lines, read_text
 
 WNID = re.compile(r"n\d{8}")
+MOST_DIGITS = 9
 Box = tuple[float, float, float, float]
 
 
@@ -65,14 +66,16 @@ def labels_of(names: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
 
 def _names_from_json(path: Path, title: str) -> dict[str, tuple[str, ...]]:
     try:
-        entries = dict(json.loads(path.read_text(encoding="utf-8-sig")))
+        entries = dict(json.loads(read_text(path, title)))
         # Keras counts the classes and has the wnid as a value; all others have it as the key.
         pairs = (value if key.isdecimal() else (key, value) for key, value in entries.items())
         names = {
             wnid: _synonyms(words) if isinstance(words, str) else tuple(map(str, words))
             for wnid, words in pairs
         }
-    except (OSError, ValueError, TypeError) as error:
+    except RecursionError:
+        raise UserError(f"{title}: {path.name} is nested too deeply") from None
+    except (ValueError, TypeError) as error:
         got = str(error).splitlines()[0]
         raise UserError(f"{title}: cannot read names from {path.name}", got=got) from None
     for wnid, synonyms in names.items():
@@ -126,7 +129,8 @@ def devkit_labels(
     wnids = _numbered_wnids(synsets, title)
     labels = []
     for location, line in read_lines(truth, title):
-        if not line.isdecimal() or int(line) not in wnids:
+        # a number of thousands of digits is none that Python turns into one
+        if not line.isdecimal() or len(line) > MOST_DIGITS or int(line) not in wnids:
             expected = f"the number of a class of {synsets.name}"
             raise UserError(location, expected=expected, got=f"'{line[:60]}'")
         labels.append(Labelled(wnids[int(line)]))

@@ -6,12 +6,12 @@ The authors' `{train,val,test}.csv`, or folders of clips by class without one. "
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, find_table
-from cuescope_sdk import Context, Sample, generator
+from cuescope_sdk import Context, NamesPart, Sample, Words, generator
 from cuescope_sdk.data import (
     Question,
     VideoQuestionOptions,
@@ -30,11 +30,11 @@ UNCUT = 1.0  # seconds that a file must be longer than its clip to be the whole 
 class KineticsOptions(VideoQuestionOptions):
     """Those of every set of videos, the classes wanted, and how the validation set is parted."""
 
-    split: str = Field(
+    split: Annotated[str, NamesPart()] = Field(
         "val",
         description="which split to show: train, val, test, or a part of val: val-dev, val-test",
     )
-    classes: tuple[str, ...] | None = Field(
+    classes: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="only these classes: NAME,NAME; other videos are never opened"
     )
     per_class: int | None = Field(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import first_place, folders_in, kind_of, read_csv
@@ -21,8 +21,8 @@ class ClipRow(BaseModel):
     """A row of the authors' table; the test set of their own archive has no labels."""
 
     youtube_id: str = Field(min_length=1)
-    time_start: float = Field(ge=0)
-    time_end: float = Field(ge=0)
+    time_start: FiniteFloat = Field(ge=0)
+    time_end: FiniteFloat = Field(ge=0)
     label: str = ""
 
 

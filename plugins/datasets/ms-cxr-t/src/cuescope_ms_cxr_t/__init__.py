@@ -4,11 +4,11 @@ PhysioNet's table, and the images of MIMIC-CXR-JPG, which its `dicom_id` names b
 """
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from cuescope_sdk import UserError, nearest
+from cuescope_sdk import NamesPart, UserError, nearest
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -39,7 +39,9 @@ class PairRow(BaseModel):
 class MSCXRTOptions(ImageFolderOptions):
     """Those of every image folder, the finding, and where MIMIC-CXR-JPG is."""
 
-    split: str = Field("test", description="which split to show: there is only test")
+    split: Annotated[str, NamesPart()] = Field(
+        "test", description="which split to show: there is only test"
+    )
     images: Path | None = Field(
         None, description="the folder of MIMIC-CXR-JPG, with files/p10/...; default PATH"
     )

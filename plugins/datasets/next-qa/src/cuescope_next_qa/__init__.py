@@ -10,10 +10,18 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from cuescope_sdk import UserError
-from cuescope_sdk.data import Question, VideoQuestionOptions, VideoQuestions, read_csv, read_lines
+from cuescope_sdk import NamesPart, UserError
+from cuescope_sdk.data import (
+    Question,
+    VideoQuestionOptions,
+    VideoQuestions,
+    read_csv,
+    read_lines,
+    require_inside,
+)
 
 ATP_HARD = "atp-hard"
+MOST_DIGITS = 9
 TYPES = {"C": "Causal", "T": "Temporal", "D": "Descriptive"}
 
 
@@ -35,7 +43,9 @@ class QuestionRow(BaseModel):
 class NExTQAOptions(VideoQuestionOptions):
     """Those of every question data set, and the part to show."""
 
-    split: str = Field("val", description="which split to show: train, val or test")
+    split: Annotated[str, NamesPart()] = Field(
+        "val", description="which split to show: train, val or test"
+    )
     subset: Literal["atp-hard"] | None = Field(
         None, description="atp-hard: the part of val that a single frame does not answer"
     )
@@ -84,6 +94,7 @@ class NExTQA(VideoQuestions):
         if not beside.is_file() and not needed:
             return frozenset()
         path = beside if beside.is_file() else self.file(beside.name)
+        require_inside([self.options.path.expanduser()], [path], self.title)
         return read_row_numbers(path, rows, self.title)
 
 
@@ -92,9 +103,11 @@ def read_row_numbers(path: Path, rows: int, title: str) -> frozenset[int]:
     numbers = set()
     for location, line in read_lines(path, title):
         for word in line.replace(",", " ").split():
-            if not word.isdecimal() or int(word) >= rows:  # isdecimal is False for '-1', too
+            # isdecimal is False for '-1', too; Python counts no digits by the thousand
+            is_number = word.isdecimal() and len(word) <= MOST_DIGITS
+            if not is_number or int(word) >= rows:
                 expected = f"row numbers of val.csv, 0 to {rows - 1}"
-                raise UserError(location, expected=expected, got=f"'{word}'")
+                raise UserError(location, expected=expected, got=f"'{word[:60]}'")
             numbers.add(int(word))
     return frozenset(numbers)
 

@@ -6,13 +6,13 @@ The authors' `R2R_{train,val_seen,val_unseen,test}.json`, and of the Matterport3
 
 from collections.abc import Iterator
 from math import degrees
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from cuescope_r2r.layout import PathRow, Viewpoint, check_path
 from cuescope_r2r.samples import picture_of, walk
-from cuescope_sdk import UserError
+from cuescope_sdk import NamesPart, UserError
 from cuescope_sdk.data import Episode, EpisodeOptions, Episodes, read_json
 
 NAMES = {"iid": "val_seen", "ood": "val_unseen"}
@@ -22,7 +22,7 @@ UNSEEN = ("val_unseen", "test")
 class R2ROptions(EpisodeOptions):
     """Those of every data set of pictures in turn."""
 
-    split: str = Field(
+    split: Annotated[str, NamesPart()] = Field(
         "val_seen", description="train, val_seen (or iid), val_unseen (or ood), or test"
     )
 

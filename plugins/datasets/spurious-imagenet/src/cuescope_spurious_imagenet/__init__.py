@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import UserError
+from cuescope_sdk import NamesPart, UserError
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -35,7 +35,7 @@ _FOLDER = re.compile(r".*class_(\d+)_(?:.*_)?(\d+)")
 class SpuriousImageNetOptions(ImageFolderOptions):
     """Those of every image folder; there is one split."""
 
-    split: str = Field("test", description="test, the only one")
+    split: Annotated[str, NamesPart()] = Field("test", description="test, the only one")
     images: Path | None = Field(
         None,
         description="ImageNet's folder, with train/WNID or val/WNID: photos of the classes stand "

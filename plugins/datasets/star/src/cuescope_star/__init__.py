@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from cuescope_sdk import Sample, digest
+from cuescope_sdk import NamesPart, Sample, Words, digest
 from cuescope_sdk.data import (
     Question,
     VideoQuestionOptions,
@@ -34,14 +34,16 @@ HELD_ACTIONS, HELD_OBJECTS = 3, 5
 class STAROptions(VideoQuestionOptions):
     """Those of every question data set, and what is held out."""
 
-    split: str = Field("val", description="which split to show: train, val, test, iid or ood")
+    split: Annotated[str, NamesPart()] = Field(
+        "val", description="which split to show: train, val, test, iid or ood"
+    )
     ood: Literal["train", "val"] = Field(
         "val", description="the split whose questions are parted into iid and ood"
     )
-    held_actions: tuple[str, ...] | None = Field(
+    held_actions: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="held-out verbs: NAME,NAME; default three drawn by held_seed"
     )
-    held_objects: tuple[str, ...] | None = Field(
+    held_objects: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="held-out objects: NAME,NAME; default five drawn by held_seed"
     )
     held_seed: int = Field(0, ge=0, description="another seed, other held-out categories")

@@ -208,8 +208,11 @@ def visible_categories(row: QuestionRow, classes: Classes) -> frozenset[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _texts(part)
+    # Not recursive: brackets of a stranger's file may be nested by the hundred.
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, list | tuple):
+            waiting.extend(part)

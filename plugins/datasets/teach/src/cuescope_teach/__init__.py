@@ -6,11 +6,11 @@ hold recipes out (Rahman et al., section 4.1).
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from cuescope_sdk import UserError
+from cuescope_sdk import NamesPart, UserError, Words
 from cuescope_sdk.data import Episode, EpisodeOptions, Episodes, held_out_categories
 from cuescope_teach.layout import Task, files_of, read_instance, read_task
 from cuescope_teach.samples import choose_moments, scenes
@@ -22,7 +22,7 @@ Official = Literal["train", "valid_seen", "valid_unseen", "test_seen", "test_uns
 class TEAChOptions(EpisodeOptions):
     """Those of every data set of pictures in turn, and what is held out."""
 
-    split: str = Field(
+    split: Annotated[str, NamesPart()] = Field(
         "valid_seen",
         description="train, valid_seen, valid_unseen, test_seen, test_unseen, iid or ood",
     )
@@ -33,7 +33,7 @@ class TEAChOptions(EpisodeOptions):
     ood: Official = Field(
         "valid_seen", description="the split whose games are parted into iid and ood"
     )
-    held_tasks: tuple[str, ...] | None = Field(
+    held_tasks: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="held-out tasks: NAME,NAME; default three drawn by held_seed"
     )
     held_seed: int = Field(0, ge=0, description="another seed, other held-out tasks")

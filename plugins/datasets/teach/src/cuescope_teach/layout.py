@@ -7,7 +7,7 @@ from typing import Optional
 from pydantic import BaseModel, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import read_json_object
+from cuescope_sdk.data import read_json_object, require_inside
 
 DRIVER = 1  # the agent that moves; 0 is the commander, who only speaks
 
@@ -150,4 +150,5 @@ def files_of(root: Path, folder: str, split: str, suffix: str, title: str) -> li
     files = sorted(file for file in split_folder.iterdir() if file.name.endswith(suffix))
     if not files:
         raise UserError(f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none")
+    require_inside([root], files, title)
     return files

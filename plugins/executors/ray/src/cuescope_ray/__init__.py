@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, field_validator
 
-from cuescope_sdk import Trial, UserError
+from cuescope_sdk import NamesHost, Trial, UserError
 from cuescope_sdk.workers import (
     Pool,
     Setup,
@@ -25,7 +25,7 @@ class RayOptions(WorkerOptions):
     """Options of the executor, after its ARG: `ray:auto,workers=8,num_gpus=0.5`."""
 
     argument: ClassVar[str | None] = "where"
-    where: str | None = Field(
+    where: Annotated[str | None, NamesHost()] = Field(
         None,
         description="a number: so many workers on this machine; auto or HOST:PORT: join a cluster",
     )

@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, UInt8
 from pydantic import Field
 
-from cuescope_sdk import ImageEdit, Options, Requirements, Trial, digest
+from cuescope_sdk import ImageEdit, Options, Requirements, Trial, Words, digest
 from cuescope_sdk.interventions import Case, Intervention, change_frames
 
 Pixels = UInt8[np.ndarray, "row col 3"]
@@ -97,7 +97,7 @@ def _blur(radius: float, pixels: Pixels, mask: Mask) -> Pixels:
 class InpaintOptions(Options):
     """What the editor is told."""
 
-    instruction: str = Field(
+    instruction: Annotated[str, Words()] = Field(
         "remove the {cue} and fill in what is behind it",
         description="what the editor is told; {cue} is the cue's name",
     )

@@ -3,18 +3,20 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_sdk import Options, Trial, digest
+from cuescope_sdk import Options, Trial, Words, digest
 from cuescope_sdk.interventions import Case, Intervention
 
 
 class NameOptions(Options):
     """What stands in place of the words."""
 
-    neutral: str = Field("something", description="word in place of the cue's words")
+    neutral: Annotated[str, Words()] = Field(
+        "something", description="word in place of the cue's words"
+    )
 
 
 class Name(Intervention):
@@ -40,7 +42,7 @@ class Name(Intervention):
 class MentionOptions(Options):
     """The sentence."""
 
-    sentence: str = Field(
+    sentence: Annotated[str, Words()] = Field(
         "There is a {cue}.", description="what is put before the question; {cue} is the cue's name"
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from jaxtyping import Num
@@ -15,6 +15,7 @@ from cuescope_sdk import (
     Audit,
     Cell,
     Context,
+    NamesPlugin,
     Options,
     Picture,
     Plugin,
@@ -24,6 +25,7 @@ from cuescope_sdk import (
     Table,
     Trial,
     UserError,
+    Words,
     nearest,
 )
 
@@ -43,10 +45,14 @@ SOURCES = {"classification": "ImageNet, table 1", "retrieval": "MS COCO, table 2
 class CCIBenchOptions(Options):
     """What is compared, and on what."""
 
-    model: str = Field("toy-clip", description="SPEC of the model")
-    model_options: dict[str, Any] = Field({}, description="options of the model")
-    data: str = Field("scenes", description="SPEC of labelled images")
-    data_options: dict[str, Any] = Field({}, description="options of the data")
+    model: Annotated[str, NamesPlugin()] = Field("toy-clip", description="SPEC of the model")
+    model_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="options of the model"
+    )
+    data: Annotated[str, NamesPlugin()] = Field("scenes", description="SPEC of labelled images")
+    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="options of the data"
+    )
     limit: PositiveInt = Field(200, description="images, drawn by seed")
     steps: PositiveInt = Field(
         10, description="steps over half of the pixels (rise: all); the paper takes 100"
@@ -59,10 +65,10 @@ class CCIBenchOptions(Options):
         description="tables 1 and 2, figure 1d; retrieval needs annotations['caption'] or "
         "['captions'], failures need masks",
     )
-    tools: dict[str, str] = Field(
+    tools: Annotated[dict[str, str], NamesPlugin()] = Field(
         {}, description="for failures: segmenter=SPEC where the data has no masks; text-generator"
     )
-    cci_options: dict[str, Any] = Field(
+    cci_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {"starts": 3}, description="options of `cci`; the paper's text has starts=1"
     )
     pictures: NonNegativeInt = Field(
@@ -71,8 +77,10 @@ class CCIBenchOptions(Options):
     texts: tuple[Literal["GT", "Pred"], ...] = Field(
         ("GT", "Pred"), description="maps about the true class, about the predicted one"
     )
-    explainers: tuple[str, ...] = Field((), description="of `saliency`; default: all of them")
-    explainer_options: dict[str, Any] = Field(
+    explainers: Annotated[tuple[str, ...], Words()] = Field(
+        (), description="of `saliency`; default: all of them"
+    )
+    explainer_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {"rise_masks": 500}, description="options of `saliency`; RISE's paper takes 2,000"
     )
     curves_dtype: Literal["float32", "bfloat16", "float16"] = Field(

@@ -1,11 +1,11 @@
 """What a user can set: what the paper leaves open is an option."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import Options, Words
 
 Rule = Literal["hidden", "iou", "soft-iou", "mass"]
 
@@ -32,7 +32,7 @@ class CCIOptions(Options):
     target: Literal["predicted", "true", "text"] = Field(
         "predicted", description="the text that the maps are about"
     )
-    text: str | None = Field(None, description="the text of target=text")
+    text: Annotated[str | None, Words()] = Field(None, description="the text of target=text")
     # Patches of one background stand in for each other, so that a map passes over them: each region
     # is hidden whole by default, and the paper's IoU is a choice.
     region: Rule = Field(

@@ -1,10 +1,11 @@
 """What a user can set; `cuescope confirm` fills the first ones."""
 
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesPlugin, Options, Words
 
 
 class ConfirmOptions(Options):
@@ -19,10 +20,10 @@ class ConfirmOptions(Options):
     merge: bool = Field(
         True, description="take findings that are one cue as one, where --feature names none"
     )
-    interventions: tuple[str, ...] = Field(
+    interventions: Annotated[tuple[str, ...], NamesPlugin()] = Field(
         (), description="SPECs of interventions; without any, all that are installed"
     )
-    features: tuple[str, ...] = Field(
+    features: Annotated[tuple[str, ...], Words()] = Field(
         (), description="features of the run, KEY or KEY@LABEL, in place of its findings"
     )
     top: PositiveInt = Field(10, description="most findings that are tested, the first ones")

@@ -12,7 +12,9 @@ from cuescope_sdk import (
     Report,
     Sample,
     UserError,
+    inside,
     load_report,
+    open_data,
     open_samples,
     read_answers,
 )
@@ -81,7 +83,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     for folder, report in reports.items():
         one = options.model_copy(update={"run": folder})
         own = _cues(report, one, reports.values(), may_be_empty=len(reports) > 1 or listed)
-        found = found or open_samples(report, audit.context)
+        found = found or open_samples(folder, audit.context)
         _require_same_data(audit, report, found, one)
         shown = _seen(report, found, one)
         seen |= shown
@@ -134,7 +136,7 @@ def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
         listed = run / LISTED
         if run.is_dir() and listed.is_file() and not (run / "report.json").exists():
             content = json.loads(listed.read_text("utf-8"))
-            folders += [run / name for name in content["runs"]]
+            folders += [inside(run, name) for name in content["runs"]]
             left_out |= content["left_out"]
         else:
             folders.append(run)
@@ -215,7 +217,7 @@ def _require_same_data(
         if root(occurrence.sample, found) is None
     }
     stamp = report.provenance.data
-    own = audit.context.build("dataset", stamp.spec.partition(":")[0], stamp.options)
+    own = open_data(options.run, audit.context)
     if missing or own.fingerprint != stamp.fingerprint:
         raise UserError(
             f"the data of {options.run} has changed since the run was made",

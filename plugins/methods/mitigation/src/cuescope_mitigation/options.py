@@ -1,20 +1,22 @@
 """What a user can set; `cuescope mitigate` fills the first ones."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesPlugin, Options, Words
 
 
 class MitigationOptions(Options):
     """docs/mitigation.md tells the protocol."""
 
     run: Path = Field(description="run folder whose findings are the cues")
-    mitigator: str = Field(description="SPEC of the mitigator")
-    mitigator_options: dict[str, Any] = Field(default={}, description="its options")
-    names: dict[str, str] = Field(
+    mitigator: Annotated[str, NamesPlugin()] = Field(description="SPEC of the mitigator")
+    mitigator_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        default={}, description="its options"
+    )
+    names: Annotated[dict[str, str], Words()] = Field(
         {},
         exclude_if=lambda names: not names,
         description="what findings show, by their key: {cluster-03: red corner}",
@@ -29,6 +31,6 @@ class MitigationOptions(Options):
     least: PositiveInt = Field(5, description="a group with fewer samples is not judged")
     fit_share: float = Field(0.5, gt=0, lt=1, description="share of the groups that is fitted on")
     save: Path | None = Field(None, description="folder for what was learned")
-    model: dict[str, str] = Field(
+    model: Annotated[dict[str, str], Words()] = Field(
         default={}, description="fingerprint and SPEC of the model, for the stamp of that folder"
     )

@@ -101,7 +101,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     cues = _cues(report, options)
     _check_labels(audit)
     features = [each for each in report.features if each.occurrences]
-    found_in = open_samples(report)
+    found_in = open_samples(options.run, audit.context)
     stills, members = _members(features, found_in)
     keys = {each.sample for feature in features for each in feature.occurrences}
     samples = _unseen(audit, [found_in[key] for key in sorted(keys)])

@@ -1,11 +1,11 @@
 """Options of QUAG, and how quadrants and layers are written in them."""
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
-from cuescope_sdk import Options
+from cuescope_sdk import Options, Words
 
 ShortCircuit = Literal["unimodal", "crossmodal", "video", "text"]
 MergedModality = Literal["video", "text", "video-text"]
@@ -64,10 +64,10 @@ class QUAGOptions(Options):
         ("unimodal", "crossmodal", "video", "text"),
         description="sets of attention quadrants that are averaged (section 2.3)",
     )
-    quadrants: tuple[str, ...] = Field(
+    quadrants: Annotated[tuple[str, ...], Words()] = Field(
         (), description="more such sets: 'VV+TV' averages all attention to video tokens"
     )
-    layers: str = Field(
+    layers: Annotated[str, Words()] = Field(
         "all", description="fusion layers that are changed, counted from 0: all, 0-3, or 4,5"
     )
     quag_attention: tuple[MergedModality, ...] = Field(
@@ -114,7 +114,7 @@ class QUAGOptions(Options):
         "FrozenBiLM",
         description="the model whose figures of the paper are printed beside ours, on its data",
     )
-    attention_map: str | None = Field(
+    attention_map: Annotated[str | None, Words()] = Field(
         None,
         description="LAYER:HEAD, counted from 0, whose attention to the first question is drawn, "
         "as it is and under each short-circuit; the paper's figure 5 is 1:0",

@@ -1,10 +1,10 @@
 """Options of the method; the explainers by name, and the settings that each of them reads."""
 
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
-from cuescope_sdk import Options, UserError, nearest
+from cuescope_sdk import Options, UserError, Words, nearest
 
 Explainer = Literal[
     "raw-attention",
@@ -65,7 +65,7 @@ class SaliencyOptions(Settings):
     target: Literal["predicted", "true"] = Field(
         "predicted", description="which label's text is explained in each image"
     )
-    text: str | None = Field(
+    text: Annotated[str | None, Words()] = Field(
         None, min_length=1, description="explain this text in every image instead"
     )
     min_lean: float = Field(

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -11,6 +11,7 @@ from pydantic import Field, PositiveInt
 from cuescope_sdk import (
     Audit,
     Dataset,
+    NamesPlugin,
     Options,
     Outcome,
     Picture,
@@ -31,10 +32,10 @@ COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
 class SpurLensBenchOptions(Options):
     """`cuescope bench spurlens --data coco:PATH --detector owl:MODEL ...`."""
 
-    data: str = Field("object-scenes", description="SPEC of the data set")
-    data_options: dict[str, Any] = Field({}, description="its options")
-    model: str = Field("toy-fusion", description="SPEC of the model")
-    model_options: dict[str, Any] = Field(
+    data: Annotated[str, NamesPlugin()] = Field("object-scenes", description="SPEC of the data set")
+    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field({}, description="its options")
+    model: Annotated[str, NamesPlugin()] = Field("toy-fusion", description="SPEC of the model")
+    model_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {
             "data": "object-scenes",
             "data_options": {"questions": "presence"},
@@ -43,8 +44,12 @@ class SpurLensBenchOptions(Options):
         },
         description="its options",
     )
-    detector: str = Field("annotations", description="SPEC of the detector")
-    proposer: str = Field("co-occurrence", description="SPEC of the proposer")
+    detector: Annotated[str, NamesPlugin()] = Field(
+        "annotations", description="SPEC of the detector"
+    )
+    proposer: Annotated[str, NamesPlugin()] = Field(
+        "co-occurrence", description="SPEC of the proposer"
+    )
     samples: PositiveInt = Field(300, description="images, drawn from the data set")
     k: PositiveInt = Field(50, description="images that show a cue most, and least")
 

@@ -1,11 +1,11 @@
 """The options of SpurLens; docs/spurlens.md argues the defaults."""
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
-from cuescope_sdk import Options, UserError
+from cuescope_sdk import NamesPlugin, Options, UserError, Words
 from cuescope_sdk.language import WayOfAsking
 
 Removal = Literal["drop", "mask"]
@@ -25,13 +25,15 @@ class SpurLensOptions(Options):
     task: Literal["recognition", "hallucination", "both"] = Field(
         "both", description="images with the object, images without it, or both"
     )
-    classes: tuple[str, ...] = Field((), description="only these classes: NAME,NAME")
+    classes: Annotated[tuple[str, ...], Words()] = Field(
+        (), description="only these classes: NAME,NAME"
+    )
     k: PositiveInt | None = Field(
         None,
         description="images that show a cue most, and as many that show it least; none: the "
         "paper's, 100 for COCO and 50 for other data",
     )
-    questions: tuple[str, ...] | None = Field(
+    questions: Annotated[tuple[str, ...] | None, Words()] = Field(
         None,
         min_length=1,
         description="yes/no questions about an image; {object} is the class with its article. "
@@ -89,18 +91,22 @@ class SpurLensOptions(Options):
     beside: Literal["Qwen2-VL", "Llama-3.2", "LLaVA-v1.6", "GPT-4o-mini"] = Field(
         "Qwen2-VL", description="the model whose figures of the paper stand beside, on its data"
     )
-    second_detector: str | None = Field(
+    second_detector: Annotated[str | None, NamesPlugin()] = Field(
         None,
         description="SPEC of another detector, or several: SPEC,SPEC; the findings are ranked "
         "again by each",
     )
-    second_detector_options: dict[str, Any] = Field({}, description="its options, or those of all")
-    second_proposer: str | None = Field(
+    second_detector_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="its options, or those of all"
+    )
+    second_proposer: Annotated[str | None, NamesPlugin()] = Field(
         None,
         description="SPEC of another proposer, or several: SPEC,SPEC; their cues are compared with "
         "these (by the tool sentence-encoder if there is one)",
     )
-    second_proposer_options: dict[str, Any] = Field({}, description="its options, or those of all")
+    second_proposer_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="its options, or those of all"
+    )
     labels: Path | None = Field(
         None, description="a CSV file of people's labels: image,cue,present (yes or no)"
     )
@@ -109,7 +115,7 @@ class SpurLensOptions(Options):
         description="the probe of the vision encoder at several sizes and class balances, too "
         "(appendix M)",
     )
-    curves: tuple[str, ...] = Field(
+    curves: Annotated[tuple[str, ...], Words()] = Field(
         (),
         description="cues whose gap is shown at every K, beside the findings: CUE, or CLASS/CUE "
         "(appendix I)",

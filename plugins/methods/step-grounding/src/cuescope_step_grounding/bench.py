@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import (
     Cell,
+    NamesPlugin,
     Options,
     Picture,
     Plugin,
@@ -17,6 +18,7 @@ from cuescope_sdk import (
     Runner,
     Table,
     UserError,
+    Words,
     load_report,
 )
 from cuescope_step_grounding.options import DrivenBy
@@ -35,7 +37,7 @@ class BenchOptions(Options):
     paper: bool = Field(False, description="recompute the text's figures from its own tables")
     runs: tuple[Path, ...] = Field((), description="a run of each model on data that it knows")
     ood: tuple[Path, ...] = Field((), description="a run of each on other data, in the same order")
-    groups: tuple[str, ...] = Field(
+    groups: Annotated[tuple[str, ...], Words()] = Field(
         (), description="names of models' capacity, in the same order: 7B,7B,13B"
     )
     reasoners: PositiveInt = Field(
@@ -45,14 +47,18 @@ class BenchOptions(Options):
     driven_by: DrivenBy = Field(
         "grounding", description="what their retention follows: grounding, accuracy or nothing"
     )
-    models: tuple[str, ...] = Field(
+    models: Annotated[tuple[str, ...], NamesPlugin()] = Field(
         (), description="SPECs of models to audit on `data` and `ood_data`, in place of runs"
     )
-    data: str = Field("", description="SPEC of data that the models know")
-    data_options: dict[str, Any] = Field({}, description="its options")
-    ood_data: str = Field("", description="SPEC of other data")
-    ood_data_options: dict[str, Any] = Field({}, description="its options")
-    verifier: str = Field("", description="SPEC of the claim-verifier of these audits")
+    data: Annotated[str, NamesPlugin()] = Field("", description="SPEC of data that the models know")
+    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field({}, description="its options")
+    ood_data: Annotated[str, NamesPlugin()] = Field("", description="SPEC of other data")
+    ood_data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="its options"
+    )
+    verifier: Annotated[str, NamesPlugin()] = Field(
+        "", description="SPEC of the claim-verifier of these audits"
+    )
     components: bool = Field(
         False, description="also: what each component and each baseline foretells"
     )
@@ -61,7 +67,7 @@ class BenchOptions(Options):
         description="runs of saliency, a model each in the same order, then those of the next "
         "explainer: maps as baselines",
     )
-    sweep: str = Field(
+    sweep: Annotated[str, NamesPlugin()] = Field(
         "",
         description="also: the same under other settings, as epsilon=0.001,0.01,0.1, "
         "claim-verifier.threshold=0.1,0.3 or model.steps=3,7",

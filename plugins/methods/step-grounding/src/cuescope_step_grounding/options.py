@@ -1,7 +1,7 @@
 """What a user can set; docs/step-grounding.md argues the defaults."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     Field,
@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope_sdk import Options, UserError
+from cuescope_sdk import NamesPlugin, NamesRepository, Options, UserError, Words
 
 # How reasoning is asked for; `lite` for belief states alone, `natural` not at all.
 Style = Literal["minimal", "neutral", "verbose", "natural", "lite"]
@@ -31,10 +31,12 @@ DrivenBy = Literal["grounding", "accuracy", "nothing"]
 
 class StepGroundingOptions(Options):
     style: Style = Field("neutral", description="how to ask for reasoning; natural: do not ask")
-    steps: str = Field("6 to 8", description="number of reasoning steps to ask for: 6, or 6 to 8")
+    steps: Annotated[str, Words()] = Field(
+        "6 to 8", description="number of reasoning steps to ask for: 6, or 6 to 8"
+    )
     also: tuple[Style, ...] = Field((), description="other styles to compare with: lite,natural")
     most_steps: PositiveInt = Field(64, description="steps of a trace that are read; more are cut")
-    parser: str = Field(
+    parser: Annotated[str, NamesRepository(words=("rules",))] = Field(
         "en_core_web_sm", description="reader of claims: a spaCy model, its folder, or rules"
     )
     extract: Literal["parser", "llm"] = Field(
@@ -71,7 +73,9 @@ class StepGroundingOptions(Options):
     )
     draws: PositiveInt = Field(5, description="random traces for each sample, to test the verifier")
     things: NonNegativeInt = Field(20, description="objects, of those named most, to rank")
-    other_verifiers: tuple[str, ...] = Field((), description="SPECs of verifiers to compare with")
+    other_verifiers: Annotated[tuple[str, ...], NamesPlugin()] = Field(
+        (), description="SPECs of verifiers to compare with"
+    )
     labels: Path | None = Field(
         None,
         description="what people say of claims, to compare the verifier with: a CSV file with the "

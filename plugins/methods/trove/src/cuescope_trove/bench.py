@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Annotated
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Options, Plugin, Table
+from cuescope_sdk import NamesPlugin, Options, Plugin, Table
 
 GRID = 240  # configurations of appendix A: 3 cues, 4 strengths, 1 to n frames of 2, 3, 5 or 10
 
@@ -19,12 +20,16 @@ class TRoVeBenchOptions(Options):
         description="how many configurations; 12 have every cue type and length once, the paper "
         "kept 101",
     )
-    model: str = Field(default="toy", description="SPEC of the model that is trained")
-    encoder: str | None = Field(
+    model: Annotated[str, NamesPlugin()] = Field(
+        default="toy", description="SPEC of the model that is trained"
+    )
+    encoder: Annotated[str | None, NamesPlugin()] = Field(
         default=None,
         description="image encoder of the model, as open-clip:ViT-L-14/openai; none: its own",
     )
-    data: str = Field(default="moving-shapes", description="data set with the planted cues")
+    data: Annotated[str, NamesPlugin()] = Field(
+        default="moving-shapes", description="data set with the planted cues"
+    )
     workers: PositiveInt = Field(default=2, description="configurations at once, on a core each")
 
 

@@ -1,10 +1,10 @@
 """What a user can set: where the paper and its published code differ, there is an option."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from cuescope_sdk import Options
+from cuescope_sdk import Options, Words
 
 
 class TRoVeOptions(Options):
@@ -58,7 +58,7 @@ class TRoVeOptions(Options):
         description="share of a label's samples that may be mislabelled: what rests on so many at "
         "most, which look it, is reported as label noise; 0 leaves it out",
     )
-    control: str | None = Field(
+    control: Annotated[str | None, Words()] = Field(
         None,
         description="annotation that may explain errors as well; findings must hold among samples "
         "that are alike in it; none: the size of the labelled object where it is known",
@@ -67,7 +67,7 @@ class TRoVeOptions(Options):
     null_shuffles: NonNegativeInt = Field(
         20, description="shuffles of the null check; 0 leaves it out"
     )
-    feature_name: str | None = Field(
+    feature_name: Annotated[str | None, Words()] = Field(
         None, description="what the detector looks for, in words: 'tree'"
     )
     threshold: float = Field(

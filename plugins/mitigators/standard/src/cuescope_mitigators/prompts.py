@@ -6,14 +6,24 @@ questions.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field, PositiveFloat
 
 from cuescope_mitigators.asking import NAMED, Learned, Way, answer_otherwise, fit_ways, ways_of
-from cuescope_sdk import Capabilities, Options, Readout, Requirements, Response, Trial, UserError
+from cuescope_sdk import (
+    Capabilities,
+    NamesFile,
+    Options,
+    Readout,
+    Requirements,
+    Response,
+    Trial,
+    UserError,
+    Words,
+)
 from cuescope_sdk.maths import normalise, softmax
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
 from cuescope_sdk.models import fill, templates_of
@@ -22,7 +32,7 @@ from cuescope_sdk.models import fill, templates_of
 class PromptsOptions(Options):
     """Which prompts are tried."""
 
-    sets: tuple[str, ...] = Field(
+    sets: Annotated[tuple[str, ...], NamesFile(or_words=True)] = Field(
         ("plain", "raw", "action28"),
         min_length=1,
         description="template sets that are tried: plain, raw, action28, or files with one prompt "
@@ -40,7 +50,7 @@ class PromptsOptions(Options):
     everywhere: bool = Field(
         False, description="ask so about all samples, not only where a cue is seen"
     )
-    question: str = Field(
+    question: Annotated[str, Words()] = Field(
         "What is shown?",
         min_length=1,
         description="put in other ways where neither the sample nor the model has a question",

@@ -1,10 +1,10 @@
 """BioViL-T (Bannur et al., 2023): a chest X-ray and the one before it, compared with texts."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Capabilities, Context
+from cuescope_sdk import Capabilities, Context, NamesFile, NamesRepository
 from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ class BioViLTOptions(ZeroShotOptions):
 
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         default="microsoft/BiomedVLP-BioViL-T",
         description="a folder with the files of the authors' repository, or a hub id",
     )
-    revision: str = Field(
+    revision: Annotated[str, NamesRepository()] = Field(
         default="v1.0", description="branch, tag or commit of a hub id; default: the authors'"
     )
-    templates: str = Field(
+    templates: Annotated[str, NamesFile(or_words=True)] = Field(
         default="raw", description="prompts, as of every zero-shot model: pneumonia-progression ..."
     )
 

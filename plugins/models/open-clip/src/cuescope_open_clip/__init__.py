@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context, UserError
+from cuescope_sdk import Context, NamesRepository, UserError
 from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class OpenCLIPOptions(ZeroShotOptions):
 
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         description="ARCHITECTURE/TAG (ViT-B-16/openai), ARCHITECTURE with checkpoint=, "
         "hf-hub:OWNER/NAME, or a folder with open_clip_config.json"
     )

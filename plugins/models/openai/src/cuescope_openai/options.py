@@ -12,20 +12,20 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope_sdk import CommandLineOnly, EnvironmentName, Options
+from cuescope_sdk import NamesHost, NamesSecret, OpensGuard, Options, RaisesLimit, Words
 
 OPENAI = "https://api.openai.com/v1"
-# The variables that a run file may name: keys for such servers, which buy answers and no more.
-KEYS = (
-    "OPENAI_API_KEY",
-    "AZURE_OPENAI_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GEMINI_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "OPENROUTER_API_KEY",
-    "TOGETHER_API_KEY",
-)
+# To whose servers a key may go without a question. Azure's hosts belong to their customers.
+VENDORS = {
+    "OPENAI_API_KEY": ("api.openai.com",),
+    "DEEPSEEK_API_KEY": ("api.deepseek.com",),
+    "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
+    "GROQ_API_KEY": ("api.groq.com",),
+    "MISTRAL_API_KEY": ("api.mistral.ai",),
+    "OPENROUTER_API_KEY": ("openrouter.ai",),
+    "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
+}
+HOSTS = tuple(host for hosts in VENDORS.values() for host in hosts)
 # Fields of a request that the plugin sets itself.
 OWN = frozenset({"model", "messages", "stream", "n", "logprobs", "top_logprobs"})
 
@@ -35,14 +35,16 @@ class AskingOptions(Options):
 
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(description="the model as the server calls it (gpt-4o-mini, qwen2.5vl:7b)")
+    model: Annotated[str, Words()] = Field(
+        description="the model as the server calls it (gpt-4o-mini, qwen2.5vl:7b)"
+    )
     temperature: NonNegativeFloat | None = Field(
         default=0.0, description="0 takes the likeliest words; `none` leaves it to the server"
     )
     max_tokens: PositiveInt | None = Field(
         default=64, description="longest answer in tokens; `none` leaves it to the server"
     )
-    extra: dict[str, Any] = Field(
+    extra: Annotated[dict[str, Any], Words()] = Field(
         default={}, description="further fields of a request: {seed: 1, reasoning_effort: low}"
     )
 
@@ -57,14 +59,14 @@ class AskingOptions(Options):
 class EndpointOptions(AskingOptions):
     """Which server is asked, how requests are sent, and what they may cost."""
 
-    base_url: str | None = Field(
+    base_url: Annotated[str | None, NamesHost(HOSTS)] = Field(
         default=None,
         description=f"address of the server up to /v1; default: OPENAI_BASE_URL, else {OPENAI}",
     )
-    key_env: Annotated[str, EnvironmentName(known=KEYS)] = Field(
-        default="OPENAI_API_KEY", description="the environment variable that holds the key"
-    )
-    insecure: Annotated[bool, CommandLineOnly()] = Field(
+    key_env: Annotated[
+        str, NamesSecret(vendors=VENDORS, host="base_url", usual="api.openai.com")
+    ] = Field(default="OPENAI_API_KEY", description="the environment variable that holds the key")
+    insecure: Annotated[bool, OpensGuard("key and images are sent in clear")] = Field(
         default=False,
         description="allow http:// to another machine: who is on the way reads key and images",
     )
@@ -80,7 +82,7 @@ class EndpointOptions(AskingOptions):
     backoff: PositiveFloat = Field(
         default=1.0, description="seconds before the first retry, twice as long before each next"
     )
-    max_answer: PositiveFloat = Field(
+    max_answer: Annotated[PositiveFloat, RaisesLimit("an answer can fill the memory")] = Field(
         default=8.0,
         description="MiB of the largest answer that is read; 8 are 5,000 tokens with "
         "20 log-probabilities each",
@@ -115,11 +117,15 @@ class EndpointOptions(AskingOptions):
 class OpenAIOptions(EndpointOptions):
     """Options of the model `openai`; the part after `openai:` is `model`."""
 
-    prompt: str = Field(
+    prompt: Annotated[str, Words()] = Field(
         default="{question}", description="text of a request, with {question} in it"
     )
-    question: str = Field(default="", description="asked where a sample has no question")
-    system: str = Field(default="", description="system message before every question")
+    question: Annotated[str, Words()] = Field(
+        default="", description="asked where a sample has no question"
+    )
+    system: Annotated[str, Words()] = Field(
+        default="", description="system message before every question"
+    )
     scoring: Literal["auto", "words", "letters"] = Field(
         default="auto",
         description="`words`: the question as it is; `letters`: the choices listed as (A) (B) ...; "
@@ -153,7 +159,9 @@ class OpenAIOptions(EndpointOptions):
 class OpenAIWriterOptions(EndpointOptions):
     """Options of the tool `openai`; the part after `openai:` is `model`."""
 
-    system: str = Field(default="", description="system message before every prompt")
+    system: Annotated[str, Words()] = Field(
+        default="", description="system message before every prompt"
+    )
     max_tokens: PositiveInt | None = Field(
         default=512, description="longest text in tokens; `none` leaves it to the server"
     )

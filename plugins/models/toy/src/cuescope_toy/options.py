@@ -1,10 +1,10 @@
 """The options of the three models."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesPlugin, Options
 from cuescope_sdk.models import ZeroShotOptions
 
 # Of toy-fusion: its shape is known before its weights.
@@ -17,12 +17,12 @@ class TrainingOptions(Options):
 
     argument: ClassVar[str | None] = "data"
 
-    data: str | None = Field(
+    data: Annotated[str | None, NamesPlugin()] = Field(
         default=None,
         description="SPEC of the data set to train on (its splits train and val; toy-clip takes "
         "train alone); default: the audited one",
     )
-    data_options: dict[str, Any] = Field(
+    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         default={}, description="options of `data`, as {train: 2000}"
     )
     seed: int | None = Field(
@@ -33,11 +33,11 @@ class TrainingOptions(Options):
 class ToyOptions(TrainingOptions):
     """Options of `toy`."""
 
-    encoder: str = Field(
+    encoder: Annotated[str, NamesPlugin()] = Field(
         default="builtin",
         description="frozen image encoder: builtin, or the SPEC of any model with embeddings",
     )
-    encoder_options: dict[str, Any] = Field(
+    encoder_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         default={}, description="options of `encoder`, as {checkpoint: FILE}"
     )
     frames: Literal["all", "first", "middle"] = Field(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from cuescope_sdk import CommandLineOnly, Context, Options, UserError
+from cuescope_sdk import Context, NamesRepository, Options, RunsCode, UserError, Words
 from cuescope_sdk.models import ZeroShotOptions
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ class StockOptions(Options):
     argument: ClassVar[str | None] = "model"
 
     model: str = Field(description="a folder that save_pretrained wrote, or a hub id")
-    revision: str | None = Field(
+    revision: Annotated[str | None, NamesRepository()] = Field(
         default=None, description="branch, tag or commit of a hub id; default: main"
     )
-    trust_remote_code: Annotated[bool, CommandLineOnly()] = Field(
+    trust_remote_code: Annotated[bool, RunsCode()] = Field(
         default=False, description="run Python files that come with the model; read them first"
     )
 
@@ -110,7 +110,7 @@ def _quantization(bits: str, dtype: str) -> Any:
 class TransformersOptions(StockOptions, ZeroShotOptions):
     """Options of `transformers`."""
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         description="a folder that save_pretrained wrote, or a hub id "
         "(openai/clip-vit-base-patch16): CLIP, SigLIP, SigLIP 2, X-CLIP, or an image tower alone"
     )
@@ -119,7 +119,7 @@ class TransformersOptions(StockOptions, ZeroShotOptions):
 class VLMOptions(LargeOptions):
     """Options of `transformers-vlm`."""
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         description="a folder that save_pretrained wrote, or a hub id (Qwen/Qwen2.5-VL-3B-Instruct)"
         ": any image- or video-text-to-text model"
     )
@@ -129,10 +129,10 @@ class VLMOptions(LargeOptions):
         "answer; `letters`, the choices listed as (A) (B) ... and the logits of the letters",
     )
     max_new_tokens: PositiveInt = Field(default=32, description="longest answer in tokens")
-    prompt: str = Field(
+    prompt: Annotated[str, Words()] = Field(
         default="{question}", description="the user's words; the question replaces {question}"
     )
-    question: str = Field(
+    question: Annotated[str, Words()] = Field(
         default="", description="asked where a sample has no question; default: nothing is"
     )
     fps: PositiveFloat = Field(
@@ -155,10 +155,12 @@ class VLMOptions(LargeOptions):
 class WriterOptions(LargeOptions):
     """Options of `transformers-llm`."""
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         description="a folder that save_pretrained wrote, or a hub id (Qwen/Qwen2.5-7B-Instruct)"
     )
-    system: str = Field(default="", description="the system message before every prompt")
+    system: Annotated[str, Words()] = Field(
+        default="", description="the system message before every prompt"
+    )
     max_new_tokens: PositiveInt = Field(default=512, description="longest text in tokens")
     batch_size: PositiveInt = Field(default=8, description="prompts that go through together")
 

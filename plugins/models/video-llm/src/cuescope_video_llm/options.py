@@ -1,11 +1,11 @@
 """The options of both models."""
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesRepository, Options, Words
 
 BLIP2 = "blip2_pretrained_flant5xxl.pth"
 
@@ -18,15 +18,19 @@ class VideoLLMOptions(Options):
     checkpoint: Path = Field(description="the authors' checkpoint (.pth): what they trained")
     vision: Path = Field(description="the frozen image encoder: eva_vit_g.pth of BLIP-2")
     qformer: Path = Field(description=f"the frozen Q-Former of BLIP-2: {BLIP2}")
-    llm: str = Field(description="folder or hub id of the language model, with its tokenizer")
-    revision: str | None = Field(None, description="commit or tag of the hub, of `llm`")
+    llm: Annotated[str, NamesRepository()] = Field(
+        description="folder or hub id of the language model, with its tokenizer"
+    )
+    revision: Annotated[str | None, NamesRepository()] = Field(
+        None, description="commit or tag of the hub, of `llm`"
+    )
     vision_layers: PositiveInt = Field(
         39, description="layers of the image encoder that are used; the file has one more"
     )
     vision_head_dim: PositiveInt = Field(88, description="width of an attention head in there")
     head_dim: PositiveInt = Field(64, description="width of an attention head of the Q-Formers")
-    system: str = Field("", description="text before the conversation")
-    note: str = Field(
+    system: Annotated[str, Words()] = Field("", description="text before the conversation")
+    note: Annotated[str, Words()] = Field(
         "", description="text after the video; {frames} is their number, {seconds} their times"
     )
     max_new_tokens: PositiveInt = Field(512, description="longest answer, in tokens")
@@ -47,7 +51,9 @@ class ClipViLOptions(Options):
 
     checkpoint: Path = Field(description="the authors' checkpoint, fine-tuned for VQA (.pth)")
     answers: Path = Field(description="their answers in the order of classes: a JSON list")
-    tokenizer: str = Field("bert-base-uncased", description="folder or hub id of the tokenizer")
+    tokenizer: Annotated[str, NamesRepository()] = Field(
+        "bert-base-uncased", description="folder or hub id of the tokenizer"
+    )
     head_dim: PositiveInt = Field(64, description="width of an attention head")
 
 

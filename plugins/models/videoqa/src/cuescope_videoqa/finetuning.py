@@ -13,11 +13,21 @@ and All-in-one has none). FrozenBiLM trains what its checkpoint holds; the langu
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from cuescope_sdk import Cell, HasSplits, Options, Plugin, Sample, Table, UserError
+from cuescope_sdk import (
+    Cell,
+    HasSplits,
+    NamesPart,
+    NamesPlugin,
+    Options,
+    Plugin,
+    Sample,
+    Table,
+    UserError,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -42,13 +52,19 @@ class FinetuneOptions(Options):
     )
     checkpoint: Path = Field(description="where training starts: the authors' pretrained file")
     out: Path = Field(description="file of the trained weights (.pth)")
-    model_options: Mapping[str, Any] = Field({}, description="options of that model, as YAML")
-    data: str = Field(
+    model_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that model, as YAML"
+    )
+    data: Annotated[str, NamesPlugin()] = Field(
         "clavi:./Charades", description="SPEC of a data set with splits, as next-qa:./NExT-QA"
     )
-    data_options: Mapping[str, Any] = Field({}, description="its options, as YAML")
-    train: str = Field("train", description="split to train on")
-    val: str = Field("val", description="split whose balanced accuracy chooses the epoch")
+    data_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="its options, as YAML"
+    )
+    train: Annotated[str, NamesPart()] = Field("train", description="split to train on")
+    val: Annotated[str, NamesPart()] = Field(
+        "val", description="split whose balanced accuracy chooses the epoch"
+    )
     epochs: PositiveInt | None = Field(None, description="default: table 14 of the paper")
     learning_rate: PositiveFloat | None = Field(None, description="default: table 14 of the paper")
     batch_size: PositiveInt = Field(32, description="questions in a batch")

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesRepository, Options, Words
 
 HeadDim = Annotated[
     PositiveInt, Field(description="width of an attention head, which no tensor tells")
@@ -21,7 +21,7 @@ class VideoQAOptions(Options):
     answers: Path | None = Field(
         default=None, description="the authors' vocabulary for open questions: JSON, answer: number"
     )
-    text_encoder: str = Field(
+    text_encoder: Annotated[str, NamesRepository()] = Field(
         default="bert-base-uncased", description="folder or hub id of the tokenizer"
     )
 
@@ -34,7 +34,7 @@ class JustAskOptions(VideoQAOptions):
         default=None,
         description="S3D features of the videos: the authors' s3d.pth, or a folder of ID.npy",
     )
-    text_encoder: str = Field(
+    text_encoder: Annotated[str, NamesRepository()] = Field(
         default="distilbert-base-uncased", description="folder or hub id of the tokenizer"
     )
     question_tokens: PositiveInt = Field(20, description="positions of the question")
@@ -49,11 +49,11 @@ class FrozenBiLMOptions(VideoQAOptions):
         description="CLIP ViT-L/14 features of the videos: the authors' clipvitl14.pth, or a "
         "folder of ID.npy; without it they are computed with `vision`",
     )
-    vision: str = Field(
+    vision: Annotated[str, NamesRepository()] = Field(
         default="openai/clip-vit-large-patch14",
         description="folder or hub id of the CLIP that frames go through",
     )
-    text_encoder: str = Field(
+    text_encoder: Annotated[str, NamesRepository()] = Field(
         default="microsoft/deberta-v2-xlarge",
         description="folder or hub id of the language model: its config, tokenizer, and the "
         "frozen weights that the checkpoint leaves out",
@@ -61,8 +61,10 @@ class FrozenBiLMOptions(VideoQAOptions):
     video_features: PositiveInt = Field(10, description="positions of the video")
     text_tokens: PositiveInt = Field(256, description="the prompt is cut after so many tokens")
     answer_tokens: PositiveInt = Field(5, description="an answer is cut after so many tokens")
-    prefix: str = Field("", description="text before the question")
-    suffix: str = Field(".", description="text after the mask; '' hides the end token too")
+    prefix: Annotated[str, Words()] = Field("", description="text before the question")
+    suffix: Annotated[str, Words()] = Field(
+        ".", description="text after the mask; '' hides the end token too"
+    )
     multiple_choice: Literal["auto", "vocabulary", "yes-no"] = Field(
         "auto",
         description="vocabulary: choices are scored at the mask; yes-no: each choice has a prompt "

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, PositiveInt, field_validator
 
-from cuescope_sdk import CommandLineOnly, Options
+from cuescope_sdk import NamesRepository, Options, RunsCode, Words
 
 
 class VLLMOptions(Options):
@@ -12,9 +12,13 @@ class VLLMOptions(Options):
 
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(description="a folder that save_pretrained wrote, or a hub id")
-    revision: str | None = Field(None, description="branch, tag or commit of a hub id")
-    trust_remote_code: Annotated[bool, CommandLineOnly()] = Field(
+    model: Annotated[str, NamesRepository()] = Field(
+        description="a folder that save_pretrained wrote, or a hub id"
+    )
+    revision: Annotated[str | None, NamesRepository()] = Field(
+        None, description="branch, tag or commit of a hub id"
+    )
+    trust_remote_code: Annotated[bool, RunsCode()] = Field(
         False, description="run Python files that come with the model; read them first"
     )
     gpus: PositiveInt = Field(1, description="GPUs over which the model is spread")
@@ -24,10 +28,12 @@ class VLLMOptions(Options):
         None, description="most tokens of prompt and answer; default: the model's own"
     )
     max_new_tokens: PositiveInt = Field(32, description="longest answer in tokens")
-    prompt: str = Field(
+    prompt: Annotated[str, Words()] = Field(
         "{question}", description="the user's words; the question replaces {question}"
     )
-    question: str = Field("", description="asked where a sample has no question")
+    question: Annotated[str, Words()] = Field(
+        "", description="asked where a sample has no question"
+    )
 
     @field_validator("prompt")
     @classmethod

@@ -1,11 +1,11 @@
 """Options of every detector and segmenter."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, field_validator
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesPlugin, NamesRepository, Options, Words
 from cuescope_sdk.tools import DetectionOptions
 
 MODEL = "a folder that save_pretrained wrote, or a hub id"
@@ -17,7 +17,7 @@ class PretrainedOptions(Options):
     argument: ClassVar[str | None] = "model"
 
     model: str = Field(description=MODEL)
-    revision: str | None = Field(
+    revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
 
@@ -29,8 +29,12 @@ class OpenVocabularyOptions(DetectionOptions, PretrainedOptions):
 class OwlOptions(OpenVocabularyOptions):
     """Options of `owl`; the default is SpurLens's detector."""
 
-    model: str = Field("google/owlv2-base-patch16-ensemble", description=MODEL)
-    prompt: str = Field("{name}", description="what is searched for, as in 'a photo of a {name}'")
+    model: Annotated[str, NamesRepository()] = Field(
+        "google/owlv2-base-patch16-ensemble", description=MODEL
+    )
+    prompt: Annotated[str, Words()] = Field(
+        "{name}", description="what is searched for, as in 'a photo of a {name}'"
+    )
 
     @field_validator("prompt")
     @classmethod
@@ -43,7 +47,9 @@ class OwlOptions(OpenVocabularyOptions):
 class GroundingDinoOptions(OpenVocabularyOptions):
     """Options of `grounding-dino`."""
 
-    model: str = Field("IDEA-Research/grounding-dino-base", description=MODEL)
+    model: Annotated[str, NamesRepository()] = Field(
+        "IDEA-Research/grounding-dino-base", description=MODEL
+    )
     one_by_one: bool = Field(
         False, description="a pass a name: slower, and no name changes the answer for another"
     )
@@ -57,7 +63,7 @@ class GroundingDinoOptions(OpenVocabularyOptions):
 class CocoOptions(PretrainedOptions):
     """Options of `coco-detector`."""
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         "facebook/detr-resnet-50",
         description="DETR, RT-DETR, YOLOS ...: a folder that save_pretrained wrote, or a hub id; "
         "or a file of torchvision's Faster R-CNN weights (.pth, .safetensors)",
@@ -75,11 +81,13 @@ class CocoOptions(PretrainedOptions):
 class GroundedSamOptions(PretrainedOptions):
     """Options of `sam`."""
 
-    model: str = Field("facebook/sam-vit-base", description=MODEL)
-    detector: str = Field(
+    model: Annotated[str, NamesRepository()] = Field("facebook/sam-vit-base", description=MODEL)
+    detector: Annotated[str, NamesPlugin()] = Field(
         "owl", description="SPEC of the tool that finds the boxes: owl:MODEL, annotations ..."
     )
-    detector_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    detector_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that tool"
+    )
     threshold: float = Field(
         0.3, ge=0, lt=1, description="boxes must score more than this to be outlined"
     )

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
-from cuescope_sdk import CommandLineOnly, Options
+from cuescope_sdk import NamesRepository, Options, RunsCode, Words
 
 MODEL = "a folder that save_pretrained wrote, or a hub id"
 Dtype = Literal["float32", "float16", "bfloat16"]
@@ -16,11 +16,13 @@ class EditorOptions(Options):
     argument: ClassVar[str | None] = "model"
 
     model: str = Field(description=MODEL)
-    revision: str | None = Field(
+    revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
-    prompt: str = Field("{instruction}", description="what the pipeline reads")
-    negative_prompt: str | None = Field(None, description="what the image shall not show")
+    prompt: Annotated[str, Words()] = Field("{instruction}", description="what the pipeline reads")
+    negative_prompt: Annotated[str | None, Words()] = Field(
+        None, description="what the image shall not show"
+    )
     steps: PositiveInt = Field(30, description="denoising steps (COVAR, A.6: 30)")
     guidance: float | None = Field(
         None, ge=0, description="classifier-free guidance; default: the pipeline's own (SD: 7.5)"
@@ -35,7 +37,7 @@ class EditorOptions(Options):
     )
     images: PositiveInt = Field(1, description="images that the pipeline is given at once")
     dtype: Dtype | None = Field(None, description="of the weights; default: that of the command")
-    trust_remote_code: Annotated[bool, CommandLineOnly()] = Field(
+    trust_remote_code: Annotated[bool, RunsCode()] = Field(
         False, description="run code of the pipeline's own; read it first"
     )
 
@@ -50,17 +52,21 @@ class EditorOptions(Options):
 class InpaintOptions(EditorOptions):
     """Options of `inpaint`; the default is the paper's kind of model."""
 
-    model: str = Field("stable-diffusion-v1-5/stable-diffusion-inpainting", description=MODEL)
+    model: Annotated[str, NamesRepository()] = Field(
+        "stable-diffusion-v1-5/stable-diffusion-inpainting", description=MODEL
+    )
     strength: float = Field(
         1.0,
         gt=0,
         le=1,
         description="1: nothing of what lay under the mask is left; less starts from it",
     )
-    controlnet: str | None = Field(
+    controlnet: Annotated[str | None, NamesRepository()] = Field(
         None, description="a ControlNet beside the pipeline: a folder, or a hub id"
     )
-    controlnet_revision: str | None = Field(None, description="as revision, of the ControlNet")
+    controlnet_revision: Annotated[str | None, NamesRepository()] = Field(
+        None, description="as revision, of the ControlNet"
+    )
     control: Literal["inpaint", "image"] = Field(
         "inpaint",
         description="what the ControlNet sees: the image with its masked pixels marked as such, "
@@ -71,7 +77,7 @@ class InpaintOptions(EditorOptions):
 class InstructOptions(EditorOptions):
     """Options of `instruct`."""
 
-    model: str = Field("Qwen/Qwen-Image-Edit", description=MODEL)
+    model: Annotated[str, NamesRepository()] = Field("Qwen/Qwen-Image-Edit", description=MODEL)
     image_guidance: float | None = Field(
         None,
         ge=0,

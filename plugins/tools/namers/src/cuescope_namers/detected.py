@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
 from cuescope_namers.words import read_words
-from cuescope_sdk import Context, Detection, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, Detection, NamesPlugin, Options, Plugin, UserError, digest
 from cuescope_sdk.tools import FrameGroup, NameGuess, best_name, cached_detector
 
 
@@ -19,8 +19,12 @@ class DetectedOptions(Options):
 
     argument: ClassVar[str | None] = "detector"
 
-    detector: str = Field(description="SPEC of the detector: owl, onnx-detector:FILE")
-    detector_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    detector: Annotated[str, NamesPlugin()] = Field(
+        description="SPEC of the detector: owl, onnx-detector:FILE"
+    )
+    detector_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that tool"
+    )
     words: Path | None = Field(
         None, description="a file with one name a line; default: those that the detector knows"
     )

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, PositiveInt
 
 from cuescope_namers.words import read_words
-from cuescope_sdk import Context, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, NamesFile, NamesPlugin, Options, Plugin, UserError, digest
 from cuescope_sdk.language import EACH, parse_list, proposal_prompts
 from cuescope_sdk.models import Templates, prompts_of, templates_of
 from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
@@ -40,7 +40,7 @@ class VocabularyOptions(Options):
     argument: ClassVar[str | None] = "words"
 
     words: Path = Field(description="a file with one word or short name a line")
-    templates: str = Field(
+    templates: Annotated[str, NamesFile(or_words=True)] = Field(
         "plain", description="prompts around each word: plain, raw, or a file, as for models"
     )
 
@@ -68,12 +68,14 @@ class WrittenOptions(Options):
 
     argument: ClassVar[str | None] = "generator"
 
-    generator: str = Field(
+    generator: Annotated[str, NamesPlugin()] = Field(
         description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"
     )
-    generator_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    generator_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that tool"
+    )
     each: PositiveInt = Field(EACH, description="names asked for in each of four ways, a label")
-    templates: str = Field(
+    templates: Annotated[str, NamesFile(or_words=True)] = Field(
         "plain", description="prompts around each word: plain, raw, or a file, as for models"
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log, sqrt
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
@@ -13,6 +13,7 @@ from cuescope_sdk import (
     Context,
     Dataset,
     HasSplits,
+    NamesPart,
     Options,
     Plugin,
     Sample,
@@ -34,7 +35,7 @@ class CoOccurrenceOptions(Options):
     source: Source = Field(
         "all", description="names of `annotations` (boxes and objects), of `captions`, or `all`"
     )
-    split: str | None = Field(
+    split: Annotated[str | None, NamesPart()] = Field(
         None, description="count in this split (`train`); default: the audited one"
     )
     least: PositiveInt = Field(5, description="images of the class with the name, or more")

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from itertools import chain, zip_longest
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, NamesPlugin, Options, Plugin, UserError, digest
 from cuescope_sdk.language import ANGLES, EACH, proposal_prompts
 from cuescope_sdk.tools import normalise_name
 
@@ -16,10 +16,12 @@ class LLMOptions(Options):
 
     argument: ClassVar[str | None] = "generator"
 
-    generator: str = Field(
+    generator: Annotated[str, NamesPlugin()] = Field(
         description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"
     )
-    generator_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    generator_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that tool"
+    )
     each: PositiveInt = Field(EACH, description="names asked for in each of the four ways")
 
 

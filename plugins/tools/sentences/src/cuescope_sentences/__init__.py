@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, LazyWeights, Options, Plugin, digest
+from cuescope_sdk import Context, LazyWeights, NamesRepository, Options, Plugin, digest
 from cuescope_sdk.models import unit
 
 
@@ -17,11 +17,11 @@ class SentenceOptions(Options):
 
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
         description="a folder that SentenceTransformer.save wrote, or a hub id",
     )
-    revision: str | None = Field(
+    revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
     sentences: PositiveInt = Field(64, description="sentences that the network reads at once")

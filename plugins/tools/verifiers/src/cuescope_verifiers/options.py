@@ -1,11 +1,11 @@
 """Options of the verifiers."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesPlugin, NamesRepository, Options, Words
 from cuescope_sdk.grounding import ClaimKind
 from cuescope_verifiers.phrases import WORDS
 
@@ -15,8 +15,12 @@ class BoxOptions(Options):
 
     argument: ClassVar[str | None] = "detector"
 
-    detector: str = Field("owl", description="SPEC of the tool that finds boxes: owl:MODEL ...")
-    detector_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    detector: Annotated[str, NamesPlugin()] = Field(
+        "owl", description="SPEC of the tool that finds boxes: owl:MODEL ..."
+    )
+    detector_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that tool"
+    )
     threshold: float = Field(
         0.1, ge=0, lt=1, description="boxes must score more than this to be evidence"
     )
@@ -46,12 +50,12 @@ class TrackOptions(BoxOptions):
 class DepthOptions(BoxOptions):
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         "depth-anything/Depth-Anything-V2-Metric-Indoor-Small-hf",
         description="Depth Anything, DPT, ZoeDepth ...: a folder that save_pretrained wrote, or a "
         "hub id; only metric ones tell whether the camera goes ahead",
     )
-    revision: str | None = Field(
+    revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
     nearer: float = Field(
@@ -71,10 +75,12 @@ class DepthOptions(BoxOptions):
 class ImageTextOptions(Options):
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(
+    model: Annotated[str, NamesPlugin()] = Field(
         "open-clip:ViT-B-16/openai", description="SPEC of a model with an image and a text tower"
     )
-    model_options: Mapping[str, Any] = Field({}, description="options of that model")
+    model_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that model"
+    )
     kinds: tuple[ClaimKind, ...] = Field(
         ("entity", "attribute", "relation", "action"),
         description="claims that it is asked about; a model of still pictures may know no action",
@@ -90,14 +96,14 @@ class ImageTextOptions(Options):
 class ActionOptions(Options):
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         "microsoft/xclip-base-patch32",
         description="X-CLIP or VideoMAE: a folder that save_pretrained wrote, or a hub id",
     )
-    revision: str | None = Field(
+    revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
-    alternatives: tuple[str, ...] = Field(
+    alternatives: Annotated[tuple[str, ...], Words()] = Field(
         tuple(WORDS["alternatives"]),
         min_length=1,
         description="X-CLIP: sentences that a claim competes with; those of its verb are left out",
@@ -126,11 +132,11 @@ class CameraOptions(Options):
 class CombinedOptions(Options):
     argument: ClassVar[str | None] = "verifiers"
 
-    verifiers: tuple[str, ...] = Field(
+    verifiers: Annotated[tuple[str, ...], NamesPlugin()] = Field(
         ("scene-graph", "camera"),
         min_length=1,
         description="SPECs in order: scene-graph,tracks:owl,image-text:open-clip:ViT-B-16/openai",
     )
-    options: Mapping[str, Mapping[str, Any]] = Field(
+    options: Annotated[Mapping[str, Mapping[str, Any]], NamesPlugin()] = Field(
         {}, description="options of each, under its SPEC"
     )

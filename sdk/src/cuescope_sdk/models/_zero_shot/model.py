@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -13,6 +13,7 @@ from cuescope.capabilities import Capabilities, LazyWeights
 from cuescope.context import Context
 from cuescope.errors import UserError
 from cuescope.plugin import Plugin
+from cuescope.trust.risks import NamesFile
 from cuescope.types import Frame, Options, Output, Response, Trial
 from cuescope_sdk.models._refusals import refuse_unanswerable
 from cuescope_sdk.models._zero_shot.heads import (
@@ -40,7 +41,7 @@ OUTPUTS: frozenset[Output] = frozenset(("logits", "embedding"))
 class ZeroShotOptions(Options):
     """How choices become texts; a model plugin adds where its weights are."""
 
-    templates: str = Field(
+    templates: Annotated[str, NamesFile(or_words=True)] = Field(
         default="plain",
         description="prompts around each choice: plain, raw (the text as it stands), action28, "
         "pneumonia-progression (for improving and worsening; also of MS-CXR-T's other findings), a "

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field
@@ -13,11 +13,14 @@ from cuescope_sdk import (
     Context,
     HasPlantedCues,
     HasSplits,
+    NamesPart,
+    NamesPlugin,
     Options,
     PlantedCue,
     Plugin,
     Sample,
     UserError,
+    Words,
     derive,
     digest,
     generator,
@@ -31,9 +34,13 @@ class PlantedOptions(Options):
 
     argument: ClassVar[str | None] = "world"
 
-    world: str = Field(description="SPEC of the data set, as scenes or moving-shapes:none")
-    world_options: dict[str, Any] = Field({}, description="its options")
-    cues: dict[str, Kind] = Field({}, description="label -> cue that goes with it")
+    world: Annotated[str, NamesPlugin()] = Field(
+        description="SPEC of the data set, as scenes or moving-shapes:none"
+    )
+    world_options: Annotated[dict[str, Any], NamesPlugin()] = Field({}, description="its options")
+    cues: Annotated[dict[str, Kind], Words()] = Field(
+        {}, description="label -> cue that goes with it"
+    )
     rate: float = Field(0.9, ge=0, le=1, description="share of a label's samples that show its cue")
     elsewhere: float = Field(0.1, ge=0, le=1, description="share of the others that show it")
     rates: dict[Kind, tuple[float, float]] = Field(
@@ -49,7 +56,7 @@ class PlantedOptions(Options):
     frames: float = Field(
         1.0, gt=0, le=1, description="share of the frames of a sample with it, one after the other"
     )
-    split: str = Field("val", description="which split to show")
+    split: Annotated[str, NamesPart()] = Field("val", description="which split to show")
     seed: int = Field(0, ge=0, description="another seed, other samples show the cue")
 
 

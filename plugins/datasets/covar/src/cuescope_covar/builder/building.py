@@ -109,10 +109,10 @@ class Builder:
         kept = self._keep_all or not draft.dropped
         image = f"images/{place}.png" if kept else ""
         mask = f"masks/{place}.png" if kept and draft.mask is not None else ""
-        if image:
-            self.folder.write_image(image, draft.image)
+        image_digest = self.folder.write_image(image, draft.image) if image else ""
+        mask_digest = ""
         if mask and draft.mask is not None:
-            self.folder.write_mask(mask, draft.mask)
+            mask_digest = self.folder.write_mask(mask, draft.mask)
         return Row(
             image=image,
             mask=mask,
@@ -132,6 +132,8 @@ class Builder:
             licence=source.licence or recipe.licence,
             kept_exactly=draft.variant.subset != "viewpoint",  # `paint` refuses anything else
             dropped=draft.dropped,
+            image_digest=image_digest,
+            mask_digest=mask_digest,
             **{f"score_{name}": value for name, value in draft.scores.items()},
         )
 

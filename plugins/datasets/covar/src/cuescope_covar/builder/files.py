@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,9 +14,11 @@ from typing import Any
 import cv2
 import numpy as np
 
+from cuescope.sealed import DamagedFileError
+from cuescope.whole_files import write_atomically
 from cuescope_covar.builder.geometry import Mask, Pixels
-from cuescope_covar.manifest import MANIFEST, Row, read_manifest
-from cuescope_sdk import UserError, digest
+from cuescope_covar.manifest import MANIFEST, Row, picture_digest, read_manifest
+from cuescope_sdk import BadDataError, Context, UserError, digest
 
 SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
@@ -52,17 +55,33 @@ class BuildFolder:
             self.folder.mkdir(parents=True, exist_ok=True)
             _write(self.folder / SETTINGS, json.dumps(self._settings, indent=1).encode() + b"\n")
 
-    def write_image(self, name: str, image: Pixels) -> None:
-        """A lossless PNG inside the folder."""
-        self._write_png(name, cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+    def forget_changed(self, context: Context) -> None:
+        """Forget the rows whose pictures are not those that were written: they are made again."""
+        changed: list[str] = []
+        with context.progress("Checking images", len(self.rows)) as advance:
+            for row in self.rows.values():
+                if not self._is_as_written(row):
+                    changed.append(row.key)
+                advance(1)
+        for key in changed:
+            del self.rows[key]
+        if changed:
+            context.announce(
+                f"{len(changed):,} images are not as they were built, and are made again, "
+                f"'{changed[0]}' among them"
+            )
 
-    def write_mask(self, name: str, mask: Mask) -> None:
-        """White on black."""
-        self._write_png(name, mask.astype(np.uint8) * 255)
+    def write_image(self, name: str, image: Pixels) -> str:
+        """A lossless PNG inside the folder; the digest of the file."""
+        return self._write_png(name, cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+
+    def write_mask(self, name: str, mask: Mask) -> str:
+        """White on black; the digest of the file."""
+        return self._write_png(name, mask.astype(np.uint8) * 255)
 
     def add(self, rows: Sequence[Row]) -> None:
         """Rows whose files are written: a kill after this loses none of them."""
-        lines = "".join(f"{json.dumps(asdict(row))}\n" for row in rows)
+        lines = "".join(map(_journal_line, rows))
         with self.telling(), (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
             file.write(lines)
             file.flush()
@@ -88,15 +107,28 @@ class BuildFolder:
                 + ", and the same command goes on from there",
             ) from error
 
-    def _write_png(self, name: str, pixels: np.ndarray) -> None:
-        _, content = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION])
+    def _write_png(self, name: str, pixels: np.ndarray) -> str:
+        _, encoded = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION])
+        content = encoded.tobytes()
         with self.telling():
             file = self.folder / name
             try:
-                file.write_bytes(content.tobytes())
+                file.write_bytes(content)
             except FileNotFoundError:  # its folder: the first image of a source and background
                 file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(content.tobytes())
+                file.write_bytes(content)
+        return picture_digest(content)
+
+    def _is_as_written(self, row: Row) -> bool:
+        pictures = {row.image: row.image_digest, row.mask: row.mask_digest}
+        try:
+            digests = {name: self._picture_digest(name) for name in pictures if name}
+        except OSError:
+            return False
+        return all(digests[name] == pictures[name] for name in digests)
+
+    def _picture_digest(self, name: str) -> str:
+        return picture_digest((self.folder / name).read_bytes())
 
     def _require_same(self, file: Path) -> None:
         try:
@@ -118,22 +150,43 @@ class BuildFolder:
                 )
 
     def _known(self) -> Iterator[Row]:
-        """The rows of the manifest and of the journal whose image is there; a torn line is none."""
+        """The rows of the manifest and of the journal, which is newer.
+
+        What is not as it was written is no row: its image is made again.
+        """
         if (self.folder / MANIFEST).is_file():
-            yield from read_manifest(self.folder)[0]
+            try:
+                yield from read_manifest(self.folder)[0]
+            except (DamagedFileError, BadDataError) as error:
+                warnings.warn(f"its images are made again: {error}", stacklevel=2)
         journal = self.folder / JOURNAL
         if not journal.is_file():
             return
-        whole = 0
-        for line in journal.read_bytes().splitlines(keepends=True):
-            try:
-                row = Row(**json.loads(line))
-            except (ValueError, TypeError):
-                break  # written as the process was killed, so it is the last
-            whole += len(line)
-            yield row
-        with journal.open("r+b") as file:
-            file.truncate(whole)
+        lines = journal.read_bytes().splitlines(keepends=True)
+        rows = [_journal_row(line) for line in lines]
+        yield from (row for row in rows if row is not None)
+        if None in rows:  # torn as the process was killed, or damaged
+            sound = (line for line, row in zip(lines, rows, strict=True) if row is not None)
+            write_atomically(journal, b"".join(sound))
+
+
+def _journal_line(row: Row) -> str:
+    content = asdict(row)
+    return json.dumps({"row": content, "seal": _seal_of(content)}) + "\n"
+
+
+def _journal_row(line: bytes) -> Row | None:
+    """The row of a line of the journal, None where it is not what was written."""
+    try:
+        stored = json.loads(line)
+        row = Row(**stored["row"])
+        return row if stored["seal"] == _seal_of(stored["row"]) else None
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _seal_of(row: Mapping[str, Any]) -> str:
+    return digest("covar journal", row)
 
 
 def file_name(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
 from cuescope_covar.builder.drafts import Draft, of_variants, on_background, paint
 from cuescope_covar.builder.recipe import NamedEditor, Recipe
 from cuescope_covar.builder.sources import Source, Sources
@@ -42,20 +43,18 @@ class Filter:
             draft.scores = quality.scores
             draft.dropped = draft.dropped or quality.reason
 
-    def calibrate(self, sources: Sources, folder: Path, context: Context) -> None:
+    def calibrate(
+        self, sources: Sources, folder: Path, context: Context, *, begun: bool = False
+    ) -> None:
         """Take the limits of this folder, else from clean composites of its photos.
 
-        Raises UserError where those of the folder cannot be read.
+        Raises UserError where those of the folder are not as they were written, and the build has
+        `begun`: images that are there were judged by them.
         """
         self.judges = self.judges.usable(context)
         path = folder / LIMITS
-        if path.is_file():
-            try:
-                self.thresholds = Thresholds.from_json(json.loads(path.read_text()))
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                raise UserError(
-                    f"covar: {path} cannot be read", remedy="Build into another folder with --out"
-                ) from error
+        self.thresholds = _kept_thresholds(path, begun=begun)
+        if self.thresholds is not None:
             return
         recipe = _clean_recipe(self.recipe, context)
         pairs = _pairs(sources.typical(CLEAN_PAIRS), recipe.backgrounds)
@@ -81,15 +80,31 @@ class Filter:
             [case.source.key for case in cases],
             self.false_drops,
         )
-        beside = path.with_name(f".{path.name}.part")
-        beside.write_text(json.dumps(self.thresholds.to_json(), indent=1) + "\n")
-        beside.replace(path)  # whole or not at all
+        text = json.dumps(self.thresholds.to_json(), indent=1) + "\n"
+        write_sealed(path, text.encode())
         if self.thresholds.few:
             context.announce(
                 f"The quality filter knows {len(cases)} clean images only: its limits are the "
                 f"largest of what these show, and more than {self.false_drops:.0%} of good images "
                 "may be dropped"
             )
+
+
+def _kept_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
+    """Those that a build has kept, None where it must set them."""
+    try:
+        content = read_sealed(path, remedy="Build into another folder with --out")
+        return Thresholds.from_json(json.loads(content))
+    except FileNotFoundError:
+        return None
+    except DamagedFileError:
+        if begun:
+            raise
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"covar: {path} cannot be read", remedy="Build into another folder with --out"
+        ) from error
 
 
 def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:

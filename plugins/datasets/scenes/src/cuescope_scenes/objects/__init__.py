@@ -28,6 +28,7 @@ from cuescope_sdk import (
     Plugin,
     Sample,
     UserError,
+    Words,
     derive,
     digest,
     generator,
@@ -63,7 +64,7 @@ class ObjectScenesOptions(Options):
 
     argument: ClassVar[str | None] = "questions"
 
-    planted: Annotated[dict[str, str], BeforeValidator(_known_pairs)] = Field(
+    planted: Annotated[dict[str, str], BeforeValidator(_known_pairs), Words()] = Field(
         PLANTED, description="{class: thing that gives it away}; {} plants nothing"
     )
     strength: float = Field(

@@ -2,12 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Context, Options, Picture, Plugin, Request, Runner, Sample, Table
+from cuescope_sdk import (
+    Context,
+    NamesFile,
+    NamesPlugin,
+    Options,
+    Picture,
+    Plugin,
+    Request,
+    Runner,
+    Sample,
+    Table,
+)
 
 # What computes is imported where it runs: `cuescope bench --help` imports this module.
 if TYPE_CHECKING:
@@ -21,13 +32,15 @@ if TYPE_CHECKING:
 class CovarBenchOptions(Options):
     """`cuescope bench covar --models FILE --data covar:DIR`."""
 
-    models: str = Field(
+    models: Annotated[str, NamesFile(or_words=True)] = Field(
         "toys",
         description="YAML file of {name, model, options, design}; or `paper` (tables 3 and 4), "
         "`appendix` (figures 15 to 18), `toys` (planted truth)",
     )
-    data: str = Field("camera-scenes", description="SPEC of a data set with the eight subsets")
-    data_options: dict[str, Any] = Field({}, description="its options")
+    data: Annotated[str, NamesPlugin()] = Field(
+        "camera-scenes", description="SPEC of a data set with the eight subsets"
+    )
+    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field({}, description="its options")
     photos: PositiveInt | None = Field(
         None, description="so many source photos, of all classes alike; default: all"
     )
@@ -36,10 +49,12 @@ class CovarBenchOptions(Options):
         description="wrong answers of each subset that CCI looks into, drawn by seed; default: "
         "all (each costs about 10 forward passes)",
     )
-    tools: dict[str, str] = Field(
+    tools: Annotated[dict[str, str], NamesPlugin()] = Field(
         {}, description="text-generator=SPEC judges look-alikes; segmenter=SPEC finds the objects"
     )
-    cci_options: dict[str, Any] = Field({}, description="options of `cci`")
+    cci_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="options of `cci`"
+    )
     pictures: NonNegativeInt = Field(1, description="photos whose variants are shown (--html)")
     dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description="of the models")
 

@@ -1,10 +1,10 @@
 """ViCLIP and VideoCLIP-XL, CLIP models that see all frames of a clip together."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Context
+from cuescope_sdk import Context, NamesRepository
 from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ class VideoCLIPOptions(ZeroShotOptions):
 
     argument: ClassVar[str | None] = "model"
 
-    model: str = Field(
+    model: Annotated[str, NamesRepository()] = Field(
         description="a checkpoint of the authors, a folder that holds one, or a hub id: "
         "OpenGVLab/ViCLIP-L-14-hf, OpenGVLab/ViCLIP-B-16-hf, alibaba-pai/VideoCLIP-XL, "
         "OWNER/NAME/FILE"
     )
-    revision: str | None = Field(
+    revision: Annotated[str | None, NamesRepository()] = Field(
         default=None, description="branch, tag or commit of a hub id; default: main"
     )
 

@@ -1,0 +1,1 @@
+"""What a value that nobody typed at this command line may ask for."""

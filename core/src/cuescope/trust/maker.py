@@ -1,0 +1,66 @@
+"""Who made a run: a signature that only this user can write, under a key that never travels."""
+
+import hmac
+import os
+import secrets
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import platformdirs
+
+KEY_BYTES = 32
+_VARIABLE = "CUESCOPE_KEY"
+
+
+def sign(seal: str, answers: Path) -> str | None:
+    """The signature of a seal; None where no key can be kept.
+
+    It is bound to `answers`, the cache folder whose answers the run rests on: a cache folder of
+    somebody else brings no trust along.
+    """
+    key = _key(_key_file())
+    return key and _signature(key, seal, answers)
+
+
+def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
+    """Whether this user signed the seal, with the same cache folder."""
+    key = _key(_key_file())
+    if key is None or signature is None:
+        return False
+    return hmac.compare_digest(_signature(key, seal, answers), signature)
+
+
+def _signature(key: bytes, seal: str, answers: Path) -> str:
+    home = "" if os.environ.get(_VARIABLE) else str(answers.expanduser().resolve())
+    return blake2b(f"{home}\n{seal}".encode(), key=key, digest_size=32).hexdigest()
+
+
+def _key_file() -> Path:
+    """`CUESCOPE_KEY`, for machines that share runs; else a file of the user's data folder."""
+    named = os.environ.get(_VARIABLE)
+    return Path(named).expanduser() if named else platformdirs.user_data_path("cuescope") / "key"
+
+
+@cache
+def _key(file: Path) -> bytes | None:
+    """The key in a file, which is made where it is missing; None where that cannot be."""
+    try:
+        if not file.exists():
+            _make_key(file)
+        content = file.read_bytes()
+    except OSError:
+        return None
+    return content if len(content) == KEY_BYTES else None
+
+
+def _make_key(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f".{file.name}-{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as opened:
+        opened.write(secrets.token_bytes(KEY_BYTES))
+    with suppress(FileExistsError):
+        os.link(draft, file)  # unlike a rename it leaves the key of who came first
+    draft.unlink()

@@ -1,0 +1,57 @@
+"""Paths that arrive in data: each stays inside the folder that a person typed."""
+
+import os
+import stat
+from pathlib import Path, PureWindowsPath
+
+from cuescope.errors import UserError
+
+_SHOWN = 80  # characters of a name in an error
+
+
+def inside(root: Path, name: str | Path, where: str = "") -> Path:
+    """The file or folder that `name` means in the folder `root`, with every link followed.
+
+    An absolute name may lead into `root`; what is not there yet is no error. Raises UserError,
+    which begins with `where`, for a name that leads out of `root`, and for a pipe or device.
+    """
+    shown = _printable(name)
+    head = where or f"'{shown}'"
+    real_root = root.resolve()
+    # Elsewhere "C:\\clips\\a.mp4" is one odd file name, and would be called missing.
+    is_foreign = not Path(name).is_absolute() and bool(PureWindowsPath(name).drive)
+    try:
+        path = (real_root / name).resolve()
+        # a loop of links has no end; Python 3.13 gives back the link itself
+        is_loop = os.path.islink(path)  # noqa: PTH114 - never raises
+        is_within = path.is_relative_to(real_root)
+    except (OSError, RuntimeError, ValueError):  # the same before 3.13; a name no file can have
+        is_loop, is_within, path = False, False, real_root
+    if is_foreign or is_loop or not is_within:
+        raise UserError(
+            f"{head} leads out of the data",
+            expected=f"a path inside {root}",
+            got=f"'{shown}'",
+            remedy="Copy what it names into that folder, or give the folder that holds both",
+        )
+    if is_special(path):
+        raise UserError(
+            f"{head} cannot be read",
+            expected="a file or a folder",
+            got=f"'{shown}', a pipe or a device",
+        )
+    return path
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path is a pipe, a socket or a device, which could be waited for without end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _printable(name: str | Path) -> str:
+    # A name of a file may be no Unicode, and no line of an error may hold half characters.
+    return str(name).encode("utf-8", "backslashreplace").decode()[:_SHOWN]

@@ -1,0 +1,278 @@
+"""Marks on options: what the value of an option can make this computer do.
+
+A number, a flag or a fixed word can name nothing; it has a mark only where it opens a guard.
+Every other option has a mark, `Annotated[str, Words()]`, or holds paths alone: mark enough.
+A value that arrives for an option without a mark is refused: a new plugin cannot forget it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+if TYPE_CHECKING:
+    from cuescope.trust.source import Source
+
+HUB = "hub"  # what `--allow` calls the Hugging Face hub
+_PLAIN_KINDS = (bool, int, float, complex, NoneType)
+_PLAIN_TEXT = re.compile(r"[\w ,/-]*")
+_HOST_OF = re.compile(r"https://([a-z0-9.-]+)(?::443)?(?:/[\w./-]*)?")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a value asks for, the word for `--allow`, and why a person should be sure of it."""
+
+    wanted: str
+    word: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What an option's value can do; subclass it for another kind."""
+
+    # a guard that was opened for one command stays closed in the next one
+    typed_anew: ClassVar[bool] = False
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Why the value of option `name` is not taken from `source`, None where it is."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Words(Risk):
+    """Text that is compared, shown, or put to the model: it names nothing."""
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> None:
+        """Never."""
+
+
+@dataclass(frozen=True)
+class NamesPart(Risk):
+    """A part of the data, such as a split; it may be the name of a folder in it."""
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where it is a path that leads elsewhere."""
+        for text in _texts(value):
+            parts = re.split(r"[/\\\\]", text)
+            if ".." in parts or text[:1] in tuple("/\\\\~") or ":" in text or "\0" in text:
+                return Refusal(text, text, "it leads out of the data, and is read")
+        return None
+
+
+@dataclass(frozen=True)
+class NamesPlugin(Risk):
+    """A SPEC of another plugin, or its options: they are looked at when that plugin is built.
+
+    With `or_file` it may be a folder in place of one.
+    """
+
+    or_file: bool = False
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Of a folder alone: `Context.build` asks the source about a plugin that is named."""
+        files = NamesFile(or_words=True)
+        return files.refusal(name, value, source, options) if self.or_file else None
+
+
+@dataclass(frozen=True)
+class RunsCode(Risk):
+    """A flag by which code of strangers is run."""
+
+    typed_anew: ClassVar[bool] = True
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where the flag is set."""
+        return Refusal(name, name, "it runs code that others wrote") if value else None
+
+
+@dataclass(frozen=True)
+class OpensGuard(Risk):
+    """A flag that takes a guard away; `why` says what may happen then."""
+
+    why: str
+    typed_anew: ClassVar[bool] = True
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where the flag is set."""
+        return Refusal(name, name, self.why) if value else None
+
+
+@dataclass(frozen=True)
+class RaisesLimit(Risk):
+    """A limit against what strangers send, which anybody may lower; `why` says what it is for."""
+
+    why: str
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where it is higher than the plugin's own."""
+        usual = type(options).model_fields[name].get_default(call_default_factory=True)
+        is_higher = value is None or (usual is not None and value > usual)
+        return Refusal(f"{name}={value}", name, self.why) if is_higher else None
+
+
+@dataclass(frozen=True)
+class NamesFile(Risk):
+    """A file or folder; with `or_words` the text is only taken for one where there is one."""
+
+    or_words: bool = False
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where it does not lie in the source's own folder."""
+        for text in _texts(value):
+            if self.or_words and not _exists(text):
+                continue
+            if "://" in text or not source.may_read(text):
+                return Refusal(text, text, f"it is not in {source.folder}, and is read")
+        return None
+
+
+@dataclass(frozen=True)
+class NamesRepository(Risk):
+    """Weights or data: a folder, or else an id of the hub, from which they are fetched.
+
+    `words` name neither.
+    """
+
+    words: tuple[str, ...] = ()
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where it is no file of the source's own folder."""
+        for text in _texts(value):
+            if text in self.words:
+                continue
+            parts = (text, text.rpartition(":")[0], text.partition(":")[2])
+            paths = [part for part in parts if part and (_exists(part) or part[0] in "/.~\\")]
+            outside = [path for path in paths if not source.may_read(path)]
+            if outside:
+                return Refusal(text, outside[0], f"it is not in {source.folder}, and is read")
+            if not paths and not {HUB, text} & source.allowed:
+                return Refusal(text, HUB, "it is fetched from the hub, with your token")
+        return None
+
+
+@dataclass(frozen=True)
+class NamesHost(Risk):
+    """A server; requests go there. `vendors` are those that are asked without a question."""
+
+    vendors: tuple[str, ...] = ()
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where it is none of the vendors', or not by https."""
+        for text in _texts(value):
+            if not text.isdigit() and host_of(text) not in self.vendors:
+                return Refusal(text, text, "requests, and what they carry, go there")
+        return None
+
+
+@dataclass(frozen=True)
+class NamesSecret(Risk):
+    """An environment variable whose value is sent to the server that option `host` names.
+
+    `vendors` has the hosts to which each known variable belongs; `usual` is the host where the
+    option is empty.
+    """
+
+    vendors: Mapping[str, tuple[str, ...]]
+    host: str
+    usual: str
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where the variable's value would go to another host than its vendor's."""
+        address = getattr(options, self.host)
+        host = self.usual if address is None else host_of(address)
+        if host in self.vendors.get(value, ()):
+            return None
+        return Refusal(value, value, f"its value is sent to {address or self.usual}")
+
+
+@dataclass(frozen=True)
+class NamesPattern(Risk):
+    """A regular expression: one that is made for it runs for hours."""
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+        """Where it is more than plain text."""
+        for text in _texts(value):
+            if not _PLAIN_TEXT.fullmatch(text):
+                return Refusal(text, text, "such a pattern can take hours")
+        return None
+
+
+@dataclass(frozen=True)
+class Undeclared(Risk):
+    """An option that takes text and says nothing of it."""
+
+    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal:
+        """Always."""
+        why = "its plugin does not declare what such text can do (cuescope_sdk.Words() ...)"
+        return Refusal(f"{name}={value}", name, why)
+
+
+def risks_of(field: FieldInfo) -> tuple[Risk, ...]:
+    """The marks of an option; `Undeclared` where it needs one and has none."""
+    marks = tuple(mark for mark in field.metadata if isinstance(mark, Risk))
+    if marks:
+        return marks
+    kinds = set(_kinds(field.annotation))
+    if all(_is_harmless(kind) for kind in kinds):
+        return ()
+    if all(_is_harmless(kind) or _is_path(kind) for kind in kinds):
+        return (NamesFile(),)
+    return (Undeclared(),)
+
+
+def host_of(address: str) -> str | None:
+    """The host of an https address in its plainest form, None for any other.
+
+    Whoever sends may read an odd address in another way than this function: odd ones have no host.
+    """
+    match = _HOST_OF.fullmatch(address)
+    return match and match[1]
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    """The types that values of an annotation are made of."""
+    if get_origin(annotation) is Literal:
+        return
+    inner = [part for part in get_args(annotation) if part is not Ellipsis]
+    if not inner:
+        yield annotation
+    for part in inner:
+        if isinstance(part, type) or get_origin(part) is not None:
+            yield from _kinds(part)
+        if isinstance(part, Risk):  # of a part of a union: the field itself has no such mark
+            yield Undeclared
+
+
+def _is_harmless(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, (*_PLAIN_KINDS, Enum))
+
+
+def _is_path(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Path)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text of a value, of keys too."""
+    if isinstance(value, str | Path):
+        yield str(value)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, tuple | list | set | frozenset):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).expanduser().exists()
+    except (OSError, ValueError, RuntimeError):  # too long, a null in it, no such user
+        return False
