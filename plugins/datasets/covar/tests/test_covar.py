@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cuescope.sealed import write_sealed
 from cuescope_covar import Covar
-from cuescope_covar.manifest import MANIFEST, Row, read_manifest, write_manifest
+from cuescope_covar.manifest import MANIFEST, Row, picture_digest, read_manifest, write_manifest
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.testing import DatasetContract
@@ -59,6 +60,14 @@ def write_covar(folder: Path) -> list[Row]:
         mask = np.zeros((32, 48), bool)
         mask[8:16, 8:24] = True
         Image.fromarray(mask).save(folder / each.mask)
+    rows = [
+        replace(
+            each,
+            image_digest=picture_digest((folder / each.image).read_bytes()),
+            mask_digest=picture_digest((folder / each.mask).read_bytes()),
+        )
+        for each in rows
+    ]
     write_manifest(folder, rows, ("hen", "ox", "zebra"))
     return rows
 
@@ -72,6 +81,21 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def covar(folder: Path, **options) -> Covar:
     return Covar(Covar.Options(path=folder, **options), Context())
+
+
+PICTURE, MASK = "images/hen-beach-scale.png", "masks/hen-beach-scale.png"
+
+
+def repaint(file: Path) -> None:
+    """Another picture of the same size."""
+    pixels = np.asarray(Image.open(file).convert("RGB"))
+    Image.fromarray(255 - pixels).save(file)
+
+
+def swap(file: Path, other: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(other.read_bytes())
+    other.write_bytes(content)
 
 
 class TestContract(DatasetContract):
@@ -111,8 +135,15 @@ def test_a_manifest_comes_back_as_it_was_written(built: Path, tmp_path: Path) ->
     ("damage", "line"),
     [
         (lambda f: (f / MANIFEST).unlink(), "no covar.parquet in"),
-        (lambda f: (f / MANIFEST).write_bytes(b"PAR1 no"), "covar.parquet cannot be read: got"),
-        (lambda f: (f / "images/hen-beach-scale.png").unlink(), "got 1 image missing"),
+        (lambda f: (f / MANIFEST).write_bytes(b"PAR1 no"), "got other content. `cuescope covar b"),
+        (lambda f: (f / f"{MANIFEST}.seal").unlink(), "got no covar.parquet.seal beside it"),
+        (lambda f: write_sealed(f / MANIFEST, b"PAR1 no"), "covar.parquet cannot be read: got"),
+        (lambda f: (f / PICTURE).unlink(), f"{PICTURE} is not the picture .* got no such file"),
+        (lambda f: (f / PICTURE).rename(f / "images/x.png"), f"{PICTURE} is not .* no such file"),
+        (lambda f: repaint(f / PICTURE), f"{PICTURE} is not the picture .* got other content"),
+        (lambda f: repaint(f / MASK), f"{MASK} is not .* covar build .* with the same words"),
+        (lambda f: (f / PICTURE).write_bytes(b"no"), f"{PICTURE} is not .* got other content"),
+        (lambda f: swap(f / PICTURE, f / "images/zebra-beach-scale.png"), "got other content"),
         (
             lambda f: write_manifest(f, [row("hen", "beach", "tilt")], ()),
             "row 1: subset: expected one of background, h-flip",
@@ -125,7 +156,25 @@ def test_a_manifest_comes_back_as_it_was_written(built: Path, tmp_path: Path) ->
 )
 def test_damage_is_told_in_one_line(tmp_path: Path, damage, line: str) -> None:
     write_covar(tmp_path)
+    covar(tmp_path)  # pictures that were looked at once are looked at again
     damage(tmp_path)
     with pytest.raises(UserError, match=line) as caught:
         covar(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_some_pictures_may_be_gone_but_none_may_be_another(tmp_path: Path) -> None:
+    write_covar(tmp_path)
+    (tmp_path / PICTURE).unlink()
+    assert len(covar(tmp_path, max_missing=0.5)) == 6
+    repaint(tmp_path / "images/zebra-beach-scale.png")
+    with pytest.raises(UserError, match="got other content"):
+        covar(tmp_path, max_missing=0.5)
+
+
+def test_a_picture_that_is_edited_after_it_was_listed_is_not_shown(tmp_path: Path) -> None:
+    write_covar(tmp_path)
+    samples = {sample.key: sample for sample in covar(tmp_path)}
+    repaint(tmp_path / PICTURE)
+    with pytest.raises(UserError, match="has changed since it was listed"):
+        samples["hen-beach-scale"].frames[0].load()

@@ -9,7 +9,16 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from cuescope_covar.manifest import ORIGINAL, SUBSETS, Row, read_manifest
-from cuescope_sdk import Context, NamesPart, PlantedCue, Sample, UserError, Words, nearest
+from cuescope_sdk import (
+    BadDataError,
+    Context,
+    NamesPart,
+    PlantedCue,
+    Sample,
+    UserError,
+    Words,
+    nearest,
+)
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
 
 FAULTS = {  # what a check of the quality filter says of an image that it drops
@@ -43,7 +52,8 @@ class Covar(ImageFolder):
     """A folder that `cuescope covar build` wrote: one sample an image.
 
     The group is the photo that an image was made from. An image that the quality filter dropped
-    is left out, unless `keep_all`; `facts` count them by subset and reason.
+    is left out, unless `keep_all`; `facts` count them by subset and reason. Raises BadDataError for
+    a picture that is not the one that was built; with `max_missing` some may be gone.
     """
 
     Options: ClassVar[type[CovarOptions]] = CovarOptions
@@ -78,6 +88,8 @@ class Covar(ImageFolder):
                 expected="an image or more that the quality filter kept",
                 remedy="-D keep_all=true shows dropped ones that a build with --keep-all has kept",
             )
+        self._digests = {self.root / row.image: row.image_digest for row in rows}
+        self._digests |= {self.root / row.mask: row.mask_digest for row in rows if row.mask}
         backgrounds = [b for b in dict.fromkeys(row.background for row in rows) if b != ORIGINAL]
         return Listing(choices, [self._item(row, backgrounds) for row in rows])
 
@@ -88,6 +100,22 @@ class Covar(ImageFolder):
         if "masks" in known:
             known["foreground"] = known["masks"]["object"]
         return replace(sample, annotations=known)
+
+    def _problem(self, item: ImageItem) -> str | None:
+        """The first fault of a picture or its mask."""
+        for file in (item.path, *item.masks.values()):
+            probe = self.probes[file]
+            if not probe.digest and self.options.max_missing > 0:
+                continue  # it is gone, and counted among what is left out
+            if probe.digest != self._digests[file]:
+                raise BadDataError(
+                    f"covar: {file} is not the picture that was built",
+                    expected="the file as `cuescope covar build` wrote it",
+                    got="other content" if probe.digest else probe.problem,
+                    remedy=f"`cuescope covar build ... --out {self.root}` with the same words "
+                    "makes it again",
+                )
+        return super()._problem(item)
 
     def _of_subsets(self, rows: Sequence[Row]) -> list[Row]:
         wanted = self.options.subset

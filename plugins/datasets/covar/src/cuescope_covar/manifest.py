@@ -65,7 +65,7 @@ class Row:
 
 
 def picture_digest(content: bytes) -> str:
-    """Of a picture's file, as `cuescope_sdk.data.Probe` has it: nothing is read twice to compare."""
+    """Of a picture's file, as `cuescope_sdk.data.Probe` has it, which is compared with it."""
     return blake2b(content, digest_size=16).hexdigest()
 
 
