@@ -88,7 +88,7 @@ def test_a_method_that_is_not_installed_is_named_with_its_package(
 ) -> None:
     others = tuple(e for e in Registry().entries if (e.kind, e.name) != ("method", "cci"))
     monkeypatch.setattr(Registry, "entries", others)
-    assert "pip install cuescope-cci" in cuescope("methods")
+    assert "`cuescope plugins install cuescope-cci` brings it from" in cuescope("methods")
 
 
 def test_a_misspelt_model_is_one_line(cuescope: Line) -> None:

@@ -260,4 +260,4 @@ def test_images_with_masks_keep_the_pixels_that_the_masks_are_of(tmp_path, monke
     (mask,) = with_mask.annotations["masks"].values()
     assert with_mask.frames[0].load().size == mask.load().size == (20, 10)
     assert without.frames[0].load().size == (10, 20)
-    assert pets.facts["not read"] == "1 .heic (pip install 'cuescope-folder[heif]')"
+    assert pets.facts["not read"] == "1 .heic (pip install pillow-heif)"

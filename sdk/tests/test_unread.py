@@ -29,7 +29,7 @@ def test_files_are_counted_by_suffix_and_reason(tmp_path):
     assert words.startswith("2 .txt (no image or video), 2 damaged, ")
     assert "\x1b" not in words
     assert "1 without suffix (no image by their content)" in words
-    assert "1 .heic (pip install 'cuescope-folder[heif]')" in words
+    assert "1 .heic (pip install pillow-heif)" in words
 
 
 def test_no_suffix_is_left_out_of_the_count():

@@ -54,6 +54,7 @@ from cuescope.errors import (
     nearest as nearest,
 )
 from cuescope.hookspecs import hookimpl as hookimpl
+from cuescope.installing import how_to_install as how_to_install
 from cuescope.plugin import Plugin as Plugin
 from cuescope.printable import printable as printable
 from cuescope.python.objects import TakesObjects as TakesObjects

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuescope.conclusions import Report, Score
 from cuescope.errors import UserError, nearest
+from cuescope.installing import how_to_install
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +62,7 @@ def _figure_class() -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise UserError(
-            "figures need matplotlib", remedy="`pip install 'cuescope[notebook]'` brings it"
+            "figures need matplotlib", remedy=how_to_install("cuescope[notebook]")
         ) from error
 
     class Shown(Figure):

@@ -8,6 +8,7 @@ from pydantic import PrivateAttr
 
 from cuescope.conclusions import Report
 from cuescope.errors import UserError
+from cuescope.installing import how_to_install
 from cuescope.runs import RunFolder, load_report
 
 if TYPE_CHECKING:
@@ -100,6 +101,6 @@ def require_pandas() -> Any:
         import pandas
     except ImportError as error:
         raise UserError(
-            "tables need pandas", remedy="`pip install 'cuescope[notebook]'` brings it"
+            "tables need pandas", remedy=how_to_install("cuescope[notebook]")
         ) from error
     return pandas

@@ -185,7 +185,7 @@ def bucket() -> Iterator[Any]:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_a_bucket(bucket: Any, tmp_path: Path) -> None:
     """Class folders of a bucket; what is deleted there is not shown any more."""
-    pytest.importorskip("s3fs", reason="needs s3fs: pip install 'cuescope-folder[s3]'")
+    pytest.importorskip("s3fs", reason="needs pip install s3fs")
     for label, level in (("cat", 10), ("dog", 20), ("dog", 30)):
         bucket.put_object(Bucket="photos", Key=f"set/{label}/{level}.png", Body=png(level))
     context = Context(cache=tmp_path / "cache")

@@ -13,7 +13,7 @@ from cuescope_sdk.testing import DatasetContract
 
 from .test_elsewhere import png, shown
 
-datasets = pytest.importorskip("datasets", reason="needs pip install 'cuescope-folder[hf]'")
+datasets = pytest.importorskip("datasets", reason="needs pip install datasets")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
 

@@ -130,7 +130,7 @@ def test_what_is_not_read_is_counted(data, image, opened):
         (data / "a" / name).write_bytes(b"x")
     (data / "a" / "bad.png").write_bytes(b"x")
     assert opened(max_bad=0.5).facts["left out"] == (
-        "3 .heic (pip install 'cuescope-folder[heif]'), 2 .xyz (no image or video), "
+        "3 .heic (pip install pillow-heif), 2 .xyz (no image or video), "
         "1 .txt (no image or video), 1 damaged, 1 hidden, 1 without suffix (no image by their "
         "content)"
     )
@@ -149,7 +149,7 @@ def test_frames_that_are_not_read_are_counted(data, image, opened):
     (data / "c" / "sound.mp4").write_bytes(b"x")
     (data / "manifest.csv").write_text("path,label\nc,a\n")
     assert opened(frames=3).facts["left out"] == (
-        "1 .heic (pip install 'cuescope-folder[heif]'), 1 .mp4 (among frames)"
+        "1 .heic (pip install pillow-heif), 1 .mp4 (among frames)"
     )
 
 

@@ -80,7 +80,7 @@ def test_a_machine_without_the_plugin_or_the_files_says_so(tmp_path: Any) -> Non
     absent = {f"cuescope_{name}": (f"cuescope-{name}", "1.0+abc") for name in ("first", "second")}
     lacking = reply(Setup(b"", absent))
     assert "has no cuescope-first, cuescope-second" in lacking
-    assert lacking.endswith("pip install cuescope-first==1.0 cuescope-second==1.0")
+    assert "Install there cuescope-first 1.0 from where the driver has it, cuesc" in lacking
     other = reply(Setup(b"", {"numpy": ("numpy", "0.1")}))
     assert "has another numpy than the driver: expected 0.1" in other
     assert "frames=bytes" in reply(Setup(b"", files=(tmp_path / "photo.jpg",)))

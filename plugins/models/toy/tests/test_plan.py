@@ -87,5 +87,5 @@ def test_the_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(cuescope_toy.clip, "find_spec", lambda name: None)
     with pytest.raises(UserError) as error:
         ToyCLIP(ToyCLIP.Options(data="scenes"), Context(cache=tmp_path))
-    assert "pip install 'cuescope-toy[clip]'" in str(error.value)
+    assert "install 'cuescope-toy[clip]'` brings it from" in str(error.value)
     assert "\n" not in str(error.value)

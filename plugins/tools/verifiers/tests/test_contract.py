@@ -74,7 +74,7 @@ class TestBoxGeometry(_Verifier):
 
 
 @pytest.mark.skipif(
-    not find_spec("trackers"), reason="needs pip install 'cuescope-verifiers[tracks]'"
+    not find_spec("trackers"), reason="needs pip install trackers supervision"
 )
 class TestTracks(_Verifier):
     plugin = Tracks

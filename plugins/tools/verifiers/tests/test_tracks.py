@@ -13,7 +13,7 @@ from cuescope_sdk.testing import action, entity, order, relation, says
 from cuescope_verifiers.tracks import Tracks
 
 needs_trackers = pytest.mark.skipif(
-    not find_spec("trackers"), reason="needs pip install 'cuescope-verifiers[tracks]'"
+    not find_spec("trackers"), reason="needs pip install trackers supervision"
 )
 
 
@@ -78,5 +78,5 @@ def test_numbers_follow_the_things() -> None:
 
 def test_the_missing_library_is_named(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trackers", None)
-    with pytest.raises(UserError, match=r"pip install 'cuescope-verifiers\[tracks\]'"):
+    with pytest.raises(UserError, match=r"`pip install .*trackers.*` brings it"):
         tool(context)

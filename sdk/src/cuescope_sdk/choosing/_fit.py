@@ -1,7 +1,6 @@
 """Which methods fit a model and data, by what all of them declare; no weights are opened."""
 
 import json
-import shlex
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ import numpy as np
 
 from cuescope.building import installed_tools
 from cuescope.capabilities import ROLES
+from cuescope.installing import how_to_install
 from cuescope.registry import Registry
 from cuescope.spec import Spec, validated
 from cuescope_sdk import Capabilities, Context, DataNeeds, Requirements, Sample
@@ -81,7 +81,7 @@ def fits(question: Question, context: Context) -> Iterator[Fit]:
     known = json.loads(files("cuescope").joinpath("known_plugins.json").read_text("utf-8"))
     for name in sorted({*entries, *known["method"]}):
         if name not in entries:
-            how = f"pip install {shlex.quote(known['method'][name])}"
+            how = how_to_install(known["method"][name])
             yield Fit(name, "", "", False, (Lack("it is not installed", how),))
         elif problem := registry.check(entries[name]):
             yield Fit(name, "", "", False, (Lack(problem.reason, problem.remedy),))
@@ -169,7 +169,8 @@ def _of_tools(requires: Requirements, given: Collection[str], registry: Registry
         how = f"--tool {name}=SPEC, one of {', '.join(able)}"
         if not able:
             dist = WORDS["brings"].get(name)
-            how = f"pip install {dist}, then --tool {name}=SPEC" if dist else "install such a tool"
+            install = how_to_install(dist) if dist else "install such a tool"
+            how = f"{install}, then --tool {name}=SPEC"
         yield Lack(f"a {name} must be chosen", how, "open" if able else "fatal")
 
 

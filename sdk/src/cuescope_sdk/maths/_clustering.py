@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from scipy import sparse
 
 from cuescope.errors import UserError
+from cuescope.installing import how_to_install
 
 NOISE = 1e-6
 ITERATIONS = 20
@@ -77,7 +78,7 @@ def _faiss() -> ModuleType:
         import faiss
     except ImportError as error:
         raise UserError(
-            "clustering needs faiss", remedy="pip install 'cuescope-sdk[clustering]'"
+            "clustering needs faiss", remedy=how_to_install("cuescope-sdk[clustering]")
         ) from error
     module: ModuleType = faiss
     return module

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 from PIL import Image
 
 from cuescope.errors import UserError
+from cuescope.installing import how_to_install
 from cuescope.types import Frame
 from cuescope_sdk.maths._maps import upsample
 
@@ -334,7 +335,7 @@ def _figure(width: float, height: float) -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise UserError(
-            "pictures need matplotlib", remedy="pip install 'cuescope-sdk[figures]'"
+            "pictures need matplotlib", remedy=how_to_install("cuescope-sdk[figures]")
         ) from error
     return Figure(figsize=(width, height), dpi=DENSITY, facecolor=PAPER)
 

@@ -32,23 +32,24 @@ def loaded_versions() -> dict[str, tuple[str, str]]:
 
 def require_versions(expected: Versions, where: str) -> None:
     """Raise UserError for what is not installed here, or in another version than the driver's."""
-    lacking, others, reason = list[str](), list[tuple[str, str, str]](), ""
+    lacking: dict[str, str] = {}  # dist -> what to install
+    others: list[tuple[str, str, str]] = []
+    reason = ""
     for module, (dist, wanted) in expected.items():
         try:
             import_module(module)
             found = _version(module, dist)
         except (ModuleNotFoundError, PackageNotFoundError) as error:
-            lacking.append(f"{dist}=={wanted.partition('+')[0]}")
+            lacking[dist] = _what_to_install(module, dist, wanted)
             reason = reason or str(error)
             continue
         if found != wanted:
             others.append((dist, wanted, found))
     if lacking:
-        names = ", ".join(each.partition("==")[0] for each in lacking)
         raise UserError(
-            f"the worker on {where} has no {names}",
+            f"the worker on {where} has no {', '.join(lacking)}",
             got=reason,
-            remedy=f"Run there: pip install {' '.join(lacking)}",
+            remedy=f"Install there {', '.join(lacking.values())}",
         )
     if others:
         dist, wanted, found = others[0]
@@ -61,6 +62,13 @@ def require_versions(expected: Versions, where: str) -> None:
             if own
             else f"Install the same on all machines: pip install '{dist}=={wanted}'",
         )
+
+
+def _what_to_install(module: str, dist: str, wanted: str) -> str:
+    """A dist in the driver's version; of a plugin the driver alone knows where it came from."""
+    if module.startswith("cuescope"):
+        return f"{dist} {wanted.partition('+')[0]} from where the driver has it"
+    return f"{dist}=={wanted}"
 
 
 def _version(module: str, dist: str) -> str:

@@ -20,7 +20,15 @@ from cuescope_folder.layout import canonical_split
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import SampleOptions
 from cuescope_folder.tables import Row
-from cuescope_sdk import NamesPart, NamesRepository, UserError, Words, digest, nearest
+from cuescope_sdk import (
+    NamesPart,
+    NamesRepository,
+    UserError,
+    Words,
+    digest,
+    how_to_install,
+    nearest,
+)
 from cuescope_sdk.models import require_hub
 
 PREFERRED = ("test", "val")  # splits, where none is named
@@ -118,7 +126,7 @@ def _datasets() -> Any:
         raise UserError(
             "hf needs the package datasets",
             got=str(error),
-            remedy="pip install 'cuescope-folder[hf]'",
+            remedy=how_to_install("cuescope-folder[hf]"),
         ) from error
     return datasets
 

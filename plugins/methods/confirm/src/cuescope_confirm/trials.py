@@ -13,7 +13,7 @@ from cuescope_confirm.locating.placebos import BESIDE, with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
-from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError
+from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError, how_to_install
 from cuescope_sdk.interventions import Intervention, Place
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
@@ -77,7 +77,7 @@ def interventions(audit: Audit, options: ConfirmOptions) -> tuple[Named, ...]:
         raise UserError(
             "no intervention is installed",
             expected="at least one",
-            remedy="pip install cuescope-interventions",
+            remedy=how_to_install("cuescope-interventions"),
         )
     named = tuple(Named(spec, audit.context.build("intervention", spec)) for spec in specs)
     for each in named if options.interventions else ():

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import NamesPlugin, Options, Plugin, Table
+from cuescope_sdk import NamesPlugin, Options, Plugin, Table, how_to_install
 
 GRID = 240  # configurations of appendix A: 3 cues, 4 strengths, 1 to n frames of 2, 3, 5 or 10
 
@@ -59,7 +59,7 @@ class TRoVeBench(Plugin):
         )
         for name in RIVALS:
             if name not in installed:
-                context.announce(f"no ranking by {name}: pip install cuescope-slices")
+                context.announce(f"no ranking by {name}: {how_to_install('cuescope-slices')}")
         chosen = list(islice(configurations(), options.configs))
         # One session tells the versions and the source of what decides the results.
         first = settings.runner.session(settings.request(chosen[0].cue, {}))

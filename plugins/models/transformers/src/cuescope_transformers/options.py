@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from cuescope_sdk import Context, NamesRepository, Options, RunsCode, UserError, Words
+from cuescope_sdk import (
+    Context,
+    NamesRepository,
+    Options,
+    RunsCode,
+    UserError,
+    Words,
+    how_to_install,
+)
 from cuescope_sdk.models import ZeroShotOptions
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import Pretrained, Source
 
-LARGE = "pip install 'cuescope-transformers[large]'"
+LARGE = "cuescope-transformers[large]"
 
 
 class StockOptions(Options):
@@ -88,8 +96,9 @@ class LargeOptions(StockOptions):
 def require_package(owner: str, package: str, option: str) -> None:
     """Raises UserError where a package that an option needs is not installed."""
     if find_spec(package) is None:
-        extra = "pip install flash-attn" if package == "flash_attn" else LARGE
-        raise UserError(f"{owner}: {option} needs {package}", got="it is missing", remedy=extra)
+        flash = package == "flash_attn"  # no extra of ours: it is built for a GPU
+        how = "pip install flash-attn" if flash else how_to_install(LARGE)
+        raise UserError(f"{owner}: {option} needs {package}", got="it is missing", remedy=how)
 
 
 def _quantization(bits: str, dtype: str) -> Any:

@@ -51,7 +51,7 @@ def test_another_attention_is_another_model_without_edits(
 
 def test_weights_of_fewer_bits(opened: Build, build: Build, trial: MakeTrial) -> None:
     """bitsandbytes' own layers answer, a little differently."""
-    pytest.importorskip("bitsandbytes", reason="needs pip install 'cuescope-transformers[large]'")
+    pytest.importorskip("bitsandbytes", reason="needs pip install bitsandbytes accelerate")
     eight = opened(quantization="8bit")
     own, whole = logits(eight, trial()), logits(build(KIND), trial())
     assert not np.array_equal(own, whole)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope_sdk import Context, Detection, Sample, UserError
+from cuescope_sdk import Context, Detection, Sample, UserError, how_to_install
 from cuescope_sdk.grounding import Claim
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.boxes import Boxes, TrackedBox
@@ -66,7 +66,7 @@ def library() -> tuple[Any, Any]:
     except ImportError as error:
         raise UserError(
             f"tracks: {error.name} is not installed",
-            remedy="pip install 'cuescope-verifiers[tracks]'",
+            remedy=how_to_install("cuescope-verifiers[tracks]"),
         ) from error
     return trackers, supervision
 

@@ -49,7 +49,7 @@ def unknown_suffix(path: PurePath) -> str:
     """Why a file of no known kind is not read."""
     suffix = path.suffix.lower()
     if suffix in _HEIF:
-        return f"'{suffix}' needs pip install 'cuescope-folder[heif]'"
+        return f"'{suffix}' needs pip install pillow-heif"
     return f"'{path.suffix}' is no image or video that is known here"
 
 

@@ -17,6 +17,7 @@ from cuescope_sdk import (
     Trial,
     UserError,
     digest,
+    how_to_install,
 )
 from cuescope_sdk.models import PromptTower, ZeroShotModel, ZeroShotOptions
 from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
@@ -51,7 +52,7 @@ class ToyCLIP(TrainedModel):
         if any(find_spec(module) is None for module in EXTRA):
             raise UserError(
                 "toy-clip runs on open_clip, which is not installed",
-                remedy="pip install 'cuescope-toy[clip]'",
+                remedy=how_to_install("cuescope-toy[clip]"),
             )
         (self._data,) = training_splits(options, context, self.owner, "train")
         self.name_weights(
