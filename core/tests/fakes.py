@@ -20,6 +20,7 @@ from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.hookspecs import hookimpl
 from cuescope.plugin import Plugin
+from cuescope.trust import risks
 from cuescope.types import Frame, Outcome, Response, Sample, Trial
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 LABELS = ("left", "right")
 FRAMES = 2
+VENDORS = {"COLOUR_KEY": ("colour.example",)}
 
 
 def redness(frame: Frame) -> float:
@@ -41,13 +43,16 @@ class ColourModel(Plugin):
         """`log` gets a line of frame keys a call; `fault` breaks the contract on purpose."""
 
         argument = "weights"
-        weights: str = "plain"
+        weights: Annotated[str, risks.Words()] = "plain"
         log: Path | None = None
         delay: float = 0.0
-        fault: str = ""
+        fault: Annotated[str, risks.Words()] = ""
         fault_at: int = 0
-        trust_remote_code: Annotated[bool, types.CommandLineOnly()] = False
-        key_env: Annotated[str, types.EnvironmentName(known=("COLOUR_KEY",))] = "COLOUR_KEY"
+        trust_remote_code: Annotated[bool, risks.RunsCode()] = False
+        base_url: Annotated[str | None, risks.NamesHost(("colour.example",))] = None
+        key_env: Annotated[str, risks.NamesSecret(VENDORS, "base_url", "colour.example")] = (
+            "COLOUR_KEY"
+        )
 
     capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"logits", "embedding"}))
 
@@ -164,7 +169,7 @@ class RedMethod(Plugin):
         threshold: float = 0.5
         sizes: tuple[int, ...] = (2, 3)
         top_k: int = 1
-        fails_in: str = ""
+        fails_in: Annotated[str, risks.Words()] = ""
 
     title: ClassVar[str] = "Red"
     requires: ClassVar[Requirements] = Requirements(may_use=frozenset({"detector", "segmenter"}))

@@ -20,6 +20,7 @@ from cuescope.plain_yaml import load_yaml
 from cuescope.printable import printable, printable_json
 from cuescope.registry import Registry
 from cuescope.runs import RunFolder, load_report
+from cuescope.trust.source import Source
 
 from .conftest import Line, Shell
 from .reports import make_report
@@ -134,15 +135,18 @@ def test_a_changed_report_is_made_again(line: Line, tmp_path: Path, change: obje
     assert load_report(stored, sealed=True).scores == Report.model_validate_json(true).scores
 
 
-def test_a_run_file_sends_no_unknown_variable_to_strangers(line: Line, tmp_path: Path) -> None:
+def test_a_run_file_sends_a_key_to_its_vendor_alone(line: Line, tmp_path: Path) -> None:
     file = tmp_path / "runs.yaml"
-    start = "methods: [red]\ndata: [clips:8]\nmodels: [{use: colour, options: {key_env: "
-    file.write_text(start + "COLOUR_KEY}}]\n")
+    start = "methods: [red]\ndata: [clips:8]\nmodels: [{use: colour, options: {"
+    file.write_text(start + "key_env: COLOUR_KEY}}]\n")
     line("run", file)
-    file.write_text(start + "AWS_SECRET_ACCESS_KEY}}]\n")
+    file.write_text(start + "key_env: AWS_SECRET_ACCESS_KEY}}]\n")
     refused = line("run", file, code=2)
-    assert "key_env AWS_SECRET_ACCESS_KEY in a run file: expected one of COLOUR_KEY" in refused
+    assert f"key_env in the run file {file}: expected it typed on the command line" in refused
+    assert "--allow AWS_SECRET_ACCESS_KEY" in refused
     line("run", file, "--allow", "AWS_SECRET_ACCESS_KEY")
+    file.write_text(start + "base_url: 'https://evil.example/v1', key_env: COLOUR_KEY}}]\n")
+    assert "--allow https://evil.example/v1" in line("run", file, code=2)
     line(*AUDIT, "-M", "key_env=AWS_SECRET_ACCESS_KEY")
 
 
@@ -150,15 +154,15 @@ def test_a_run_file_lets_no_code_of_strangers_run(line: Line, tmp_path: Path) ->
     file = tmp_path / "runs.yaml"
     model = "{use: colour, options: {trust_remote_code: true}}"
     file.write_text(f"methods: [red]\ndata: [clips:8]\nmodels: [{model}]\n")
-    assert "trust_remote_code in a run file" in line("run", file, code=2)
+    assert f"trust_remote_code in the run file {file}" in line("run", file, code=2)
     line("run", file, "--allow", "trust_remote_code")
     line(*AUDIT, "-M", "trust_remote_code=true")
 
 
-def test_what_a_tool_builds_is_held_to_the_same(registry: Registry) -> None:
+def test_what_a_tool_builds_is_held_to_the_same(registry: Registry, tmp_path: Path) -> None:
     """Plugins build helpers of their own, with options that came from the run file too."""
-    context = Context(registry=registry, trusted=frozenset())
-    with pytest.raises(UserError, match="key_env SECRET in a run file"):
+    context = Context(registry=registry, source=Source("the run file a.yaml", tmp_path))
+    with pytest.raises(UserError, match="key_env in the run file"):
         context.build("model", "colour", {"key_env": "SECRET"})
 
 
