@@ -14,8 +14,8 @@ import platformdirs
 from cuescope import seeds
 from cuescope.capabilities import Dataset
 from cuescope.errors import PlanStopped
+from cuescope.mitigated import mitigator_of
 from cuescope.registry import Registry
-from cuescope.runs import mitigator_of
 from cuescope.spec import MITIGATED, Spec, validated
 from cuescope.trust.source import Source
 from cuescope.types import Options

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 import numpy as np
+from jaxtyping import jaxtyped
+from pydantic import TypeAdapter, ValidationError
 
 from cuescope.errors import UserError
-from cuescope.runs import write_atomically
+from cuescope.mitigated import REMEDY, WANTED, read_files, read_stamp, write_mitigated
 from cuescope.types import Output, Response, Trial
+from cuescope_sdk.mitigation._arrays import read_arrays
 from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
-from cuescope_sdk.models._archives import require_small_archive
 
-STAMP, ARRAYS = "mitigation.json", "arrays.npz"
+ARRAYS = "arrays.npz"
 
 
 class Mitigation(ABC):
@@ -43,38 +45,33 @@ class Mitigation(ABC):
 
         Of the class that was saved, where that is a subclass of this one.
         """
+        stamp = read_stamp(folder)
+        files = read_files(folder, stamp)
+        kinds = {kind.__name__: kind for kind in (cls, *cls.__subclasses__())}
         try:
-            require_small_archive("mitigated", folder / ARRAYS)
-            stamp = json.loads((folder / STAMP).read_bytes())
-            kinds = {kind.__name__: kind for kind in cls.__subclasses__()}
-            kind, plain = kinds.get(stamp.get("class"), cls), stamp["learned"]
-            # a pickle runs code of whoever made the file
-            with np.load(folder / ARRAYS, allow_pickle=False) as arrays:
-                return _built(kind, plain | dict(arrays), "")  # type: ignore[no-any-return]
+            if stamp.kind not in kinds:
+                raise ValueError(f"a {stamp.kind}, not {' or '.join(kinds)}")
+            arrays = read_arrays(files.get(ARRAYS, b""), folder / ARRAYS)
+            return _built(kinds[stamp.kind], stamp.learned | arrays, "")  # type: ignore[no-any-return]
         except UserError:
             raise
         except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise UserError(
-                f"mitigated={folder}",
-                expected=f"{STAMP} and {ARRAYS} as `cuescope mitigate` wrote them",
-                got=reason,
+                f"mitigated={folder}", expected=WANTED, got=reason, remedy=REMEDY
             ) from error
 
 
 def write(mitigation: Mitigation, stamp: Mapping[str, object], folder: Path) -> None:
-    """Keep what was learned, the stamp last: a folder with a stamp is whole."""
+    """Keep what was learned; `stamp` says who learned it, and of which model."""
     arrays: dict[str, np.ndarray] = {}
     plain: dict[str, Any] = {}
     for name, value in _parts(mitigation, ""):
         (arrays if isinstance(value, np.ndarray) else plain)[name] = value
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
-    write_atomically(folder / ARRAYS, content.getvalue())
-    for name, file in mitigation.files().items():
-        write_atomically(folder / name, file)
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
     stamp = {**stamp, "class": type(mitigation).__name__, "learned": plain}
-    write_atomically(folder / STAMP, json.dumps(stamp, indent=1))
+    write_mitigated(folder, stamp, {ARRAYS: packed.getvalue(), **mitigation.files()})
 
 
 def content(mitigation: Mitigation) -> list[tuple[str, Any]]:
@@ -92,17 +89,34 @@ def _parts(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
-    hints, given = get_type_hints(kind), {}
-    for each in fields(kind):
-        name, hint = prefix + each.name, hints[each.name]
-        if hint is Router:  # what is kept tells the cues; routers of chance are of placebos
-            hint = CueRouter
-        if is_dataclass(hint):
-            given[each.name] = _built(hint, stored, f"{name}.")
-        else:
-            value = stored[name]
-            given[each.name] = tuple(value) if isinstance(value, list) else value
+    """The dataclass of these values; raises ValueError for one that is missing or does not fit."""
+    hints = get_type_hints(kind)
+    given: dict[str, Any] = {}
+    with jaxtyped("context"):  # a dimension has one size in all of its arrays
+        for field in fields(kind):
+            name, hint = prefix + field.name, hints[field.name]
+            if hint is Router:  # what is kept tells the cues; routers of chance are of placebos
+                hint = CueRouter
+            if is_dataclass(hint):
+                given[field.name] = _built(hint, stored, f"{name}.")
+            elif name in stored:
+                given[field.name] = _checked(name, stored[name], hint)
+            else:
+                raise ValueError(f"nothing for '{name}'")
     return kind(**given)
+
+
+def _checked(name: str, value: Any, hint: Any) -> Any:
+    """A stored value as its field wants it; raises ValueError for another type or shape."""
+    if isinstance(value, np.ndarray):
+        if not isinstance(value, hint):
+            raise ValueError(f"'{name}' is an array {value.dtype} {value.shape}, no {hint}")
+        return value
+    try:
+        # by way of JSON: there lists become tuples, and nothing else becomes anything
+        return TypeAdapter(hint).validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        raise ValueError(f"'{name}': {error.errors()[0]['msg']}") from error
 
 
 def rescored(

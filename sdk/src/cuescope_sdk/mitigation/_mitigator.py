@@ -1,6 +1,5 @@
 """The base of a mitigator: what it is given, and how a model answers with what it learned."""
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -18,11 +17,12 @@ from cuescope.capabilities import Capabilities, Model, Requirements
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope.mitigated import read_stamp
 from cuescope.plugin import Plugin
 from cuescope.registry import version_with_code
 from cuescope.respond import answer_batch
 from cuescope.types import Outcome, Response, Sample, Trial
-from cuescope_sdk.mitigation._mitigation import STAMP, Mitigation, content, write
+from cuescope_sdk.mitigation._mitigation import Mitigation, content, write
 from cuescope_sdk.mitigation._routing import Ask, Router
 from cuescope_sdk.stills import OUTPUTS, baseline_trials, stack_embeddings, stack_logits
 
@@ -115,16 +115,16 @@ class Mitigator(Plugin, ABC):
 
         Raises UserError for what was made of another model.
         """
-        stamp = json.loads((folder / STAMP).read_bytes())
-        if stamp.get("model") != model.fingerprint:
+        stamp = read_stamp(folder)
+        if stamp.model != model.fingerprint:
             raise UserError(
                 f"mitigated={folder} was made for another model",
-                expected=f"{stamp.get('spec', 'the model')} as it was when `mitigate` ran",
+                expected=f"{stamp.spec} as it was when `mitigate` ran",
                 got=f"another fingerprint, {model.fingerprint[:8]}",
                 remedy="Run cuescope mitigate on this model",
             )
         learned = cls.learned.load(folder)
-        entry = context.registry.find("mitigator", stamp["mitigator"])
+        entry = context.registry.find("mitigator", stamp.mitigator)
         changed = copy(model)
         changed.__class__ = _changed_class(
             type(model),
