@@ -10,7 +10,7 @@ from typing import Any, Self, get_type_hints
 
 import numpy as np
 from jaxtyping import jaxtyped
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from cuescope.errors import UserError
 from cuescope.mitigated import REMEDY, WANTED, read_files, read_stamp, write_mitigated
@@ -108,15 +108,16 @@ def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
 
 def _checked(name: str, value: Any, hint: Any) -> Any:
     """A stored value as its field wants it; raises ValueError for another type or shape."""
-    if isinstance(value, np.ndarray):
-        if not isinstance(value, hint):
-            raise ValueError(f"'{name}' is an array {value.dtype} {value.shape}, no {hint}")
-        return value
+    wanted = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))
     try:
+        if isinstance(value, np.ndarray):
+            return wanted.validate_python(value)
         # by way of JSON: there lists become tuples, and nothing else becomes anything
-        return TypeAdapter(hint).validate_json(json.dumps(value), strict=True)
+        return wanted.validate_json(json.dumps(value))
     except ValidationError as error:
         raise ValueError(f"'{name}': {error.errors()[0]['msg']}") from error
+    except PydanticUserError as error:  # no JSON is an array
+        raise ValueError(f"'{name}': Input should be an array of numbers") from error
 
 
 def rescored(
