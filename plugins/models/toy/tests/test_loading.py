@@ -98,6 +98,17 @@ def test_a_fingerprint_needs_no_file_and_facts_do(file: WeightsFile) -> None:
     assert len(fingerprints) == 4
 
 
+def test_facts_of_a_damaged_file_are_not_told(file: WeightsFile) -> None:
+    file.load_or_train(lambda: (WEIGHTS, FACTS))
+    content = file.path.read_bytes()
+    for old, new in ((b"0.931", b"0.981"), (content[-4:], b"\x00\x00\x00\x40")):
+        file.path.write_bytes(content.replace(old, new))
+        assert file.facts() == {}
+        with pytest.warns(UserWarning, match="training again"):
+            _, facts = file.load_or_train(lambda: (WEIGHTS, FACTS))
+        assert facts == file.facts() == FACTS
+
+
 def test_a_shipped_file_counts_by_what_is_in_it(tmp_path: Path) -> None:
     shipped = tmp_path / "shipped"
     save_checkpoint(shipped / "recipe.safetensors", WEIGHTS, FACTS)

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from cuescope_sdk import Context, Dataset, HasSplits, LazyWeights, Plugin, UserError, digest
@@ -65,13 +66,9 @@ class WeightsFile:
         return self._packaged or self.cache / self.owner / f"{self.fingerprint}.safetensors"
 
     def facts(self) -> Facts:
-        """What is known of the training, from the head of the file; {} where there is none yet."""
-        try:
-            # "np" reads the head without torch.
-            with safe_open(self.path, framework="np") as file:
-                return dict(json.loads(file.metadata()["facts"]))
-        except UNREADABLE:
-            return {}
+        """What is known of the training; {} where there is no file yet, or one that is corrupt."""
+        checkpoint = load_checkpoint(self.path, framework="np", warn=False)
+        return checkpoint[1] if checkpoint else {}
 
     def load_or_train(self, train: Callable[[], tuple[Weights, Facts]]) -> tuple[Weights, Facts]:
         """The weights and facts in the file, which is made by `train` where it is not there."""
@@ -194,7 +191,7 @@ def _training_split(dataset: HasSplits, name: str, model: str, title: str) -> Da
 
 
 def weights_digest(weights: Weights) -> str:
-    return digest({name: tensor.numpy() for name, tensor in weights.items()})
+    return digest({name: np.asarray(tensor) for name, tensor in weights.items()})
 
 
 def save_checkpoint(path: Path, weights: Weights, facts: Facts) -> None:
@@ -218,12 +215,17 @@ def write_whole(path: Path, content: bytes) -> None:
         raise
 
 
-def load_checkpoint(path: Path, *, warn: bool = True) -> tuple[Weights, Facts] | None:
-    """What was saved; None where nothing is, and with a warning where it is corrupt."""
+def load_checkpoint(
+    path: Path, *, framework: str = "pt", warn: bool = True
+) -> tuple[Weights, Facts] | None:
+    """What was saved; None where nothing is, and with a warning where it is corrupt.
+
+    The framework "np" gives arrays for tensors, and needs no torch.
+    """
     if not path.exists():
         return None
     try:
-        with safe_open(path, framework="pt") as file:
+        with safe_open(path, framework=framework) as file:
             metadata = file.metadata()
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         facts = json.loads(metadata["facts"])
