@@ -143,13 +143,23 @@ def test_two_files_of_a_video_are_not_guessed_between(quiz, root):
 
 
 def test_links_are_followed_once(tmp_path):
+    data = tmp_path / "data"
+    write_video(data / ".kept" / "a.mp4", 2)
+    (data / "videos").symlink_to(data / ".kept")
+    (data / ".kept" / "up").symlink_to(data)
+    (data / ".b.mp4").write_bytes(b"")
+    found = find_videos(data, {"a": ("a",), "b": (".b",)}, "quiz")
+    assert found == {"a": data / "videos" / "a.mp4"}
+
+
+@pytest.mark.parametrize("link", ["videos", "a.mp4"])
+def test_links_that_lead_out_are_refused(tmp_path, link):
     write_video(tmp_path / "elsewhere" / "a.mp4", 2)
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "videos").symlink_to(tmp_path / "elsewhere")
-    (tmp_path / "elsewhere" / "up").symlink_to(tmp_path / "data")
-    (tmp_path / "data" / ".b.mp4").write_bytes(b"")
-    found = find_videos(tmp_path / "data", {"a": ("a",), "b": (".b",)}, "quiz")
-    assert found == {"a": tmp_path / "data" / "videos" / "a.mp4"}
+    target = tmp_path / "elsewhere" / ("" if link == "videos" else link)
+    (tmp_path / "data" / link).symlink_to(target)
+    with pytest.raises(UserError, match=r"leads out of the data.*a link to .*elsewhere"):
+        find_videos(tmp_path / "data", {"a": ("a",)}, "quiz")
 
 
 def test_a_fingerprint_is_of_questions_and_pixels(quiz, root, tmp_path):

@@ -6,14 +6,16 @@ from pathlib import Path, PureWindowsPath
 
 from cuescope.errors import UserError
 
+REMEDY = "Copy what it names into that folder, or give the folder that holds both"
 _SHOWN = 80  # characters of a name in an error
 
 
-def inside(root: Path, name: str | Path, where: str = "") -> Path:
+def inside(root: Path, name: str | Path, where: str = "", remedy: str = REMEDY) -> Path:
     """The file or folder that `name` means in the folder `root`, with every link followed.
 
     An absolute name may lead into `root`; what is not there yet is no error. Raises UserError,
-    which begins with `where`, for a name that leads out of `root`, and for a pipe or device.
+    which begins with `where`, for a name that leads out of `root` (`remedy` says what to do then),
+    and for a pipe or device.
     """
     shown = _printable(name)
     head = where or f"'{shown}'"
@@ -26,13 +28,14 @@ def inside(root: Path, name: str | Path, where: str = "") -> Path:
         is_loop = os.path.islink(path)  # noqa: PTH114 - never raises
         is_within = path.is_relative_to(real_root)
     except (OSError, RuntimeError, ValueError):  # the same before 3.13; a name no file can have
-        is_loop, is_within, path = False, False, real_root
+        is_loop, is_within = False, False
+        path = real_root / str(name).replace("\0", "")
     if is_foreign or is_loop or not is_within:
         raise UserError(
             f"{head} leads out of the data",
             expected=f"a path inside {root}",
-            got=f"'{shown}'",
-            remedy="Copy what it names into that folder, or give the folder that holds both",
+            got=_described(real_root / name, path, shown),
+            remedy=remedy,
         )
     if is_special(path):
         raise UserError(
@@ -50,6 +53,11 @@ def is_special(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _described(path: Path, end: Path, shown: str) -> str:
+    is_link = "\0" not in shown and end != Path(os.path.normpath(path))
+    return f"'{shown}', a link to {_printable(end)}" if is_link else f"'{shown}'"
 
 
 def _printable(name: str | Path) -> str:

@@ -1,6 +1,13 @@
 """What data set plugins share: media files as frames, official layouts, question files."""
 
 from cuescope.plain_yaml import load_yaml as load_yaml
+from cuescope.trust.addresses import (
+    Roots as Roots,
+    is_plain_name as is_plain_name,
+    looks_like_address as looks_like_address,
+    parse_root as parse_root,
+)
+from cuescope.trust.paths import inside as inside
 from cuescope_sdk.data._annotation_files import (
     find_file as find_file,
     read_csv as read_csv,
@@ -50,8 +57,14 @@ from cuescope_sdk.data._media.frames import (
 from cuescope_sdk.data._media.survey import Probe as Probe, probe as probe, probe_all as probe_all
 from cuescope_sdk.data._media.unread import Unread as Unread, why_unread as why_unread
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups as near_duplicate_groups
+from cuescope_sdk.data._own_files import (
+    read_own_bytes as read_own_bytes,
+    require_inside as require_inside,
+    typed_folders as typed_folders,
+)
 from cuescope_sdk.data._remote import (
     address_below as address_below,
+    cell_address as cell_address,
     fetch_all as fetch_all,
     is_address as is_address,
     list_address as list_address,

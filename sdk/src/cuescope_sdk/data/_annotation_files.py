@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data._own_files import require_inside_one
 from cuescope_sdk.data._tables import read_text, table_rows
 
 Row = TypeVar("Row", bound=BaseModel)
@@ -42,7 +43,7 @@ def find_file(root: Path, name: str, title: str) -> Path:
                 remedy="Give the folder of the one that is meant",
             )
         if matches:
-            return matches[0]
+            return require_inside_one(root, matches[0], title)
         names |= {entry.name for entry in entries}
         level = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
     raise UserError(
@@ -123,7 +124,14 @@ def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
     if first["type"] == "missing":
         return UserError(f"{location}{where}", expected="a value", got="none")
     expected = first["msg"].removeprefix("Input should be ")  # pydantic's sentence as ours
-    return UserError(f"{location}{where}", expected=expected, got=repr(first["input"])[:_SHOWN])
+    return UserError(f"{location}{where}", expected=expected, got=_shortened(first["input"]))
+
+
+def _shortened(value: Any) -> str:
+    try:
+        return repr(value)[:_SHOWN]
+    except RecursionError:  # brackets in brackets, just fewer than the parser gives up at
+        return "values that are nested too deeply"
 
 
 def _require_columns(path: Path, there: Sequence[str], row: type[Row], title: str) -> None:

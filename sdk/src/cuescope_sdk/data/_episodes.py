@@ -22,6 +22,7 @@ from cuescope_sdk.data._media.files import (
 )
 from cuescope_sdk.data._media.frames import image_frame
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
+from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -111,7 +112,9 @@ class Episodes(Plugin):
         self.facts: dict[str, str] = {}  # before read(), which may add to it
         episodes = list(self.read(options.split))
         require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
-        self.probes = probe_all((p for e in episodes for p in e.pictures), context)
+        pictures = [picture for episode in episodes for picture in episode.pictures]
+        require_inside([self.root, self.images], pictures, self.title)
+        self.probes = probe_all(pictures, context)
         problems = {e.key: problem for e in episodes if (problem := self._problem(e))}
         self.episodes = tuple(episode for episode in episodes if episode.key not in problems)
         out, total = len(problems), len(episodes)

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from PIL import Image
 from pydantic import Field
 
+from cuescope.trust.risks import NamesPart, NamesPattern, Words
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest, nearest
 from cuescope_sdk.data._groups import describe_groups, groups_by_rule
 from cuescope_sdk.data._media.files import (
@@ -21,6 +22,7 @@ from cuescope_sdk.data._media.files import (
 from cuescope_sdk.data._media.frames import image_frame, load_image, sample_indices
 from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
+from cuescope_sdk.data._own_files import require_inside, require_inside_one, typed_folders
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -79,8 +81,9 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
 
 
 def first_place(root: Path, *paths: str) -> Path | None:
-    """The first of these paths under `root` that exists."""
-    return next((root / path for path in paths if (root / path).exists()), None)
+    """The first of these paths under `root` that exists; raises UserError where it leads out."""
+    place = next((root / path for path in paths if (root / path).exists()), None)
+    return None if place is None else require_inside_one(root, place, root.name)
 
 
 def required_place(root: Path, title: str, *paths: str) -> Path:
@@ -106,7 +109,8 @@ def required_place(root: Path, title: str, *paths: str) -> Path:
 def images_in(folder: Path) -> list[Path]:
     """The image files right in a folder, by name; hidden ones are passed over."""
     images = (folder / name for name in _names(folder) if kind_of(Path(name)) == "image")
-    return [path for path in images if path.suffix or why_unread(path) is None]
+    # what a link names is not opened before it is known to lie in the data
+    return [p for p in images if p.suffix or p.is_symlink() or why_unread(p) is None]
 
 
 def folders_in(folder: Path) -> list[Path]:
@@ -147,8 +151,8 @@ class ImageFolderOptions(Options):
     argument: ClassVar[str | None] = "path"
 
     path: Path = Field(description="the folder of the data set, as its authors lay it out")
-    split: str = Field("val", description="which split to show")
-    classes: tuple[str, ...] | None = Field(
+    split: Annotated[str, NamesPart()] = Field("val", description="which split to show")
+    classes: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="only these classes: NAME,NAME; other images are never opened"
     )
     per_class: int | None = Field(
@@ -157,7 +161,7 @@ class ImageFolderOptions(Options):
     max_missing: float = Field(
         0.01, ge=0, le=1, description="share of images that may be missing or unreadable"
     )
-    group: str | None = Field(
+    group: Annotated[str | None, NamesPattern()] = Field(
         None,
         description="which images are of one source: a regular expression whose one capturing "
         "group names it in the path, such as (.*)_frame; default what the authors' files say",
@@ -196,7 +200,8 @@ class ImageFolder(Plugin):
         if options.per_class is not None:
             items = sample_evenly(items, options.per_class)
         require_distinct(self.title, "image", [item.key for item in items], options.split)
-        files = (file for item in items for file in (*item.images, *item.masks.values()))
+        files = [file for item in items for file in (*item.images, *item.masks.values())]
+        require_inside(typed_folders(options), files, self.title)
         self.probes = probe_all(files, context)
         problems = {item.key: problem for item in items if (problem := self._problem(item))}
         self.items = self._grouped([item for item in items if item.key not in problems])

@@ -2,6 +2,9 @@
 
 Credentials, endpoints and proxies are those of the libraries underneath: environment variables and
 files such as AWS_PROFILE, AWS_ENDPOINT_URL, GOOGLE_APPLICATION_CREDENTIALS or FSSPEC_S3_ANON.
+
+What a person typed is read as it is. What data names goes through `Roots.require` first, and an
+address of the web is checked again where it is connected to.
 """
 
 import os
@@ -14,12 +17,18 @@ from threading import get_ident
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from cuescope_sdk import Context, UserError, digest
+from cuescope.trust.addresses import PORTS, Roots, is_plain_name, looks_like_address
+from cuescope_sdk import Context, UserError, digest, how_to_install
 from cuescope_sdk.data._media.files import printable_name
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
 CONNECTIONS = 16  # files that are fetched at a time: most of each is waiting
 EXTRAS = {"s3": "s3", "gs": "gcs", "gcs": "gcs"}  # of cuescope-folder
+MOST_FETCHED = 2**34  # bytes of one file
+_DEEPEST = 16  # folders in each other at an address: a server may list them without end
+# of a typed address that the paths in its table continue
+_JOINED = frozenset({"https", "http", "s3", "s3a", "gs", "gcs", "hf"})
+_SHOWN = 80  # characters of a cell in an error
 
 
 def is_address(text: str) -> bool:
@@ -45,43 +54,78 @@ def address_below(base: str, name: str) -> str:
     return name if is_address(name) else f"{base.rstrip('/')}/{name.removeprefix('./')}"
 
 
-def open_address(owner: str, address: str) -> Any:
-    """The file at an address, a context manager; raises UserError where it cannot be read."""
-    return _opened(owner, address)
+def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
+    """The address that a cell of a table at `base` names; one that is not below a root is refused.
+
+    Raises UserError, which begins with `where`.
+    """
+    if looks_like_address(cell):
+        roots.require(cell, where)
+        return cell
+    scheme = base.partition("://")[0].lower()
+    if scheme not in _JOINED or not is_plain_name(cell):
+        raise UserError(
+            f"{where} leads out of the data",
+            expected=f"a path below {base.partition('?')[0]}",
+            got=f"'{cell[:_SHOWN]}'",
+        )
+    return address_below(base, cell)
+
+
+def open_address(owner: str, address: str, roots: Roots | None = None) -> Any:
+    """The file at an address, a context manager; raises UserError where it cannot be read.
+
+    The address is one that was typed, or `roots` have let it pass.
+    """
+    return _opened(owner, address, Roots.of(address) if roots is None else roots)
 
 
 @contextmanager
-def _opened(owner: str, address: str) -> Iterator[BinaryIO]:
+def _opened(owner: str, address: str, roots: Roots) -> Iterator[BinaryIO]:
     with _one_line(owner, address):
-        system, path = _system(owner, address)
+        system, path = _system(owner, address, roots)
         with system.open(path, "rb") as file:
             yield file
 
 
 def stamp_of(owner: str, address: str) -> str:
-    """Digest of what a server says of a file: another one where the file has changed."""
+    """Digest of what a server says of a typed address: another one where the file has changed."""
     with _one_line(owner, address):
-        system, path = _system(owner, address)
+        system, path = _system(owner, address, Roots.of(address))
         known = system.info(path)
         return digest(address, sorted(f"{key}={value}" for key, value in known.items()))
 
 
 def list_address(owner: str, address: str) -> list[str]:
-    """Relative paths of all files below an address, in order; raises UserError where none are."""
+    """Relative paths of all files below a typed address, in order; those that lead out are not.
+
+    Raises UserError where there are none.
+    """
     with _one_line(owner, address):
-        system, path = _system(owner, address)
+        system, path = _system(owner, address, Roots.of(address))
         root = path.rstrip("/") + "/"
-        found = [str(name) for name in system.find(path)]
-        names = sorted(name.removeprefix(root) for name in found if name.startswith(root))
+        found = [str(name) for name in system.find(path, maxdepth=_DEEPEST)]
+        below = [name.removeprefix(root) for name in found if name.startswith(root)]
+    names = sorted(name for name in below if is_plain_name(name))
     if not names:
         raise UserError(f"{owner}: there are no files at {address}")
     return names
 
 
-def fetch_all(owner: str, files: Mapping[str, Path], context: Context, *, again: bool) -> None:
+def fetch_all(
+    owner: str,
+    files: Mapping[str, Path],
+    context: Context,
+    *,
+    again: bool,
+    roots: Roots,
+    most: int = MOST_FETCHED,
+) -> None:
     """Fetch each address to its path; with `again` also those that are here.
 
-    What a server does not have is left out. Raises UserError for one that cannot be asked.
+    `roots` are what was typed: of the web, inner hosts are asked only where they are among them.
+    What a server does not have is left out. Raises UserError for one that cannot be asked, and for
+    a file of more than `most` bytes.
     """
     missing = {address: path for address, path in files.items() if again or not path.exists()}
     if not missing:
@@ -90,7 +134,10 @@ def fetch_all(owner: str, files: Mapping[str, Path], context: Context, *, again:
         context.progress("Fetching files", len(missing)) as advance,
         ThreadPoolExecutor(CONNECTIONS) as pool,
     ):
-        jobs = [pool.submit(_fetch, owner, *item) for item in missing.items()]
+        jobs = [
+            pool.submit(_fetch, owner, address, path, roots, most)
+            for address, path in missing.items()
+        ]
         try:
             for job in jobs:
                 job.result()
@@ -100,31 +147,50 @@ def fetch_all(owner: str, files: Mapping[str, Path], context: Context, *, again:
             raise
 
 
-def _fetch(owner: str, address: str, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _fetch(owner: str, address: str, path: Path, roots: Roots, most: int) -> None:
     draft = path.with_name(f".{os.getpid()}-{get_ident()}-{digest(path.name)[:8]}")
     try:
         with _one_line(owner, address):
-            system, name = _system(owner, address)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            system, name = _system(owner, address, roots)
             with suppress(FileNotFoundError):
-                system.get_file(name, str(draft))
+                system.get_file(name, str(draft), callback=_limit(owner, address, most))
                 draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _system(owner: str, address: str) -> tuple[Any, str]:
+def _limit(owner: str, address: str, most: int) -> Any:
+    """What fsspec calls while it fetches; raises UserError where a file is too large."""
+    from fsspec.callbacks import Callback
+
+    def check(announced: int | None, fetched: int, **_: object) -> None:
+        size = max(announced or 0, fetched)
+        if size > most:
+            raise UserError(
+                f"{owner}: {address.partition('?')[0]} is too large",
+                expected=f"at most {most:,} bytes",
+                got=f"{size:,} or more",
+            )
+
+    return Callback(hooks={"limit": check})
+
+
+def _system(owner: str, address: str, roots: Roots) -> tuple[Any, str]:
     """The file system of an address, and the path in it."""
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError as error:
-        raise _not_installed(owner, address, error) from error
-    if "@" in urlsplit(address).netloc and urlsplit(address).scheme in ("http", "https", "ftp"):
+    scheme = urlsplit(address).scheme
+    if "@" in urlsplit(address).netloc and scheme in ("http", "https", "ftp"):
         raise UserError(
             f"{owner}: a name or password in an address",
             expected="credentials in the environment, not in what reports and logs show",
         )
     try:
+        if scheme in PORTS:
+            from cuescope_sdk.data._web import web_system
+
+            return web_system(roots.web), address
+        from fsspec.core import url_to_fs
+
         system, path = url_to_fs(address)
     except ImportError as error:
         raise _not_installed(owner, address, error) from error
@@ -136,7 +202,7 @@ def _not_installed(owner: str, address: str, error: Exception) -> UserError:
     return UserError(
         f"{owner}: {scheme}:// needs another package",
         got=str(error),
-        remedy=f"pip install 'cuescope-folder[{EXTRAS.get(scheme, 'remote')}]'",
+        remedy=how_to_install(f"cuescope-folder[{EXTRAS.get(scheme, 'remote')}]"),
     )
 
 
@@ -148,12 +214,28 @@ def _one_line(owner: str, address: str) -> Iterator[None]:
         yield
     except UserError:
         raise
-    except FileNotFoundError as error:
-        raise UserError(f"{owner}: there is nothing at {shown}") from error
     except Exception as error:
+        refused = _refused_host(error)
+        if refused is not None:
+            raise UserError(
+                f"{owner}: {shown} may not be read",
+                got=refused,
+                remedy="Only an address that you type may name such a host",
+            ) from error
+        if isinstance(error, FileNotFoundError):
+            raise UserError(f"{owner}: there is nothing at {shown}") from error
         words = " ".join(f"{type(error).__name__}: {error}".split()).replace(address, shown)
         raise UserError(
             f"{owner}: cannot read {shown}",
             got=words[:200],
             remedy="Check the address, the network, and the credentials in the environment",
         ) from error
+
+
+def _refused_host(error: BaseException | None) -> str | None:
+    """What a connection was refused for; fsspec may have called it a file that is not found."""
+    while error is not None:
+        if type(error).__name__ == "RefusedHostError":  # its module needs packages of an extra
+            return str(error)
+        error = error.__cause__
+    return None

@@ -11,21 +11,20 @@ from io import StringIO
 from pathlib import Path
 
 from cuescope_sdk import UserError
+from cuescope_sdk.data._own_files import MOST_BYTES, read_own_bytes
 
 _SHOWN = 60  # characters of a line in an error
 _WIDE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-def read_text(path: Path, title: str) -> str:
+def read_text(path: Path, title: str, most: int = MOST_BYTES) -> str:
     """A text in UTF-8, or in UTF-16 with its mark, as spreadsheets write it.
 
-    Raises UserError where it is neither, or holds a NUL, with the line.
+    Raises UserError where it is neither, or holds a NUL, with the line; also for a pipe or device,
+    and for more than `most` bytes.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{title}: cannot read {path.name}", got=error.strerror) from None
+    content = read_own_bytes(path, title, most)
     try:
         text = content.decode(_WIDE.get(content[:2], "utf-8-sig"))
     except UnicodeDecodeError as error:

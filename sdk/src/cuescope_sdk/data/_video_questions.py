@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
+from cuescope.trust.risks import NamesPart
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
 from cuescope_sdk.data._annotation_files import find_file, read_lines
 from cuescope_sdk.data._media.files import (
@@ -21,6 +22,7 @@ from cuescope_sdk.data._media.files import (
 )
 from cuescope_sdk.data._media.frames import clip_frames
 from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
+from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -132,8 +134,8 @@ def open_videos(
 def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> dict[str, Path]:
     """The file of each video that is there: one whose name without suffix is among its `names`.
 
-    Raises UserError where there is no such folder, and where two files bear such a name: which one
-    is meant cannot be known.
+    Raises UserError where there is no such folder, for a link that leads out of it, and where two
+    files bear such a name: which one is meant cannot be known.
     """
     if not root.is_dir():
         beside = [path.name for path in root.parent.iterdir()] if root.parent.is_dir() else []
@@ -145,7 +147,7 @@ def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> d
         )
     videos = {name: video for video, known in names.items() for name in known}
     files: dict[str, Path] = {}
-    for path in _files(root):
+    for path in _files(root, title):
         video = videos.get(path.stem)
         if video is None:
             continue
@@ -157,10 +159,11 @@ def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> d
                 remedy="Choose a folder with -D videos=FOLDER",
             )
         files[video] = path
+    require_inside([root], files.values(), title)
     return files
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _files(root: Path, title: str) -> Iterator[Path]:
     """Videos and animations under `root`, links followed, hidden ones passed over, in order."""
     visited: set[str] = set()
     for folder, folders, files in os.walk(root, followlinks=True):
@@ -170,6 +173,8 @@ def _files(root: Path) -> Iterator[Path]:
             continue
         visited.add(real)
         folders[:] = _shown(folders)  # in place: os.walk goes on by this very list
+        # before it is entered: a link to the root of this machine would be walked for hours
+        require_inside([root], [Path(folder, name) for name in folders], title)
         paths = (Path(folder, name) for name in _shown(files))
         yield from (path for path in paths if kind_of(path) in ("video", "animation"))
 
@@ -191,7 +196,7 @@ class VideoQuestionOptions(Options):
         None, description="the folder of the videos, also in folders below; default PATH"
     )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each video")
-    split: str = Field("test", description="which split to show")
+    split: Annotated[str, NamesPart()] = Field("test", description="which split to show")
     max_missing: float = Field(
         0.5, ge=0, le=1, description="share of questions whose video may be missing or unreadable"
     )

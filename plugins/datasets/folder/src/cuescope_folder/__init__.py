@@ -40,7 +40,7 @@ class Folder(FileSamples):
             raise UserError(f"folder: cannot read {path}", got=error.strerror) from None
         if place.manifest is not None or place.shards:
             return in_table(place, self.options, self.context)
-        return in_folders(place.root, place.facts)
+        return in_folders(place.root or Path.cwd(), place.facts)
 
 
 def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
@@ -49,7 +49,8 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
     if place.manifest is not None:
         unread, name = Unread(), place.manifest.name
         rows = read_rows(place.manifest, copies)
-        cells = [cell for cell in path_cells(rows) if cell not in copies.files]
+        named = path_cells(rows, name)
+        cells = {cell: where for cell, where in named.items() if cell not in copies.files}
         fetched, fact = fetch_cells(cells, place, options, context)
         copies.files |= fetched
         facts |= fact
@@ -58,7 +59,8 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
         rows, unread = shard_rows(place.shards, copies, options.class_names, context)
     read = manifest_items(rows, name, place.root, options.group, copies.files)
     read.unread.take(unread)
-    return Found(place.root, read.items, read.columns, read.unread, facts)
+    root = place.root or Path.cwd()  # a person may name a file of choices from here
+    return Found(root, read.items, read.columns, read.unread, facts)
 
 
 def in_folders(root: Path, facts: Mapping[str, str]) -> Found:

@@ -8,6 +8,56 @@ from typing import Any
 from cuescope_sdk import Detection, UserError
 from cuescope_sdk.data import printable_name
 
+MOST_DEPTH = 32  # lists and objects in each other
+MOST_LETTERS = 2**20  # of a cell
+MOST_PARTS = 200_000  # values of a cell
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text; raises ValueError for what is none, or is nested too deeply."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError("brackets are nested too deeply") from None
+    if _depth_and_size(value) is None:
+        raise ValueError(f"it has more than {MOST_DEPTH} brackets in each other, or is too large")
+    return value
+
+
+def require_modest(value: object, column: str, location: str) -> None:
+    """Raise UserError for a cell of too many letters or values, or nested too deeply."""
+    if isinstance(value, bool | int | float | bytes | None):
+        return
+    if _depth_and_size(value) is None:
+        raise UserError(
+            f"{location}: column '{column[:60]}' is too large",
+            expected=f"at most {MOST_LETTERS:,} letters, {MOST_PARTS:,} values and {MOST_DEPTH} "
+            "brackets in each other",
+        )
+
+
+def _depth_and_size(value: object) -> tuple[int, int] | None:
+    """How deep a value is and how many letters it has; None where either is too much."""
+    level: list[object] = [value]
+    letters = parts = 0
+    for depth in range(MOST_DEPTH + 1):
+        below: list[object] = []
+        for part in level:
+            if isinstance(part, str):
+                letters += len(part)
+            elif isinstance(part, Mapping):
+                letters += sum(len(str(key)) for key in part)
+                below.extend(part.values())
+            elif isinstance(part, list | tuple | set):
+                below.extend(part)
+        parts += len(below)
+        if letters > MOST_LETTERS or parts > MOST_PARTS:
+            return None
+        if not below:
+            return depth, letters
+        level = below
+    return None
+
 
 def plain(value: object) -> Any:
     """As JSON would have it: what is not a plain value becomes text, what is not a number None."""
@@ -30,7 +80,7 @@ def text_of(value: object, what: str, location: str) -> str:
     """A text or number as text; raises UserError for anything else, where `what` was expected."""
     if isinstance(value, str | int | float) and str(value).strip():
         return printable_name(str(value).strip())
-    got = "an empty cell" if value is None else repr(value)
+    got = "an empty cell" if value is None else repr(value)[:60]
     raise UserError(f"folder: {location}", expected=f"a {what}", got=got)
 
 
@@ -39,8 +89,8 @@ def names_of(value: object, column: str, location: str) -> tuple[str, ...]:
     # JSONL and Parquet hold lists, CSV their text; what is no JSON after all is one name.
     try:
         bracketed = isinstance(value, str) and value.lstrip().startswith("[")
-        listed: Any = json.loads(str(value)) if bracketed else value
-    except (ValueError, RecursionError):
+        listed: Any = parse_json(str(value)) if bracketed else value
+    except ValueError:
         listed = value
     if not isinstance(listed, list):
         listed = str(value).split("|")
@@ -62,8 +112,8 @@ def choices_of(value: object, label: str | None, location: str) -> tuple[str, ..
         )
     if label is not None and label not in choices:  # an answer that cannot be given is always wrong
         raise UserError(
-            f"folder: {location}: answer '{label}' is none of the row's choices",
-            expected=f"one of {', '.join(choices)}",
+            f"folder: {location}: answer '{label[:60]}' is none of the row's choices",
+            expected=f"one of {', '.join(choices)[:200]}",
             remedy="Write it as it stands in 'choices'",
         )
     return choices
@@ -77,8 +127,8 @@ def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
         got=repr(value)[:60],
     )
     try:
-        sheet = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
+        sheet = parse_json(value) if isinstance(value, str) else value
+    except ValueError:
         raise wrong from None
     if not isinstance(sheet, Mapping):
         raise wrong
@@ -100,9 +150,9 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
         got=repr(value)[:60],
     )
     try:
-        listed: Any = json.loads(value) if isinstance(value, str) else value
+        listed: Any = parse_json(value) if isinstance(value, str) else value
         named = [(str(name), tuple(map(float, corners))) for name, *corners in listed]
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError):
         raise wrong from None
     boxes = []
     for name, corners in named:
@@ -123,9 +173,9 @@ def actions_of(value: object, timed: bool, location: str) -> tuple[tuple[str, fl
         got=repr(value)[:60],
     )
     try:
-        listed: Any = json.loads(value) if isinstance(value, str) else value
+        listed: Any = parse_json(value) if isinstance(value, str) else value
         actions = tuple((str(name), float(start), float(end)) for name, start, end in listed)
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError):
         raise wrong from None
     if not timed or not all(
         # NaN fails every comparison

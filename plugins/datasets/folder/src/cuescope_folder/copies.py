@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import KeptFiles, write_whole
+from cuescope_sdk.data import KeptFiles, require_inside, write_whole
 
 
 class Copies:
@@ -43,11 +43,14 @@ class Copies:
             records = [json.loads(line) for line in text.split("\n") if line]
         except (OSError, ValueError):
             return None
-        files = {
-            name: self._kept.folder / place
-            for record in records
-            for name, place in record["files"].items()
-        }
+        files: dict[str, Path] = {}
+        for record in records:
+            for name, place in record["files"].items():
+                files[name] = self._kept.folder / place
+        try:
+            require_inside([self._kept.folder], files.values(), "folder")
+        except UserError:  # a folder of copies that was given along may name anything
+            return None
         if not all(map(Path.exists, files.values())):
             return None
         self.files |= files

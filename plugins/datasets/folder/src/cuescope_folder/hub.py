@@ -13,12 +13,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PositiveInt
 
+from cuescope_folder.cells import require_modest
 from cuescope_folder.columns import Columns, choose_columns
 from cuescope_folder.copies import Copies
 from cuescope_folder.dataset import FileSamples, Found
 from cuescope_folder.layout import canonical_split
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import SampleOptions
+from cuescope_folder.repository import Repository
 from cuescope_folder.tables import Row
 from cuescope_sdk import (
     NamesPart,
@@ -29,6 +31,7 @@ from cuescope_sdk import (
     how_to_install,
     nearest,
 )
+from cuescope_sdk.data import Roots
 from cuescope_sdk.models import require_hub
 
 PREFERRED = ("test", "val")  # splits, where none is named
@@ -85,9 +88,15 @@ class HuggingFace(FileSamples):
         repository, wanted = options.place
         source = _datasets()
         revision = _revision(source, repository, options.revision)
-        pinned = {} if _is_local(repository) else {"revision": revision}
+        root = Path(repository).expanduser() if _is_local(repository) else None
+        pinned = {"revision": revision} if root is None else {}
+        own = Repository(repository, root, revision, Roots().with_typed(options.roots))
         with _one_line(repository):
+            # before the library looks for them
+            own.require_own_links()
+            own.require_own_files()
             config = _config(source, repository, options.config, pinned)
+            own.require_known_kind(source.load_dataset_builder(repository, config, **pinned))
             splits = source.get_dataset_split_names(repository, config, **pinned)
             split = _choose_split(repository, splits, wanted)
             data = source.load_dataset(repository, config, split=split, streaming=True, **pinned)
@@ -102,7 +111,7 @@ class HuggingFace(FileSamples):
                 with self.context.progress("Reading rows", total) as advance:
                     records = []
                     for number, cells in enumerate(islice(data, options.rows)):
-                        records.append(_record(number, cells, columns, copies))
+                        records.append(_record(number, cells, columns, copies, own))
                         advance(1)
                 copies.remember(stamp, records)
         rows = [
@@ -111,7 +120,7 @@ class HuggingFace(FileSamples):
         ]
         if not rows:
             raise UserError(f"hf: {repository} has no rows in split {split}")
-        read = manifest_items(rows, repository, Path.cwd(), options.group, copies.files)
+        read = manifest_items(rows, repository, None, options.group, copies.files)
         chosen = "" if wanted else " (guessed)"
         facts = pinned | {"split": split + chosen, "columns": columns.words}
         # of a folder the content alone counts
@@ -186,26 +195,22 @@ def _choose_split(repository: str, splits: list[str], wanted: str | None) -> str
 
 
 def _record(
-    number: int, cells: Mapping[str, Any], columns: Columns, copies: Copies
+    number: int, cells: Mapping[str, Any], columns: Columns, copies: Copies, own: Repository
 ) -> dict[str, Any]:
     """The cells that a manifest would have, with names in place of images."""
+    where = f"hf: row {number}"
+    for column, value in cells.items():
+        if column not in columns.files:
+            require_modest(value, column, where)
     named = columns.cells(cells, f"row {number}")
     for column in columns.files:
         cell, role = cells[column], "path" if column == columns.image else "mask"
         if cell is not None:
-            content, given = _content(cell), str(cell.get("path") or "").rpartition("/")[2]
+            content = own.content(cell, f"{where}: '{column}'")
+            given = str(cell.get("path") or "").rpartition("/")[2]
             named[role] = f"row-{number}/{given or column}"
             copies.add(named[role], content)
     return {"number": number, "cells": named, "files": copies.of(named)}
-
-
-def _content(cell: Mapping[str, Any]) -> bytes:
-    if cell["bytes"] is not None:
-        return bytes(cell["bytes"])
-    import fsspec
-
-    with fsspec.open(cell["path"], "rb") as file:
-        return bytes(file.read())
 
 
 @contextmanager

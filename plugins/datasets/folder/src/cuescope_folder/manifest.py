@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import scandir
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cuescope_folder.cells import (
@@ -16,19 +16,20 @@ from cuescope_folder.cells import (
     plain,
     text_of,
 )
-from cuescope_folder.layout import Item, canonical_split, is_inside, natural
+from cuescope_folder.layout import Item, canonical_split, natural
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Unread, is_address, kind_of, name_at, printable_name
+from cuescope_sdk.data import Unread, inside, is_address, kind_of, name_at, printable_name
 
 
 class Paths:
     """Files and folders of frames by the path in a row, in the resolved folder `root`.
 
-    `copies` are those that stand for something else than a path in it.
+    `copies` are those that stand for something else than a path in it; with no `root`, there is
+    nothing else.
     """
 
-    def __init__(self, root: Path, copies: Mapping[str, Path]) -> None:
+    def __init__(self, root: Path | None, copies: Mapping[str, Path]) -> None:
         self.root, self.copies = root, copies
         self.unread = Unread()
         self._images: dict[Path, tuple[Path, ...]] = {}
@@ -39,17 +40,19 @@ class Paths:
         if path in self.copies:
             name = name_at(path) if is_address(path) else path
             return PurePosixPath(name).as_posix(), self.copies[path]
-        inside = self.resolve(path, location)
-        return inside.as_posix(), self.root / inside
+        if self.root is None:
+            raise UserError(f"folder: {location}", expected="a file of its own", got=f"'{path}'")
+        below = self.resolve(self.root, path, location)
+        return below.as_posix(), self.root / below
 
-    def resolve(self, path: str, location: str) -> PurePosixPath:
+    def resolve(self, root: Path, path: str, location: str) -> PurePosixPath:
         """The path relative to `root`: as it is written, or with the suffix that was left out.
 
         Absolute paths may lead into `root`. Raises UserError for a path that leaves it, and for a
         bare name that several files have.
         """
-        inside = self._inside(path, location)
-        file = self.root / inside
+        below = _inside(root, path, location)
+        file = root / below
         try:
             files = () if file.exists() else self._by_stem(file.parent).get(file.name, ())
         except OSError as error:  # a name too long, a folder that may not be read
@@ -62,7 +65,7 @@ class Paths:
                 got=", ".join(files),
                 remedy="Write the name with its suffix",
             )
-        return self._inside(str(inside.with_name(files[0])), location) if files else inside
+        return _inside(root, str(below.with_name(files[0])), location) if files else below
 
     def images_in(self, folder: Path, location: str) -> tuple[Path, ...]:
         """The frames of a folder, in natural order."""
@@ -80,8 +83,8 @@ class Paths:
         for name in sorted(names, key=natural):
             path, kind = folder / name, kind_of(PurePosixPath(name))
             # The folder lies inside; a link in it may still lead out.
-            if kind == "image" and path.is_symlink() and not is_inside(self.root, path):
-                raise UserError(f"folder: {location}: {path} leads out of the data")
+            if kind == "image" and path.is_symlink() and self.root is not None:
+                inside(self.root, path, f"folder: {location}: {path}")
             if name.startswith("."):
                 self.unread.add("hidden")
             elif path.is_dir():
@@ -90,19 +93,6 @@ class Paths:
                 self.unread.add(path.suffix.lower(), "among frames")
             elif not self.unread.passes_over(path):
                 yield path
-
-    def _inside(self, path: str, location: str) -> PurePosixPath:
-        absolute = Path(path).is_absolute()
-        # Elsewhere "C:\\clips\\a.mp4" is one odd file name, and would be called missing.
-        foreign = not absolute and PureWindowsPath(path).is_absolute()
-        if foreign or not is_inside(self.root, self.root / path):
-            raise UserError(
-                f"folder: {location} leads out of the data",
-                expected=f"a path inside {self.root}",
-                got=f"'{path}'",
-                remedy="Give the folder that holds all files, and the table with -D manifest=FILE",
-            )
-        return PurePosixPath(Path(path).resolve().relative_to(self.root) if absolute else path)
 
     def _by_stem(self, folder: Path) -> Mapping[str, Sequence[str]]:
         """Name without suffix -> the images and videos that have it."""
@@ -126,13 +116,14 @@ class Manifest(NamedTuple):
 def manifest_items(
     rows: Sequence[Row],
     name: str,
-    root: Path,
+    root: Path | None,
     group: str | None = None,
     copies: Mapping[str, Path] | None = None,
 ) -> Manifest:
     """An item a row; its group stands in the column `group`, or else in that of this name.
 
-    `path` is in the resolved folder `root`, and may not leave it, or `copies` have it. The label is
+    `path` is in the resolved folder `root`, and may not leave it, or `copies` have it; without a
+    `root` they have all. The label is
     `label`, `answer` where there is no `label`, or the first of `answers`; None where the row has
     timed `actions` instead. Raises UserError naming the line for a missing cell, a path that leaves
     `root`, and a cell that is not what its column holds.
@@ -181,6 +172,14 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
         annotations=annotations,
         location=location,
     )
+
+
+def _inside(root: Path, path: str, location: str) -> PurePosixPath:
+    """The path relative to `root`; raises UserError where it leads out."""
+    remedy = "Give the folder that holds all files, and the table with -D manifest=FILE"
+    end = inside(root, path, f"folder: {location}", remedy)
+    absolute = Path(path).is_absolute()
+    return PurePosixPath(end.relative_to(root) if absolute else path)
 
 
 def _label(row: Row, location: str) -> str | None:

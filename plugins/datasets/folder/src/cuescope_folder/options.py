@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from cuescope_sdk import NamesFile, NamesPart, NamesPattern, Options
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, is_address
+from cuescope_sdk import NamesFile, NamesPart, NamesPattern, Options, UserError
+from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, is_address, parse_root
 
 Answers = Literal["auto", "pooled", "open"]
 
@@ -17,7 +17,16 @@ def _is_address(text: str) -> str:
     return text
 
 
+def _is_root(text: str) -> str:
+    try:
+        parse_root(text)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
 Address = Annotated[str, AfterValidator(_is_address)]
+Root = Annotated[str, AfterValidator(_is_root)]
 
 
 class SampleOptions(Options):
@@ -47,6 +56,11 @@ class SampleOptions(Options):
     )
     split: Annotated[str | None, NamesPart()] = Field(
         None, description="one split (train, val, test); default all"
+    )
+    roots: tuple[Root, ...] = Field(
+        (),
+        description="addresses that cells of a table may name, and all below them: "
+        "https://images.example.org, s3://bucket/photos; https:// allows any public host",
     )
 
 

@@ -1,7 +1,7 @@
 """Where the data lies: a folder, a table or tar shards, on this machine or at an address."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -9,13 +9,24 @@ from pathlib import Path
 from cuescope_folder.layout import MANIFEST_SUFFIXES, locate
 from cuescope_folder.options import FolderOptions
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import address_below, fetch_all, is_address, list_address, name_at
+from cuescope_sdk.data import (
+    Roots,
+    address_below,
+    cell_address,
+    fetch_all,
+    inside,
+    is_address,
+    list_address,
+    looks_like_address,
+    name_at,
+)
 
 OWNER = "folder"
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 MOST_SHARDS = 100_000
+MOST_TABLE_BYTES = 2**33  # of a table that is fetched: a Parquet file holds its images
 
 
 @dataclass(frozen=True)
@@ -23,9 +34,10 @@ class Place:
     """What there is to read, on this machine: a table or shards, or else the files of `root`.
 
     `base` is the address that the table's own paths continue, "" where they are of this machine.
+    `root` is None where there is no folder that rows could name files of.
     """
 
-    root: Path
+    root: Path | None
     manifest: Path | None = None
     base: str = ""
     shards: tuple[str, ...] = ()
@@ -36,7 +48,7 @@ def find_place(options: FolderOptions, context: Context) -> Place:
     """Find the data, and fetch what must be here first; raises UserError where there is none."""
     given = str(options.path)
     if given.endswith(SHARD_SUFFIXES):
-        return Place(Path.cwd(), shards=tuple(_expand(given)))
+        return Place(None, shards=tuple(_expand(given)))
     if is_address(given):
         return _remote(given, options, context)
     if options.manifest is not None and is_address(str(options.manifest)):
@@ -44,9 +56,11 @@ def find_place(options: FolderOptions, context: Context) -> Place:
         return _of_table(str(options.manifest), options, context, root)
     path = Path(given).expanduser()
     if options.manifest is None and path.is_dir() and (shards := _shards_alone(path)):
-        return Place(path, shards=shards)
+        return Place(None, shards=shards)
     table = None if options.manifest is None else Path(options.manifest)
     root, manifest = locate(path, table)
+    if table is None and manifest is not None and path.is_dir():
+        inside(root, manifest.absolute(), f"folder: {manifest.name}")  # nobody typed its name
     return Place(root, manifest)
 
 
@@ -66,13 +80,13 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
     if tables := [name for name in top if name in {f"manifest{s}" for s in MANIFEST_SUFFIXES}]:
         return _of_table(address_below(given, tables[0]), options, context)
     if shards := [name for name in top if name.endswith(SHARD_SUFFIXES)]:
-        return Place(Path.cwd(), shards=tuple(address_below(given, name) for name in shards))
+        return Place(None, shards=tuple(address_below(given, name) for name in shards))
     root = copy_of(given, context)
-    files = {address_below(given, name): root / name for name in names if _is_safe(name)}
+    files = {address_below(given, name): root / name for name in names}
     for path in root.rglob("*"):  # what is no longer there
         if path.is_file() and path not in files.values():
             path.unlink()
-    fetch_all(OWNER, files, context, again=options.fetch_again)
+    fetch_all(OWNER, files, context, again=options.fetch_again, roots=Roots.of(given))
     return Place(root, facts=_kept_copies(len(files)))
 
 
@@ -85,7 +99,8 @@ def _of_table(
 ) -> Place:
     table = copy_of(address, context)
     table.unlink(missing_ok=True)
-    fetch_all(OWNER, {address: table}, context, again=True)
+    roots = Roots.of(address)
+    fetch_all(OWNER, {address: table}, context, again=True, roots=roots, most=MOST_TABLE_BYTES)
     if not table.exists():
         raise UserError(f"folder: there is nothing at {address}")
     base = ("" if root else address.rpartition("/")[0]) if base is None else base
@@ -98,28 +113,35 @@ def copy_of(address: str, context: Context) -> Path:
     return (context.cache / "remote" / scheme / name_at(address)).resolve()
 
 
+def typed_roots(options: FolderOptions) -> Roots:
+    """What cells may name: what lies at the host or bucket of the data, and below `roots`."""
+    places = [str(place) for place in (options.path, options.manifest) if place is not None]
+    addresses = [place for place in places if is_address(place)]
+    return Roots.of(*addresses).with_typed(options.roots)
+
+
 def fetch_cells(
-    cells: Sequence[str], place: Place, options: FolderOptions, context: Context
+    cells: Mapping[str, str], place: Place, options: FolderOptions, context: Context
 ) -> tuple[dict[str, Path], dict[str, str]]:
-    """What cells name that is not on this machine -> its copy, and a fact about them."""
-    addresses = {
-        cell: address_below(place.base, cell) if place.base else cell
-        for cell in dict.fromkeys(cells)
-        if place.base or is_address(cell)
-    }
-    copies = {cell: copy_of(address, context) for cell, address in addresses.items()}
-    files = {address: copies[cell] for cell, address in addresses.items()}
-    fetch_all(OWNER, files, context, again=options.fetch_again)
+    """What cells name that is not on this machine -> its copy, and a fact about them.
+
+    `cells` say where each of them stands first. Raises UserError for an address that a cell may
+    not name, before anything is fetched.
+    """
+    roots = typed_roots(options)
+    copies: dict[str, Path] = {}
+    files: dict[str, Path] = {}
+    for cell, where in cells.items():
+        if place.base or looks_like_address(cell):
+            address = cell_address(place.base, cell, roots, where)
+            copies[cell] = files[address] = copy_of(address, context)
+    fetch_all(OWNER, files, context, again=options.fetch_again, roots=roots)
     return copies, _kept_copies(len(files)) if files else {}
 
 
 def _kept_copies(count: int) -> dict[str, str]:
     words = f"{count:,} files were fetched and are kept; -D fetch_again=true fetches them again"
     return {"copies": words}
-
-
-def _is_safe(name: str) -> bool:
-    return ".." not in name.split("/")
 
 
 def _shards_alone(folder: Path) -> tuple[str, ...]:
@@ -129,6 +151,8 @@ def _shards_alone(folder: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     shards = [str(entry) for entry in entries if entry.name.endswith(SHARD_SUFFIXES)]
+    for shard in shards:
+        inside(folder, Path(shard).absolute(), f"folder: {shard}")  # a link may lead anywhere
     notes = [e for e in entries if e.suffix in (".txt", ".json", ".md") and e.is_file()]
     return tuple(sorted(shards)) if len(shards) + len(notes) == len(entries) else ()
 

@@ -3,19 +3,24 @@
 https://github.com/webdataset/webdataset. Nothing in a shard is unpickled.
 """
 
-import json
+import gzip
+import os
 import tarfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from io import BufferedReader, RawIOBase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from cuescope_folder.cells import parse_json
 from cuescope_folder.copies import Copies
 from cuescope_folder.places import OWNER
-from cuescope_folder.tables import Row
+from cuescope_folder.tables import FILES, Row
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.data import (
     Unread,
+    inside,
     is_address,
     kind_of,
     name_at,
@@ -24,8 +29,12 @@ from cuescope_sdk.data import (
     stamp_of,
 )
 
+GZIP = b"\x1f\x8b"
 MASKS = ("mask", "seg")  # "0001.mask.png"
-MOST_BYTES = 2**31  # of a file in a shard
+MOST_BYTES = 2**30  # of a file in a shard
+# A compressed shard may grow without end. Images are compressed already, and hardly grow.
+SMALL_SHARD, GROWTH, MOST_GROWN = 2**27, 100, 2**36
+MOST_DIGITS = 9  # of the number of a class
 CLASS_NAMES = "classnames.txt"  # beside the shards, a name a line
 
 
@@ -71,9 +80,9 @@ def _row(record: Mapping[str, Any], names: Sequence[str]) -> Row:
     if (number := cells.pop("cls", None)) is not None and "label" not in cells:
         cells["label"] = number
         if names and str(number).isdecimal():
-            if int(number) >= len(names):
+            if len(str(number)) > MOST_DIGITS or int(number) >= len(names):
                 raise UserError(
-                    f"folder: {record['location']}: class {number}",
+                    f"folder: {record['location']}: class {str(number)[:MOST_DIGITS]}",
                     expected=f"one of {len(names)} names in {CLASS_NAMES}",
                 )
             cells["label"] = names[int(number)]
@@ -86,13 +95,15 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
     try:
         with (
             _open(shard) as file,
-            tarfile.open(fileobj=file, mode="r|*") as archive,  # members as they come
+            # members as they come
+            tarfile.open(fileobj=_unpacked(file), mode="r|") as archive,
         ):
             for member in archive:
                 name = printable_name(member.name.removeprefix("./"))
                 folder, slash, last = name.rpartition("/")
                 own, dot, suffix = last.partition(".")
-                if not member.isfile() or not dot or not own:
+                # a sparse file is holes that stand for any number of zeros
+                if not member.isfile() or member.issparse() or not dot or not own:
                     continue
                 if member.size > MOST_BYTES:
                     raise UserError(
@@ -106,7 +117,7 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
                     key, parts = folder + slash + own, {}
                 content = archive.extractfile(member)
                 parts[suffix.lower()] = content.read() if content else b""
-    except (OSError, EOFError, tarfile.TarError) as error:
+    except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
         raise UserError(f"folder: cannot read the shard {shard}", got=str(error)[:100]) from error
     if key is not None:
         yield _record(title, key, parts, copies)
@@ -140,12 +151,14 @@ def _record(shard: str, key: str, parts: Mapping[str, bytes], copies: Copies) ->
 
 def _json(content: bytes, location: str) -> dict[str, Any]:
     try:
-        cells = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        cells = parse_json(content)
+    except ValueError as error:
         raise UserError(f"folder: {location} has a .json that is none", got=str(error)) from None
     if not isinstance(cells, dict):
         raise UserError(f"folder: {location}.json", expected="a JSON object")
-    return {k: v for k, v in cells.items() if k not in ("path", "mask", "video", "image", "file")}
+    # in any spelling: a shard has its files in it, and names none
+    files = {"path", "mask", *FILES}
+    return {name: cell for name, cell in cells.items() if name.strip().lower() not in files}
 
 
 def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
@@ -153,9 +166,11 @@ def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
     if given is None:
         if is_address(shards[0]):
             return []
-        folder = Path(shards[0]).expanduser().parent
+        folder = Path(shards[0]).expanduser().absolute().parent
         beside = [place / CLASS_NAMES for place in (folder, folder.parent)]
         given = next((file for file in beside if file.is_file()), None)
+        if given is not None:
+            inside(given.parent, given, f"folder: {CLASS_NAMES}")  # nobody typed its name
     if given is None:
         return []
     try:
@@ -165,8 +180,65 @@ def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
+class _Unpacked:
+    """A shard while it is read, uncompressed; raises ValueError where it grows without end."""
+
+    def __init__(self, file: gzip.GzipFile, most: int) -> None:
+        self._file, self._left = file, most
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        content = self._file.read(size)
+        self._left -= len(content)
+        if self._left < 0:
+            raise ValueError("it unpacks to far more than it is large")
+        return content
+
+
+def _unpacked(file: Any) -> Any:
+    """The bytes of a tar file, which may be compressed by gzip."""
+    start = file.read(len(GZIP))
+    whole = BufferedReader(_Joined(start, file))
+    if start != GZIP:
+        return whole
+    most = min(MOST_GROWN, SMALL_SHARD + GROWTH * _stored_size(file))
+    return _Unpacked(gzip.GzipFile(fileobj=whole), most)
+
+
+def _stored_size(file: Any) -> int:
+    """The bytes of a file that is open, or what is taken for them where a server does not say."""
+    size = getattr(file, "size", None)
+    if size is not None:
+        return int(size)
+    try:
+        return os.fstat(file.fileno()).st_size
+    except (OSError, AttributeError):
+        return SMALL_SHARD
+
+
+class _Joined(RawIOBase):
+    """The first bytes of a file, which were read to look at them, and then the others."""
+
+    def __init__(self, start: bytes, rest: Any) -> None:
+        self._start, self._rest = start, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._start[: len(buffer)] or self._rest.read(len(buffer))
+        self._start = self._start[len(content) :]
+        buffer[: len(content)] = content
+        return len(content)
+
+
 def _open(shard: str) -> Any:
-    return open_address(OWNER, shard) if is_address(shard) else Path(shard).expanduser().open("rb")
+    if is_address(shard):
+        return open_address(OWNER, shard)
+    path = Path(shard).expanduser()
+    if not path.is_file():  # a pipe would be waited for
+        raise UserError(f"folder: shard {shard}", expected="a file")
+    return path.open("rb")
 
 
 def _stamp(shard: str) -> str:

@@ -1,6 +1,5 @@
 """The rows of a manifest (CSV, TSV, JSONL, Parquet), by the column names that are known here."""
 
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -9,17 +8,25 @@ from io import StringIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cuescope_folder.cells import plain
+from cuescope_folder.answers import shorten_list
+from cuescope_folder.cells import MOST_DEPTH, parse_json, plain, require_modest
 from cuescope_folder.copies import Copies
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.data import read_text, table_rows
+from cuescope_sdk.data import printable_name, read_text, table_rows
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
 COLUMNS = ("path", *RIGHT, "answers", "split", "group", "question", "choices", "mask", "cues")
 FILES = ("video", "image", "file", "filename")  # what others call the path
 ALIKE = 0.75
 MOST_ROWS, MOST_BYTES, PART_BYTES = 5_000_000, 2**30, 2**28
+MOST_COLUMNS = 10_000
+# A few bytes of a Parquet file may stand for any number of equal cells, or of equal images. Real
+# ones are larger: their paths differ, and images are compressed already.
+SMALL_CELLS, CELLS_A_BYTE = 2_000_000, 10
+SMALL_IMAGES, IMAGE_BYTES_A_BYTE = 2**27, 100
+MOST_IMAGE_BYTES = 2**30
+_NAMED, _SHOWN = 20, 60  # columns that an error lists, and letters of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +48,12 @@ def read_rows(manifest: Path, copies: Copies) -> list[Row]:
             f"folder: manifest {manifest.name}",
             expected=f"a file that ends in {', '.join(MANIFEST_SUFFIXES)}",
         )
+    rows = []
     try:
-        rows = list(reader(manifest, copies))
+        for row in reader(manifest, copies):
+            if len(rows) >= MOST_ROWS:
+                raise _too_large(manifest, len(rows) + 1, manifest.stat().st_size)
+            rows.append(row)
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"folder: cannot read {manifest.name}", got=_first_line(error)) from None
     if not rows:
@@ -50,57 +61,85 @@ def read_rows(manifest: Path, copies: Copies) -> list[Row]:
     return rows
 
 
-def path_cells(rows: Sequence[Row]) -> list[str]:
-    """What the cells say that name files, in any spelling of their columns."""
-    names = {"path", "mask", *FILES}
-    return [
-        value.strip()
-        for row in rows
-        for column, value in row.cells.items()
-        if column.lower() in names and isinstance(value, str)
-    ]
+def path_cells(rows: Sequence[Row], name: str) -> dict[str, str]:
+    """What the cells say that name files of this table, with where each of them stands first.
+
+    These are the cells of the columns that are read as `path` and `mask`, and of no others.
+    """
+    canonical = _known_columns(_columns(rows), name)
+    columns = [column for column, meaning in canonical.items() if meaning in ("path", "mask")]
+    cells: dict[str, str] = {}
+    for row in rows:
+        for column in columns:
+            value = row.cells.get(column)
+            if isinstance(value, str | int | float):
+                cell = printable_name(str(value).strip())
+                cells.setdefault(cell, f"folder: {name} {row.location}: '{column}'")
+    return cells
 
 
 def _csv_rows(manifest: Path, _: Copies, delimiter: str) -> Iterator[Row]:
-    text = read_text(manifest, "folder")
-    for line, cells in table_rows(text, f"folder: {manifest.name}", delimiter):
-        yield _row(f"line {line}", cells)
+    title = f"folder: {manifest.name}"
+    text = read_text(manifest, "folder", PART_BYTES)
+    for line, cells in table_rows(text, title, delimiter):
+        yield _row(f"line {line}", cells, title)
 
 
 def _json_rows(manifest: Path, _: Copies) -> Iterator[Row]:
-    for number, line in enumerate(StringIO(read_text(manifest, "folder")), start=1):
+    title = f"folder: {manifest.name}"
+    for number, line in enumerate(StringIO(read_text(manifest, "folder", PART_BYTES)), start=1):
         if not line.strip():
             continue
         try:
-            cells = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UserError(
-                f"folder: {manifest.name} line {number} is no JSON", got=_first_line(error)
-            ) from None
+            cells = parse_json(line)
+        except ValueError as error:
+            raise UserError(f"{title} line {number} is no JSON", got=_first_line(error)) from None
         if not isinstance(cells, dict):
             raise UserError(
-                f"folder: {manifest.name} line {number}",
-                expected="a JSON object",
-                got=line.strip()[:60],
+                f"{title} line {number}", expected="a JSON object", got=line.strip()[:_SHOWN]
             )
-        yield _row(f"line {number}", cells)
+        yield _row(f"line {number}", cells, title)
 
 
 def _parquet_rows(manifest: Path, copies: Copies) -> Iterator[Row]:
     import pyarrow
     from pyarrow import parquet
 
+    title = f"folder: {manifest.name}"
     try:
         with parquet.ParquetFile(manifest) as file:
+            _require_modest_table(manifest, file)
             if images := byte_columns(file.schema_arrow):
                 yield from _rows_with_images(manifest, file, images, copies)
                 return
             batches = list(_batches(manifest, file))
     except (pyarrow.ArrowException, OSError) as error:
-        raise UserError(f"folder: {manifest.name} is no Parquet", got=_first_line(error)) from None
+        raise UserError(f"{title} is no Parquet", got=_first_line(error)) from None
     rows = (cells for batch in batches for cells in batch.to_pylist())
     for number, cells in enumerate(rows, start=1):
-        yield _row(f"row {number}", cells)
+        yield _row(f"row {number}", cells, title)
+
+
+def _require_modest_table(manifest: Path, file: Any) -> None:
+    """Raise UserError for what the file says of itself, before any of it is decompressed."""
+    metadata, size = file.metadata, manifest.stat().st_size
+    columns, rows = metadata.num_columns, metadata.num_rows
+    most_cells = SMALL_CELLS + CELLS_A_BYTE * size
+    if columns > MOST_COLUMNS or rows > MOST_ROWS or columns * rows > most_cells:
+        raise UserError(
+            f"folder: {manifest.name} is too large",
+            expected=f"at most {MOST_ROWS:,} rows, {MOST_COLUMNS:,} columns, and {most_cells:,} "
+            f"cells in {size:,} bytes",
+            got=f"{rows:,} rows of {columns:,} columns",
+            remedy="Split it, and audit the parts",
+        )
+    levels = [metadata.schema.column(i).max_definition_level for i in range(columns)]
+    if max(levels, default=0) > MOST_DEPTH:
+        raise UserError(
+            f"folder: {manifest.name}",
+            expected=f"at most {MOST_DEPTH} lists and structs in each other",
+            got=f"{max(levels)}",
+        )
 
 
 def byte_columns(schema: Any) -> list[str]:
@@ -122,17 +161,15 @@ def _rows_with_images(
 
     Such a table is read once: its rows are remembered.
     """
-    status, metadata = manifest.stat(), file.metadata
+    title, status = f"folder: {manifest.name}", manifest.stat()
     stamp = digest("parquet", str(manifest.resolve()), status.st_size, status.st_mtime_ns)
     records = copies.remembered(stamp)
     if records is None:
-        if metadata.num_rows > MOST_ROWS:
-            raise _too_large(manifest, metadata.num_rows, status.st_size)
-        stored = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-        together = min(64, max(1, PART_BYTES // max(1, stored)))
-        rows = (c for b in file.iter_batches(batch_size=together) for c in b.to_pylist())
         records = []
-        for number, cells in enumerate(rows, start=1):
+        for number, cells in enumerate(_image_cells(manifest, file, columns), start=1):
+            for column, cell in cells.items():
+                if column not in columns:
+                    require_modest(cell, column, f"{title} row {number}")
             named = {
                 column: _keep(cell, number, column, copies) if column in columns else plain(cell)
                 for column, cell in cells.items()
@@ -140,15 +177,39 @@ def _rows_with_images(
             records.append({"cells": named, "files": copies.of(named)})
         copies.remember(stamp, records)
     for number, record in enumerate(records, start=1):
-        yield _row(f"row {number}", record["cells"])
+        yield _row(f"row {number}", record["cells"], title)
+
+
+def _image_cells(manifest: Path, file: Any, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The cells of each row; raises UserError where they are far more than the file is large."""
+    metadata, size = file.metadata, manifest.stat().st_size
+    stored = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    most = SMALL_IMAGES + IMAGE_BYTES_A_BYTE * size
+    if stored > most:
+        raise _too_large(manifest, metadata.num_rows, stored, most)
+    together = min(64, max(1, PART_BYTES // max(1, stored)))
+    spent = 0
+    for batch in file.iter_batches(batch_size=together):
+        for cells in batch.to_pylist():
+            sizes = [len(_content(cells[column]) or b"") for column in columns]
+            spent += sum(sizes)
+            if spent > most or max(sizes) > MOST_IMAGE_BYTES:
+                raise _too_large(manifest, metadata.num_rows, max(spent, *sizes), most)
+            yield cells
+
+
+def _content(cell: Any) -> bytes | None:
+    """The bytes of a cell that holds a file, None where it has only a path, or nothing."""
+    content = cell.get("bytes") if isinstance(cell, dict) else cell
+    return content if isinstance(content, bytes) else None
 
 
 def _keep(cell: Any, number: int, column: str, copies: Copies) -> str | None:
-    """The name of the file that a cell holds, None where it holds none."""
-    given = cell if isinstance(cell, dict) else {"bytes": cell}
-    content, path = given.get("bytes"), str(given.get("path") or "")
+    """The name of the file that a cell holds, or names; None where it does neither."""
+    content = _content(cell)
+    path = str(cell.get("path") or "") if isinstance(cell, dict) else ""
     if content is None:
-        return path or None
+        return path or None  # a path as in any other table: it is looked at as one
     name = f"row-{number}/{PurePosixPath(path).name or column}"
     copies.add(name, content)
     return name
@@ -177,18 +238,23 @@ def _batches(manifest: Path, file: Any) -> Iterator[Any]:
     raise _too_large(manifest, metadata.num_rows, size)
 
 
-def _too_large(manifest: Path, rows: int, size: int) -> UserError:
+def _too_large(manifest: Path, rows: int, size: int, most: int = MOST_BYTES) -> UserError:
     return UserError(
         f"folder: {manifest.name} is too large",
-        expected=f"at most {MOST_ROWS:,} rows and {MOST_BYTES:,} bytes",
+        expected=f"at most {MOST_ROWS:,} rows and {most:,} bytes",
         got=f"{rows:,} rows and {size:,} bytes or more",
         remedy="Split it, and audit the parts",
     )
 
 
-def _row(location: str, cells: Mapping[str, Any]) -> Row:
-    """The row without what is missing: None, NaN and the empty text."""
+def _row(location: str, cells: Mapping[str, Any], title: str) -> Row:
+    """The row without what is missing: None, NaN and the empty text.
+
+    Raises UserError, which begins with `title`, for a cell that is too large.
+    """
     named = {str(column).strip(): value for column, value in cells.items()}
+    for column, value in named.items():
+        require_modest(value, column, f"{title} {location}")
     return Row(location, {c: v for c, v in named.items() if v != "" and plain(v) is not None})
 
 
@@ -212,7 +278,22 @@ def with_known_names(rows: Sequence[Row], name: str) -> tuple[list[Row], dict[st
     Without a `path`, one of `video`, `image`, `file` and `filename` is. Raises UserError where
     there is none, or several, and where nothing says what is right.
     """
-    columns = sorted({column for row in rows for column in row.cells})
+    columns = _columns(rows)
+    canonical = _known_columns(columns, name)
+    names = {column: canonical.get(column, column) for column in columns}
+    renamed = [
+        Row(row.location, {names[column]: value for column, value in row.cells.items()})
+        for row in rows
+    ]
+    return renamed, names
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    return sorted({column for row in rows for column in row.cells})
+
+
+def _known_columns(columns: Sequence[str], name: str) -> dict[str, str]:
+    """Column -> the name by which it is known here, of those that are."""
     known = _spellings(columns, COLUMNS)
     if "path" not in known:
         files = _spellings(columns, FILES)
@@ -227,21 +308,18 @@ def with_known_names(rows: Sequence[Row], name: str) -> tuple[list[Row], dict[st
         raise _missing(name, ("path",), columns, ("path", *FILES))
     if not {*RIGHT, "answers"} & known.keys():
         raise _missing(name, RIGHT, columns, RIGHT)
-    canonical = {column: name for name, column in known.items()}
-    names = {column: canonical.get(column, column) for column in columns}
-    renamed = [
-        Row(row.location, {names[column]: value for column, value in row.cells.items()})
-        for row in rows
-    ]
-    return renamed, names
+    return {column: name for name, column in known.items()}
 
 
 def _spellings(columns: Collection[str], names: Sequence[str]) -> dict[str, str]:
     """Name -> the column of that name, as it is written or else the only one in other case."""
     spellings = {}
+    lower: dict[str, list[str]] = {}
+    for column in columns:
+        lower.setdefault(column.lower(), []).append(column)
     for name in names:
-        alike = [column for column in columns if column.lower() == name]
-        if name in columns:
+        alike = lower.get(name, [])
+        if name in alike:
             spellings[name] = name
         elif len(alike) == 1:
             spellings[name] = alike[0]
@@ -252,21 +330,24 @@ def _missing(
     name: str, needed: Sequence[str], columns: Sequence[str], words: Sequence[str]
 ) -> UserError:
     """The columns that are missing, and which other is probably meant to be one of them."""
+    shown = [column[:_SHOWN] for column in columns]
     return UserError(
         f"folder: manifest {name} has no column {' or '.join(map(repr, needed))}",
-        got=f"columns {', '.join(columns) or 'that are all empty'}",
+        got=f"columns {shorten_list(shown, _NAMED) or 'that are all empty'}",
         remedy=_rename_hint(needed, columns, words) or _add_hint(needed, columns),
     )
 
 
 def _rename_hint(needed: Sequence[str], columns: Sequence[str], words: Sequence[str]) -> str | None:
-    for column in columns:
-        lower = column.lower()
+    for column in columns[:MOST_COLUMNS]:
+        lower = column.lower()[:_SHOWN]
         # "video_path" and "gold_label" hold the word itself; others are typing errors of it.
         endings = [word for word in words if lower.endswith(word)]
         meant = endings or get_close_matches(lower, words, 1, ALIKE)
         if meant and lower not in COLUMNS:
-            return f"Rename '{column}' to '{meant[0] if meant[0] in needed else needed[0]}'"
+            return (
+                f"Rename '{column[:_SHOWN]}' to '{meant[0] if meant[0] in needed else needed[0]}'"
+            )
     return None
 
 

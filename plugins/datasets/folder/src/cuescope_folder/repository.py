@@ -1,0 +1,188 @@
+"""What a repository of the Hugging Face hub may name: its own files, and nothing else.
+
+Its README names data files, and its rows name images; the library opens whatever they say.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from cuescope_sdk import UserError
+from cuescope_sdk.data import (
+    Roots,
+    inside,
+    is_plain_name,
+    looks_like_address,
+    open_address,
+    require_inside,
+)
+
+# The library's readers of plain rows. Others follow links within a file (HDF5), run a query, or
+# have not been looked at.
+KINDS = ("parquet", "arrow", "csv", "json", "text", "imagefolder", "videofolder", "webdataset")
+MOST_BYTES = 2**30  # of an image or video
+MOST_CARD_BYTES = 2**24
+CARDS = ("README.md", ".huggingface.yaml")
+_MOST_PATTERNS = 100_000
+_SHOWN = 80
+
+
+class Repository:
+    """A repository at one revision, or in the folder `root` of this machine."""
+
+    def __init__(self, name: str, root: Path | None, revision: str, roots: Roots) -> None:
+        self.name = name
+        self.root = None if root is None else root.resolve()
+        self.roots = roots
+        self._prefix = f"hf://datasets/{name}@{revision}/"
+
+    def require_own_links(self) -> None:
+        """Raise UserError for a link that leads out of a local repository."""
+        if self.root is None:
+            return
+        folders = [self.root]
+        if self.root.parent.name == "snapshots":  # the hub's own cache keeps contents beside them
+            folders.append(self.root.parent.parent / "blobs")
+        links = (path for path in self.root.rglob("*") if path.is_symlink())
+        require_inside(folders, links, "hf")
+
+    def require_own_files(self) -> None:
+        """Raise UserError where the repository's card names data files that are not its own."""
+        for card in CARDS:
+            content = self._card(card)
+            for pattern in _patterns(content):
+                # "file:/etc" is an address as well, to the library
+                if ":" in pattern or not is_plain_name(pattern):
+                    raise UserError(
+                        f"hf: {card} of {self.name} names data files",
+                        expected="files of the repository",
+                        got=f"'{pattern[:_SHOWN]}'",
+                        remedy="Download them, and give the folder that holds them",
+                    )
+
+    def require_known_kind(self, builder: Any) -> None:
+        """Raise UserError for files that another reader than those of plain rows would open."""
+        kind = type(builder).__module__.rpartition(".")[2]
+        if kind not in KINDS:
+            raise UserError(
+                f"hf: {self.name} has files of the kind '{kind}'", expected=", ".join(KINDS)
+            )
+        for files in (builder.config.data_files or {}).values():
+            for file in files:
+                self._own(str(file), f"hf: {self.name}")
+
+    def content(self, cell: Mapping[str, Any], where: str) -> bytes:
+        """The bytes of a cell that holds an image or video, or that names one.
+
+        Raises UserError, which begins with `where`, for a name of what is not the repository's,
+        nor below an address that was typed.
+        """
+        content = cell["bytes"]
+        if content is None:
+            with self._opened(str(cell.get("path") or ""), where) as file:
+                content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise UserError(f"{where} is too large", expected=f"at most {MOST_BYTES:,} bytes")
+        return bytes(content)
+
+    def _opened(self, path: str, where: str) -> AbstractContextManager[Any]:
+        import fsspec
+
+        if path.startswith("https://"):
+            self.roots.require(path, where, expected="a file of the repository")
+            return open_address("hf", path, self.roots)
+        opened: AbstractContextManager[Any] = fsspec.open(self._own(path, where), "rb")
+        return opened
+
+    def _own(self, path: str, where: str) -> str:
+        """The path of a file of the repository, in an archive of it too."""
+        member, chained, archive = path.partition("::")
+        if chained:
+            name = member.removeprefix("zip://")
+            if name == member or not is_plain_name(name):
+                raise self._not_own(path, where)
+            return f"zip://{name}::{self._own(archive, where)}"
+        if self.root is None:
+            below = path.removeprefix(self._prefix)
+            if not is_plain_name(below):
+                raise self._not_own(path, where)
+            return f"{self._prefix}{below}"
+        if looks_like_address(path) or not path:
+            raise self._not_own(path, where)
+        return str(inside(self.root, path, where))
+
+    def _not_own(self, path: str, where: str) -> UserError:
+        return UserError(
+            f"{where} names what is not in the repository",
+            expected=f"a file of {self.name}",
+            got=f"'{path[:_SHOWN]}'",
+            remedy="-D roots=https://HOST lets rows name files of a host",
+        )
+
+    def _card(self, name: str) -> str:
+        if self.root is not None:
+            file = self.root / name
+            return _read_card(file) if file.is_file() else ""
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError
+
+        _, _, revision = self._prefix.rstrip("/").rpartition("@")
+        try:
+            return _read_card(
+                Path(hf_hub_download(self.name, name, repo_type="dataset", revision=revision))
+            )
+        except EntryNotFoundError:
+            return ""
+
+
+def _read_card(file: Path) -> str:
+    with file.open("rb") as card:
+        content = card.read(MOST_CARD_BYTES + 1)
+    if len(content) > MOST_CARD_BYTES:
+        raise UserError(f"hf: {file.name} is too large", expected=f"{MOST_CARD_BYTES:,} bytes")
+    return content.decode("utf-8", "replace")
+
+
+def _patterns(card: str) -> Iterator[str]:
+    """The data files and folders that a card names: what its YAML has below `configs`."""
+    import yaml
+    from huggingface_hub import DatasetCard
+
+    if not card.strip():
+        return
+    # as the library itself takes the YAML out of a README
+    is_readme = card.lstrip("\ufeff").lstrip().startswith("---")
+    data = DatasetCard(card).data.to_dict() if is_readme else yaml.safe_load(card)
+    configs = data.get("configs") if isinstance(data, dict) else None
+    waiting: list[Any] = [configs]
+    for _ in range(_MOST_PATTERNS):
+        if not waiting:
+            return
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                if key in ("data_files", "data_dir"):
+                    yield from _texts(part)
+                elif isinstance(part, list | dict):
+                    waiting.append(part)
+    raise UserError("hf: the card of the repository has too many configurations")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value; a mapping's keys are names of splits."""
+    waiting = [value]
+    for _ in range(_MOST_PATTERNS):
+        if not waiting:
+            return
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, dict):
+            paths = {k: v for k, v in part.items() if k != "split"}
+            waiting.extend(paths.values())
+    raise UserError("hf: the card of the repository names too many data files")
