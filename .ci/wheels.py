@@ -33,22 +33,23 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+def write_constraints(wheels: Path) -> None:
+    """Tie each name to its wheel: an index may have packages of these names, which are not ours."""
+    lines = []
+    for wheel in sorted(wheels.glob("*.whl")):
+        name = wheel.name.partition("-")[0].replace("_", "-")
+        lines.append(f"{name} @ {wheel.as_uri()}\n")
+    (wheels / "constraints.txt").write_text("".join(lines))
+
+
 def check(dist: str, wheels: Path, folder: Path) -> str | None:
     """Install the wheel into a new environment and load its plugins; the fault, or None."""
     python = folder / dist / "bin" / "python"
+    constraints = wheels / "constraints.txt"
+    install = (UV, "pip", "install", "--quiet", "--python", str(python), "-c", str(constraints))
     steps = [
         (UV, "venv", "--quiet", "--python", sys.executable, str(folder / dist)),
-        (
-            UV,
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            str(python),
-            "--find-links",
-            str(wheels),
-            dist,
-        ),
+        (*install, dist),
         (str(python), "-c", IMPORT, dist),
     ]
     for step in steps:
@@ -73,6 +74,7 @@ def main() -> int:
         if built.returncode:
             print(built.stderr)
             return 1
+        write_constraints(wheels)
         for dist in sys.argv[1:] or dists:
             if fault := check(dist, wheels, Path(place)):
                 faults[dist] = fault

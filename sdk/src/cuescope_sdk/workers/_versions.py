@@ -60,7 +60,7 @@ def require_versions(expected: Versions, where: str) -> None:
             got=found,
             remedy="Install the same code on all machines"
             if own
-            else f"Install the same on all machines: pip install '{dist}=={wanted}'",
+            else f"Install {dist}=={wanted} on all machines",
         )
 
 
