@@ -1,0 +1,302 @@
+"""A bit flips in what is kept: the right content comes back, or somebody says that it is wrong.
+
+A store is a line of `STORES`: what writes it into a folder, and what reads all of it again. A
+reader raises UserError for content that it refuses, and makes anew what it can make.
+"""
+
+import json
+import random
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from shutil import copytree
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope.digest import digest
+from cuescope.errors import UserError
+from cuescope.mitigated import mitigator_of
+from cuescope.sealed import write_sealed
+from cuescope_covar import Covar
+from cuescope_covar.builder.files import BuildFolder
+from cuescope_covar.builder.filtering import LIMITS, _kept_thresholds
+from cuescope_covar.manifest import Row, picture_digest, write_manifest
+from cuescope_covar.quality.thresholds import Limit, Thresholds
+from cuescope_quag.simulation import training
+from cuescope_sdk import Context, Frame, ImageEdit
+from cuescope_sdk.editing import cached_editor
+from cuescope_sdk.mitigation import CueRouter, Mitigation, Router, content
+from cuescope_sdk.mitigation._mitigation import write
+from cuescope_sdk.workers import KeptJobs
+from cuescope_toy.loading import WeightsFile
+
+if TYPE_CHECKING:
+    from .conftest import Tries
+
+
+@dataclass(frozen=True)
+class Store:
+    """`files` are those of which one bit flips, a pattern below the folder.
+
+    `read` gives anything that `digest` takes.
+    """
+
+    write: Callable[[Path], object]
+    read: Callable[[Path], object]
+    files: str = "**/*"
+
+
+# ----------------------------------------------------------------------------- results of benches
+
+NUMBERS = tuple(range(12))
+
+
+def thirds(number: int) -> dict[str, Any]:
+    return {"label": f"number {number}", "gap": number / 3, "worst": None}
+
+
+def run_jobs(folder: Path) -> object:
+    jobs = {f"job {number}": (thirds, (number,)) for number in NUMBERS}
+    return KeptJobs(folder, ["settings", 1], workers=1).run(jobs, Context(), "results")
+
+
+def run_trainings(folder: Path) -> object:
+    schedule = replace(training.QUICK, train=1)
+    runs = training.Runs(schedule, folder, 0, "cpu", 1)
+    trainings = [training.Training(alpha, 0) for alpha in (0.1, 0.2)]
+    errors = runs.errors(trainings, Context())
+    return [asdict(errors[each]) for each in trainings]
+
+
+# ------------------------------------------------------------------------------------------ COVAR
+
+SIZE = (12, 16)
+LABELS = ("hen", "zebra")
+
+
+def covar_rows(folder: Path) -> list[Row]:
+    """Two objects on a background, with their masks."""
+    rng, rows = np.random.default_rng(0), []
+    for label in LABELS:
+        pictures = {f"images/{label}.png": rng.integers(0, 256, (*SIZE, 3), np.uint8)}
+        pictures[f"masks/{label}.png"] = np.eye(*SIZE, dtype=np.uint8) * 255
+        for name, pixels in pictures.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(pixels).save(folder / name)
+        image, mask = pictures
+        rows.append(
+            Row(
+                image=image,
+                mask=mask,
+                key=label,
+                source="folder:./photos",
+                source_key=f"{label}.jpg",
+                group=label,
+                label=label,
+                background="beach",
+                subset="background",
+                variant="background",
+                parameters="{}",
+                prompt="beach",
+                seed=0,
+                editor="composite",
+                editor_fingerprint="f",
+                licence="",
+                kept_exactly=True,
+                image_digest=picture_digest((folder / image).read_bytes()),
+                mask_digest=picture_digest((folder / mask).read_bytes()),
+            )
+        )
+    return rows
+
+
+def write_covar(folder: Path) -> None:
+    write_manifest(folder, covar_rows(folder), LABELS)
+
+
+def read_covar(folder: Path) -> object:
+    """All that a method is shown."""
+    samples = []
+    for sample in Covar(Covar.Options(path=folder), Context(cache=folder.parent / "cache")):
+        mask = sample.annotations["foreground"]
+        pixels = [np.asarray(frame.load()) for frame in (*sample.frames, mask)]
+        factors = sample.annotations["factors"]
+        samples.append((sample.key, sample.label, sample.choices, sample.group, factors, pixels))
+    return samples
+
+
+SETTINGS = {"source": "folder:./photos", "seed": 0, "scales": [1.5, 2.0]}
+
+
+def write_build(folder: Path) -> None:
+    build = BuildFolder(folder, SETTINGS)
+    build.begin()
+    build.add(covar_rows(folder))
+
+
+def go_on_building(folder: Path) -> object:
+    """The rows of a build that goes on, where lost ones are made as they were."""
+    build = BuildFolder(folder, SETTINGS)
+    build.forget_changed(Context())
+    made = {row.key: row for row in covar_rows(folder)}
+    return [asdict(row) for row in (made | build.rows).values()]
+
+
+def write_limits(folder: Path) -> None:
+    limits = {"": {"seam": Limit(0.1, 1 / 3, 40)}}
+    text = json.dumps(Thresholds(limits, 0.01, 40).to_json(), indent=1)
+    write_sealed(folder / LIMITS, text.encode())
+
+
+def read_limits(folder: Path) -> object:
+    thresholds = _kept_thresholds(folder / LIMITS, begun=True)
+    return thresholds and thresholds.to_json()
+
+
+# ------------------------------------------------------------------------------ models and remedies
+
+
+@dataclass(frozen=True)
+class Head(Mitigation):
+    labels: tuple[str, ...]
+    weights: Float[np.ndarray, "label dim"]
+    scale: float
+    router: Router
+
+    def answer(self, trials: Any, ask: Any) -> list[Any]:
+        return list(ask(trials))
+
+
+def write_mitigation(folder: Path) -> None:
+    weights = np.random.default_rng(0).normal(size=(2, 3))
+    head = Head(LABELS, weights, 1 / 3, CueRouter(np.eye(3), (0, 2)))
+    write(head, {"mitigator": "last-layer", "model": "f", "spec": "toy"}, folder)
+
+
+def read_mitigation(folder: Path) -> object:
+    return mitigator_of(folder), content(Head.load(folder))
+
+
+FACTS = {"validation accuracy": "0.931", "weights": "trained on moving-shapes"}
+
+
+def train_toy(folder: Path) -> object:
+    """Facts as a report tells them, then the weights as the model opens them."""
+    import torch
+
+    def train() -> Any:
+        weights = {"head": torch.arange(30.0).reshape(5, 6), "bias": torch.ones(5).half()}
+        return weights, FACTS
+
+    file = WeightsFile("toy", "recipe", folder)
+    told = file.facts() or FACTS
+    weights, facts = file.load_or_train(train)
+    return told, facts, {name: np.asarray(tensor) for name, tensor in weights.items()}
+
+
+# ------------------------------------------------------------------------------------ edited images
+
+
+class Negative:
+    """An editor of one line."""
+
+    fingerprint = "negative"
+
+    def edit(self, edits: Any) -> list[Frame]:
+        return [Frame.from_array(255 - np.asarray(each.frame.load())) for each in edits]
+
+
+def edit_images(folder: Path) -> object:
+    rng = np.random.default_rng(0)
+    frames = [Frame.from_array(rng.integers(0, 256, (*SIZE, 3), np.uint8)) for _ in range(2)]
+    editor = cached_editor(Negative(), Context(cache=folder))
+    edited = editor.edit([ImageEdit(frame, "negative", None) for frame in frames])
+    return [np.asarray(frame.load()) for frame in edited]
+
+
+STORES = {
+    "results of a bench": Store(run_jobs, run_jobs),
+    "results of quag's bench": Store(run_trainings, run_trainings),
+    "covar table": Store(write_covar, read_covar, "covar.parquet*"),
+    "covar pictures": Store(write_covar, read_covar, "*/*.png"),
+    "covar build": Store(write_build, go_on_building),
+    "covar limits": Store(write_limits, read_limits),
+    "mitigated folder": Store(write_mitigation, read_mitigation),
+    "mitigated stamp": Store(write_mitigation, read_mitigation, "mitigation.json"),
+    "mitigated arrays": Store(write_mitigation, read_mitigation, "arrays.npz"),
+    "weights of a toy": Store(train_toy, train_toy),
+    "edited images": Store(edit_images, edit_images, "**/*.png"),
+}
+
+
+# ------------------------------------------------------------------------------------------- tests
+
+
+@pytest.fixture(autouse=True)
+def _no_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """quag's trainings take minutes: here their errors are known."""
+
+    def known(alpha: float, *others: object) -> training.Errors:
+        return training.Errors(alpha / 3, 2 * alpha, 3 * alpha)
+
+    monkeypatch.setattr(training, "train_and_test", known)
+
+
+def flip(folder: Path, pattern: str, number: int) -> None:
+    """Another value for one bit of one file."""
+    rng = random.Random(number)
+    files = sorted(file for file in folder.glob(pattern) if file.is_file() and file.stat().st_size)
+    file = rng.choice(files)
+    data = bytearray(file.read_bytes())
+    data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    file.write_bytes(data)
+
+
+def wrong_silently(store: Store, whole: Path, right: str, place: Path, number: int) -> bool:
+    """Whether a flipped bit gives other content, and nobody says so in one line."""
+    folder = place / str(number) / "store"
+    copytree(whole, folder)
+    flip(folder, store.files, number)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return digest(store.read(folder)) != right
+        except UserError as error:
+            return "\n" in str(error)  # such a line is for nobody
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_a_flipped_bit_is_told_or_changes_nothing(
+    name: str, tries: "Tries", tmp_path: Path
+) -> None:
+    store, whole = STORES[name], tmp_path / "whole" / "store"
+    whole.mkdir(parents=True)
+    store.write(whole)
+    right = digest(store.read(whole))
+    for number in tries(few=20, many=300):
+        assert not wrong_silently(store, whole, right, tmp_path, number), number
+
+
+def test_a_store_without_a_seal_is_caught(tmp_path: Path) -> None:
+    """The check itself: plain JSON gives wrong numbers, and nobody says so."""
+
+    def write_plain(folder: Path) -> None:
+        (folder / "a.json").write_text(json.dumps([each / 3 for each in NUMBERS]))
+
+    def read_plain(folder: Path) -> object:
+        try:
+            return json.loads((folder / "a.json").read_bytes())
+        except ValueError as error:
+            raise UserError("no JSON") from error
+
+    store, whole = Store(write_plain, read_plain), tmp_path / "whole"
+    whole.mkdir()
+    store.write(whole)
+    right = digest(store.read(whole))
+    wrong = [wrong_silently(store, whole, right, tmp_path, number) for number in range(20)]
+    assert sum(wrong) > 5
