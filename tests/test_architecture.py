@@ -21,9 +21,11 @@ PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml")
 DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
 ENGINE_LIMIT = 2000
 # docs/adr/0006, 0015: not the engine; a runner keeps reports, `salvage` reads damaged files,
-# `printable` is for terminals; `whole_files` writes
+# `printable` is for terminals; `whole_files` writes,
+# `package_metadata` reads what strangers' packages say
 APPLICATION = {"__init__.py", "cli", "python", "report", "matrix.py", "runner.py", "runs.py"}
 APPLICATION |= {"planning.py", "printable.py", "salvage.py", "whole_files.py"}
+APPLICATION |= {"package_metadata.py"}
 ROOMS = ("cuescope.cli", "cuescope.python", "cuescope.report")
 DOORS = {
     "cuescope_sdk",

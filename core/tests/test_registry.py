@@ -159,7 +159,9 @@ def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:
     damaged.mkdir()
     (damaged / "METADATA").write_bytes(b"\xff\xfe\x00")
     (damaged / "entry_points.txt").write_bytes(b"[cuescope.methods\n\xff = ")
-    assert [entry.name for entry in registry_of(tmp_path).entries] == ["x"]
+    registry = registry_of(tmp_path)
+    assert [entry.name for entry in registry.entries] == ["x"]
+    assert set(registry.damaged) == {"damaged-1.0.dist-info"}
 
 
 def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -32,12 +32,14 @@ from cuescope.installing import (
     how_to_remove,
     how_to_update,
 )
+from cuescope.package_metadata import Package, place_of, read_package
 
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 KINDS: tuple[str, ...] = ("method", "model", "dataset", "tool", "executor", "observer")
 KINDS += ("mitigator", "intervention", "bench", "command")
 GROUPS = {f"cuescope.{kind}{'es' if kind == 'bench' else 's'}": kind for kind in KINDS}
 API = "cuescope-sdk"
+MAX_REASON = 500  # characters
 IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
@@ -70,22 +72,40 @@ class Registry:
         self._dists = dists
         self._loaded: dict[Entry, Any] = {}
 
-    @cached_property
+    @property
     def entries(self) -> tuple[Entry, ...]:
         """Every plugin, broken ones too, by kind and name."""
+        return self._read[0]
+
+    @property
+    def damaged(self) -> Mapping[str, Problem]:
+        """Packages whose files cannot be read, by what they are called; their plugins are lost."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[tuple[Entry, ...], dict[str, Problem]]:
         by_dist: dict[str, list[Entry]] = {}
+        damaged: dict[str, Problem] = {}
         api = _installed_api()
         for dist in distributions() if self._dists is None else self._dists:
-            with suppress(Exception):  # a damaged dist of anybody's must not hide the others
-                # whole: a dist that fails half way lists nothing
-                if of_dist := list(_entries_of(dist, api)):
-                    # the first on sys.path is the one that is imported
-                    by_dist.setdefault(of_dist[0].dist, of_dist)
+            try:
+                package = read_package(dist)
+            except Exception as error:  # a damaged one of anybody's must not hide the others
+                name = place_of(dist)
+                damaged[name] = Problem(_one_line(error)[:MAX_REASON], how_to_reinstall(name))
+                continue
+            if package is None:
+                continue
+            unknown = sorted({point.group for point in package.points} - GROUPS.keys())
+            if unknown:
+                damaged[package.name] = _unknown_group(unknown[0], package.name)
+            # the first on sys.path is the one that is imported
+            by_dist.setdefault(package.name, _entries_of(package, api))
         named: dict[tuple[str, str], list[Entry]] = {}
         for entry in chain.from_iterable(by_dist.values()):
             named.setdefault((entry.kind, entry.name), []).append(entry)
         marked = [entry for same in named.values() for entry in _unless_alone(same)]
-        return tuple(sorted(marked, key=lambda e: (KINDS.index(e.kind), e.name, e.dist)))
+        return tuple(sorted(marked, key=lambda e: (KINDS.index(e.kind), e.name, e.dist))), damaged
 
     def of_kind(self, kind: str) -> list[Entry]:
         """The plugins of one kind."""
@@ -94,9 +114,10 @@ class Registry:
     def find(self, kind: str, name: str) -> Entry:
         """The plugin of this kind and name; raises UserError with the nearest name."""
         of_kind = self.of_kind(kind)
-        for entry in of_kind:
-            if entry.name == name:
-                return entry
+        same = [entry for entry in of_kind if entry.name == name]
+        if same:
+            # a broken one of another package must not stand before a sound one
+            return next((entry for entry in same if entry.problem is None), same[0])
         known = sorted({entry.name for entry in of_kind})
         raise UserError(
             f"no {kind} '{name}' is installed",
@@ -152,22 +173,34 @@ def _where_it_is(kind: str, name: str) -> str | None:
     return dist and how_to_install(dist)
 
 
-def _entries_of(dist: Distribution, api: str | None) -> Iterator[Entry]:
-    if "[cuescope." not in (dist.read_text("entry_points.txt") or ""):
-        return  # hundreds of dists, and parsing them all would cost a tenth of a second
-    metadata = dist.metadata
-    problem = _misfit(metadata["Name"], metadata.get_all("Requires-Dist", []), api)
-    for point in dist.entry_points:
-        if point.group in GROUPS:
-            yield Entry(
+def _entries_of(package: Package, api: str | None) -> list[Entry]:
+    of_package: Problem | None
+    if package.fault:
+        of_package = Problem(package.fault, how_to_reinstall(package.name))
+    else:
+        of_package = _misfit(package.name, package.requires, api)
+    entries = []
+    for point in package.points:
+        if point.group not in GROUPS:
+            continue
+        own = Problem(point.fault, f"tell the authors of {package.name}") if point.fault else None
+        entries.append(
+            Entry(
                 kind=GROUPS[point.group],
                 name=point.name,
-                target=point.value,
-                dist=metadata["Name"],
-                version=metadata["Version"],
-                summary=" ".join(metadata.get_all("Summary", [])),
-                problem=problem,
+                target=point.target,
+                dist=package.name,
+                version=package.version,
+                summary=package.summary,
+                problem=own or of_package,
             )
+        )
+    return entries
+
+
+def _unknown_group(group: str, dist: str) -> Problem:
+    reason = f"it has plugins in the group {group[:100]!r}, which this cuescope does not know"
+    return Problem(reason, nearest(group, GROUPS) or f"ask the authors of {dist} for its version")
 
 
 def _installed_api() -> str | None:
@@ -182,30 +215,33 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
     declared = [line for line in requires if _NAMES_API.match(line)]
     if not declared:
         return None
-    from packaging.requirements import InvalidRequirement, Requirement  # 20 ms, for plugins only
-
     if api is None:
         return Problem(f"needs {API}, which is not installed", how_to_install(API))
+    from packaging.requirements import Requirement  # 20 ms, for plugins only
+
     try:
         requirements = [Requirement(line) for line in declared]
-    except InvalidRequirement as error:
-        return Problem(f"declares {declared[0]!r}: {_one_line(error)}", how_to_remove(dist))
-    for needed in requirements:
-        applies = needed.marker is None or needed.marker.evaluate()
-        if applies and not needed.specifier.contains(api, prereleases=True):
-            return Problem(
-                f"needs {API}{needed.specifier}, installed is {api}", how_to_update(dist)
-            )
-    return None
+        applying = [each for each in requirements if each.marker is None or each.marker.evaluate()]
+        unmet = [each for each in applying if not each.specifier.contains(api, prereleases=True)]
+    except Exception as error:  # markers and versions of strangers raise much
+        reason = f"declares {declared[0][:100]!r}: {_one_line(error)}"
+        return Problem(reason[:MAX_REASON], how_to_remove(dist))
+    if not unmet:
+        return None
+    wanted = f"{API}{unmet[0].specifier}"
+    return Problem(f"needs {wanted}, installed is {api}", how_to_update(dist))
 
 
 def _unless_alone(same: list[Entry]) -> Iterator[Entry]:
-    """Entries of one kind and name: two of them are a problem of each."""
+    """Entries of one kind and name: two of them are a problem of each, but broken ones of none."""
     for entry in same:
-        others = [other.dist for other in same if other is not entry]
+        others = [other.dist for other in same if other is not entry and other.problem is None]
+        if entry.problem is not None or not others:
+            yield entry
+            continue
         reason = f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}"
         remedy = f"keep one of them: {how_to_remove(entry.dist)}"
-        yield replace(entry, problem=Problem(reason, remedy)) if others else entry
+        yield replace(entry, problem=Problem(reason, remedy))
 
 
 def _attempt(entry: Entry, *, survive: type[BaseException] | None = None) -> Any:
@@ -294,12 +330,7 @@ def code_digest(dist: str, module: str) -> str | None:
 
     An installed version does not change; code that somebody edits does, under one version.
     """
-    try:
-        origin = distribution(dist).read_text("direct_url.json") or "{}"
-    except PackageNotFoundError:
-        return None
-    # what pip and uv write down (PEP 610)
-    if not json.loads(origin).get("dir_info", {}).get("editable"):
+    if not _is_editable(dist):
         return None
     top = sys.modules[module.partition(".")[0]]  # all of it: a plugin calls its neighbours
     folders = [Path(folder) for folder in getattr(top, "__path__", ())]
@@ -308,6 +339,15 @@ def code_digest(dist: str, module: str) -> str | None:
     for file in sources or [Path(str(top.__file__))]:
         state.update(blake2b(file.read_bytes(), digest_size=16).digest())
     return state.hexdigest()
+
+
+def _is_editable(dist: str) -> bool:
+    """Whether the source of a dist may change: by what pip and uv write down (PEP 610)."""
+    try:
+        origin = json.loads(distribution(dist).read_text("direct_url.json") or "{}")
+        return bool(origin.get("dir_info", {}).get("editable"))
+    except (PackageNotFoundError, ValueError, AttributeError, OSError, RecursionError):
+        return False
 
 
 def _problem_of(entry: Entry, error: BaseException) -> Problem:

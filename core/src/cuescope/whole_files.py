@@ -1,13 +1,11 @@
 """Files that are written whole or not at all, and read only up to a size."""
 
 import os
-import platform
 import time
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from secrets import token_hex
 from stat import S_ISREG
 from types import TracebackType
 from typing import Self
@@ -133,7 +131,7 @@ def _create_draft(folder: Path, suffix: str) -> tuple[Path, int]:
     is for others too.
     """
     while True:
-        path = folder / f"{DRAFT}{_computer()}-{token_hex(8)}{suffix}"
+        path = folder / f"{DRAFT}{_computer()}-{os.urandom(8).hex()}{suffix}"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
         if fcntl is not None:
             with suppress(OSError):  # a file system without locks
@@ -172,6 +170,8 @@ def _is_abandoned(draft: Path, descriptor: int) -> bool:
 @cache
 def _computer() -> str:
     """A mark of this computer since its start: locks are seen by all of its processes."""
+    import platform  # every command would pay for it
+
     state = blake2b(platform.node().encode(), digest_size=4)
     with suppress(OSError):  # only Linux has it
         state.update(Path("/proc/sys/kernel/random/boot_id").read_bytes())

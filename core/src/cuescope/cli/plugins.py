@@ -83,11 +83,14 @@ def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
             printable(f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})"), fg="red"
         )
         echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
+    for dist, problem in registry.damaged.items():
+        typer.secho(printable(f"broken: package {dist}"), fg="red")
+        echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
     if not check:
         echo("Nothing was imported; `cuescope plugins --check` tries each one.")
-    elif not broken:
+    elif not broken and not registry.damaged:
         echo(f"All {len(problems)} can be imported.")
-    if strict and broken:
+    if strict and (broken or registry.damaged):
         raise typer.Exit(1)
 
 

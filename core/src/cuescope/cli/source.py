@@ -7,23 +7,27 @@ from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from cuescope.errors import UserError
 from cuescope.registry import Entry
+from cuescope.whole_files import read_whole
 
 MOST_STEPS = 4  # from module to module, after a name that is imported
-_IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
+MAX_BYTES = 2**20  # of a module
+MAX_HEAD = 2_000  # characters from `class` to the end of the docstring's first line
+_IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]{0,2000}\)|.*)", re.MULTILINE)
 _DOCSTRING = re.compile(r'[^"]*?:\n\s+r?"""\s*([^\n]+?)\s*(?:"""|\n)')
 
 
 def first_line(entry: Entry) -> str | None:
     """The first line of the docstring of a plugin's class, None where it is not to be found."""
-    module, name = (part.strip() for part in entry.target.split(":"))
+    module, _, name = (part.strip() for part in entry.target.partition(":"))
     for _ in range(MOST_STEPS):
         text = _read(module)
         if text is None:
             return None
         start = max(text.find(f"\nclass {name}{sign}") for sign in "(:")
         if start >= 0:
-            found = _DOCSTRING.match(text, start + 1)
+            found = _DOCSTRING.match(text, start + 1, start + MAX_HEAD)
             return found[1] if found else None
         homes = (home for home, names in _IMPORT.findall(text) if name in names)
         if (module := next(homes, "")) == "":
@@ -88,7 +92,7 @@ def _find_class(module: str, name: str, steps: int) -> tuple[str, ast.ClassDef] 
 def _parse(module: str) -> ast.Module | None:
     try:
         return ast.parse(_read(module) or "")
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deeply
         return None
 
 
@@ -103,6 +107,7 @@ def _read(module: str) -> str | None:
         folders = list(spec.submodule_search_locations or ())
         place = Path(folders[0], *parts) if folders else Path(str(spec.origin))
         files = (place, place.with_suffix(".py"), place / "__init__.py")
-        return next((file.read_text("utf-8") for file in files if file.is_file()), None)
-    except (OSError, ValueError, ImportError):
+        module_file = next((file for file in files if file.is_file()), None)
+        return module_file and read_whole(module_file, most=MAX_BYTES).decode()
+    except (OSError, ValueError, ImportError, UserError):
         return None
