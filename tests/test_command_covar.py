@@ -16,9 +16,11 @@ import pytest
 from PIL import Image
 
 from cuescope.cli import main
+from cuescope_covar import Covar
+from cuescope_covar.builder.files import BuildFolder
 from cuescope_covar.composite import Composite
 from cuescope_covar.manifest import Row, read_manifest
-from cuescope_sdk import Frame, ImageEdit, generator
+from cuescope_sdk import Context, Frame, ImageEdit, UserError, generator
 
 Line = Callable[..., str]
 SIZE = (64, 96)  # row, col
@@ -293,3 +295,70 @@ def test_a_full_disk_loses_nothing(cuescope: Line, tmp_path: Path) -> None:
     assert "cannot write to covar: got a full disk. 0 images are kept. Free space" in said
     cuescope(*BUILD)
     assert len(read_manifest(tmp_path / "covar")[0]) == 62
+
+
+def repaint(file: Path) -> None:
+    Image.fromarray(255 - np.asarray(Image.open(file))).save(file)
+
+
+def covar_data(folder: Path) -> Covar:
+    return Covar(Covar.Options(path=folder), Context(cache=folder.parent / "cache"))
+
+
+def test_changed_pictures_are_refused_and_made_again(cuescope: Line, tmp_path: Path) -> None:
+    """Edited, deleted, taken for another; a picture, a mask, and a whole background's."""
+    folder = tmp_path / "covar"
+    cuescope(*BUILD)
+    before = content(folder)
+    changed = [row for row in read_manifest(folder)[0] if row.key.startswith("hen.png--beach--")]
+    flipped, moved, turned = (folder / row.image for row in changed[1:4])
+    repaint(flipped)
+    repaint(folder / changed[4].mask)
+    moved.unlink()
+    turned.rename(turned.with_name("renamed.png"))
+    with pytest.raises(
+        UserError, match=f"covar: {flipped} is not .* `cuescope covar build"
+    ) as error:
+        covar_data(folder)
+    assert "\n" not in str(error.value)
+    said = cuescope(*BUILD)
+    assert "4 images are not as they were built, and are made again" in said
+    turned.with_name("renamed.png").unlink()
+    assert content(folder) == before
+    assert len(covar_data(folder)) == 62
+
+
+def test_a_killed_build_whose_pictures_were_changed(cuescope: Line, tmp_path: Path) -> None:
+    """The manifest is not there yet: the journal knows what the pictures were."""
+    folder = tmp_path / "covar"
+    cuescope(*BUILD)
+    before = content(folder)
+    rows = read_manifest(folder)[0]
+    for name in ("covar.parquet", "covar.parquet.seal", "croissant.json", "grid.png"):
+        (folder / name).unlink(missing_ok=True)
+    BuildFolder(folder, json.loads((folder / "build.json").read_text())).add(rows)
+    journal = folder / ".journal.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join([lines[0].replace("hen", "cat"), *lines[1:], '{"row": {"im']))
+    repaint(folder / rows[5].image)
+    cuescope(*BUILD)
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize("damage", ["edited", "without a seal"])
+def test_a_table_that_is_not_as_it_was_written_is_written_again(
+    cuescope: Line, tmp_path: Path, damage: str
+) -> None:
+    folder = tmp_path / "covar"
+    cuescope(*BUILD)
+    before = content(folder)
+    table = folder / "covar.parquet"
+    if damage == "edited":
+        table.write_bytes(table.read_bytes().replace(b"beach", b"bench"))
+    else:
+        table.with_name("covar.parquet.seal").unlink()
+    with pytest.raises(UserError, match="`cuescope covar build` with the same words writes it"):
+        covar_data(folder)
+    with pytest.warns(UserWarning, match="images that it lists are made again"):
+        cuescope(*BUILD)
+    assert content(folder) == before

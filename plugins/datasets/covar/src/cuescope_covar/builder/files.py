@@ -158,7 +158,7 @@ class BuildFolder:
             try:
                 yield from read_manifest(self.folder)[0]
             except (DamagedFileError, BadDataError) as error:
-                warnings.warn(f"its images are made again: {error}", stacklevel=2)
+                warnings.warn(f"images that it lists are made again: {error}", stacklevel=2)
         journal = self.folder / JOURNAL
         if not journal.is_file():
             return
