@@ -89,6 +89,7 @@ def test_what_is_suggested_for_a_plugin_is_ours() -> None:
 INSTALLS = re.compile(
     r"\b(?:pip3?|uv|pipx|conda)\s+(?:pip\s+|tool\s+)?(?:install|add|download)\b(.*)"
 )
+NAMES_A_TOOL = re.compile(r"\b(?:pip3?|uv|pipx|conda)\b")  # parsing all takes 15 s
 ENDS = re.compile(r"`|;|&&|\|| # |\n")  # where a command ends in a line of prose or shell
 TAKE_A_VALUE = {"--python", "-c", "-r", "--target", "--index-url"}
 HOLE = "{}"  # what an f-string fills in
@@ -140,6 +141,8 @@ def lacking_paths(paths: list[str]) -> list[str]:
 def texts_of(file: Path) -> Iterator[str]:
     """Of Python its strings, lists of words and comments; of anything else all that it says."""
     source = file.read_text(encoding="utf-8")
+    if not NAMES_A_TOOL.search(source):
+        return
     if file.suffix == ".ipynb":
         yield from ("".join(cell["source"]) for cell in json.loads(source)["cells"])
     elif file.suffix == ".py":
@@ -167,9 +170,8 @@ def texts_in(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant):
             within.add(node.left)
             yield f"{node.left.value}{HOLE}"
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node not in within:
-                yield node.value
+        elif isinstance(node, ast.Constant) and node not in within:
+            yield str(node.value)
 
 
 def readable_files() -> list[Path]:
@@ -181,6 +183,21 @@ def readable_files() -> list[Path]:
     found |= {*ROOT.glob("*.md"), ROOT / "Makefile", ROOT / ".ci" / "run"}
     exempt = {Path(__file__), ROOT / "core/src/cuescope/installing.py"}
     return sorted(file for file in found - exempt if ".venv" not in file.parts and file.is_file())
+
+
+def test_every_kind_of_text_is_read() -> None:
+    names = {file.relative_to(ROOT).as_posix() for file in readable_files()}
+    assert names > {
+        "Makefile",
+        "README.md",
+        "docs/install.md",
+        "docs/notebooks/trove.ipynb",
+        "plugins/methods/trove/README.md",
+        "core/src/cuescope/registry.py",
+        "sdk/src/cuescope_sdk/choosing/words.toml",
+        "sdk/src/cuescope_sdk/scaffold/templates/common/README.md.template",
+        ".ci/wheels.py",
+    }
 
 
 @pytest.mark.skipif(installing.REGISTERED, reason="the names are ours on the index")
@@ -286,11 +303,11 @@ def test_a_clone_gives_its_folders() -> None:
 
 
 def test_a_wheel_that_is_gone_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cuescope-trove is not in .*`make wheels` in a clone"):
+    with pytest.raises(UserError, match=r"cuescope-trove is not in .*`make wheels` in a clone"):
         Source(tmp_path, "wheels").path_of("cuescope-trove")
 
 
-# ------------------------------------------------------------------------ `cuescope plugins install`
+# ----------------------------------------------------------------------- `cuescope plugins install`
 
 
 @pytest.fixture
