@@ -1,6 +1,7 @@
 """`cuescope runs`, `cuescope open`, folders that stay their own, and what was probably meant."""
 
 import json
+import os
 import webbrowser
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 
 from .conftest import Line
 from .test_cli import AUDIT
+
+MARK = '<meta name="generator" content="cuescope">'
 
 
 def test_runs_are_listed_with_what_they_found(line: Line, tmp_path: Path) -> None:
@@ -42,6 +45,71 @@ def test_a_page_is_opened_or_its_place_is_said(
     (tmp_path / "runs/one/report.html").unlink()
     assert "`cuescope report runs/one --html" in line("open", "one", code=2)
     assert "Did you mean 'one'?" in line("open", "on", code=2)
+
+
+SCRIPT = "<!doctype html><script>alert(1)</script>"
+
+
+@pytest.mark.parametrize(
+    ("files", "named", "said"),
+    [
+        ({"a.html": SCRIPT}, "a.html", "a.html was not opened: expected a page that cuescope"),
+        ({"a.html": SCRIPT * 1000 + MARK}, "a.html", "got a page from elsewhere"),
+        ({"a.html": ""}, "a.html", "got a page from elsewhere"),
+        ({"x/report.html": SCRIPT, "x/report.json": "{}"}, "x", "got a page from elsewhere"),
+        ({"x/report.html": MARK}, "x", "x is no run folder: expected report.html beside"),
+        ({"runs/x/report.html": SCRIPT, "runs/x/report.json": "{}"}, "x", "from elsewhere"),
+        ({"a.svg": SCRIPT}, "a.svg", "no run at a.svg"),
+        ({"a.htm": MARK}, "a.htm", "no run at a.htm"),
+        ({"a.html/b": MARK}, "a.html", "no run at a.html"),
+    ],
+)
+def test_a_page_of_strangers_is_not_opened(
+    line: Line,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    files: dict[str, str],
+    named: str,
+    said: str,
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)) or True)
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    assert said in line("open", named, code=2)
+    assert not opened
+
+
+def test_every_page_that_we_write_can_be_opened(
+    line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each template that begins a page has the mark; a new one that has not is found here."""
+    monkeypatch.setattr(webbrowser, "open", lambda url: True)
+    line(*AUDIT, "--out", "runs/one")
+    line("report", "runs/one", "--html", "elsewhere/page.html")
+    assert line("open", "elsewhere/page.html") == "elsewhere/page.html\n"
+    root = Path(__file__).parents[2]
+    templates = [*root.glob("*/src/**/*.html.jinja"), *root.glob("plugins/*/*/src/**/*.html.jinja")]
+    pages = [text for text in map(Path.read_text, templates) if "<!doctype html>" in text]
+    assert len(pages) > 2
+    for text in pages:
+        start = text.index("<!doctype html>")
+        assert MARK in text[start : start + 1000]
+
+
+def test_a_report_that_cannot_be_read_is_listed_as_such(line: Line, tmp_path: Path) -> None:
+    contents = ["[" * 10**5, "1" * 10**5, "{", "[]", '{"provenance": 1}', "\x00"]
+    for number, content in enumerate(contents):
+        (tmp_path / "runs" / str(number)).mkdir(parents=True)
+        (tmp_path / "runs" / str(number) / "report.json").write_text(content)
+    (tmp_path / "runs" / "pipe").mkdir()
+    os.mkfifo(tmp_path / "runs" / "pipe" / "report.json")
+    (tmp_path / "runs" / "large").mkdir()
+    with (tmp_path / "runs" / "large" / "report.json").open("wb") as file:
+        file.truncate(2**40)
+    rows = json.loads(line("runs", "--json"))
+    assert [row["date"] for row in rows] == ["unreadable"] * (len(contents) + 2)
 
 
 def test_a_run_is_not_overwritten_by_another_audit(line: Line, tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ import typer
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import RUNS
 from cuescope.errors import UserError, nearest
+from cuescope.whole_files import read_whole
 
 DEPTH = 3  # folders below the one that is looked at
+PAGE_MARK = b'<meta name="generator" content="cuescope">'  # in the head of every page of ours
+HEAD_BYTES = 4096
 
 
 def runs(
@@ -56,15 +59,17 @@ def report_files(folder: Path) -> list[Path]:
 
 def _row(file: Path) -> dict[str, Any]:
     """What the list says of a run; one that cannot be read is said to be so."""
+    from cuescope.runs import MAX_REPORT_BYTES
+
     try:
-        report = json.loads(file.read_bytes())
+        report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
         origin, metrics = report["provenance"], report["metrics"]
         first = metrics[0]["name"] if metrics else None
         found = [s for s in report["scores"] if s["finding"] and s["metric"] == first]
         specs = {kind: origin[kind]["spec"] for kind in ("method", "model", "data")}
         date = str(origin["started"])[:16].replace("T", " ")
         return {"run": str(file.parent), **specs, "findings": len(found), "date": date}
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, UserError):
         unknown = dict.fromkeys(("method", "model", "data", "findings"), "-")
         return {"run": str(file.parent), **unknown, "date": "unreadable"}
 
@@ -86,12 +91,23 @@ def open_page(
 
 
 def find_page(run: Path) -> Path:
-    """The HTML page of a run folder, of a run's name in `runs`, or the page itself."""
+    """The HTML page of a run folder, of a run's name in `runs`, or a page that we wrote.
+
+    Raises UserError for a page of anybody else: a browser runs what it says.
+    """
     for place in (run, RUNS / run):
+        has_report = (place / "report.json").is_file()
         page = place / "report.html" if place.is_dir() else place
         if page.is_file() and page.suffix == ".html":
+            if place.is_dir() and not has_report:
+                raise UserError(
+                    f"{place} is no run folder",
+                    expected="report.html beside report.json",
+                    got="a page without its report",
+                )
+            require_own_page(page)
             return page
-        if (place / "report.json").is_file():
+        if has_report:
             raise UserError(
                 f"{place} has no page",
                 remedy=f"`cuescope report {place} --html {place / 'report.html'}` writes it",
@@ -103,3 +119,23 @@ def find_page(run: Path) -> Path:
         remedy=nearest(str(run), [*known, *(Path(name).name for name in known)])
         or "`cuescope runs` lists them",
     )
+
+
+def require_own_page(page: Path) -> None:
+    """Raise UserError for a page that no command of cuescope wrote.
+
+    The mark says what a page is, not whose it is. A check of the page's digest against what the
+    report beside it says belongs here as well.
+    """
+    try:
+        with page.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError as error:
+        raise UserError(f"{page} cannot be read", got=error.strerror) from error
+    if PAGE_MARK not in head:
+        raise UserError(
+            f"{page} was not opened",
+            expected="a page that cuescope wrote",
+            got="a page from elsewhere, which may do anything in a browser",
+            remedy="If you trust whom it is from, open it in a browser yourself",
+        )
