@@ -55,9 +55,11 @@ class Source:
             wheels = self.folder.glob(f"{dist.replace('-', '_')}-[0-9]*.whl")
             path = max(wheels, key=lambda wheel: wheel.stat().st_mtime, default=None)
         if path is None or not path.exists():
+            of_wheels = "`make wheels` in a clone builds it"
+            of_clone = "Update the clone, or install cuescope from another one"
             raise UserError(
                 f"{dist} is not in {self.folder}, where cuescope was installed from",
-                remedy="`make wheels` in a clone builds it" if self.kind == "wheels" else None,
+                remedy=of_wheels if self.kind == "wheels" else of_clone,
             )
         return path
 
