@@ -4,7 +4,6 @@ Format: https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6, 2.1 and 4. N
 trusted: whoever asks checks each record.
 """
 
-import os
 import struct
 import time
 import warnings
@@ -14,6 +13,8 @@ from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
+
+from cuescope.whole_files import Draft
 
 Record = tuple[str | bytes | int | float | None, ...]
 Pages = Callable[[int], bytes]  # the content of a page, by its number from 1
@@ -83,7 +84,11 @@ def _payload(page: bytes, start: int, pages: Pages, size: int) -> bytes:
     here = here if here <= most else least
     parts, lacking = [page[start : start + here]], length - here
     following = int.from_bytes(page[start + here : start + here + 4], "big")
+    followed = set[int]()
     while lacking > 0:
+        if following in followed:
+            raise ValueError("the chain of overflow pages leads in a circle")
+        followed.add(following)
         overflow = pages(following)
         if len(overflow) < size:
             raise ValueError("the chain of overflow pages is broken")
@@ -134,19 +139,17 @@ def rebuild(
     create: Callable[[Path], Any], fits: Callable[[Sequence[object]], bool], path: Path, fault: str
 ) -> None:
     """Set the file aside; a new one has all of its rows that fit their seals."""
-    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
     aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
-    draft.unlink(missing_ok=True)
-    with closing(create(draft)) as fresh:
-        rows = (row for row in read_records(path, columns=3) if fits(row))
-        while chunk := list(islice(rows, TOGETHER)):
-            fresh.write({key: value for key, value, _ in chunk})
-        saved = fresh.count()
-    for suffix in ("", "-wal", "-shm"):  # a stray log would be played into the new file
-        with suppress(FileNotFoundError):
-            part = path.with_name(path.name + suffix)
-            part.replace(aside.with_name(aside.name + suffix))
-    draft.replace(path)
+    with Draft(path) as draft:
+        with closing(create(draft.path)) as fresh:
+            rows = (row for row in read_records(path, columns=3) if fits(row))
+            while chunk := list(islice(rows, TOGETHER)):
+                fresh.write({key: value for key, value, _ in chunk})
+            saved = fresh.count()
+        for suffix in ("", "-wal", "-shm"):  # a stray log would be played into the new file
+            with suppress(FileNotFoundError):
+                part = path.with_name(path.name + suffix)
+                part.replace(aside.with_name(aside.name + suffix))
     warnings.warn(
         f"{path} was damaged ({fault}): {saved:,} of its rows were saved; "
         f"the damaged file is kept as {aside.name}",

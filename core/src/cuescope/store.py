@@ -32,7 +32,8 @@ PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 woul
 LOCK_SECONDS = 30.0  # a write takes milliseconds: whoever holds the file longer is stuck
 TRY_SECONDS = 1.0  # SQLite waits this long inside one try, and hears no Ctrl-C meanwhile
 
-_TABLE = "CREATE TABLE rows (key TEXT PRIMARY KEY, value BLOB, seal TEXT)"
+TABLE = "CREATE TABLE rows (key TEXT PRIMARY KEY, value BLOB, seal TEXT)"
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter from the texts of its errors
 _INSERT = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
@@ -104,11 +105,11 @@ class CacheFile:
         A sound file stays as it is. Raises UserError where the file cannot be used at all.
         """
         rows, fault = self.count(), self._rows("PRAGMA integrity_check(1)")[0][0]
-        fitting = self._guarded(lambda each: sum(map(_fits, each.execute("SELECT * FROM rows"))))
+        fitting = self._guarded(lambda each: sum(map(fits, each.execute("SELECT * FROM rows"))))
         if self.path is not None and (fault != "ok" or fitting < self.count()):
             self._connection.close()
             reason = fault if fault != "ok" else "rows that do not fit their seals"
-            rebuild(CacheFile, _fits, self.path, reason)
+            rebuild(CacheFile, fits, self.path, reason)
             self._connection = self._open()
         kept = self.count()
         return kept, max(rows - kept, 0)
@@ -118,7 +119,7 @@ class CacheFile:
         return int(self._rows("SELECT count(*) FROM rows")[0][0])
 
     def _sealed(self, query: str, values: list[str]) -> dict[str, bytes]:
-        return {row[0]: row[1] for row in self._rows(query, values) if _fits(row)}
+        return {row[0]: row[1] for row in self._rows(query, values) if fits(row)}
 
     def _rows(self, query: str, values: Sequence[str] = ()) -> list[Any]:
         return self._guarded(lambda connection: connection.execute(query, values).fetchall())
@@ -133,7 +134,7 @@ class CacheFile:
         with self._lock:
             try:
                 return self._patiently(transaction)
-            except sqlite3.DatabaseError as error:
+            except DAMAGE as error:
                 self._connection.close()
                 self._recover(error)
                 self._connection = self._open()
@@ -159,7 +160,7 @@ class CacheFile:
     def _open(self) -> Connection:
         try:
             return self._connect()
-        except sqlite3.DatabaseError as error:
+        except DAMAGE as error:
             self._recover(error)
             return self._connect()
         except NewerFileError:
@@ -198,12 +199,12 @@ class CacheFile:
         pages = DURABLE_WAL_PAGES if self.durable else WAL_PAGES
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
         connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
-        if _tables(connection).get("rows") == _TABLE:
+        if _tables(connection).get("rows") == TABLE:
             return
         with connection:
             connection.execute("BEGIN IMMEDIATE")  # of several that open it, one makes the table
             tables, version = _tables(connection), _version(connection)
-            if tables.get("rows") == _TABLE:
+            if tables.get("rows") == TABLE:
                 return
             old = self.migrations.get(version) if tables else lambda _: ()
             if VERSION < version < 100:  # larger numbers come from damage
@@ -211,7 +212,7 @@ class CacheFile:
             if old is None:
                 raise sqlite3.DatabaseError(f"unknown tables: {', '.join(tables)}")
             rows = [_seal(key, value) for key, value in old(connection)]
-            connection.execute(_TABLE)
+            connection.execute(TABLE)
             connection.executemany(_INSERT, rows)
             for name in tables:
                 connection.execute(f'DROP TABLE "{name}"')
@@ -219,7 +220,7 @@ class CacheFile:
 
     # ----------------------------------------------------------------------------------- damage
 
-    def _recover(self, error: sqlite3.DatabaseError) -> None:
+    def _recover(self, error: Exception) -> None:
         """Mend the file, or raise UserError for trouble that lies around it."""
         code = _code(error)
         usable = self.path and self.path.is_file() and os.access(self.path, os.R_OK | os.W_OK)
@@ -227,7 +228,7 @@ class CacheFile:
             raise self._trouble(error, code) from error
         # another inode: another process has mended it meanwhile
         if self._inode in (None, self.path.stat().st_ino):
-            rebuild(CacheFile, _fits, self.path, str(error))
+            rebuild(CacheFile, fits, self.path, str(error))
 
     def _trouble(self, error: Exception, code: int) -> UserError:
         return UserError(
@@ -240,12 +241,13 @@ def _seal(key: str, value: bytes) -> Row:
     return key, value, digest("cuescope row", key, value)
 
 
-def _fits(row: Sequence[object]) -> TypeGuard[Row]:
+def fits(row: Sequence[object]) -> TypeGuard[Row]:
+    """Whether this is a row as it was written: its seal is that of its key and value."""
     key, value, seal = row
     return isinstance(key, str) and isinstance(value, bytes) and _seal(key, value)[2] == seal
 
 
-def _code(error: sqlite3.DatabaseError) -> int:
+def _code(error: Exception) -> int:
     extended: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     # a file that ends too early is damaged, its drive is not
     short = extended == sqlite3.SQLITE_IOERR_SHORT_READ
@@ -269,7 +271,7 @@ class ResponseCache(CacheFile):
 
     def get(self, keys: Iterable[str]) -> dict[str, Response]:
         """The cached ones among `keys`."""
-        return {key: _unpack(value) for key, value in self.read(keys).items()}
+        return {key: unpack(value) for key, value in self.read(keys).items()}
 
     def put(self, responses: Mapping[str, Response]) -> None:
         """Keep a batch."""
@@ -298,7 +300,8 @@ def _pack(response: Response) -> bytes:
     return json.dumps([response.text, *heads]).encode() + b"\n" + b"".join(numbers)
 
 
-def _unpack(value: bytes) -> Response:
+def unpack(value: bytes) -> Response:
+    """The response that `_pack` made this of."""
     start = value.index(b"\n") + 1
     text, *heads = json.loads(value[:start])
     arrays: list[np.ndarray | None] = []

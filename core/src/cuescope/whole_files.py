@@ -119,7 +119,9 @@ def delete_abandoned(folder: Path) -> None:
     with suppress(OSError):  # whoever writes next finds out what is wrong with the folder
         names = [entry.name for entry in os.scandir(folder) if entry.name.startswith(DRAFT)]
         for name in names:
-            _delete_if_abandoned(folder / name)
+            main = name.removesuffix("-wal").removesuffix("-shm")  # of SQLite's, beside the draft
+            if main == name or main not in names:
+                _delete_if_abandoned(folder / name)
     ended = time.monotonic()
     _next_cleaning[folder] = ended + CLEANING_SHARE * (ended - began)
 

@@ -129,7 +129,8 @@ def import_(
     They are believed to be the models' own: import files of people whom you trust.
     """
     from cuescope.context import cache_folder
-    from cuescope.report.kept import KeptAnswers, read_export
+    from cuescope.report.exported import read_export
+    from cuescope.report.kept import KeptAnswers
 
     if not file.is_file():
         raise UserError(f"no file {file}", expected="a file of `cuescope cache export`")
@@ -150,7 +151,8 @@ def merge(
     Like `import`, it believes the other folder. An audit may use either of them meanwhile.
     """
     from cuescope.context import cache_folder
-    from cuescope.report.kept import AnyCache, KeptAnswers, read_export
+    from cuescope.report.exported import read_export
+    from cuescope.report.kept import AnyCache, KeptAnswers
 
     own, files = cache_folder(), sorted(folder.rglob("*.sqlite"))
     if not files:
@@ -182,7 +184,7 @@ def vacuum() -> None:
     from cuescope.report.kept import AnyCache
 
     folder = cache_folder()
-    for file in sorted(folder.rglob("*.sqlite")):
+    for file in _files_of(folder):
         name, before = file.relative_to(folder), _with_log(file)
         try:
             AnyCache(file).shrink()
@@ -196,6 +198,11 @@ def _with_log(file: Path) -> int:
     """Bytes of a file and its write-ahead log."""
     log = file.with_name(f"{file.name}-wal")
     return file.stat().st_size + (log.stat().st_size if log.exists() else 0)
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """The cache files of a folder; a pipe of such a name is none, and would be waited for."""
+    return sorted(file for file in folder.rglob("*.sqlite") if file.is_file())
 
 
 def _open() -> "KeptAnswers | None":
@@ -252,7 +259,7 @@ def repair() -> None:
     from cuescope.report.kept import AnyCache
 
     folder = cache_folder()
-    files = sorted(folder.rglob("*.sqlite"))
+    files = _files_of(folder)
     for file in files:
         name = file.relative_to(folder)
         try:

@@ -4,25 +4,36 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cuescope.errors import UserError
 from cuescope.hookspecs import hookimpl
 from cuescope.respond import MODEL_LETTERS
-from cuescope.store import CacheFile, ResponseCache, _fits, _unpack
+from cuescope.store import CacheFile, ResponseCache
 
 if TYPE_CHECKING:
     from cuescope.auditing import Audit
 
 OLD = "unknown"  # answers of before their keys named the model
 DAY = 86400.0
-TOGETHER = 500  # rows of a transaction
+TOGETHER, BYTES_TOGETHER = 500, 2**26  # rows of a transaction, and what they hold
 _PARTS = [f"{number:02x}" for number in range(256)]  # of the keys, so that a part fits into memory
+
+
+def _in_parts(rows: Iterable[tuple[str, bytes]]) -> Iterator[dict[str, bytes]]:
+    """The rows, as many at a time as fit into memory."""
+    part: dict[str, bytes] = {}
+    size = 0
+    for key, value in rows:
+        part[key] = value
+        size += len(value)
+        if len(part) == TOGETHER or size > BYTES_TOGETHER:
+            yield part
+            part, size = {}, 0
+    if part:
+        yield part
 
 
 def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
@@ -38,8 +49,8 @@ class AnyCache(CacheFile):
 
     def take(self, rows: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
         """Keep those rows that are not here yet; how many were taken, and how many were here."""
-        left, taken, here = iter(rows), 0, 0
-        while part := dict(islice(left, TOGETHER)):
+        taken, here = 0, 0
+        for part in _in_parts(rows):
             own = self.read(part)
             fresh = {k: v for k, v in part.items() if k not in own or self.is_later(k, v, own[k])}
             self.write(fresh)
@@ -138,34 +149,3 @@ class KeptAnswers(AnyCache, ResponseCache):
             yield self.scan(f"{kind} {model.mark or '-'}")
         for part in _PARTS:
             yield self.scan(f"{model.mark}-{part}" if model.mark else part)
-
-
-def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, bytes]]:
-    """The sound rows of another cache's file; raises UserError for a file that is none.
-
-    Nothing is written to it. Of a file of `answers`, no row is taken that does not hold one.
-    """
-    # a running audit keeps its newest rows in the log beside the file
-    live = path.with_name(f"{path.name}-wal").exists()
-    try:
-        uri = f"{path.resolve().as_uri()}?mode=ro{'' if live else '&immutable=1'}"
-        with closing(sqlite3.connect(uri, uri=True)) as file:
-            for row in file.execute("SELECT key, value, seal FROM rows"):
-                if _fits(row) and (not answers or _is_sound(*row[:2])):
-                    yield row[0], row[1]
-    except sqlite3.DatabaseError as error:
-        raise UserError(
-            f"{path} has no answers to import",
-            expected="a file of `cuescope cache export`",
-            got=str(error),
-        ) from error
-
-
-def _is_sound(key: str, value: bytes) -> bool:
-    """Whether a value can be read as what its key promises."""
-    readers: dict[str, Callable[[bytes], Any]] = {"model": json.loads, "pace": json.loads}
-    try:
-        parsed = readers.get(key.partition(" ")[0], _unpack)(value)
-    except (ValueError, TypeError, KeyError):
-        return False
-    return not isinstance(parsed, list) or len(parsed) == 2

@@ -1,0 +1,149 @@
+"""Rows of a cache file that somebody else made: read within limits, each checked for its kind."""
+
+import json
+import math
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+import numpy as np
+
+from cuescope.errors import UserError
+from cuescope.store import DAMAGE, TABLE, fits, unpack
+
+MAX_VALUE = 2**26  # bytes; an answer has kilobytes, and what is read inside a model some megabytes
+MAX_KEY = 200  # characters
+LEAST_ROW = 40  # bytes that a row takes at least: its seal has more
+PATIENCE_SECONDS = 10.0  # without a new row: the pages of a damaged file may lead in circles
+STEPS = 10_000  # of SQLite's machine, between looks at the clock
+DAY = 86400.0
+SETTINGS = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "mmap_size = 0")
+QUERY = (
+    "SELECT key, value, seal FROM rows WHERE typeof(key) = 'text' AND typeof(value) = 'blob' "
+    f"AND typeof(seal) = 'text' AND length(value) <= {MAX_VALUE}"
+)
+_ANSWER_KEY = re.compile(r"[!-~]+")
+_NUMBERS = re.compile(r"[<>|=]?[biufc]\d{1,2}")  # dtypes of plain numbers
+
+
+def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, bytes]]:
+    """The sound rows of another cache's file; raises UserError for a file that is none.
+
+    Nothing is written to it, and nothing that it asks SQLite to do is done. Of a file of `answers`,
+    no row is taken that does not hold one.
+    """
+    # a running audit keeps its newest rows in the log beside the file
+    beside = [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
+    for file in (path, *beside):
+        if file.exists() and not file.is_file():  # SQLite would wait for a pipe
+            raise UserError(f"{file} cannot be read", expected="a file", got="none")
+    live = beside[0].exists()
+    size = sum(file.stat().st_size for file in (path, beside[0]) if file.exists())
+    try:
+        uri = f"{path.resolve().as_uri()}?mode=ro{'' if live else '&immutable=1'}"
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
+            _make_safe(connection)
+            _require_own_table(connection)
+            for row in _bounded_rows(connection, most=size // LEAST_ROW):
+                key, value, _ = row
+                if len(key) > MAX_KEY or not fits(row):
+                    continue
+                if not answers or _is_sound(key, value):
+                    yield key, value
+    except (*DAMAGE, sqlite3.Error, OSError) as error:
+        stopped = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+        raise UserError(
+            f"{path} has no answers to import",
+            expected="a file of `cuescope cache export`",
+            got=f"no answer within {PATIENCE_SECONDS:g} seconds"
+            if stopped
+            else " ".join(str(error).split()),
+        ) from error
+
+
+def _make_safe(connection: Connection) -> None:
+    for setting in SETTINGS:
+        connection.execute(f"PRAGMA {setting}").close()
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE + 2**20)  # a row has a key too
+    # a damaged text is a row without its seal, and no reason to stop
+    connection.text_factory = lambda text: text.decode(errors="replace")
+
+
+def _require_own_table(connection: Connection) -> None:
+    """Raise sqlite3.DatabaseError unless the file has our table and nothing else.
+
+    A view, a virtual table or a generated column would make rows of its own, without end.
+    """
+    query = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex_%'"
+    things = connection.execute(query).fetchmany(2)
+    if things != [("table", "rows", TABLE)]:
+        raise sqlite3.DatabaseError("other tables than those of a cache")
+
+
+def _bounded_rows(connection: Connection, *, most: int) -> Iterator[tuple[str, bytes, str]]:
+    """The rows; raises sqlite3.DatabaseError for more of them than fit into the file."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
+    cursor = connection.execute(QUERY)
+    number = 0
+    while (row := cursor.fetchone()) is not None:
+        number += 1
+        if number > most:
+            raise sqlite3.DatabaseError("more rows than fit into it")
+        yield row
+        deadline = time.monotonic() + PATIENCE_SECONDS  # whoever takes the rows may be slow
+
+
+# ------------------------------------------------------------------------------------------ rows
+
+
+def _is_sound(key: str, value: bytes) -> bool:
+    """Whether a value can be read as what its key promises."""
+    kind, _, rest = key.partition(" ")
+    try:
+        if kind == "model" and rest:
+            return _is_model(json.loads(value))
+        if kind == "pace" and rest:
+            return _is_pace(json.loads(value))
+        return _ANSWER_KEY.fullmatch(key) is not None and _is_response(value)
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+        return False
+
+
+def _is_model(value: Any) -> bool:
+    """A name, and the time when the model was last used."""
+    name, used = value
+    return isinstance(name, str) and _is_number(used) and used <= time.time() + DAY
+
+
+def _is_pace(value: Any) -> bool:
+    """Calls, and the seconds that they took."""
+    calls, seconds = value
+    return _is_number(calls) and _is_number(seconds)
+
+
+def _is_number(value: Any) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and math.isfinite(value) and value >= 0
+
+
+def _is_response(value: bytes) -> bool:
+    text, *heads = json.loads(value[: value.index(b"\n")])
+    if not isinstance(text, str | None) or len(heads) != 3:
+        return False
+    if not all(head is None or _is_head(*head) for head in heads):
+        return False
+    response = unpack(value)
+    arrays = (response.logits, response.embedding, response.readout)
+    return all(array is None or np.isfinite(array).all() for array in arrays)
+
+
+def _is_head(dtype: Any, shape: Any) -> bool:
+    """Whether this is how an array of plain numbers is described."""
+    sizes = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
+    return sizes and isinstance(dtype, str) and _NUMBERS.fullmatch(dtype) is not None
