@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cuescope.cli import main
+from cuescope.context import cache_folder
 from cuescope.report.answers import read_answers
 from cuescope.runs import RunFolder, load_report
 from cuescope_sdk import Report
@@ -138,14 +139,16 @@ def test_what_is_not_alike_is_not_paired(
     origin = report.provenance.model_copy(
         update={"data": report.provenance.data.model_copy(update={"spec": "coco"})}
     )
-    RunFolder(other).save(report.model_copy(update={"provenance": origin}), {})
+    RunFolder(other).save(
+        report.model_copy(update={"provenance": origin}), {}, answers=cache_folder()
+    )
     assert "Not paired: they are of other data sets (moving-shapes and coco)" in " ".join(
         line(runs[0], other).split()
     )
     (other / "answers.parquet").unlink()
     assert "Not paired: no answers at" in line(runs[0], other)
     (other / "answers.parquet").write_bytes(b"PAR1 and no more")
-    assert "answers.parquetcannotberead" in "".join(line(runs[0], other).split())
+    assert "answers.parquetwaschangedafteritwaswritten" in "".join(line(runs[0], other).split())
 
 
 def _answers(right: np.ndarray, groups: np.ndarray) -> list[dict[str, object]]:
@@ -197,7 +200,7 @@ def test_a_consensus_says_who_found_what(line: Line, report: Report, tmp_path: P
     )
     paths = []
     for name, made in (("a", report), ("b", renamed), ("c", without_findings(report))):
-        RunFolder(tmp_path / name).save(made, {})
+        RunFolder(tmp_path / name).save(made, {}, answers=cache_folder())
         paths.append(tmp_path / name)
     _, labels, _, cues = json.loads(line("--consensus", *paths[:2], "--json")).values()
     found = {score.label for score in report.findings}
@@ -211,7 +214,9 @@ def test_a_consensus_says_who_found_what(line: Line, report: Report, tmp_path: P
     said = json.loads(line("--consensus", *paths, "--json"))
     assert {row["runs"] for row in list(said.values())[-1]} == {"2 of 3"}
     elsewhere = report.provenance.model_copy(update={"labels": ("other", "top")})
-    RunFolder(tmp_path / "d").save(report.model_copy(update={"provenance": elsewhere}), {})
+    RunFolder(tmp_path / "d").save(
+        report.model_copy(update={"provenance": elsewhere}), {}, answers=cache_folder()
+    )
     fault = line("--consensus", paths[0], tmp_path / "d", code=2)
     assert "d: expected the 3 labels of a, got 2 labels, 1 of them the same" in fault
 

@@ -5,13 +5,15 @@ told where they are, so that only the test of causes is tested.
 """
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from command_line import run, run_refused, written_plugins
 
-from cuescope.runs import load_report
+from cuescope.context import cache_folder
+from cuescope.runs import RunFolder, load_report
 from cuescope_sdk import Report
 
 PLUGINS = """
@@ -268,6 +270,8 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         folder.mkdir()
         text = json.dumps({**stored, **update, "seal": None})
         (folder / "report.json").write_text(text)
+    for folder in (changed, gone):  # as this user would have made it
+        RunFolder(folder).save(load_report(folder), {}, answers=cache_folder())
     for folder, said in (
         (bare, "no finding of"),
         (old, "is no report of schema version 1: got version 0"),
@@ -280,6 +284,26 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         run_refused(capsys, "confirm", str(folder), "--out", str(tmp_path / "x"), said=said)
     twice = (str(place / "fake-1.0"), str(place / "fake-1.0"))
     run_refused(capsys, "confirm", *twice, "--out", str(tmp_path / "x"), said="named twice")
+
+
+def test_a_run_of_somebody_else_is_asked_again_as_it_is_typed(
+    place: Path, confirmed: Made, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    confirmed()
+    mail, out = tmp_path / "mail", str(tmp_path / "out")
+    shutil.copytree(place / "fake-1.0", mail)
+    stored = json.loads((mail / "report.json").read_text())
+    (mail / "report.json").write_text(json.dumps({**stored, "seal": None}))
+    words = ("confirm", str(mail), "--out", out, "--plan")
+    run_refused(capsys, *words, said="made elsewhere: nothing of it was run")
+    made = audit_of(place / "fake-1.0", "fake", 1.0)
+    model = made[made.index("--model") : made.index("--model") + 2]
+    run_refused(capsys, *words, *model, said="made elsewhere: nothing of it was run")
+    typed = [word for flag in ("--model", "--data") for word in (flag, made[made.index(flag) + 1])]
+    for place_of in [number for number, word in enumerate(made) if word in ("-M", "-D")]:
+        typed += made[place_of : place_of + 2]
+    run(*words, *typed)
+    assert "what you typed is asked instead" in capsys.readouterr().err
 
 
 def other_data(stored: dict[str, dict[str, dict[str, object]]], **other: object) -> object:

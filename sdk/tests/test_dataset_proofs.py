@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
 import numpy as np
@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Context, Frame, FrameSource, PlantedCue, Sample
+from cuescope_sdk import Context, Frame, FrameSource, PlantedCue, Sample, Words
 from cuescope_sdk.testing import DatasetContract, FakeDataset, checks, run_check
 from cuescope_sdk.testing._fake_data import FakeDataOptions
 
@@ -63,8 +63,12 @@ class Unexplained(FakeDataOptions):
     depth: int = 3
 
 
+class Unmarked(FakeDataOptions):
+    notes: str = Field("", description="goes where it likes")
+
+
 class Needy(FakeDataOptions):
-    weights: str = Field(description="where they are")
+    weights: Annotated[str, Words()] = Field(description="where they are")
 
 
 def with_options(options: type[FakeDataOptions]) -> type[FakeDataset]:
@@ -153,6 +157,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_builds": (with_options(Needy), {"*"}),
     "test_refuses_unknown_options": (with_options(Loose), set()),
     "test_explains_its_options": (with_options(Unexplained), set()),
+    "test_marks_what_text_can_do": (with_options(Unmarked), set()),
     "test_leaves_global_randomness_alone": (built(lambda data: random.seed(0)), set()),
     "test_declares_labels": (attribute("labels", lambda: ["top", "middle", "bottom"]), set()),
     "test_states_facts_in_words": (attribute("facts", lambda: {"samples": 150}), set()),

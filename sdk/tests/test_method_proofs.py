@@ -4,7 +4,7 @@ import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
 import numpy as np
@@ -23,6 +23,7 @@ from cuescope_sdk import (
     Score,
     Side,
     Trial,
+    Words,
     hookimpl,
 )
 from cuescope_sdk.testing import FakeMethod, FakeRelianceMethod, MethodContract, checks, run_check
@@ -102,8 +103,12 @@ class Unexplained(FakeMethodOptions):
     depth: int = 3
 
 
+class UnmarkedOptions(FakeMethodOptions):
+    notes: str = Field("", description="goes where it likes")
+
+
 class Needy(FakeMethodOptions):
-    weights: str = Field(description="where they are")
+    weights: Annotated[str, Words()] = Field(description="where they are")
 
 
 def seeding(audit: Audit, features: list[Feature]) -> list[Feature]:
@@ -328,6 +333,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_builds": (having(Options=Needy), {"*"}),
     "test_refuses_unknown_options": (having(Options=Loose), set()),
     "test_explains_its_options": (having(Options=Unexplained), set()),
+    "test_marks_what_text_can_do": (having(Options=UnmarkedOptions), set()),
     "test_leaves_global_randomness_alone": (proposing(seeding), set()),
     "test_declares_a_title": (having(title=" "), set()),
     "test_declares_requirements": (having(requires=None), {"*"}),

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from uuid import uuid4
 
 import numpy as np
@@ -18,6 +18,7 @@ from cuescope_sdk import (
     Response,
     Trial,
     UserError,
+    Words,
 )
 from cuescope_sdk.testing import FakeModel, ModelContract, checks
 from cuescope_sdk.testing._fake_models import FakeModelOptions
@@ -101,8 +102,12 @@ class Unexplained(FakeModelOptions):
     depth: int = 3
 
 
+class Unmarked(FakeModelOptions):
+    notes: str = Field("", description="goes where it likes")
+
+
 class Needy(FakeModelOptions):
-    weights: str = Field(description="where they are")
+    weights: Annotated[str, Words()] = Field(description="where they are")
 
 
 def with_options(options: type[Options]) -> type[Embedding]:
@@ -379,6 +384,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_builds": (with_options(Needy), {"*"}),
     "test_refuses_unknown_options": (with_options(Loose), set()),
     "test_explains_its_options": (with_options(Unexplained), set()),
+    "test_marks_what_text_can_do": (with_options(Unmarked), set()),
     "test_leaves_global_randomness_alone": (Seeder, set()),
     "test_declares_capabilities": (with_capabilities({"outputs": OUTPUTS}), {"*"}),
     "test_has_a_fingerprint": (

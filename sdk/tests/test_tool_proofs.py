@@ -3,14 +3,14 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Context, Detection, Frame, ImageEdit, Options, Plugin
+from cuescope_sdk import Context, Detection, Frame, ImageEdit, Options, Plugin, Words
 from cuescope_sdk.grounding import Case, Judgement
 from cuescope_sdk.testing import (
     FAKE_TOOLS,
@@ -76,8 +76,12 @@ class Unexplained(Options):
     depth: int = 3
 
 
+class Unmarked(Options):
+    notes: str = Field("", description="goes where it likes")
+
+
 class Needy(Options):
-    weights: str = Field(description="where they are")
+    weights: Annotated[str, Words()] = Field(description="where they are")
 
 
 def with_options(options: type[Options]) -> type[Plugin]:
@@ -160,6 +164,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_builds": (with_options(Needy), {"*"}),
     "test_refuses_unknown_options": (with_options(Loose), set()),
     "test_explains_its_options": (with_options(Unexplained), set()),
+    "test_marks_what_text_can_do": (with_options(Unmarked), set()),
     "test_leaves_global_randomness_alone": (Seeder, set()),
     "test_fills_a_role": (Idle, set()),
     "test_gives_a_result_for_each_input": (

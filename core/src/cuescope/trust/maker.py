@@ -21,7 +21,7 @@ def sign(seal: str, answers: Path) -> str | None:
     somebody else brings no trust along.
     """
     key = _key(_key_file())
-    return key and _signature(key, seal, answers)
+    return None if key is None else _signature(key, seal, answers)
 
 
 def is_signed(seal: str, signature: str | None, answers: Path) -> bool:

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
+from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin
 
 from pydantic.fields import FieldInfo
-
-if TYPE_CHECKING:
-    from cuescope.trust.source import Source
 
 HUB = "hub"  # what `--allow` calls the Hugging Face hub
 _PLAIN_KINDS = (bool, int, float, complex, NoneType)
@@ -33,6 +30,21 @@ class Refusal:
     why: str
 
 
+class Sender(Protocol):
+    """Whatever named a value: see `cuescope.trust.source.Source`."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder that is its own."""
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """The words of `--allow`."""
+
+    def may_read(self, path: str) -> bool:
+        """Whether a file lies where the sender may name it."""
+
+
 @dataclass(frozen=True)
 class Risk:
     """What an option's value can do; subclass it for another kind."""
@@ -40,7 +52,7 @@ class Risk:
     # a guard that was opened for one command stays closed in the next one
     typed_anew: ClassVar[bool] = False
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Why the value of option `name` is not taken from `source`, None where it is."""
         raise NotImplementedError
 
@@ -49,7 +61,7 @@ class Risk:
 class Words(Risk):
     """Text that is compared, shown, or put to the model: it names nothing."""
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> None:
         """Never."""
 
 
@@ -57,7 +69,7 @@ class Words(Risk):
 class NamesPart(Risk):
     """A part of the data, such as a split; it may be the name of a folder in it."""
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where it is a path that leads elsewhere."""
         for text in _texts(value):
             parts = re.split(r"[/\\\\]", text)
@@ -75,7 +87,7 @@ class NamesPlugin(Risk):
 
     or_file: bool = False
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Of a folder alone: `Context.build` asks the source about a plugin that is named."""
         files = NamesFile(or_words=True)
         return files.refusal(name, value, source, options) if self.or_file else None
@@ -87,7 +99,7 @@ class RunsCode(Risk):
 
     typed_anew: ClassVar[bool] = True
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where the flag is set."""
         return Refusal(name, name, "it runs code that others wrote") if value else None
 
@@ -99,7 +111,7 @@ class OpensGuard(Risk):
     why: str
     typed_anew: ClassVar[bool] = True
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where the flag is set."""
         return Refusal(name, name, self.why) if value else None
 
@@ -110,7 +122,7 @@ class RaisesLimit(Risk):
 
     why: str
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where it is higher than the plugin's own."""
         usual = type(options).model_fields[name].get_default(call_default_factory=True)
         is_higher = value is None or (usual is not None and value > usual)
@@ -123,7 +135,7 @@ class NamesFile(Risk):
 
     or_words: bool = False
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where it does not lie in the source's own folder."""
         for text in _texts(value):
             if self.or_words and not _exists(text):
@@ -142,7 +154,7 @@ class NamesRepository(Risk):
 
     words: tuple[str, ...] = ()
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where it is no file of the source's own folder."""
         for text in _texts(value):
             if text in self.words:
@@ -163,7 +175,7 @@ class NamesHost(Risk):
 
     vendors: tuple[str, ...] = ()
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where it is none of the vendors', or not by https."""
         for text in _texts(value):
             if not text.isdigit() and host_of(text) not in self.vendors:
@@ -183,7 +195,7 @@ class NamesSecret(Risk):
     host: str
     usual: str
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where the variable's value would go to another host than its vendor's."""
         address = getattr(options, self.host)
         host = self.usual if address is None else host_of(address)
@@ -196,7 +208,7 @@ class NamesSecret(Risk):
 class NamesPattern(Risk):
     """A regular expression: one that is made for it runs for hours."""
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal | None:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Where it is more than plain text."""
         for text in _texts(value):
             if not _PLAIN_TEXT.fullmatch(text):
@@ -208,7 +220,7 @@ class NamesPattern(Risk):
 class Undeclared(Risk):
     """An option that takes text and says nothing of it."""
 
-    def refusal(self, name: str, value: Any, source: "Source", options: Any) -> Refusal:
+    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal:
         """Always."""
         why = "its plugin does not declare what such text can do (cuescope_sdk.Words() ...)"
         return Refusal(f"{name}={value}", name, why)

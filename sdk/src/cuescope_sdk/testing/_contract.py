@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, overload
 from unittest import SkipTest
 
 from cuescope.spec import Spec
+from cuescope.trust.risks import Undeclared, risks_of
 from cuescope_sdk import Context, Dataset, PluginError, Sample, UserError
 from cuescope_sdk.testing import _global_state
 from cuescope_sdk.testing._fake_data import FakeDataset
@@ -143,6 +144,20 @@ class Contract:
             "a description of each option",
             got=f"none for {', '.join(silent)}",
             remedy="Write Field(default, description='...')",
+        )
+
+    def test_marks_what_text_can_do(self) -> None:
+        """A run file or a run of a stranger may set options: which text names files or hosts?"""
+        undeclared = [
+            name
+            for name, field in self.plugin.Options.model_fields.items()
+            if any(isinstance(risk, Undeclared) for risk in risks_of(field))
+        ]
+        expect(
+            not undeclared,
+            "a mark of each option that takes text",
+            got=f"none for {', '.join(undeclared)}",
+            remedy="Write Annotated[str, Words()], NamesFile(), NamesHost() ... of cuescope_sdk",
         )
 
     def test_leaves_global_randomness_alone(self) -> None:

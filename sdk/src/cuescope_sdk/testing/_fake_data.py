@@ -1,7 +1,7 @@
 """A tiny data set with a planted cue: three classes, a red corner, and a blue corner as decoy."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, UInt8
@@ -11,6 +11,7 @@ from cuescope_sdk import (
     Context,
     Feature,
     Frame,
+    NamesPart,
     Occurrence,
     Options,
     PlantedCue,
@@ -45,7 +46,7 @@ class FakeDataOptions(Options):
     frames: PositiveInt = Field(3, description="frames of a sequence")
     labels: int = Field(len(LABELS), ge=1, le=len(LABELS), description="how many classes")
     scale: PositiveInt = Field(1, description="pixels a side of each of the 8 x 8 cells")
-    split: str = Field("val", description="train, val or test")
+    split: Annotated[str, NamesPart()] = Field("val", description="train, val or test")
     identical: bool = Field(False, description="every frame the same")
     cue: Literal["misleads", "helps"] = Field(
         "misleads", description="whether the red corner makes the model err, or is why it is right"
