@@ -8,7 +8,7 @@ import typer
 
 from cuescope.cli.choices import Form, What
 from cuescope.cli.echo import echo
-from cuescope.cli.options import Allow, DataOptions, TypedData, tell_maker, typed_context
+from cuescope.cli.options import Allow, DataOptions, TypedData, is_made_here, typed_context
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def export(
 
     report = load_report(run)
     folder = run if run.is_dir() else run.parent
-    tell_maker(run)
+    is_made_here(run)
     if affected is not None:
         samples = open_samples(run, typed_context(data, data_option, allow))
         _export_affected(report, folder, samples, affected, to or Form.jsonl, out)

@@ -156,14 +156,16 @@ def typed_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Con
     return context.for_dataset(context.build("dataset", data, given))
 
 
-def tell_maker(run: Path) -> None:
-    """Say so where a run was made elsewhere: its figures are somebody's word."""
+def is_made_here(run: Path) -> bool:
+    """Whether this user made a run; says so where it was made elsewhere: somebody's word."""
     from cuescope.context import cache_folder
     from cuescope.runs import source_of
     from cuescope.trust.source import ELSEWHERE
 
-    if not source_of(run, cache_folder()).typed_before:
+    made_here = source_of(run, cache_folder()).typed_before
+    if not made_here:
         announce(f"{run} was {ELSEWHERE}")
+    return made_here
 
 
 def verbosity(quiet: bool, verbose: bool) -> "Verbosity":

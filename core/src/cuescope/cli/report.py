@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.options import AsJson, tell_maker
+from cuescope.cli.options import AsJson, is_made_here
 from cuescope.cli.program import program
 
 
@@ -25,7 +25,9 @@ def report(
 
     stored = load_report(run)
     folder = RunFolder(run if run.is_dir() else run.parent)
-    tell_maker(run)
+    if not is_made_here(run):
+        asked = stored.provenance.model_copy(update={"command": ""})  # a stranger's words
+        stored = stored.model_copy(update={"provenance": asked})
     if html is not None:
         write_atomically(html, render(stored, folder.pictures(stored), str(folder.path)))
         echo(f"wrote {html}")

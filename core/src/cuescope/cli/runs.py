@@ -106,6 +106,8 @@ def find_page(run: Path) -> Path:
                     got="a page without its report",
                 )
             require_own_page(page)
+            if place.is_dir():
+                _require_true_page(place)
             return page
         if has_report:
             raise UserError(
@@ -121,11 +123,25 @@ def find_page(run: Path) -> Path:
     )
 
 
+def _require_true_page(run: Path) -> None:
+    """Raise UserError for the page of a run that was made elsewhere, or that was changed."""
+    from cuescope.context import cache_folder
+    from cuescope.runs import RunFolder, source_of
+    from cuescope.trust.source import ELSEWHERE
+
+    if not source_of(run, cache_folder()).typed_before:
+        raise UserError(
+            f"{run} was {ELSEWHERE}",
+            got="a page that may hold anything",
+            remedy=f"`cuescope report {run} --html FILE` writes one from what its report says",
+        )
+    RunFolder(run).read("report.html")
+
+
 def require_own_page(page: Path) -> None:
     """Raise UserError for a page that no command of cuescope wrote.
 
-    The mark says what a page is, not whose it is. A check of the page's digest against what the
-    report beside it says belongs here as well.
+    The mark says what a page is, not whose it is.
     """
     try:
         with page.open("rb") as file:

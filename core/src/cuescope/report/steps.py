@@ -8,6 +8,8 @@ Step = tuple[str, str | None]
 def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     """Words and the command that does it, fitting what was found; `run` is the run's folder."""
     asked = report.provenance
+    if not asked.command:  # nobody copies the commands of a stranger
+        return [("This run was made elsewhere: it says nothing of what to type next.", None)]
     if "run" in asked.method.options:  # it tested another run's findings, and knows what is next
         own = report.notes.get("next step")
         words = "See that another seed says the same: give the command again with --seed and --out."

@@ -44,8 +44,9 @@ def show(report: Report, console: Console, run: str = "RUN", program: str = "cue
         console.print(Text(head, "bold cyan"))
         indent = 0 if isinstance(body, Table) and body.box else 2  # a wide table needs the width
         console.print(Padding(body, (0, 0, 1, indent)))
-    again = ("", report.provenance.command)
-    for head, steps in (("Next", next_steps(report, run)), ("Run it again", [again])):
+    command = report.provenance.command
+    again = [("Run it again", [("", command)])] if command else []
+    for head, steps in [("Next", next_steps(report, run)), *again]:
         console.print(Text(head, "bold cyan"))
         for words, command in steps:
             if words:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli.echo import echo_json
-from cuescope.cli.options import Allow, DataOptions, TypedData, announce, tell_maker, typed_context
+from cuescope.cli.options import (
+    Allow,
+    DataOptions,
+    TypedData,
+    announce,
+    is_made_here,
+    typed_context,
+)
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -53,7 +60,7 @@ def compare(
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))
     reports = [load_report(run) for run in runs]
     for run in runs:
-        tell_maker(run)
+        is_made_here(run)
     if consensus:
         items = list(_agreed(runs, reports))
     else:

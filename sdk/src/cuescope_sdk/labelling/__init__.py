@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cuescope.cli.echo import echo
-from cuescope.cli.options import Allow, DataOptions, TypedData, tell_maker, typed_context
+from cuescope.cli.options import Allow, DataOptions, TypedData, is_made_here, typed_context
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def label(
     from cuescope_sdk.labelling._sheet import write_sheet
 
     report = load_report(run)
-    tell_maker(run)
+    is_made_here(run)
     folder = out or (run if run.is_dir() else run.parent) / "labels"
     method = _method(report)
     if read is not None:
