@@ -268,6 +268,73 @@ def test_a_stop_ends_within_two_seconds_whatever_threads_wait(number: int) -> No
     assert "stopped; answers so far are kept, the same command goes on from there" in err
 
 
+STOPPED_LINE = "stopped; answers so far are kept, the same command goes on from there"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("milliseconds", [*range(0, 40, 4), *range(40, 240, 20)])
+def test_a_stop_about_the_end_is_one_line_or_nothing(shell: Shell, milliseconds: int) -> None:
+    """Just after the report is printed: all is done, or it says that it was stopped."""
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", RUN_MAIN, *AUDIT],
+        env=shell.env,
+        cwd=shell.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    while "report" not in (said := process.stdout.readline()):
+        assert said
+    time.sleep(milliseconds / 1000)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) in [(0, ""), (130, f"cuescope: {STOPPED_LINE}\n")]
+
+
+# The work is done, or deletes an object, or is at its very end, as the signal comes.
+STOPPED_LATE = {
+    "in a finaliser": "class A:\n    def __del__(self): stop(); time.sleep(0.1)\n"
+    "def app(*a, **k):\n    A()\n    time.sleep(20)",
+    "as an error is raised": "def app(*a, **k):\n    try:\n        stop(); time.sleep(1)\n"
+    "    except BaseException:\n        raise ValueError('broken')",
+    "twice": "def app(*a, **k):\n    try:\n        stop(); time.sleep(1)\n"
+    "    finally:\n        stop(); time.sleep(0.1)",
+    "at exit": "import atexit\ndef app(*a, **k):\n    atexit.register(stop)",
+    "in a thread that is waited for": "import threading\ndef app(*a, **k):\n"
+    "    threading.Thread(target=lambda: (time.sleep(0.2), stop(), time.sleep(0.2))).start()",
+    "as the last object goes": "class A:\n    def __del__(self, stop=stop): stop()\n"
+    "def app(*a, **k):\n    sys.kept = A()",
+}
+
+
+@pytest.mark.parametrize("moment", STOPPED_LATE)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_at_any_moment_is_one_line_or_nothing(number: int, moment: str) -> None:
+    program = (
+        "import os, sys, time\nfrom cuescope import cli\n"
+        f"def stop(kill=os.kill, pid=os.getpid()): kill(pid, {int(number)})\n"
+        f"{STOPPED_LATE[moment]}\ncli.app = app\nsys.argv = ['cuescope', 'x']\ncli.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30
+    )
+    stopped = (128 + number, f"cuescope: {STOPPED_LINE}\n")
+    assert (done.returncode, done.stderr) in [(0, ""), stopped]
+
+
+def test_an_error_of_a_file_is_one_line_of_some_length(line: Line, tmp_path: Path) -> None:
+    long = "n" * 100_000
+    for words in (("report", long), ("open", long), ("runs", long), ("export", long)):
+        said = line(*words, code=2)
+        assert "File name too long" in said
+        assert len(said) < 3000
+    for option in ("--seed", "--limit", "--batch-size", "--repeats"):
+        said = line(*AUDIT, option, "9" * 100_000, code=2)
+        assert f"Invalid value for '{option}'" in said
+        assert len(said) < 3000
+
+
 def test_damaged_caches_are_repaired(shell: Shell, tmp_path: Path) -> None:
     assert "nothing in" in shell("cache", "repair")
     shell(*AUDIT)

@@ -2,13 +2,10 @@
 
 import io
 import os
-import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from threading import Timer, current_thread, main_thread
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -17,11 +14,11 @@ from cuescope import __version__
 from cuescope.cli import audit, bench, cache, demo, export, plugins, report, run, runs, schema
 from cuescope.cli.echo import echo
 from cuescope.cli.external import AuditCommand, PluginCommands
+from cuescope.cli.stopping import Stops
 from cuescope.errors import UserError
 
 STOPPED = 130  # what typer returns after Ctrl-C
-STOP_SECONDS = 1.5
-LEFT_BEHIND = "answers so far are kept, the same command goes on from there"
+MAX_LINE = 2000  # characters of an error
 
 app = typer.Typer(
     cls=PluginCommands,
@@ -72,73 +69,59 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a pipe may speak no UTF-8
             stream.reconfigure(errors="replace")
-    with stops() as received:
+    stops = Stops()
+    with stops.heard(to_the_end=arguments is None):
         try:
-            code = app(words, prog_name="cuescope", standalone_mode=False)
-            sys.stdout.flush()
-        except Exception as error:
-            code = _print_error(error, debug=debug)
-        except SystemExit as ended:  # click and rich end so where nobody reads on
-            code = 0 if isinstance(ended.__context__, BrokenPipeError) else ended.code
-        except KeyboardInterrupt:
-            code = STOPPED
-        if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
-            _print_line(f"stopped; {LEFT_BEHIND}")
-            code = 128 + (received or [signal.SIGINT])[0]  # the shell's code for a signal
-    sys.exit(code if isinstance(code, int) else 0)  # a command returns None where all is well
+            stops.begun = True
+            code = _run(words, debug=debug, stops=stops)
+            stops.code = code
+            stops.done = True
+        except KeyboardInterrupt:  # it comes once
+            stops.code = code = stops.tell()
+            stops.done = True
+    sys.exit(code)
 
 
-@contextmanager
-def stops() -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM end the work alike; gives the signals that came.
-
-    What does not end within `STOP_SECONDS` (a thread that waits for a server) is left behind:
-    every answer is in its file as soon as it came, so nothing is lost by that.
-    """
-    received: list[int] = []
-
-    def leave() -> None:
-        _print_line(f"stopped; {LEFT_BEHIND}")
-        os._exit(128 + received[0])
-
-    def stop(number: int, frame: object) -> None:
-        if not received:
-            received.append(number)
-            timer = Timer(STOP_SECONDS, leave)
-            timer.daemon = True
-            timer.start()
-        raise KeyboardInterrupt
-
-    if current_thread() is not main_thread():  # only there may signals be handled
-        yield received
-        return
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+def _run(words: Sequence[str], *, debug: bool, stops: Stops) -> int:
+    """Run a command; the code with which the process ends."""
+    code: object
     try:
-        yield received
-    finally:
-        if not received:  # else threads may hold up the end of the process
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        code = app(words, prog_name="cuescope", standalone_mode=False)
+        sys.stdout.flush()
+    except Exception as error:
+        # what fails because it was stopped has no fault of its own
+        code = STOPPED if stops.number is not None else _print_error(error, debug=debug)
+    except SystemExit as ended:  # click and rich end so where nobody reads on
+        code = 0 if isinstance(ended.__context__, BrokenPipeError) else ended.code
+    if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
+        return stops.tell()
+    return code if isinstance(code, int) else 0  # a command returns None where all is well
 
 
 def _print_error(error: Exception, *, debug: bool) -> int:
     """Print an error in one line, or with its traceback; returns the exit code."""
     usage = getattr(error, "format_message", None)  # what typer raises for a malformed command
-    mendable = isinstance(error, UserError) or usage is not None
+    of_file = isinstance(error, OSError) and error.filename is not None
+    mendable = isinstance(error, UserError) or usage is not None or of_file
     if isinstance(error, BrokenPipeError):  # `| head` has seen enough; nothing is left to flush to
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     if debug:
         echo(traceback.format_exc(), err=True)
+    elif isinstance(error, OSError) and of_file:
+        _print_line(f"{error.filename} cannot be used: got {error.strerror}")
     elif mendable:
-        _print_line(" ".join(str(usage() if usage else error).split()))
+        _print_line(str(usage() if usage else error))
     else:
         name = type(error).__name__
         _print_line(f"internal error ({name}: {error}); `--debug` shows the traceback")
     return 2 if mendable else 1
 
 
-def _print_line(line: str) -> None:
+def _print_line(text: str) -> None:
+    line = " ".join(text.split())
+    if len(line) > MAX_LINE:  # it quotes what was typed; the remedy is at its end
+        line = f"{line[: MAX_LINE // 2]} ... {line[-MAX_LINE // 2 :]}"
     echo(f"cuescope: {line}", err=True)
 
 
