@@ -63,6 +63,11 @@ from cuescope.report.answers import read_answers as read_answers
 from cuescope.request import Request as Request
 from cuescope.runner import Runner as Runner
 from cuescope.runs import load_report as load_report
+from cuescope.sealed import (
+    DamagedFileError as DamagedFileError,
+    read_sealed as read_sealed,
+    write_sealed as write_sealed,
+)
 from cuescope.seeds import derive as derive, generator as generator
 from cuescope.store import CacheFile as CacheFile
 from cuescope.trust.paths import inside as inside

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.sealed import write_sealed
 from cuescope_covar import Covar
 from cuescope_covar.manifest import MANIFEST, Row, picture_digest, read_manifest, write_manifest
-from cuescope_sdk import Context, UserError
+from cuescope_sdk import Context, UserError, write_sealed
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.testing import DatasetContract
 

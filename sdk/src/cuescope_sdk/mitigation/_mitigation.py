@@ -10,7 +10,7 @@ from typing import Any, Self, get_type_hints
 
 import numpy as np
 from jaxtyping import jaxtyped
-from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from cuescope.errors import UserError
 from cuescope.mitigated import REMEDY, WANTED, read_files, read_stamp, write_mitigated
@@ -115,9 +115,10 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
         # by way of JSON: there lists become tuples, and nothing else becomes anything
         return wanted.validate_json(json.dumps(value))
     except ValidationError as error:
-        raise ValueError(f"'{name}': {error.errors()[0]['msg']}") from error
-    except PydanticUserError as error:  # no JSON is an array
-        raise ValueError(f"'{name}': Input should be an array of numbers") from error
+        fault = error.errors()[0]
+        is_array_wanted = fault["type"] == "needs_python_object"  # no JSON is one
+        reason = "Input should be an array of numbers" if is_array_wanted else fault["msg"]
+        raise ValueError(f"'{name}': {reason}") from error
 
 
 def rescored(

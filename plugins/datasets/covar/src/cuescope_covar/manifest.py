@@ -8,8 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuescope.sealed import read_sealed, write_sealed
-from cuescope_sdk import BadDataError, UserError, nearest
+from cuescope_sdk import BadDataError, UserError, nearest, read_sealed, write_sealed
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,11 +14,10 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cuescope.sealed import DamagedFileError
-from cuescope.whole_files import write_atomically
 from cuescope_covar.builder.geometry import Mask, Pixels
 from cuescope_covar.manifest import MANIFEST, Row, picture_digest, read_manifest
-from cuescope_sdk import BadDataError, Context, UserError, digest
+from cuescope_sdk import BadDataError, Context, DamagedFileError, UserError, digest
+from cuescope_sdk.data import write_whole
 
 SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
@@ -167,7 +166,7 @@ class BuildFolder:
         yield from (row for row in rows if row is not None)
         if None in rows:  # torn as the process was killed, or damaged
             sound = (line for line, row in zip(lines, rows, strict=True) if row is not None)
-            write_atomically(journal, b"".join(sound))
+            write_whole(journal, b"".join(sound))
 
 
 def _journal_line(row: Row) -> str:

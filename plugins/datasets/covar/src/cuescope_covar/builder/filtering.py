@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
 from cuescope_covar.builder.drafts import Draft, of_variants, on_background, paint
 from cuescope_covar.builder.recipe import NamedEditor, Recipe
 from cuescope_covar.builder.sources import Source, Sources
@@ -15,7 +14,17 @@ from cuescope_covar.composite import Composite, CompositeOptions
 from cuescope_covar.lists import Background
 from cuescope_covar.quality import Case, Judges, Thresholds, judge, measure
 from cuescope_covar.quality.thresholds import BLIND, fit_thresholds
-from cuescope_sdk import Context, Frame, ImageEdit, Sample, UserError, derive
+from cuescope_sdk import (
+    Context,
+    DamagedFileError,
+    Frame,
+    ImageEdit,
+    Sample,
+    UserError,
+    derive,
+    read_sealed,
+    write_sealed,
+)
 
 LIMITS = "quality.json"
 CLEAN_PAIRS = 40  # of a photo and a background, each with its variants, that limits are taken from
