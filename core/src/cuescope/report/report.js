@@ -86,15 +86,17 @@
   }
 
   const copy = find("copy");
-  const command = find("command");
-  const say = (words) => { find("copied").textContent = words; };
-  const select = () => {
-    getSelection().selectAllChildren(command);
-    say("Selected: press Ctrl+C or Cmd+C to copy.");
-  };
-  copy.addEventListener("click", () => {
-    if (!navigator.clipboard) return select();
-    navigator.clipboard.writeText(command.textContent).then(() => say("Copied."), select);
-  });
-  copy.hidden = false;
+  if (copy) {  // a page of a stranger's run shows no command
+    const command = find("command");
+    const say = (words) => { find("copied").textContent = words; };
+    const select = () => {
+      getSelection().selectAllChildren(command);
+      say("Selected: press Ctrl+C or Cmd+C to copy.");
+    };
+    copy.addEventListener("click", () => {
+      if (!navigator.clipboard) return select();
+      navigator.clipboard.writeText(command.textContent).then(() => say("Copied."), select);
+    });
+    copy.hidden = false;
+  }
 })();
