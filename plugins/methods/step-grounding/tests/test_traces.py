@@ -1,6 +1,7 @@
 """What models write, in all forms, good and bad."""
 
 from dataclasses import replace
+from time import perf_counter
 
 import pytest
 
@@ -133,3 +134,41 @@ def test_natural_prose_ends_with_its_answer() -> None:
     trace = read_trace("A man sits. He takes the red cup.", ("red cup", "blue cup"))
     assert (trace.answer, trace.problems) == ("red cup", ())
     assert len(trace.steps) == 2
+
+
+NESTED = {
+    "open objects": '{"a":',
+    "open lists of objects": '[{"step":',
+    "escaped quotes": '\\"',
+    "accents": "\u0300\u0316",
+    "lines of one item": "b\n",
+    "half objects": '[{"step": "a',
+    "empty objects": '[{"a":{}',
+    "item after item": "1. a ",
+    "underscores": "_",
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_the_time_of_reading_grows_with_the_length(name: str) -> None:
+    """Twenty times the text is read in no more than sixty times the time, and in seconds."""
+    took = []
+    for length in (20_000, 400_000):
+        text = '["1. a' + NESTED[name] * (length // len(NESTED[name]))
+        start = perf_counter()
+        read_trace(text, ("yes", "no"))
+        took.append(perf_counter() - start)
+    assert took[1] < max(2.0, 60 * took[0])
+    assert took[1] < 10
+
+
+@pytest.mark.parametrize("depth", [63, 200, 900, 20_000])
+@pytest.mark.parametrize("brackets", [("[", "]"), ('{"steps": [', "]}"), ('[{"step": ', "}]")])
+def test_nesting_is_no_error(depth: int, brackets: tuple[str, str]) -> None:
+    text = brackets[0] * depth + '"a cup"' + brackets[1] * depth
+    assert read_trace(text).form in ("json", "prose")
+
+
+def test_an_object_of_broken_json_is_found_after_many_brackets() -> None:
+    text = '{"steps": [' * 20 + '{"step": "A cup."}, {"step": "A dog."}, {"st'
+    assert read_trace(text).steps == ("A cup.", "A dog.")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -144,3 +145,34 @@ def test_another_file_has_another_fingerprint(written: Written) -> None:
         traces(written({"sample": key, "trace": text})).fingerprint for text in ("x", "y", "x")
     )
     assert one == again != other
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"a":' * 40_000,
+        "[" * 200_000,
+        '{"sample": "a", "trace": "x", "n": ' + "1" * 200_000 + "}",
+        "{" + ", ".join(f'"sampl{n}": 1' for n in range(100_000)) + "}",
+        '{"sample": "a", "trace": ' + "[" * 900 + "]" * 900 + "}",
+    ],
+)
+def test_a_line_of_any_nesting_is_one_line_of_error_at_once(tmp_path: Path, line: str) -> None:
+    (tmp_path / "recorded.jsonl").write_text(line, encoding="utf-8")
+    start = perf_counter()
+    with pytest.raises(UserError, match="line 1") as caught:
+        traces(tmp_path / "recorded.jsonl")
+    assert perf_counter() - start < 5
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_and_a_line_have_a_limit(
+    tmp_path: Path, written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written({"sample": "a", "trace": "x" * 1000})
+    monkeypatch.setattr("cuescope_traces.recording.MOST_LETTERS", 100)
+    with pytest.raises(UserError, match="line 1: expected at most 100 letters"):
+        traces(file)
+    monkeypatch.setattr("cuescope_traces.recording.MOST_BYTES", 100)
+    with pytest.raises(UserError, match="is too large: expected 100 bytes"):
+        traces(file)

@@ -9,6 +9,7 @@ import string
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from cuescope_sdk import Sample
@@ -17,7 +18,7 @@ from cuescope_sdk.language import parse_yes_no, strip_thinking
 ARTICLES = {"a", "an", "the"}
 YES_NO = {"yes", "no"}
 _MARKED_ANSWER = re.compile(
-    r"^[\W_]*(?:so[\s,]+|thus[\s,]+|therefore[\s,]+)?(?:the\s+)?(?:final\s+|correct\s+)?answer\b"
+    r"^[\W_]*+(?:so[\s,]+|thus[\s,]+|therefore[\s,]+)?(?:the\s+)?(?:final\s+|correct\s+)?answer\b"
     r"[\W_]*?(?:\bis\b|[:=\-\u2013])[\W_]*(?P<answer>.*)$",
     re.IGNORECASE,
 )
@@ -88,7 +89,12 @@ LISTS = ("steps", "beliefs", "states", "reasoning", "trace", "observations")
 WORDS = ("step", "belief", "state", "text", "claim", "observation", "description", "content")
 ANSWERS = ("answer", "final_answer", "final answer")
 _FENCE = re.compile(r"```[a-z]*\s*(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
-_STRING = re.compile(r'"((?:[^"\\]|\\.)+)"\s*(?=[,\]])')
+# Nothing is tried twice: neither a letter (++) nor, as the start of a string, an escaped quote.
+_STRING = re.compile(r'(?<!\\)"((?:[^"\\]|\\.)++)"\s*+(?=[,\]])')
+MOST_DEPTH = 64  # lists and objects in each other
+MOST_FAILURES = 200  # places in broken JSON at which no item begins after all
+MOST_ITEMS = 100_000  # objects of broken JSON that are looked at
+MOST_MARKS = 30  # accents on one letter, as the stream-safe format of Unicode has it (UAX 15)
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,8 @@ def read_json_steps(text: str) -> JsonSteps | None:
         value, end = json.JSONDecoder().raw_decode(inner, start.start())
     except (ValueError, RecursionError):
         return _salvage(inner[start.start() :], after)
+    if not _is_shallow(value):
+        return None
     steps = [words for words in map(_item_words, _step_items(value)) if words]
     if not steps:
         return None
@@ -164,29 +172,51 @@ def _json_answer(value: Any) -> str | None:
 
 def _salvage(text: str, after: str) -> JsonSteps | None:
     """The whole items of broken JSON."""
-    steps = [words for item in _objects(text) if (words := _item_words(item))]
+    items = [item for item in islice(_objects(text), MOST_ITEMS) if _is_shallow(item)]
+    steps = [words for item in items if (words := _item_words(item))]
     steps = steps or [json.loads(f'"{string}"', strict=False) for string in _STRING.findall(text)]
     rest = after or text.rpartition("]")[2]
     return JsonSteps(steps, None, rest, broken=True) if steps else None
 
 
 def _objects(text: str) -> Iterator[Any]:
+    """The objects that can be read, from left to right; none within another."""
+    # A failure costs up to the whole text: the parser gives up at its end, and an error counts
+    # its lines. Real answers break off once, in a few brackets.
     decoder, position = json.JSONDecoder(), text.find("{")
-    while position >= 0:
+    failures = 0
+    while position >= 0 and failures < MOST_FAILURES:
         try:
             value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
+            failures += 1
             position = text.find("{", position + 1)
             continue
         yield value
         position = text.find("{", end)
 
 
+def _is_shallow(value: Any) -> bool:
+    """Whether lists and objects are nested less deeply than what reads them can follow."""
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        below: list[Any] = []
+        for part in level:
+            if isinstance(part, dict):
+                below.extend(part.values())
+            elif isinstance(part, list):
+                below.extend(part)
+        if not below:
+            return True
+        level = below
+    return False
+
+
 Form = Literal["numbered", "json", "bullets", "prose", "none"]
 _TAGS = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _NUMBER = r"(?:step\s*)?(\d{1,4})\s*[.):\-\u2013](?!\d)"
-_NUMBERED = re.compile(rf"^[\s#*_]*{_NUMBER}[\s*_]*(.*)$", re.IGNORECASE)
+_NUMBERED = re.compile(rf"^[\s#*_]*+{_NUMBER}[\s*_]*(.*)$", re.IGNORECASE)
 _INLINE = re.compile(rf"(?:^|(?<=\s)){_NUMBER}(?=\s)", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*[-*\u2022\u2013\u25cf]\s+(.*)$")
 _CLOSING = re.compile(
@@ -253,10 +283,22 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
 
 def without_controls(text: str) -> str:
     """Without terminal escapes and control characters, but for line ends; NFC."""
-    text = _ESCAPES.sub("", unicodedata.normalize("NFC", text))
+    text = _ESCAPES.sub("", unicodedata.normalize("NFC", _with_few_marks(text)))
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c]", "\n", text)
     kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
     return "".join(kept).strip()
+
+
+def _with_few_marks(text: str) -> str:
+    """The text with at most `MOST_MARKS` accents on a letter: sorting them is not linear."""
+    if text.isascii():
+        return text
+    kept, marks = [], 0
+    for letter in text:
+        marks = marks + 1 if unicodedata.combining(letter) else 0
+        if marks <= MOST_MARKS:
+            kept.append(letter)
+    return "".join(kept)
 
 
 def _split_answer(text: str) -> tuple[str, str | None]:
@@ -293,12 +335,14 @@ def _list_items(lines: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
 
     Several items within one line are split by `_inline_items`.
     """
-    items: list[str] = []
+    parts: list[list[str]] = []
     for line in lines:
         if match := pattern.match(line):
-            items.append(match.groups()[-1])
-        elif items and line.strip():
-            items[-1] += f" {_without_number(line).strip()}"
+            parts.append([match.groups()[-1]])
+        elif parts and line.strip():
+            parts[-1].append(_without_number(line).strip())
+    # joined at the end: to add line after line would copy the item each time
+    items = [" ".join(lines_of_item) for lines_of_item in parts]
     if len(items) == 1 and (several := _inline_items("\n".join(lines))):
         return several
     return items

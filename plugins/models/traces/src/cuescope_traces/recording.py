@@ -9,6 +9,9 @@ from cuescope_sdk import UserError, nearest
 
 FIELDS = ("sample", "trace", "answer")
 REFUSED = ("Cc", "Cs")  # control characters, which a terminal would obey; half characters
+MOST_BYTES = 2**30  # of a file
+MOST_LETTERS = 2**26  # of a line: a trace of 8 MiB, each letter of it escaped
+MOST_NAMES = 100  # fields that may be a misspelt one
 SHAPE = '{"sample": KEY, "trace": TEXT or [STEPS], "answer": TEXT}'
 
 
@@ -20,16 +23,26 @@ def read_recording(path: Path) -> dict[str, str]:
     """
     traces: dict[str, tuple[int, str]] = {}
     try:
-        text = path.expanduser().read_text(encoding="utf-8-sig")
+        with path.expanduser().open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"traces: {path}", expected="text in UTF-8", got=str(error)) from None
     except OSError as error:  # its own text would tell the whole path twice
         raise UserError(f"traces: cannot read {path}", got=error.strerror) from None
+    if len(content) > MOST_BYTES:
+        raise UserError(
+            f"traces: {path} is too large", expected=f"{MOST_BYTES:,} bytes", remedy="Split it"
+        )
     # Not splitlines: JSON may hold U+2028 in a text, and that ends no line of JSONL.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         where = f"traces: {path.name}, line {number}"
+        if len(line) > MOST_LETTERS:
+            raise UserError(
+                where, expected=f"at most {MOST_LETTERS:,} letters", got=f"{len(line):,}"
+            )
         sample, trace = read_line(line, where)
         if sample in traces:
             raise UserError(
@@ -49,6 +62,8 @@ def read_line(line: str, where: str) -> tuple[str, str]:
     # A line of brackets alone exhausts the parser's stack before it is an error of JSON.
     except (ValueError, RecursionError) as error:
         got = "too deep a nesting"
+        if isinstance(error, ValueError):
+            got = str(error)
         if isinstance(error, json.JSONDecodeError):
             got = f"{error.msg} at character {error.colno}"
         raise UserError(f"{where}: no JSON", expected=SHAPE, got=got) from None
@@ -56,7 +71,7 @@ def read_line(line: str, where: str) -> tuple[str, str]:
         raise UserError(where, expected=SHAPE, got=_kind(row))
     for field in ("sample", "trace"):
         if field not in row:
-            others = [name for name in row if name not in FIELDS]
+            others = [name for name in row if name not in FIELDS][:MOST_NAMES]
             meant = next((name for name in others if nearest(name, [field])), None)
             raise UserError(
                 f"{where}: no '{field}'",
