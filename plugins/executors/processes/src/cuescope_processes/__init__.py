@@ -10,6 +10,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.workers import Pool, WorkerExecutor, WorkerOptions
 
 WORKERS = 2  # where there are no GPUs
+MOST_PER_CORE = 8  # each opens the model, and more of them fill the memory
 
 
 class ProcessesOptions(WorkerOptions):
@@ -54,6 +55,11 @@ class Processes(WorkerExecutor):
                 expected=f"at most {len(gpus)}, one process a GPU",
                 got=f"{workers}",
                 remedy=f"Take processes:{len(gpus)}, or --device cpu",
+            )
+        most = MOST_PER_CORE * usable_cores()
+        if workers > most:
+            raise UserError(
+                f"processes:{workers}", expected=f"at most {most}, {MOST_PER_CORE} a core"
             )
         threads = self.options.threads or max(1, usable_cores() // workers)
         return ProcessPool(environments(gpus, workers, threads, self.options.threads)), workers

@@ -1,5 +1,6 @@
 """`--executor ray`: the model answers in actors, on this machine or in a cluster."""
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
@@ -19,6 +20,8 @@ from cuescope_sdk.workers import (
 
 CLUSTER = 16  # workers of a cluster, while nobody has asked it
 WORKERS = 2  # of a local Ray without GPUs
+MOST_PER_CORE = 8  # workers of a local Ray: each opens the model, and more fill the memory
+MOST_DIGITS = 6
 
 
 class RayOptions(WorkerOptions):
@@ -49,7 +52,11 @@ class RayOptions(WorkerOptions):
     @field_validator("where")
     @classmethod
     def _is_a_place(cls, where: str | None) -> str | None:
-        if where is None or where == "auto" or (where.isdecimal() and int(where)):
+        if where is None or where == "auto":
+            return where
+        if where.isdecimal() and int(where[:MOST_DIGITS]):
+            if len(where) > MOST_DIGITS:
+                raise ValueError(f"a number of workers of at most {MOST_DIGITS} digits")
             return where
         if re.fullmatch(r"(ray://)?[^\s:/]+:\d+", where):
             return where
@@ -92,6 +99,9 @@ class Ray(WorkerExecutor):
         from cuescope_ray.pool import RayPool
 
         options, asked = self.options, self._asked
+        most = MOST_PER_CORE * (os.cpu_count() or 1)
+        if options.address is None and (asked or 0) > most:
+            raise UserError(f"ray:{asked}", expected=f"at most {most}, {MOST_PER_CORE} a core")
         connect(options.address, (asked or WORKERS) * options.num_cpus, options.wait)
         needs = self._needs(gpus=room(ray, {"GPU": 1.0}))
         fitting = room(ray, needs)

@@ -4,7 +4,8 @@ import logging
 import os
 import socket
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from math import ceil
 from threading import Thread
 from typing import Any
@@ -23,6 +24,7 @@ ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # no GPUs asked for: none are taken away
     "RAY_agent_register_timeout_ms": "120000",  # a machine with much to do needs more than 30 s
 }
+CLUSTER_SWITCH = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 _here: dict[str, Any] = {}  # the Ray that we started or joined
 
 
@@ -41,12 +43,50 @@ def connect(address: str | None, cpus: float, seconds: float) -> None:
         cpus = max(cpus, os.cpu_count() or 1)
         settings = {"num_cpus": ceil(cpus), "object_store_memory": STORE_BYTES}
         # in this thread: Ray's processes end with the one that started them
-        _init(ray, "ray", BUSY, address="local", include_dashboard=False, **settings, **quiet)
+        with _on_this_machine_alone():
+            _init(ray, "ray", BUSY, address="local", include_dashboard=False, **settings, **quiet)
+        _warn_of_outer_addresses(ray)
     else:
         require_answer(address)
         where = f"ray:{address}"
         _within(seconds, where, lambda: _init(ray, where, START, address=address, **quiet))
     _here.update(address=address, cpus=cpus)
+
+
+@contextmanager
+def _on_this_machine_alone() -> Iterator[None]:
+    """Ray's processes that start within listen on the loopback address and on no other.
+
+    On Linux they would listen on all of them, and whoever reaches a port of Ray's runs code here.
+    `ray.init(_node_ip_address="127.0.0.1")` does not help: Ray makes the outer address of it. But
+    for Windows and macOS it knows a Ray of one machine; we ask for the same. A cluster that is
+    joined later needs Ray as it was.
+    """
+    from ray._private import ray_constants
+
+    before = getattr(ray_constants, "ENABLE_RAY_CLUSTER", True)
+    typed = os.environ.get(CLUSTER_SWITCH)
+    os.environ[CLUSTER_SWITCH] = "0"  # for Ray's processes
+    ray_constants.ENABLE_RAY_CLUSTER = False  # read already, as Ray was imported
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
+        if typed is None:
+            del os.environ[CLUSTER_SWITCH]
+        else:
+            os.environ[CLUSTER_SWITCH] = typed
+
+
+def _warn_of_outer_addresses(ray: Any) -> None:
+    """Another version of Ray may not know the switch."""
+    addresses = {str(node["NodeManagerAddress"]) for node in ray.nodes() if node["Alive"]}
+    if outer := sorted(addresses - {"127.0.0.1", "::1"}):
+        warnings.warn(
+            f"Ray {ray.__version__} listens on {outer[0]}, and whoever reaches its ports can run "
+            "code here: use --executor processes, or another version of Ray",
+            stacklevel=2,
+        )
 
 
 def _init(ray: Any, where: str, remedy: str, **settings: Any) -> None:

@@ -71,7 +71,9 @@ class RayPool(Pool):
             self._began.pop(worker, None)
             return [(worker, Death(_reason(error)))]
         if isinstance(reply, str):
-            raise UserError(reply, remedy="Install cuescope-ray there, from the same clone or wheels as here")
+            raise UserError(
+                reply, remedy="Install cuescope-ray there, from the same clone or wheels as here"
+            )
         if reply is None:  # it is ready, and opens the model next
             del self._began[worker]
             return []
