@@ -4,11 +4,12 @@ import io
 import re
 import shlex
 
+import pytest
 from rich.console import Console
 
 from cuescope.conclusions import Evidence, Report
 from cuescope.report.steps import next_steps
-from cuescope.report.terminal import MAX_ROWS, show
+from cuescope.report.terminal import MAX_ROWS, copyable, show
 
 from .reports import make_report
 
@@ -122,3 +123,14 @@ def test_markup_in_names_stays_text() -> None:
     for literal in ("[red]c[/red]", "[bold]d"):
         assert literal in said
     assert "[link=x]cue[/link]" in "".join(said.split())
+
+
+@pytest.mark.parametrize(
+    "command", ["cuescope 'open", 'a "b', "a\\", "'", '"', "$'", "a --data", "\x00'"]
+)
+def test_a_command_that_no_shell_takes_is_printed(command: str) -> None:
+    assert copyable(command, 40)
+    report = make_report()
+    origin = report.provenance.model_copy(update={"command": command})
+    console = Console(width=80, file=io.StringIO())
+    show(report.model_copy(update={"provenance": origin}), console, run="it's here")

@@ -145,12 +145,14 @@ def _risky_cells(rows: "list[dict[str, object]]") -> list[str]:
 
 def _audit_command(report: "Report", manifest: Path, samples: "dict[str, Sample]") -> str:
     """The run's own command, on these samples."""
-    words = shlex.split(report.provenance.command)
+    from cuescope.report.steps import command_words
+
+    words = command_words(report.provenance.command)
     kept, others = [], {"--data", "-D", "--limit"}
     while words:  # each option of ours has one value
         word = words.pop(0)
         if word in others:
-            words.pop(0)
+            words[:1] = []
         else:
             kept.append(word)
     longest = max(len(sample.frames) for sample in samples.values())

@@ -1,9 +1,9 @@
 """A run's folder is its own: no other audit writes into it."""
 
-import shlex
 from pathlib import Path
 
 from cuescope.errors import UserError
+from cuescope.report.steps import command_words
 from cuescope.request import Request
 from cuescope.runs import load_report
 
@@ -30,10 +30,7 @@ def refuse_another_audit(folder: Path, request: Request) -> None:
 
 def _answer_part(command: str) -> list[str]:
     """The words of a command without those that only say how it is run."""
-    try:
-        words = shlex.split(command)
-    except ValueError:  # no command of ours
-        return [command]
+    words = command_words(command)
     kept = list[str]()
     while words:
         word = words.pop(0)

@@ -1,8 +1,22 @@
 """What to do after a report, as commands to copy."""
 
+import shlex
+
 from cuescope.conclusions import Report
 
 Step = tuple[str, str | None]
+
+
+def command_words(command: str) -> list[str]:
+    """The words of a command, also where a stored one has a quote that nothing closes.
+
+    >>> command_words("cuescope open 'my run'"), command_words("cuescope open 'my run")
+    (['cuescope', 'open', 'my run'], ['cuescope', 'open', "'my", 'run'])
+    """
+    try:
+        return shlex.split(command)
+    except ValueError:  # a stranger's report says what it likes
+        return command.split()
 
 
 def next_steps(report: Report, run: str = "RUN") -> list[Step]:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from cuescope.conclusions import Contrast, Cost, Evidence, Exhibit, Metric, Report, Score
 from cuescope.report.bars import figure, p_value
-from cuescope.report.steps import next_steps
+from cuescope.report.steps import command_words, next_steps
 from cuescope.report.tables import render_table
 
 MAX_ROWS = 10
@@ -66,7 +66,7 @@ def copyable(command: str, width: int) -> list[str]:
     ['cuescope audit trove \\\\', '  --model toy \\\\', '  -M epochs=3']
     """
     parts: list[str] = []
-    for word in map(shlex.quote, shlex.split(command)):
+    for word in map(shlex.quote, command_words(command)):
         if parts and parts[-1].startswith("-") and not word.startswith("-"):
             parts[-1] += f" {word}"
         else:

@@ -98,7 +98,9 @@ def _method(report: "Report") -> Any:
 
 def _audit_command(report: "Report", option: str, file: Path) -> str:
     """The run's own command with the labels; their answers are remembered, and none is asked."""
-    words = shlex.split(report.provenance.command)
+    from cuescope.report.steps import command_words
+
+    words = command_words(report.provenance.command)
     kept: list[str] = []
     for word, after in zip(words, [*words[1:], ""], strict=True):
         earlier = bool(kept) and kept[-1] == "-O" and word.startswith(f"{option}=")
