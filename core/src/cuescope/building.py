@@ -202,7 +202,7 @@ def _of_part(parts: Parts, part: str) -> Sequence[int]:
     """The groups in these of so many equal parts."""
     wanted, _, of = part.partition("/")
     numbers, count = {int(number) for number in wanted.split("+")}, int(of)
-    if not numbers <= set(range(1, count + 1)):
+    if not all(1 <= number <= count for number in numbers):
         raise UserError(f"part {part}", expected=f"numbers from 1 to {count} before the /")
     groups = _groups(parts, range(len(parts.data.plugin)))
     generator(parts.context.seed, "part").shuffle(groups)
