@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
+from cuescope.whole_files import Draft
 from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, PlanStopped, UserError, generator
 from cuescope_sdk.editing import (
     CachedEditor,
@@ -145,20 +146,19 @@ def test_a_plan_tells_the_measured_pace(tmp_path: Path) -> None:
 
 def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context, edits, painter = Context(cache=tmp_path), some_edits(4), Painter()
-    write, written = Path.write_bytes, list[Path]()
+    keep, kept = Draft.keep, list[Path]()
 
-    def until_full(file: Path, content: bytes) -> int:
-        if len(written) == 4:  # two images with their pace, and one more image
-            write(file, content[:10])
+    def until_full(draft: Draft) -> None:
+        if len(kept) == 4:  # two images with their pace, and one more image
             raise OSError(errno.ENOSPC, "No space left on device")
-        written.append(file)
-        return write(file, content)
+        kept.append(draft.path)
+        keep(draft)
 
-    monkeypatch.setattr(Path, "write_bytes", until_full)
+    monkeypatch.setattr(Draft, "keep", until_full)
     with pytest.raises(UserError, match=r"got a full disk\. Free space, or set CUESCOPE_CACHE"):
         cached_editor(painter, context).edit(edits)
     monkeypatch.undo()
-    assert not list(tmp_path.rglob("*.png.*"))
+    assert not [file for file in tmp_path.rglob("*") if "draft" in file.name]
     again = Painter()
     cached_editor(again, context).edit(edits)
     assert again.asked == [3]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from cuescope.hookspecs import hookimpl
 from cuescope.report.findings import write_findings
 from cuescope.runs import RunFolder
 from cuescope.types import Outcome, Sample, Trial
+from cuescope.whole_files import Draft
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +45,7 @@ class AnswersFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._draft = path.with_name(f".{path.name}")
+        self._draft: Draft | None = None
         self._writer: Any = None
         self._written: set[int] = set()  # hashes: a method may ask again
 
@@ -65,7 +67,9 @@ class AnswersFile:
 
         schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
         if self._writer is None:
-            self._writer = ParquetWriter(self._draft, schema)
+            self._draft = Draft(self.path)
+            finalize(self, self._draft.discard)  # of an audit that failed
+            self._writer = ParquetWriter(self._draft.path, schema)
         rows = len(columns["sample"])
         whole = {name: columns.get(name, [None] * rows) for name in COLUMNS}
         self._writer.write_table(pa.Table.from_pydict(whole, schema=schema))
@@ -75,9 +79,9 @@ class AnswersFile:
         write_findings(report, self.path.with_name("findings.parquet"))
         if audit.figures:
             self._write(_figure_columns(audit.figures))
-        if self._writer is not None:
+        if self._writer is not None and self._draft is not None:
             self._writer.close()
-            self._draft.replace(self.path)
+            self._draft.keep()
 
 
 def read_answers(path: Path) -> "pa.Table":

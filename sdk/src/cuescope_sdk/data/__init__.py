@@ -8,6 +8,7 @@ from cuescope.trust.addresses import (
     parse_root as parse_root,
 )
 from cuescope.trust.paths import inside as inside
+from cuescope.whole_files import Draft as Draft
 from cuescope_sdk.data._annotation_files import (
     find_file as find_file,
     read_csv as read_csv,

@@ -1,12 +1,11 @@
 """Images and videos that came as bytes (in a table, in a tar file), kept as files by content."""
 
-import os
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from threading import get_ident
 
 from PIL import Image
 
+from cuescope.whole_files import Draft
 from cuescope_sdk import digest
 from cuescope_sdk.data._media.files import kind_of
 from cuescope_sdk.data._media.images import image_formats
@@ -32,10 +31,8 @@ class KeptFiles:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; several processes may write the same one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}")
-    draft.write_bytes(content)
-    draft.replace(path)
+    with Draft(path) as draft:
+        draft.file.write(content)
 
 
 def suffix_of(content: bytes, name: str = "") -> str:

@@ -7,17 +7,16 @@ What a person typed is read as it is. What data names goes through `Roots.requir
 address of the web is checked again where it is connected to.
 """
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import get_ident
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from cuescope.trust.addresses import PORTS, Roots, is_plain_name, looks_like_address
+from cuescope.whole_files import Draft
 from cuescope_sdk import Context, UserError, digest, how_to_install
 from cuescope_sdk.data._media.files import printable_name
 
@@ -148,16 +147,10 @@ def fetch_all(
 
 
 def _fetch(owner: str, address: str, path: Path, roots: Roots, most: int) -> None:
-    draft = path.with_name(f".{os.getpid()}-{get_ident()}-{digest(path.name)[:8]}")
-    try:
-        with _one_line(owner, address):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            system, name = _system(owner, address, roots)
-            with suppress(FileNotFoundError):
-                system.get_file(name, str(draft), callback=_limit(owner, address, most))
-                draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with _one_line(owner, address):
+        system, name = _system(owner, address, roots)
+        with suppress(FileNotFoundError), Draft(path) as draft:
+            system.get_file(name, str(draft.path), callback=_limit(owner, address, most))
 
 
 def _limit(owner: str, address: str, most: int) -> Any:

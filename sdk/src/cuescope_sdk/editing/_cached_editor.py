@@ -6,10 +6,8 @@ frames = editor.edit(edits)
 """
 
 import errno
-import os
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +20,7 @@ from cuescope.capabilities import ImageEdit, ImageEditor
 from cuescope.context import Context
 from cuescope.errors import BadDataError, PluginError, UserError
 from cuescope.types import Frame
+from cuescope.whole_files import Draft
 from cuescope_sdk.editing._edits import edit_key
 from cuescope_sdk.editing._plan import EditPlan, Pace, read_pace, with_pace
 
@@ -150,14 +149,10 @@ class CachedEditor:
 
 def _write(file: Path, content: bytes) -> None:
     """Whole or not at all; raises UserError where the disk takes no more."""
-    part = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(file)
+        with Draft(file) as draft:
+            draft.file.write(content)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
         full = error.errno in FULL
         raise UserError(
             f"an edited image cannot be kept in {file.parents[1]}",

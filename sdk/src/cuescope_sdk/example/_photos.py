@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
+from cuescope.whole_files import write_atomically
 from cuescope_sdk import Context, Frame, UserError
 from cuescope_sdk.example._download import Source
 
@@ -102,7 +103,6 @@ def draw_toy(context: Context, folder: Path) -> int:
 
 def _write(folder: Path, rows: list[tuple[str, str, str]]) -> None:
     # last, and at once: a folder with a manifest is whole
-    part = folder / f"{MANIFEST}.part"
-    with part.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("path", "label", "mask"), *rows])
-    part.replace(folder / MANIFEST)
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([("path", "label", "mask"), *rows])
+    write_atomically(folder / MANIFEST, text.getvalue())

@@ -9,6 +9,7 @@ from cuescope_clavi.layout import KINDS, OF_COMPLEMENT
 from cuescope_clavi.samples import Entry
 from cuescope_clavi.segments import Span
 from cuescope_sdk import UserError
+from cuescope_sdk.data import Draft
 
 CODECS = ("libx264", "mpeg4")  # the first that this build of PyAV has
 QUALITY = {"libx264": {"crf": "18"}, "mpeg4": {"qscale": "2"}}
@@ -40,10 +41,9 @@ def write_clips(
             target = folder / f"{clip_name(entry, complemented)}.mp4"
             if not target.exists():
                 source = videos(entry.video)
-                # a name of its own until it is whole: a killed run leaves no half clip
-                unfinished = target.with_suffix(".part.mp4")
-                write_clip(source, entry.segment.spans(complemented), unfinished)
-                unfinished.rename(target)
+                # under another name until it is whole: a killed run leaves no half clip
+                with Draft(target, suffix=".mp4") as draft:
+                    write_clip(source, entry.segment.spans(complemented), draft.path)
                 written += 1
             advance(1)
     questions, answers = question_records(entries)

@@ -4,8 +4,6 @@ Nothing of this imports torch before `open_weights`: a plan must stay quick.
 """
 
 import json
-import os
-import tempfile
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -204,15 +202,10 @@ def save_checkpoint(path: Path, weights: Weights, facts: Facts) -> None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file, and its folder where there is none; a failure leaves what was there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(part).replace(path)  # atomic within a folder
-    except BaseException:  # also Ctrl-C must leave no half file
-        Path(part).unlink(missing_ok=True)
-        raise
+    from cuescope_sdk.data import Draft
+
+    with Draft(path) as draft:
+        draft.file.write(content)
 
 
 def load_checkpoint(

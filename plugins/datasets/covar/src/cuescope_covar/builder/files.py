@@ -202,9 +202,7 @@ def folder_size(folder: Path, rows: Iterable[Row]) -> int:
 
 
 def _write(file: Path, content: bytes) -> None:
-    beside = file.with_name(f".{file.name}.part")
-    beside.write_bytes(content)
-    beside.replace(file)
+    write_whole(file, content)
 
 
 def _shown(value: Any) -> str:
