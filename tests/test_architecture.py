@@ -228,6 +228,30 @@ def test_cycles_are_found(graph: dict[str, set[str]], cycle: list[str]) -> None:
     assert cycle_in(graph) == cycle
 
 
+# A download goes on where it stopped, so its draft has one name; `salvage` sets a file aside.
+RENAMING = {"whole_files.py", "salvage.py", "_download.py"}
+
+
+def renames(file: Path) -> list[int]:
+    """Lines on which a file is moved to another name: `path.replace(place)`."""
+    calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+    return [
+        call.lineno
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in ("replace", "rename")
+        and len(call.args) == 1
+        and not call.keywords
+    ]
+
+
+@each_dist
+def test_drafts_are_written_in_one_place(dist: Path) -> None:
+    """Two writers of one draft would break each other's file: see `cuescope.whole_files`."""
+    found = {file.name for file in modules(dist) if renames(file)}
+    assert found <= RENAMING
+
+
 @each_dist
 def test_no_module_imports_in_a_circle(dist: Path) -> None:
     """Neither as it is imported, nor later in a function, nor for a type."""

@@ -21,9 +21,9 @@ class _Loader(yaml.SafeLoader):  # safe: a file must not run code
         if self.values > MAX_VALUES:
             raise yaml.YAMLError(f"it holds more than {MAX_VALUES:,} values")
         node: yaml.Node | None = super().compose_node(parent, index)
-        is_number = isinstance(node, yaml.ScalarNode) and node.tag in NUMBERS
-        if is_number and len(node.value) > MAX_NUMBER:
-            raise yaml.YAMLError(f"it holds a number of {len(node.value):,} digits")
+        digits = len(node.value) if node is not None and node.tag in NUMBERS else 0
+        if digits > MAX_NUMBER:
+            raise yaml.YAMLError(f"it holds a number of {digits:,} digits")
         return node
 
 

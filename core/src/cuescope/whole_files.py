@@ -8,14 +8,15 @@ from hashlib import blake2b
 from pathlib import Path
 from stat import S_ISREG
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from cuescope.errors import UserError
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 DRAFT = ".cuescope-draft-"  # then this computer's mark, and letters that no other draft has

@@ -108,6 +108,6 @@ def _read(module: str) -> str | None:
         place = Path(folders[0], *parts) if folders else Path(str(spec.origin))
         files = (place, place.with_suffix(".py"), place / "__init__.py")
         module_file = next((file for file in files if file.is_file()), None)
-        return module_file and read_whole(module_file, most=MAX_BYTES).decode()
+        return None if module_file is None else read_whole(module_file, most=MAX_BYTES).decode()
     except (OSError, ValueError, ImportError, UserError):
         return None

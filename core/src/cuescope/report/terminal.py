@@ -12,7 +12,7 @@ from rich.text import Text
 
 from cuescope.conclusions import Contrast, Cost, Evidence, Exhibit, Metric, Report, Score
 from cuescope.report.bars import figure, p_value
-from cuescope.report.steps import command_words, next_steps
+from cuescope.report.steps import Step, command_words, next_steps
 from cuescope.report.tables import render_table
 
 MAX_ROWS = 10
@@ -45,7 +45,7 @@ def show(report: Report, console: Console, run: str = "RUN", program: str = "cue
         indent = 0 if isinstance(body, Table) and body.box else 2  # a wide table needs the width
         console.print(Padding(body, (0, 0, 1, indent)))
     command = report.provenance.command
-    again = [("Run it again", [("", command)])] if command else []
+    again: list[tuple[str, list[Step]]] = [("Run it again", [("", command)])] if command else []
     for head, steps in [("Next", next_steps(report, run)), *again]:
         console.print(Text(head, "bold cyan"))
         for words, command in steps:
