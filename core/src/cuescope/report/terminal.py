@@ -48,11 +48,11 @@ def show(report: Report, console: Console, run: str = "RUN", program: str = "cue
     again: list[tuple[str, list[Step]]] = [("Run it again", [("", command)])] if command else []
     for head, steps in [("Next", next_steps(report, run)), *again]:
         console.print(Text(head, "bold cyan"))
-        for words, command in steps:
+        for words, step in steps:
             if words:
                 console.print(Padding(Text(words), (0, 0, 0, 2)))
-            if command:
-                typed = f"{program} {command.removeprefix('cuescope ')}"
+            if step:
+                typed = f"{program} {step.removeprefix('cuescope ')}"
                 for line in copyable(typed, console.width - 4):
                     console.print(Text(f"    {line}", "bold"), soft_wrap=True)
         console.print()
