@@ -91,7 +91,8 @@ class Repository:
 
         if path.startswith("https://"):
             self.roots.require(path, where, expected="a file of the repository")
-            return open_address("hf", path, self.roots)
+            address: AbstractContextManager[Any] = open_address("hf", path, self.roots)
+            return address
         opened: AbstractContextManager[Any] = fsspec.open(self._own(path, where), "rb")
         return opened
 
@@ -153,7 +154,7 @@ def _patterns(card: str) -> Iterator[str]:
         return
     # as the library itself takes the YAML out of a README
     is_readme = card.lstrip("\ufeff").lstrip().startswith("---")
-    data = DatasetCard(card).data.to_dict() if is_readme else yaml.safe_load(card)
+    data: Any = vars(DatasetCard(card).data) if is_readme else yaml.safe_load(card)
     configs = data.get("configs") if isinstance(data, dict) else None
     waiting: list[Any] = [configs]
     for _ in range(_MOST_PATTERNS):

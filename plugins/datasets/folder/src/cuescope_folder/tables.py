@@ -48,7 +48,7 @@ def read_rows(manifest: Path, copies: Copies) -> list[Row]:
             f"folder: manifest {manifest.name}",
             expected=f"a file that ends in {', '.join(MANIFEST_SUFFIXES)}",
         )
-    rows = []
+    rows: list[Row] = []
     try:
         for row in reader(manifest, copies):
             if len(rows) >= MOST_ROWS:
