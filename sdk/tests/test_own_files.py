@@ -1,0 +1,134 @@
+"""What annotations name lies in the folders that were typed; nothing is waited for."""
+
+import os
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.data import (
+    Episode,
+    EpisodeOptions,
+    Episodes,
+    ImageFolder,
+    ImageFolderOptions,
+    ImageItem,
+    Listing,
+    find_file,
+    first_place,
+    images_in,
+    read_json,
+    read_own_bytes,
+    read_text,
+    require_inside,
+)
+from cuescope_sdk.testing import write_image
+
+WAYS_OUT = ["../secret.png", "{secret}", "link.png", "away/secret.png", "pipe.png", "/dev/zero"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "data"
+    write_image(root / "1.png")
+    write_image(tmp_path / "secret.png")
+    (root / "link.png").symlink_to(tmp_path / "secret.png")
+    (root / "away").symlink_to(tmp_path)
+    os.mkfifo(root / "pipe.png")
+    return root
+
+
+@pytest.fixture(params=WAYS_OUT)
+def name(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return request.param.format(secret=tmp_path / "secret.png")
+
+
+class Photos(ImageFolder):
+    title = "photos"
+    shown = "1.png"
+    role = "path"
+
+    def read(self, split: str) -> Listing:
+        file = self.root / self.shown
+        first = self.root / "1.png"
+        known = {"masks": {"a": file}, "earlier": (file,), "path": file}
+        fields = {"path": first, self.role: known[self.role]}
+        return Listing(("a",), [ImageItem("1", classes=("a",), **fields)])
+
+
+class Walks(Episodes):
+    title = "walks"
+    split_names = ("test",)
+    shown = "1.png"
+
+    def read(self, split: str) -> list[Episode]:
+        return [Episode("1", (self.root / self.shown,), (0.0,), ())]
+
+
+@pytest.mark.parametrize("role", ["path", "masks", "earlier"])
+def test_an_image_folder_shows_what_lies_in_it(root, name, role, monkeypatch):
+    monkeypatch.setattr(Photos, "role", role)
+    options = ImageFolderOptions(path=root)
+    assert len(Photos(options, Context(cache=root.parent / "cache"))) == 1
+    monkeypatch.setattr(Photos, "shown", name)
+    with pytest.raises(UserError, match=r"^photos: .*(leads out of the data|a pipe or a device)"):
+        Photos(options, Context(cache=root.parent / "cache"))
+
+
+def test_episodes_show_what_lies_in_their_folder(root, name, monkeypatch):
+    monkeypatch.setattr(Walks, "shown", name)
+    with pytest.raises(UserError, match=r"^walks: .*(leads out of the data|a pipe or a device)"):
+        Walks(EpisodeOptions(path=root, split="test"), Context(cache=root.parent / "cache"))
+
+
+def test_files_of_annotations_are_no_links_out(root):
+    for find in (lambda n: find_file(root, n, "t"), lambda n: first_place(root, n)):
+        assert find("1.png") == root / "1.png"
+        for name in ("link.png", "pipe.png"):
+            with pytest.raises(UserError, match=r"leads out of the data|a pipe or a device"):
+                find(name)
+
+
+def test_several_folders_may_be_typed(root, tmp_path):
+    require_inside([root, tmp_path], [root / "1.png", root / "link.png"], "t")
+    require_inside([root], [root / "gone.png", root / "away" / "data" / "1.png"], "t")
+    with pytest.raises(UserError, match=r"^t: '.*link\.png' leads out"):
+        require_inside([root], [root / "1.png", root / "link.png"], "t")
+
+
+def test_images_without_suffix_are_not_opened_through_a_link(root, tmp_path, monkeypatch):
+    (tmp_path / "secret").write_bytes((root / "1.png").read_bytes())
+    (root / "photo").symlink_to(tmp_path / "secret")
+    looked = []
+    monkeypatch.setattr(
+        "cuescope_sdk.data._image_folders.why_unread", lambda path: looked.append(path)
+    )
+    assert root / "photo" in images_in(root)
+    assert looked == []
+
+
+@pytest.mark.parametrize("place", ["pipe.png", "/dev/zero", "."])
+def test_what_is_no_file_is_not_waited_for(root, place):
+    for read in (read_own_bytes, read_text):
+        with pytest.raises(UserError, match=r"^t: .*(expected a file|cannot read)"):
+            read(root / place, "t")
+
+
+def test_a_file_has_a_limit(root):
+    (root / "a.json").write_text("[1]")
+    assert read_own_bytes(root / "a.json", "t", 3) == b"[1]"
+    with pytest.raises(UserError, match=r"t: a\.json is too large: expected at most 2 bytes"):
+        read_own_bytes(root / "a.json", "t", 2)
+
+
+class Row(BaseModel):
+    a: int
+
+
+@pytest.mark.parametrize("depth", [50, 900, 100_000])
+def test_deep_json_is_one_line(root, depth):
+    (root / "a.json").write_text('[{"a": ' + "[" * depth + "]" * depth + "}]")
+    with pytest.raises(UserError, match=r"^t: a\.json") as caught:
+        read_json(root / "a.json", Row, "t")
+    assert "\n" not in str(caught.value)
