@@ -469,6 +469,24 @@ def test_the_card_of_a_repository_names_its_own_files(
     assert server.asked == []
 
 
+@pytest.mark.parametrize(
+    "card", ["# Photos\n", "", "---\nlicense: mit\n---\n", "---\n---\n- a: :b"]
+)
+def test_a_card_that_names_no_files_is_fine(tmp_path: Path, card: str) -> None:
+    place = str(tmp_path / "repo" / "in.png")
+    assert len(hub(write_repository(tmp_path / "repo", place, card), tmp_path)) == 2
+
+
+def test_rows_of_a_repository_may_name_a_typed_root(
+    tmp_path: Path, servers: tuple[Server, Server]
+) -> None:
+    server, _ = servers
+    server.files["/1.png"] = png(60)
+    folder = write_repository(tmp_path / "repo", f"{server.address}/1.png")
+    data = hub(folder, tmp_path, roots=(server.address,))
+    assert shown(data)[1][2] == 60  # type: ignore[arg-type]
+
+
 def test_files_that_follow_links_of_their_own_are_not_read(tmp_path: Path) -> None:
     folder = tmp_path / "repo"
     folder.mkdir()

@@ -6,6 +6,7 @@ from pathlib import Path
 from cuescope_folder.layout import Item
 from cuescope_folder.options import Answers
 from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data import inside
 
 
 def common_choices(
@@ -88,6 +89,8 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
     path = Path(choices[0]).expanduser()
     # as a person writes it, from here or from the data
     file = next((file for file in (path, root / path) if file.is_file()), None)
+    if file == root / path and not path.is_absolute():
+        inside(root, path, "folder: choices")  # a link in the data may lead anywhere
     if file is None:
         raise UserError(
             "folder: choices",

@@ -23,6 +23,7 @@ from cuescope_sdk.data import (
 KINDS = ("parquet", "arrow", "csv", "json", "text", "imagefolder", "videofolder", "webdataset")
 MOST_BYTES = 2**30  # of an image or video
 MOST_CARD_BYTES = 2**24
+WEB_AND_BUCKETS = ("https", "http", "s3", "gs")  # what `roots` may let rows name
 CARDS = ("README.md", ".huggingface.yaml")
 _MOST_PATTERNS = 100_000
 _SHOWN = 80
@@ -51,7 +52,7 @@ class Repository:
         """Raise UserError where the repository's card names data files that are not its own."""
         for card in CARDS:
             content = self._card(card)
-            for pattern in _patterns(content):
+            for pattern in _patterns(card, content):
                 # "file:/etc" is an address as well, to the library
                 if ":" in pattern or not is_plain_name(pattern):
                     raise UserError(
@@ -89,7 +90,7 @@ class Repository:
     def _opened(self, path: str, where: str) -> AbstractContextManager[Any]:
         import fsspec
 
-        if path.startswith("https://"):
+        if path.partition("://")[0] in WEB_AND_BUCKETS:
             self.roots.require(path, where, expected="a file of the repository")
             address: AbstractContextManager[Any] = open_address("hf", path, self.roots)
             return address
@@ -145,15 +146,15 @@ def _read_card(file: Path) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _patterns(card: str) -> Iterator[str]:
+def _patterns(name: str, card: str) -> Iterator[str]:
     """The data files and folders that a card names: what its YAML has below `configs`."""
     import yaml
     from huggingface_hub import DatasetCard
 
     if not card.strip():
         return
-    # as the library itself takes the YAML out of a README
-    is_readme = card.lstrip("\ufeff").lstrip().startswith("---")
+    # as the library itself takes the YAML out of a README, which may have none
+    is_readme = name == "README.md"
     data: Any = vars(DatasetCard(card).data) if is_readme else yaml.safe_load(card)
     configs = data.get("configs") if isinstance(data, dict) else None
     waiting: list[Any] = [configs]
