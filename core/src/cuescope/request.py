@@ -26,7 +26,7 @@ class Settings(Value):
     limit: PositiveInt | None = Field(default=None, description="audit this many samples only")
     part: str | None = Field(
         default=None,
-        pattern=r"^\d+(\+\d+)*/\d+$",
+        pattern=r"^\d{1,9}(\+\d{1,9})*/\d{1,9}$",  # int() refuses thousands of digits
         description="part of the groups, dealt by the seed: 1/3 is the first third, 2+3/3 the rest",
     )
     device: str = "auto"
