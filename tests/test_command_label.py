@@ -113,6 +113,17 @@ def test_a_wrong_sheet_is_one_line(cuescope: Line) -> None:
     assert "no report at" in cuescope("label", "nowhere", code=2)
 
 
+def test_an_edited_key_is_one_line(cuescope: Line) -> None:
+    """Who changes what the run says beside a question changes the agreement with people."""
+    cuescope("label", "run", "--each", "2", "--most", "5")
+    key = Path("run/labels/key.json")
+    Path("filled.csv").write_text("number,answer\n1,yes\n")
+    key.write_text(key.read_text().replace('"expected": "yes"', '"expected": "no"'))
+    said = " ".join(cuescope("label", "run", "--read", "filled.csv", code=2).split())
+    assert "key.json is not what cuescope wrote" in said
+    assert "`cuescope label RUN` writes the sheet and its key" in said
+
+
 def test_claims_of_a_trace_are_judged_by_people(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,6 +128,23 @@ def test_no_edit_is_made_twice(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.png.*"))
 
 
+def test_an_image_of_other_pixels_is_no_edit(tmp_path: Path) -> None:
+    """Whole PNG files all of them: one that somebody drew, and one of another edit."""
+    editor = CachedEditor(Painter(), Context(cache=tmp_path))
+    edits = some_edits(3)
+    frames = editor.edit(edits)
+    drawn, other, third = (next(tmp_path.rglob(f"{frame.key}.png")) for frame in frames)
+    Image.new("RGB", frames[0].load().size).save(drawn)
+    other.write_bytes(third.read_bytes())
+    for frame in frames[:2]:
+        with pytest.raises(BadDataError, match="is damaged"):
+            frame.load()
+    assert editor.plan(edits).cached == 1
+    assert third.read_bytes().startswith(b"\x89PNG")
+    with Image.open(third) as image:
+        assert image.text.keys() == {"cuescope"}  # other programs read it
+
+
 def test_a_plan_tells_the_measured_pace(tmp_path: Path) -> None:
     context, edits = Context(cache=tmp_path, device="cpu"), some_edits(4)
     editor = CachedEditor(Painter(), context)

@@ -33,6 +33,7 @@ from cuescope.cli.options import (
     open_runner,
 )
 from cuescope.errors import UserError, nearest
+from cuescope.sealed import write_sealed
 from cuescope_sdk._other_part import apart
 
 if TYPE_CHECKING:
@@ -314,9 +315,8 @@ class Investigation:
             raise UserError(
                 "every method failed", got="; ".join(f"{n}: {why}" for n, why in faults.items())
             )
-        self.found.mkdir(parents=True, exist_ok=True)
-        content = {"runs": done, "left_out": left_out}
-        (self.found / LISTED).write_text(json.dumps(content, indent=1), encoding="utf-8")
+        content = json.dumps({"runs": done, "left_out": left_out}, indent=1)
+        write_sealed(self.found / LISTED, content.encode())
         announce(f"[{count}/{count}] {METHOD}: are the cues causes? Tested in other samples")
 
 

@@ -13,11 +13,14 @@ from pydantic import BaseModel, PositiveInt
 
 from cuescope.errors import UserError
 from cuescope.runs import write_atomically
+from cuescope.sealed import read_sealed
 from cuescope_sdk.data import read_csv
 from cuescope_sdk.statistics import FEW, Groups, cohen_kappa, mean_interval
 
 if TYPE_CHECKING:
     from cuescope.conclusions import Report
+
+REMEDY = "`cuescope label RUN` writes the sheet and its key; --out names their folder"
 
 
 class SheetRow(BaseModel):
@@ -73,7 +76,7 @@ def read_sheet(path: Path, folder: Path, report: "Report") -> Labelled:
 
 def _items(folder: Path, report: "Report") -> dict[int, Mapping[str, Any]]:
     try:
-        key = json.loads((folder / "key.json").read_bytes())
+        key = json.loads(read_sealed(folder / "key.json", remedy=REMEDY))
         items = {int(item["number"]): item for item in key["items"]}
         of_report = key["report"]
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -81,7 +84,7 @@ def _items(folder: Path, report: "Report") -> dict[int, Mapping[str, Any]]:
             f"label: cannot read {folder / 'key.json'}",
             expected="the key that was written with the sheet",
             got=str(error),
-            remedy="`cuescope label RUN` writes both; --out names their folder",
+            remedy=REMEDY,
         ) from error
     if of_report != report.hash:
         raise UserError(

@@ -15,6 +15,7 @@ from cuescope.errors import UserError
 from cuescope.report.affected import root
 from cuescope.report.export import safe_text
 from cuescope.runs import write_atomically
+from cuescope.sealed import write_sealed
 from cuescope.seeds import generator
 from cuescope_sdk import LabelItem, StoredRun
 
@@ -57,7 +58,7 @@ def write_sheet(
         group = sample.group if sample is not None else None
         key.append({**asdict(item), "number": number, "group": group or item.sample})
     about = {"report": run.report.hash, "items": key}
-    write_atomically(folder / "key.json", json.dumps(about, indent=1))
+    write_sealed(folder / "key.json", json.dumps(about, indent=1).encode())
     write_atomically(folder / "sheet.html", _page(rows, key))
     text = StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")

@@ -1,9 +1,10 @@
 """The run whose findings are tested, and the samples that it has not seen."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import (
@@ -17,9 +18,11 @@ from cuescope_sdk import (
     open_data,
     open_samples,
     read_answers,
+    read_sealed,
 )
 
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
+REMEDY = "Give the same `cuescope investigate` again: what has run is not run again"
 MOST = 0.4  # share of all frames; a finding that lists more ranks them, and names none
 
 
@@ -135,12 +138,36 @@ def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
     for run in (options.run, *options.others):
         listed = run / LISTED
         if run.is_dir() and listed.is_file() and not (run / "report.json").exists():
-            content = json.loads(listed.read_text("utf-8"))
-            folders += [inside(run, name) for name in content["runs"]]
-            left_out |= content["left_out"]
+            investigation = _read_investigation(listed)
+            folders += [inside(run, name) for name in investigation.runs]
+            left_out |= investigation.left_out
         else:
             folders.append(run)
     return folders, left_out
+
+
+class Investigation(BaseModel):
+    """What `cuescope investigate` wrote: the names of its runs, and why methods have none."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    runs: list[str]
+    left_out: dict[str, str]
+
+
+def _read_investigation(file: Path) -> Investigation:
+    """Raises UserError where the file is damaged, edited or of another shape."""
+    try:
+        return Investigation.model_validate_json(read_sealed(file, remedy=REMEDY))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = " ".join(map(str, first["loc"]))
+        raise UserError(
+            f"{file} is no list of runs",
+            expected="the names of the runs, and why methods were left out",
+            got=f"{place} {first['msg']}".strip(),
+            remedy=REMEDY,
+        ) from error
 
 
 def _require_one_subject(reports: Mapping[Path, Report]) -> None:
