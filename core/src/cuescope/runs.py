@@ -170,18 +170,6 @@ def _parsed(text: bytes) -> tuple[Report, str]:
     return Report.model_validate_json(text), _seal_of(text)
 
 
-def mitigator_of(folder: Path) -> str:
-    """The name of the mitigator that wrote a folder; raises UserError where none did."""
-    try:
-        return str(json.loads((folder / "mitigation.json").read_bytes())["mitigator"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            f"mitigated={folder}",
-            expected="a folder that `cuescope mitigate` wrote",
-            got=f"no mitigation.json that can be read ({type(error).__name__})",
-        ) from error
-
-
 def _sealed(report: Report, answers: Path | None) -> str:
     """The report as JSON with the digest of all that it says, signed where there is a cache."""
     seal = _seal_of(report.model_dump_json(indent=1))
