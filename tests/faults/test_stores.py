@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shutil import copytree
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +19,38 @@ import pytest
 from jaxtyping import Float
 from PIL import Image
 
+from cuescope.cli.runs import PAGE_MARK, find_page
+from cuescope.conclusions import (
+    Cost,
+    Feature,
+    Metric,
+    Occurrence,
+    PluginStamp,
+    Provenance,
+    Report,
+    Score,
+)
+from cuescope.context import cache_folder
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.mitigated import mitigator_of
+from cuescope.report.answers import AnswersFile, read_answers
+from cuescope.runs import RunFolder, illustrations, load_report, picture_key
 from cuescope.sealed import write_sealed
+from cuescope.types import Outcome, Response, Sample, Trial
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.study import folders_of
 from cuescope_covar import Covar
 from cuescope_covar.builder.files import BuildFolder
 from cuescope_covar.builder.filtering import LIMITS, _kept_thresholds
 from cuescope_covar.manifest import Row, picture_digest, write_manifest
 from cuescope_covar.quality.thresholds import Limit, Thresholds
 from cuescope_quag.simulation import training
-from cuescope_sdk import Context, Frame, ImageEdit
+from cuescope_sdk import Context, Frame, ImageEdit, LabelItem, StoredRun
 from cuescope_sdk.editing import cached_editor
+from cuescope_sdk.interventions._investigate import LISTED
+from cuescope_sdk.labelling._reading import _items
+from cuescope_sdk.labelling._sheet import write_sheet
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Router, content
 from cuescope_sdk.mitigation._mitigation import write
 from cuescope_sdk.workers import KeptJobs
@@ -219,7 +240,122 @@ def edit_images(folder: Path) -> object:
     return [np.asarray(frame.load()) for frame in edited]
 
 
+# ---------------------------------------------------------------------------------- runs and labels
+
+STAMP = PluginStamp(spec="toy", options={}, dist="cuescope-toy", version="0.1.0")
+RUN = Report(
+    title="TRoVe: toy on moving-shapes",
+    metrics=(Metric(name="gap", title="gap", meaning="Accuracy that is lost with the cue."),),
+    notes={"Clusters": "1"},
+    features=(
+        Feature(
+            key="cue",
+            kind="cluster",
+            occurrences=tuple(Occurrence(sample=f"val-{n}", strength=n / 3) for n in range(4)),
+        ),
+    ),
+    scores=(Score(metric="gap", feature="cue", label="hen", value=1 / 3, n=12, finding=True),),
+    evidence=(),
+    provenance=Provenance(
+        method=STAMP,
+        model=STAMP,
+        data=STAMP,
+        seed=0,
+        limit=None,
+        samples=12,
+        labels=LABELS,
+        device="cpu",
+        dtype="float32",
+        versions={"cuescope": "0.1.0"},
+        command="cuescope audit trove --model toy --data moving-shapes",
+        started="2025-06-01 12:00 UTC",
+    ),
+    cost=Cost(trials=12, model_calls=12, cache_hits=0, seconds=0.1),
+)
+PAGE = f"<!doctype html><head>{PAGE_MARK.decode()}</head>The cue costs a third."
+NO_FIGURES: Any = SimpleNamespace(figures=())
+
+
+def write_run(folder: Path) -> None:
+    run = RunFolder(folder)
+    run.prepare()
+    answers = AnswersFile(run.answers_file)
+    response = Response(np.array([1, 1 / 3], np.float32), "hen")
+    samples = [Sample(key=f"val-{n}", frames=(), choices=LABELS, label="hen") for n in range(12)]
+    answers.answered(outcomes=[Outcome(Trial(sample=sample), response) for sample in samples])
+    answers.finish(audit=NO_FIGURES, report=RUN)
+    keys = [picture_key(occurrence) for occurrence in illustrations(RUN)]
+    pictures = {key: f"the JPEG of {key}".encode() for key in keys}
+    run.save(RUN, pictures, page=PAGE, answers=cache_folder())
+
+
+def read_report(folder: Path) -> object:
+    return load_report(folder, sealed=True).model_dump()
+
+
+def read_rows(folder: Path) -> object:
+    return read_answers(folder).to_pylist()
+
+
+def read_findings(folder: Path) -> object:
+    return RunFolder(folder).read("findings.parquet")
+
+
+def read_pictures(folder: Path) -> object:
+    """All pictures; one that is left out is told by a warning."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        pictures = RunFolder(folder).pictures(load_report(folder))
+    if told:
+        raise UserError(str(told[0].message))
+    return pictures
+
+
+def read_page(folder: Path) -> object:
+    return find_page(folder).read_bytes()
+
+
+def write_investigation(folder: Path) -> None:
+    """As `cuescope investigate` does after its runs."""
+    content = {"runs": ["trove", "quag"], "left_out": {"cci": "the model has no towers"}}
+    write_sealed(folder / LISTED, json.dumps(content).encode())
+
+
+def read_investigation(folder: Path) -> object:
+    runs, left_out = folders_of(ConfirmOptions(run=folder))
+    return [run.name for run in runs], left_out
+
+
+def label_item(number: int) -> LabelItem:
+    return LabelItem(
+        question="Is there a hen?",
+        row={"sample": f"val-{number}"},
+        column="hen",
+        answers=("yes", "no"),
+        sample=f"val-{number}",
+        expected="yes" if number % 2 else "no",
+    )
+
+
+def write_labels(folder: Path) -> None:
+    frame = Frame.from_array(np.zeros((*SIZE, 3), np.uint8))
+    samples = {f"val-{number}": Sample(key=f"val-{number}", frames=(frame,)) for number in range(6)}
+    items = [label_item(number) for number in range(6)]
+    write_sheet(items, StoredRun(RUN, (), samples), folder, None, 0)
+
+
+def read_key(folder: Path) -> object:
+    return _items(folder, RUN)
+
+
 STORES = {
+    "report of a run": Store(write_run, read_report, "report.json"),
+    "answers of a run": Store(write_run, read_rows, "answers.parquet"),
+    "findings of a run": Store(write_run, read_findings, "findings.parquet"),
+    "pictures of a run": Store(write_run, read_pictures, "pictures/*.jpg"),
+    "page of a run": Store(write_run, read_page, "report.*"),
+    "list of an investigation": Store(write_investigation, read_investigation),
+    "key of a sheet of labels": Store(write_labels, read_key, "key.json*"),
     "results of a bench": Store(run_jobs, run_jobs),
     "results of quag's bench": Store(run_trainings, run_trainings),
     "covar table": Store(write_covar, read_covar, "covar.parquet*"),
@@ -245,6 +381,12 @@ def _no_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
         return training.Errors(alpha / 3, 2 * alpha, 3 * alpha)
 
     monkeypatch.setattr(training, "train_and_test", known)
+
+
+@pytest.fixture(autouse=True)
+def _own_key(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of these tests are signed by a key of their own."""
+    monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path_factory.mktemp("key") / "key"))
 
 
 def flip(folder: Path, pattern: str, number: int) -> None:
