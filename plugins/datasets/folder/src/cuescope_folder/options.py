@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from cuescope_sdk import NamesFile, NamesPart, NamesPattern, OpensGuard, Options, UserError
+from cuescope_sdk import NamesFile, NamesHost, NamesPart, NamesPattern, Options, UserError
 from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, is_address, parse_root
 
 Answers = Literal["auto", "pooled", "open"]
@@ -57,7 +57,7 @@ class SampleOptions(Options):
     split: Annotated[str | None, NamesPart()] = Field(
         None, description="one split (train, val, test); default all"
     )
-    roots: Annotated[tuple[Root, ...], OpensGuard("tables may then name files there")] = Field(
+    roots: Annotated[tuple[Root, ...], NamesHost()] = Field(
         (),
         description="addresses that cells of a table may name, and all below them: "
         "https://images.example.org, s3://bucket/photos; https:// allows any public host",
