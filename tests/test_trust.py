@@ -1,175 +1,319 @@
-"""No plugin runs code of a model folder or hub id unasked, and nobody is asked on stdin."""
+"""What arrives runs nothing, reads nothing else and calls nobody: every command, every trap.
 
-import io
-import sys
-import warnings
-from collections.abc import Callable, Iterator
+Commands, plugins and options come from the registry and from the command line itself, so that a new
+one is in here without being named. `make faults` tries all combinations, and counts them.
+"""
+
+import json
+import os
+import random
+import webbrowser
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import huggingface_hub.constants
-import numpy as np
 import pytest
-from canary import CONFIGS, Answers, write_canary
-
-from cuescope.errors import PlanStopped, UserError
-from cuescope.registry import Entry, Registry
-from cuescope_sdk import Context, Frame, Sample, Trial
-from cuescope_sdk.testing import FakeDataset
-
-REGISTRY = Registry()
-ENTRIES = [entry for kind in ("model", "tool") for entry in REGISTRY.of_kind(kind)]
-FILES = ("canary.pth", "canary.pt", "canary.ckpt", "canary.npz", "canary.npy", "canary.yaml")
-SPECS = ("owl:{}", "coco-detector:{}", "open-clip:{}", "transformers:{}", "transformers-llm:{}")
-HUB = "canary/{}-{}"
-Place = Callable[[str, str], str]  # of a kind and its weights
-
-
-@pytest.fixture(scope="module")
-def marker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file that code of a canary writes as it runs."""
-    return tmp_path_factory.mktemp("marker") / "ran"
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory, marker: Path) -> Path:
-    """A hub cache with every canary in it."""
-    cache = tmp_path_factory.mktemp("hub")
-    for kind in CONFIGS:
-        for weights in ("pickle", "tensors"):
-            home = cache / f"models--{HUB.format(kind, weights).replace('/', '--')}"
-            (home / "refs").mkdir(parents=True)
-            (home / "refs" / "main").write_text("abc")
-            write_canary(home / "snapshots" / "abc", marker, kind, weights)
-    return cache
-
-
-@pytest.fixture
-def answers(
-    hub: Path, marker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Answers]:
-    """Somebody says yes to everything, and the network is off; afterwards nothing has run."""
-    stdin = Answers()
-    monkeypatch.setattr(sys, "stdin", stdin)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(hub))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    marker.unlink(missing_ok=True)
-    yield stdin
-    assert not marker.exists(), f"ran: {marker.read_text()}"
-    assert not stdin.reads, "somebody was asked on standard input"
-
-
-def option_sets(entry: Entry, place: str, folder: Path) -> Iterator[dict[str, Any]]:
-    """Options that hand the plugin a canary wherever it takes a path, hub id or SPEC."""
-    fields = REGISTRY.load(entry).Options.model_fields
-    texts = {name: str(field.description) for name, field in fields.items()}
-    files = {name for name, field in fields.items() if "Path" in str(field.annotation)}
-    models = {name for name in texts if "hub id" in texts[name] or "hf-hub:" in texts[name]}
-    specs = {name for name in texts if texts[name].startswith("SPEC")}
-    required = {name for name in files if fields[name].is_required()}
-    if entry.name == "open-clip" and not Path(place).exists():
-        place = f"hf-hub:{place}"
-    if models and not required:
-        yield dict.fromkeys(models, place)
-    for file in FILES if files else ():
-        for names in {frozenset(files), frozenset(required)} - {frozenset()}:
-            yield {**dict.fromkeys(models, place), **dict.fromkeys(names, folder / file)}
-    if files:
-        yield {**dict.fromkeys(models, place), **dict.fromkeys(files, folder)}
-    for spec in SPECS if specs else ():
-        plural = {name for name in specs if "SPECs" in texts[name]}
-        filled = spec.format(place)
-        yield {name: (filled,) if name in plural else filled for name in specs}
-
-
-def use(plugin: Any) -> None:
-    """Everything that a method might ask of it, whatever comes of it."""
-    frame = Frame.from_array(np.zeros((16, 16, 3), dtype=np.uint8))
-    sample = Sample(key="a", frames=(frame,) * 4, question="a", choices=("a", "b"), label="a")
-    calls: dict[str, tuple[Any, ...]] = {
-        "open_weights": (),
-        "embed_texts": (["a"],),
-        "embed_choices": (["a", "b"],),
-        "respond": ([Trial(sample=sample)],),
-        "encode": (["a"],),
-        "generate": (["a"],),
-        "detect": ([frame], ["a"]),
-        "segment": ([frame], ["a"]),
-        "propose": ("bird",),
-    }
-    for name, arguments in calls.items():
-        with suppress(UserError, PlanStopped, AttributeError, ValueError, TypeError):
-            getattr(plugin, name)(*arguments)
-
-
-def let_loose(entry: Entry, place: Place, hub: Path, **context: Any) -> int:
-    """Build and use the plugin on every canary; how often."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        given = Context(registry=REGISTRY, device="cpu", **context)
-        data = FakeDataset(FakeDataset.Options(), given)
-        given = replace(given, dataset=data)
-        tries = 0
-        for kind in CONFIGS:
-            for weights in ("pickle", "tensors"):
-                folder = snapshot(hub, kind, weights)
-                for options in option_sets(entry, place(kind, weights), folder):
-                    tries += 1
-                    with suppress(UserError, PlanStopped):
-                        use(given.build(entry.kind, entry.name, options))
-        return tries
-
-
-def snapshot(hub: Path, kind: str, weights: str) -> Path:
-    return hub / f"models--{HUB.format(kind, weights).replace('/', '--')}" / "snapshots" / "abc"
-
-
-each_plugin = pytest.mark.parametrize(
-    "entry", ENTRIES, ids=lambda entry: f"{entry.kind}-{entry.name}"
+import typer
+from arrivals import (
+    SEALS,
+    SECRET,
+    Bait,
+    Trap,
+    data_folder,
+    endless_cache,
+    mailed_run,
+    mitigated_folder,
+    run_file,
+    traps_of,
 )
 
+from cuescope.cli import app, main
+from cuescope.conclusions import Report
+from cuescope.context import Context, cache_folder
+from cuescope.errors import PlanStopped, UserError
+from cuescope.registry import Registry
+from cuescope.runs import RunFolder, source_of
+from cuescope.trust.risks import Undeclared, risks_of
+from cuescope.trust.source import Source
 
-@each_plugin
-def test_no_folder_runs_code(entry: Entry, hub: Path, answers: Answers) -> None:
-    let_loose(entry, lambda kind, weights: str(snapshot(hub, kind, weights)), hub)
+REGISTRY = Registry()
+WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
+FEW = 60  # traps that a command meets outside of the whole run
+KINDS = ("method", "model", "dataset", "tool", "executor")
+AUDIT = "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
+TYPED = ["--model", "scripted", "-M", "grounding=0.6", "--data", "shape-world", "-D", "val=6"]
+# what a command needs beside the path that arrives; one that is not named needs nothing
+NEEDS = {"mitigate": ["--with", "prompts"], "export": ["--what", "answers"]}
+WRITES = {"out", "html", "example folder"}  # paths that a command writes to
 
 
-@each_plugin
-def test_no_plan_runs_code(entry: Entry, hub: Path, answers: Answers) -> None:
-    let_loose(entry, lambda kind, weights: str(snapshot(hub, kind, weights)), hub, planning=True)
+@pytest.fixture(scope="module")
+def bait(tmp_path_factory: pytest.TempPathFactory) -> Bait:
+    """What no arrival may reach."""
+    return Bait.make(tmp_path_factory.mktemp("bait"))
 
 
-@each_plugin
-def test_no_hub_id_runs_code(entry: Entry, hub: Path, answers: Answers) -> None:
-    let_loose(entry, HUB.format, hub)
+@pytest.fixture(scope="module")
+def traps(bait: Bait) -> list[Trap]:
+    """All of them, in an order that mixes plugins and risks."""
+    found = list(traps_of(REGISTRY, KINDS, bait))
+    random.Random(0).shuffle(found)
+    return found
 
 
-def test_canaries_reach_every_plugin_that_takes_a_model() -> None:
-    reached = {entry.name for entry in ENTRIES if [*option_sets(entry, "x", Path("x"))]}
-    assert reached >= {
-        *("open-clip", "transformers", "transformers-vlm", "transformers-llm", "owl", "sam"),
-        *("all-in-one", "singularity", "frozen-bilm", "just-ask", "coco-detector", "actions"),
-        *("grounding-dino", "sentence-transformers", "image-text", "traces", "cues", "llm"),
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A run that was made here."""
+    home = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_CACHE", str(home / "cache"))
+        patch.chdir(home)
+        assert end_of(*AUDIT.split(), "--out", "run", "-q") == 0
+        yield home / "run"
+
+
+@pytest.fixture(autouse=True)
+def victim(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Somebody with secrets, and a browser that would open anything."""
+    monkeypatch.setenv(SECRET, "sk-of-the-bank")
+    monkeypatch.setenv("GEMINI_API_KEY", "sk-gemini")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(webbrowser, "open", lambda page: True)
+    monkeypatch.chdir(tmp_path)
+
+
+def end_of(*words: str | Path) -> int:
+    """The exit code of a command."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    return int(ended.value.code or 0)
+
+
+def commands() -> Iterator[tuple[list[str], Any]]:
+    """Every command with its words, those of packages too."""
+    own = typer.main.get_command(app)
+    yield from _leaves(own, [])
+    for entry in REGISTRY.of_kind("command"):
+        loaded = REGISTRY.load(entry)
+        brought = typer.main.get_command(loaded) if isinstance(loaded, typer.Typer) else loaded
+        yield from _leaves(brought, entry.name.split())
+
+
+def _leaves(command: Any, words: list[str]) -> Iterator[tuple[list[str], Any]]:
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from _leaves(inner, [*words, name])
+    if not getattr(command, "commands", None):
+        yield words, command
+
+
+def paths_of(words: list[str], command: Any) -> list[Any]:
+    """The parameters by which something may arrive."""
+    paths = [parameter for parameter in command.params if "Path" in str(parameter.type)]
+    return [p for p in paths if not {p.name, f"{' '.join(words)} {p.name}"} & WRITES]
+
+
+READERS = [
+    (words, parameter) for words, command in commands() for parameter in paths_of(words, command)
+]
+
+
+def line_of(words: list[str], parameter: Any, arrival: Path, out: Path) -> list[str]:
+    """The command on what arrived; it writes into `out`."""
+    command = next(found for name, found in commands() if name == words)
+    line = [*words, *NEEDS.get(words[0], [])]
+    others = [p for p in command.params if p.required and p is not parameter]
+    for other in others:
+        if other.param_type_name == "argument":
+            line.append(str(arrival))
+        elif other.name == "out":
+            line += ["--out", str(out)]
+    given = [str(arrival)] * (2 if words == ["compare"] else 1)
+    line += given if parameter.param_type_name == "argument" else [parameter.opts[0], *given]
+    has_out = any(p.name == "out" and not p.required for p in command.params)
+    return [*line, "--out", str(out)] if has_out and words != ["demo"] else line
+
+
+# ------------------------------------------------------------------------------------------- tests
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in REGISTRY.entries if entry.kind != "command"],
+    ids=lambda entry: f"{entry.kind}-{entry.name}",
+)
+def test_every_option_says_what_it_can_do(entry: Any) -> None:
+    for name, option in REGISTRY.load(entry).Options.model_fields.items():
+        risks = risks_of(option)
+        assert not any(isinstance(risk, Undeclared) for risk in risks), name
+
+
+def test_no_option_of_a_run_file_takes_a_risk(
+    traps: list[Trap], bait: Bait, tmp_path: Path
+) -> None:
+    """Each trap by itself: refused before anything is built."""
+    context = Context(registry=REGISTRY, source=Source("the run file", tmp_path), planning=True)
+    passed = []
+    with bait.watching() as touches:
+        for trap in traps:
+            try:
+                context.build(trap.entry.kind, trap.entry.name, trap.options)
+                passed.append(str(trap))
+            except (UserError, PlanStopped) as error:
+                if "typed on the command line" not in str(error):
+                    passed.append(f"{trap}: {error}")
+    assert not touches
+    # another option may be at fault first; then nothing was built either
+    assert not [line for line in passed if ":" not in line[line.index("-") :]]
+    assert len(traps) > 200
+
+
+def test_a_run_file_is_refused_by_the_command(
+    traps: list[Trap], bait: Bait, tmp_path: Path, made: Path
+) -> None:
+    chosen = traps if WHOLE else traps[:FEW]
+    for number, trap in enumerate(chosen):
+        file = run_file(tmp_path / str(number), trap)
+        with bait.watching() as touches:
+            assert end_of("run", file, "-q") in (1, 2), trap
+        assert not touches, trap
+
+
+@pytest.mark.parametrize(
+    ("words", "parameter"),
+    READERS,
+    ids=lambda part: getattr(part, "name", " ".join(part) if isinstance(part, list) else ""),
+)
+def test_a_run_that_was_mailed(
+    words: list[str], parameter: Any, traps: list[Trap], bait: Bait, tmp_path: Path, made: Path
+) -> None:
+    """Every command that takes a path, with runs whose stamps have traps."""
+    chosen = traps if WHOLE else traps[:FEW]
+    for number, trap in enumerate(chosen):
+        seal = SEALS[number % len(SEALS)]
+        mail = mailed_run(made, tmp_path / f"mail-{number}", trap, seal)
+        line = line_of(words, parameter, mail, tmp_path / f"out-{number}")
+        with bait.watching() as touches:
+            code = end_of(*line)
+        assert not touches, (trap, seal, line)
+        assert code in (0, 1, 2), (trap, seal, line)
+
+
+@pytest.mark.parametrize("command", ["confirm", "mitigate"])
+def test_what_is_typed_anew_brings_no_trap_along(
+    command: str, traps: list[Trap], bait: Bait, tmp_path: Path, made: Path
+) -> None:
+    """Model and data of the person, the rest of the stranger: what asks for more is refused."""
+    of_rest = [trap for trap in traps if trap.entry.kind in ("method", "tool")]
+    for number, trap in enumerate(of_rest if WHOLE else of_rest[:FEW]):
+        mail = mailed_run(made, tmp_path / f"mail-{number}", trap, "resealed")
+        line = [command, mail, *NEEDS.get(command, []), *TYPED, "--plan", "-q"]
+        with bait.watching() as touches:
+            code = end_of(*line, "--out", tmp_path / f"out-{number}")
+        assert not touches, trap
+        assert code == 2, trap
+
+
+@pytest.mark.parametrize(
+    ("words", "parameter"),
+    READERS,
+    ids=lambda part: getattr(part, "name", " ".join(part) if isinstance(part, list) else ""),
+)
+def test_other_arrivals(
+    words: list[str], parameter: Any, bait: Bait, tmp_path: Path, made: Path
+) -> None:
+    """A cache without an end, a mitigated folder, data, a pipe, a link, in every place."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    link = tmp_path / "link"
+    link.symlink_to(bait.folder / "photos")
+    arrivals = {
+        "cache": endless_cache(tmp_path / "cache-mail"),
+        "caches": tmp_path / "cache-mail",
+        "mitigated": mitigated_folder(tmp_path / "mitigated", bait),
+        "data": data_folder(tmp_path / "data", bait),
+        "pipe": fifo,
     }
+    for name, arrival in arrivals.items():
+        line = line_of(words, parameter, arrival, tmp_path / f"out-{name}")
+        with bait.watching() as touches:
+            code = end_of(*line)
+        assert not touches, (name, line)
+        assert code in (0, 1, 2), (name, line)
 
 
-def test_a_canary_runs_where_it_is_trusted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words", [["audit", "trove"], ["investigate"], ["methods"]], ids=lambda words: words[0]
+)
+def test_folders_that_a_person_names(words: list[str], bait: Bait, tmp_path: Path) -> None:
+    """What lies in them is a stranger's all the same."""
+    data = data_folder(tmp_path / "data", bait)
+    mitigated = mitigated_folder(tmp_path / "mitigated", bait)
+    for typed in (
+        ["--data", f"folder:{data}"],
+        ["--data", f"folder:{data / 'manifest.csv'}"],
+        ["--data", "moving-shapes", "-M", f"mitigated={mitigated}"],
+    ):
+        plan = [] if words == ["methods"] else ["--plan"]
+        with bait.watching() as touches:
+            end_of(*words, "--model", "toy:moving-shapes:none", "-M", "epochs=1", *typed, *plan)
+        assert not touches, typed
+
+
+def test_the_bait_is_felt(bait: Bait) -> None:
     """Else nothing above would tell anything."""
-    import transformers
+    import socket
+    import subprocess
 
-    marker = tmp_path / "ran"
-    folder = write_canary(tmp_path / "canary", marker, "canary", "pickle")
-    with suppress(Exception):
-        transformers.AutoConfig.from_pretrained(folder, trust_remote_code=True)
-    assert marker.exists()
-    with suppress(Exception):
-        import torch
+    with bait.watching() as touches:
+        (bait.folder / "secret.txt").read_text()
+        with socket.socket() as client:
+            client.connect_ex(("127.0.0.1", 9))
+        subprocess.run(["true"], check=True)
+    kinds = {touch.split()[0] for touch in touches}
+    assert kinds >= {"open", "socket.connect", "subprocess.Popen"}
 
-        marker.unlink()
-        torch.load(io.BytesIO((folder / "canary.pth").read_bytes()), weights_only=False)
-    assert marker.exists()
+
+def test_typed_by_a_person_the_traps_are_taken(traps: list[Trap], bait: Bait) -> None:
+    """The same values without a source: files are read, so the rule is what kept them closed."""
+    context = Context(registry=REGISTRY)
+    with bait.watching() as touches:
+        for trap in traps:
+            if trap.kind == "NamesFile" and trap.entry.kind in ("model", "dataset"):
+                with suppress(Exception):
+                    context.build(trap.entry.kind, trap.entry.name, trap.options)
+    assert len(touches) > 10
+
+
+def test_a_guard_is_opened_anew_for_each_command(
+    bait: Bait, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Even of a run that was made here; what it read and called may be read and called again."""
+    guarded = next(
+        trap
+        for trap in traps_of(REGISTRY, ("model",), bait)
+        if trap.entry.name == "openai" and trap.option == "insecure"
+    )
+    mail = mailed_run(made, tmp_path / "own", guarded, "old")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_CACHE", str(made.parent / "cache"))
+        RunFolder(mail).save(_unsealed(mail), {}, answers=cache_folder())
+        assert source_of(mail, cache_folder()).typed_before
+        with bait.watching() as touches:
+            feature = _unsealed(mail).features[0].key
+            assert end_of("confirm", mail, "--feature", feature, "--plan", "-q") == 2
+        assert not touches
+    assert "--allow insecure" in capsys.readouterr().err
+
+
+def _unsealed(run: Path) -> Report:
+    content = json.loads((run / "report.json").read_text())
+    return Report.model_validate({**content, "seal": None, "signature": None, "files": {}})
+
+
+def test_the_traps_take_every_risk(traps: list[Trap]) -> None:
+    kinds = {trap.kind for trap in traps}
+    assert kinds == {
+        *("RunsCode", "OpensGuard", "RaisesLimit", "NamesFile", "NamesRepository"),
+        *("NamesHost", "NamesSecret", "NamesPart", "NamesPattern"),
+    }

@@ -101,8 +101,8 @@ def trusting(runner: "Runner", *kinds: str) -> "Runner":
 
 def request_of(report: "Report", registry: "Registry") -> "Request":
     """What asked for a report of cues; raises UserError for one that cannot be asked for again."""
+    from cuescope.cli.options import make_request
     from cuescope.python.objects import IN_MEMORY
-    from cuescope.request import Request
     from cuescope.spec import Spec
 
     origin = report.provenance
@@ -121,7 +121,7 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
             remedy=f"Take what it tested: {path_of_runs(Path(origin.method.options['run']))}",
         )
     tools = {role: given(registry, "tool", stamp) for role, stamp in origin.tools.items()}
-    return Request(
+    return make_request(
         method=origin.method.spec,
         model=origin.model.spec,
         data=origin.data.spec,

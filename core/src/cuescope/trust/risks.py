@@ -51,6 +51,8 @@ class Risk:
 
     # a guard that was opened for one command stays closed in the next one
     typed_anew: ClassVar[bool] = False
+    # the plugin's own value can do harm beside another option
+    of_defaults_too: ClassVar[bool] = False
 
     def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Why the value of option `name` is not taken from `source`, None where it is."""
@@ -190,6 +192,8 @@ class NamesSecret(Risk):
     `vendors` has the hosts to which each known variable belongs; `usual` is the host where the
     option is empty.
     """
+
+    of_defaults_too: ClassVar[bool] = True
 
     vendors: Mapping[str, tuple[str, ...]]
     host: str

@@ -31,10 +31,13 @@ class Source:
     def check(self, where: str, options: Options) -> None:
         """Raise UserError for the first option that asks for more than the rule lets it."""
         for name, field in type(options).model_fields.items():
-            value = getattr(options, name)
-            if name in self.allowed or value == field.get_default(call_default_factory=True):
+            if name in self.allowed:
                 continue
+            value = getattr(options, name)
+            is_usual = value == field.get_default(call_default_factory=True)
             for risk in risks_of(field):
+                if is_usual and not risk.of_defaults_too:
+                    continue
                 if self.typed_before and not risk.typed_anew:
                     continue
                 refusal = risk.refusal(name, value, self, options)

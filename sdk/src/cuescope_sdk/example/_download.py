@@ -17,9 +17,11 @@ from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from cuescope.spec import fault
 from cuescope.types import Value
+from cuescope.whole_files import read_whole
 from cuescope_sdk import UserError
 
 CHUNK = 1 << 20
+MOST_BYTES = 1 << 20  # of a list of sources
 TRIES = 4  # of one file; each goes on where the last one ended
 SECONDS = 30.0  # without a byte
 HERE = ("127.0.0.1", "localhost")
@@ -60,7 +62,7 @@ class Source(Value):
 def read_sources(path: Path) -> Mapping[str, Source]:
     """The sources of a TOML file by name; raises UserError for one that is not pinned."""
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
+        tables = tomllib.loads(read_whole(path, most=MOST_BYTES).decode())
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read", got=str(error)) from error
     sources = {}

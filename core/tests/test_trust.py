@@ -1,0 +1,132 @@
+"""The rule for what nobody typed: marks of options, sources, and who made a run."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from cuescope.errors import UserError
+from cuescope.trust import maker, risks
+from cuescope.trust.source import Source
+from cuescope.types import Options
+
+VENDORS = {"A_KEY": ("api.a.example",), "B_KEY": ("api.b.example",)}
+HOSTS = ("api.a.example", "api.b.example")
+
+
+class Asking(Options):
+    """As of a plugin that asks a server."""
+
+    server: Annotated[str | None, risks.NamesHost(HOSTS)] = None
+    key_env: Annotated[str, risks.NamesSecret(VENDORS, "server", "api.a.example")] = "A_KEY"
+    forgotten: str = ""
+    size: int = 3
+    file: Path | None = None
+
+
+def check(source: Source, **options: Any) -> None:
+    source.check("asking", Asking(**options))
+
+
+@pytest.fixture
+def mail(tmp_path: Path) -> Source:
+    (tmp_path / "mail").mkdir()
+    return Source("the run file a.yaml", tmp_path / "mail")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"size": 10**9},
+        {"server": "https://api.a.example/v1"},
+        {"server": "https://api.b.example/v1", "key_env": "B_KEY"},
+    ],
+)
+def test_what_names_nothing_of_others_is_taken(mail: Source, options: dict[str, Any]) -> None:
+    check(mail, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"key_env": "B_KEY"}, "B_KEY"),  # to the usual server, which is a's
+        ({"server": "https://api.b.example/v1"}, "A_KEY"),  # the plugin's own key, to b
+        ({"server": "http://api.a.example/v1"}, "http://api.a.example/v1"),
+        ({"server": "https://api.a.example@evil.example/"}, "https://api.a.example@evil.example/"),
+        ({"server": "https://api.a.example.evil.example/"}, "https://api.a.example.evil.example/"),
+        ({"server": "https://api.a.example:8443/"}, "https://api.a.example:8443/"),
+        ({"server": "https://api.a.example\\@evil/"}, "https://api.a.example\\@evil/"),
+        ({"forgotten": "x"}, "forgotten"),
+        ({"file": "/etc/passwd"}, "/etc/passwd"),
+    ],
+)
+def test_what_asks_for_more_says_the_word_that_allows_it(
+    mail: Source, options: dict[str, Any], word: str
+) -> None:
+    with pytest.raises(UserError) as refused:
+        check(mail, **options)
+    assert "in the run file a.yaml: expected it typed" in str(refused.value)
+    assert str(refused.value).endswith(f"add --allow {word}")
+
+
+def test_links_are_followed_before_a_file_is_in_the_folder(mail: Source, tmp_path: Path) -> None:
+    inside, outside = mail.folder / "a.txt", tmp_path / "secret.txt"
+    inside.write_text("a")
+    outside.write_text("secret")
+    (mail.folder / "link").symlink_to(outside)
+    (mail.folder / "loop").symlink_to(mail.folder / "loop")
+    check(mail, file=inside)
+    for path in (mail.folder / "link", mail.folder / ".." / "secret.txt", mail.folder / "loop"):
+        with pytest.raises(UserError, match="--allow"):
+            check(mail, file=path)
+    check(Source(mail.title, mail.folder, frozenset({str(tmp_path)})), file=outside)
+
+
+def test_a_run_of_ones_own_may_name_what_was_typed_for_it(tmp_path: Path) -> None:
+    own = Source("the run a", tmp_path, typed_before=True)
+    check(own, server="http://127.0.0.1:8000/v1", key_env="C_KEY", file="/etc/hosts")
+
+
+class TestMaker:
+    """Only this user, with this cache folder, can write the signature."""
+
+    @pytest.fixture(autouse=True)
+    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("CUESCOPE_KEY", raising=False)
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+    def test_a_signature_fits_its_seal_and_cache(self, tmp_path: Path) -> None:
+        signature = maker.sign("seal", tmp_path)
+        assert maker.is_signed("seal", signature, tmp_path)
+        assert not maker.is_signed("other", signature, tmp_path)
+        assert not maker.is_signed("seal", signature, tmp_path / "other")
+        assert not maker.is_signed("seal", None, tmp_path)
+        assert not maker.is_signed("seal", "", tmp_path)
+
+    def test_another_user_has_another_key(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        signature = maker.sign("seal", tmp_path)
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "stranger"))
+        assert not maker.is_signed("seal", signature, tmp_path)
+
+    def test_a_named_key_is_for_machines_that_share_runs(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path / "shared"))
+        signature = maker.sign("seal", tmp_path / "here")
+        assert maker.is_signed("seal", signature, tmp_path / "there")
+
+    def test_the_key_is_for_its_owner_alone(self, tmp_path: Path) -> None:
+        maker.sign("seal", tmp_path)
+        (key,) = (tmp_path / "data").rglob("key")
+        assert key.stat().st_mode & 0o077 == 0
+
+    def test_without_a_key_nothing_is_signed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path / "file" / "key"))
+        assert maker.sign("seal", tmp_path) is None
+        assert not maker.is_signed("seal", "x", tmp_path)
