@@ -123,10 +123,12 @@ class TestMaker:
         (key,) = (tmp_path / "data").rglob("key")
         assert key.stat().st_mode & 0o077 == 0
 
-    def test_without_a_key_nothing_is_signed(
+    def test_where_no_key_can_be_kept_a_process_knows_its_own(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "file").write_text("")
         monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path / "file" / "key"))
-        assert maker.sign("seal", tmp_path) is None
-        assert not maker.is_signed("seal", "x", tmp_path)
+        signature = maker.sign("seal", tmp_path)
+        assert maker.is_signed("seal", signature, tmp_path)
+        maker._key.cache_clear()  # as in the next process
+        assert not maker.is_signed("seal", signature, tmp_path)

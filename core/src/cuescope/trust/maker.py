@@ -14,22 +14,18 @@ KEY_BYTES = 32
 _VARIABLE = "CUESCOPE_KEY"
 
 
-def sign(seal: str, answers: Path) -> str | None:
-    """The signature of a seal; None where no key can be kept.
+def sign(seal: str, answers: Path) -> str:
+    """The signature of a seal.
 
     It is bound to `answers`, the cache folder whose answers the run rests on: a cache folder of
     somebody else brings no trust along.
     """
-    key = _key(_key_file())
-    return None if key is None else _signature(key, seal, answers)
+    return _signature(_key(_key_file()), seal, answers)
 
 
 def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
     """Whether this user signed the seal, with the same cache folder."""
-    key = _key(_key_file())
-    if key is None or signature is None:
-        return False
-    return hmac.compare_digest(_signature(key, seal, answers), signature)
+    return hmac.compare_digest(sign(seal, answers), signature or "")
 
 
 def _signature(key: bytes, seal: str, answers: Path) -> str:
@@ -44,15 +40,18 @@ def _key_file() -> Path:
 
 
 @cache
-def _key(file: Path) -> bytes | None:
-    """The key in a file, which is made where it is missing; None where that cannot be."""
+def _key(file: Path) -> bytes:
+    """The key in a file, which is made where it is missing.
+
+    Where no file can be kept it is one of this process, so that its commands know its own runs.
+    """
     try:
         if not file.exists():
             _make_key(file)
         content = file.read_bytes()
     except OSError:
-        return None
-    return content if len(content) == KEY_BYTES else None
+        content = b""
+    return content if len(content) == KEY_BYTES else secrets.token_bytes(KEY_BYTES)
 
 
 def _make_key(file: Path) -> None:
