@@ -103,6 +103,7 @@ class TestMaker:
         assert not maker.is_signed("seal", signature, tmp_path / "other")
         assert not maker.is_signed("seal", None, tmp_path)
         assert not maker.is_signed("seal", "", tmp_path)
+        assert not maker.is_signed("seal", "ä\udcff", tmp_path)
 
     def test_another_user_has_another_key(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -25,7 +25,8 @@ def sign(seal: str, answers: Path) -> str:
 
 def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
     """Whether this user signed the seal, with the same cache folder."""
-    return hmac.compare_digest(sign(seal, answers), signature or "")
+    given = (signature or "").encode(errors="replace")
+    return hmac.compare_digest(sign(seal, answers).encode(), given)
 
 
 def _signature(key: bytes, seal: str, answers: Path) -> str:
