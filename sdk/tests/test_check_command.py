@@ -68,7 +68,7 @@ def test_a_good_plugin_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "ok      loads rgb frames" in printed
     assert "needs `other_options`" in printed
-    assert printed.splitlines()[-1] == "28 ok, 1 skipped"
+    assert printed.splitlines()[-1] == "29 ok, 1 skipped"
 
 
 def test_a_bad_plugin_fails_with_reason_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """How contracts run: light imports, global randomness, results, and the fakes they stand on."""
 
+import json
 import random
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from cuescope_sdk.testing import (
 from cuescope_sdk.testing._contract import expect_error, lies_within
 from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions
 from cuescope_sdk.testing._fake_models import FakeModelOptions
+from cuescope_sdk.testing._fresh_import import import_freshly
 from cuescope_sdk.testing._global_state import touched
 
 HEAVY_PLUGIN = (
@@ -53,6 +55,24 @@ def test_a_heavy_import_is_caught_and_a_light_one_is_not(
         result = run_check(contract, "test_imports_lightly")
         assert result.status == status
         assert ("tensorflow" in result.reason) == (weight == "heavy")
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_a_fork_tells_of_an_import_what_an_interpreter_tells(
+    forks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heavy = tmp_path / "heavy_for_forks.py"
+    heavy.write_text(f"print('words')\n{HEAVY_PLUGIN}")
+    (tmp_path / "broken_for_forks.py").write_text("raise ValueError('out of order')\n")
+    (tmp_path / "tensorflow.py").write_text("import random; random.seed(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("cuescope_sdk.testing._fresh_import.FORKS", forks)
+    ended = import_freshly("heavy_for_forks", str(heavy), ["torch", "tensorflow"])
+    assert ended.code == 0
+    assert json.loads(ended.output.splitlines()[-1]) == {"heavy": ["tensorflow"], "changed": []}
+    broken = import_freshly("broken_for_forks", "", [])
+    assert broken.code == 1
+    assert broken.errors.splitlines()[-1] == "ValueError: out of order"
 
 
 def test_global_randomness_is_watched_and_put_back() -> None:

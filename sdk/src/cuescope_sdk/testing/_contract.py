@@ -3,9 +3,6 @@
 import atexit
 import inspect
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +18,7 @@ from cuescope.trust.risks import Undeclared, risks_of
 from cuescope_sdk import Context, Dataset, PluginError, Sample, UserError
 from cuescope_sdk.testing import _global_state
 from cuescope_sdk.testing._fake_data import FakeDataset
+from cuescope_sdk.testing._fresh_import import import_freshly
 from cuescope_sdk.testing._running import NAME, PluginShelf
 
 T = TypeVar("T")
@@ -361,20 +359,12 @@ def import_report_of(plugin: type) -> dict[str, list[str]]:
 @cache
 def import_report(module: str, file: str) -> dict[str, list[str]]:
     """What importing a plugin's module alone loads ("heavy") and changes ("changed")."""
-    script = [sys.executable, "-P", _global_state.__file__]
-    places = [*filter(None, sys.path), str(Path.cwd())]  # pytest names tests from where it stands
-    finished = subprocess.run(
-        [*script, module, file, *HEAVY],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(places)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if finished.returncode:
+    finished = import_freshly(module, file, HEAVY)
+    if finished.code:
         raise ContractViolation(
             "a module that imports by itself",
-            got=(finished.stderr.strip().splitlines() or ["an exit"])[-1],
+            got=(finished.errors.strip().splitlines() or ["an exit"])[-1],
             remedy="Import what it needs, and nothing from the place it is started in",
         )
-    report: dict[str, list[str]] = json.loads(finished.stdout.splitlines()[-1])
+    report: dict[str, list[str]] = json.loads(finished.output.splitlines()[-1])
     return report
