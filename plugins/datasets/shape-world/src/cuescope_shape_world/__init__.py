@@ -71,12 +71,12 @@ class ShapeWorld(Plugin):
         index = range(len(self))[index]
         options = self.options
         rng = generator(options.seed, "shape-world", options.split, str(options.length), str(index))
-        ood = options.split == "ood"
-        world = draw_world(
-            rng, options.length, PHRASES if ood else FAMILIAR, OOD_HELD_OUT if ood else 0
-        )
-        known = scene(world)
-        question = ask(known, rng, index)
+        if options.split == "ood":
+            world = draw_world(rng, options.length, PHRASES, OOD_HELD_OUT)
+        else:
+            world = draw_world(rng, options.length, FAMILIAR)
+        graphs = scene(world)
+        question = ask(graphs, rng, index)
         key = f"{options.split}-{index:05d}"
         return Sample(
             key=key,
@@ -88,8 +88,8 @@ class ShapeWorld(Plugin):
             annotations={
                 "split": options.split,
                 "question_type": question.kind,
-                SCENE: known,
-                TIMES: tuple(FRAME_SECONDS * index for index in range(options.length)),
+                SCENE: graphs,
+                TIMES: tuple(FRAME_SECONDS * number for number in range(options.length)),
             },
         )
 

@@ -16,13 +16,15 @@ from cuescope_shape_world.words import COLOURS, HILL, KINDS, PHRASES, WALL
 ANYTHING = ("thing", "shape")  # of a colour, or any
 VERSION = 1  # part of the fingerprint: raise it when a frame gives other detections
 
-LOW, HIGH = 85, 170  # a channel below LOW is dark, from HIGH on bright
+LOW = 85  # a channel below is dark
+HIGH = 170  # a channel from here on is bright
 MATCH = 0.9  # intersection over union of a shape with its kind's mask, at least
 FILLED = 0.95  # share of its box that a wall covers, at least
 _LEVEL = np.full(256, 16, np.uint8)  # of a channel: 0 dark, 1 bright, 16 neither
-_LEVEL[:LOW], _LEVEL[HIGH:] = 0, 1
-BLACK, GREY = 0, 16 * 7  # codes of pixels; those from 16 on are no pure colour
-_CODES = {name: sum(bool(c) << bit for bit, c in enumerate(rgb)) for name, rgb in COLOURS.items()}
+_LEVEL[:LOW] = 0
+_LEVEL[HIGH:] = 1
+BLACK = 0  # code of a pixel with three dark channels
+GREY = 16 * 7  # code of a pixel with three channels between; from 16 on, no pure colour
 _TOUCHING = np.ones((3, 3), bool)  # pixels that meet at a corner belong together
 
 
@@ -49,6 +51,13 @@ class View:
     skyline: Int[np.ndarray, " col"]
 
 
+def names_of(phrase: str) -> set[str]:
+    """What a "red circle" may be called: with its colour or without, and by a wider noun."""
+    colour, noun = phrase.split()
+    nouns = (noun, *ANYTHING) if noun in KINDS else (noun,)
+    return {*nouns, *(f"{colour} {noun}" for noun in nouns)}
+
+
 class ShapeDetector(Plugin):
     """Finds "red circle", "circle", "red thing", "shape", "wall" and "hill", on frames as drawn.
 
@@ -57,13 +66,7 @@ class ShapeDetector(Plugin):
     """
 
     names: frozenset[str] = frozenset(
-        (
-            *PHRASES,
-            *KINDS,
-            *ANYTHING,
-            *(f"{colour} {noun}" for colour in COLOURS for noun in ANYTHING),
-            *(WALL, f"grey {WALL}", HILL, f"black {HILL}"),
-        )
+        name for phrase in (*PHRASES, f"grey {WALL}", f"black {HILL}") for name in names_of(phrase)
     )
 
     def __init__(self, options: Any, context: Context) -> None:
@@ -72,21 +75,18 @@ class ShapeDetector(Plugin):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame; the score says how well a shape fits."""
-        distinct = dict.fromkeys(names)
-        return [
-            sort_by_score(
-                Detection(name=name, score=thing.score, box=thing.box)
-                for thing in view(frame).things
-                for name in distinct
-                if _means(normalise_name(name), thing)
-            )
-            for frame in frames
-        ]
+        return [_detections(view(frame), names) for frame in frames]
 
 
-def _means(name: str, thing: VisibleThing) -> bool:
-    nouns = (thing.name, *ANYTHING) if thing.name in KINDS else (thing.name,)
-    return name in nouns or name in {f"{thing.colour} {noun}" for noun in nouns}
+def _detections(view: View, names: Sequence[str]) -> tuple[Detection, ...]:
+    detections = []
+    for thing in view.things:
+        fitting = names_of(thing.phrase)
+        for name in dict.fromkeys(names):
+            if normalise_name(name) in fitting:
+                detection = Detection(name=name, score=thing.score, box=thing.box)
+                detections.append(detection)
+    return sort_by_score(detections)
 
 
 def read_pixels(pixels: UInt8[np.ndarray, "row col 3"]) -> View:
@@ -104,28 +104,35 @@ def _codes(pixels: UInt8[np.ndarray, "row col 3"]) -> UInt8[np.ndarray, "row col
 
 
 def _shapes(codes: UInt8[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
-    for colour, code in _CODES.items():
+    for colour, channels in COLOURS.items():
+        code = _codes(np.array(channels, np.uint8)[None, None])
         for box, mask in _parts(codes == code):
             if mask.shape != (SIDE, SIDE):  # cut or covered; every kind fills its whole box
                 continue
-            scores = {kind: (mask & own).sum() / (mask | own).sum() for kind, own in MASKS.items()}
-            kind = max(scores, key=lambda kind: float(scores[kind]))
-            if scores[kind] >= MATCH:
-                yield VisibleThing(kind, colour, box, float(scores[kind]))
+            score, kind = max((_overlap(mask, MASKS[kind]), kind) for kind in KINDS)
+            if score >= MATCH:
+                yield VisibleThing(kind, colour, box, score)
+
+
+def _overlap(mask: Bool[np.ndarray, "row col"], other: Bool[np.ndarray, "row col"]) -> float:
+    """Intersection over union."""
+    return float((mask & other).sum() / (mask | other).sum())
 
 
 def _walls(grey: Bool[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
     for box, mask in _parts(grey):
-        if min(mask.shape) > SIDE and mask.mean() >= FILLED:
-            yield VisibleThing(WALL, "grey", box, float(mask.mean()))
+        share = float(mask.mean())
+        if min(mask.shape) > SIDE and share >= FILLED:
+            yield VisibleThing(WALL, "grey", box, share)
 
 
 def _hill(hills: Bool[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
     """The skyline as one thing, where it reaches over half of the picture."""
-    width = hills.shape[1]
-    if hills.any(axis=0).mean() > 0.5:
+    share = float(hills.any(axis=0).mean())
+    if share > 0.5:
         top = int(hills.any(axis=1).argmax())
-        yield VisibleThing(HILL, "black", (0, top, width, HORIZON), float(hills.any(axis=0).mean()))
+        box = (0, top, hills.shape[1], HORIZON)
+        yield VisibleThing(HILL, "black", box, share)
 
 
 def _parts(mask: Bool[np.ndarray, "row col"]) -> Iterator[tuple[Box, Bool[np.ndarray, "row col"]]]:
@@ -133,10 +140,11 @@ def _parts(mask: Bool[np.ndarray, "row col"]) -> Iterator[tuple[Box, Bool[np.nda
     if not mask.any():
         return
     labels, _ = ndimage.label(mask, _TOUCHING)
-    spans = ((label, *span) for label, span in enumerate(ndimage.find_objects(labels), start=1))
-    for label, rows, cols in sorted(spans, key=lambda span: (span[2].start, span[1].start)):
+    parts = []
+    for label, (rows, cols) in enumerate(ndimage.find_objects(labels), start=1):
         box = (cols.start, rows.start, cols.stop, rows.stop)
-        yield box, labels[rows, cols] == label
+        parts.append((box, labels[rows, cols] == label))
+    yield from sorted(parts, key=lambda part: part[0][:2])
 
 
 def view(frame: Frame) -> View:

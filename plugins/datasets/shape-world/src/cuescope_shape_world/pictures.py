@@ -16,11 +16,14 @@ from cuescope_shape_world.words import COLOURS, KINDS
 
 DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
 
-WIDTH, HEIGHT = 96, 72  # px of a picture
+WIDTH = 96  # px of a picture
+HEIGHT = 72
 HORIZON = 16  # px, rows of the skyline
 SIDE = 13  # px of a shape, across and down
 BLOCK = 8  # px, columns of one height in the skyline
-WHITE, GREY, BLACK = (255, 255, 255), (128, 128, 128), (0, 0, 0)
+WHITE = 255  # in each channel
+GREY = 128
+BLACK = 0
 
 Box = tuple[int, int, int, int]
 """x0, y0, x1, y1 in pixels, origin top left."""
@@ -37,7 +40,8 @@ class Picture:
 
 def frame(picture: Picture) -> Frame:
     """The picture as a frame that draws itself when loaded; its key digests the numbers."""
-    return Frame(digest("shape-world", DRAWING_VERSION, astuple(picture)), partial(_draw, picture))
+    key = digest("shape-world", DRAWING_VERSION, astuple(picture))
+    return Frame(key, partial(_draw, picture))
 
 
 def _draw(picture: Picture) -> Image.Image:
@@ -58,19 +62,21 @@ def _masks() -> dict[str, Bool[np.ndarray, "13 13"]]:
     """Which pixels each kind covers: each reaches all sides of its box and is a mirror image."""
     down, across = np.mgrid[:SIDE, :SIDE]
     radius = SIDE // 2
-    x, y = np.abs(across - radius), np.abs(down - radius)
+    x = np.abs(across - radius)
+    y = np.abs(down - radius)
     lobes = np.hypot(x - 3, down - 3.0) < 3.7
+    tip = (down >= 3) & (x + down <= SIDE - 1) & (x <= 6)
     # In the order of KINDS. No two overlap by more than 0.77 (intersection over union), far below
     # what the detector asks of a match, so that a shape is never read as another kind.
     masks = (
-        x + y >= 0,
+        np.ones((SIDE, SIDE), bool),
         x**2 + y**2 <= (radius + 0.4) ** 2,
         2 * x <= down,
         x + y <= radius,
         np.sqrt(x) + np.sqrt(y) <= np.sqrt(radius) + 0.6,
-        lobes | ((down >= 3) & (x + down <= SIDE - 1) & (x <= 6)),
+        lobes | tip,
     )
-    return {kind: np.asarray(mask) for kind, mask in zip(KINDS, masks, strict=True)}
+    return dict(zip(KINDS, masks, strict=True))
 
 
 MASKS: Mapping[str, Bool[np.ndarray, "13 13"]] = _masks()

@@ -6,10 +6,10 @@ scene: the annotated one for the label, or one that was read from pixels.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from typing import NamedTuple
 
-import numpy as np
+from numpy.random import Generator
 
 from cuescope_sdk.grounding import SceneFrame, Thing, box_centre, relation_holds
 from cuescope_shape_world.words import COLOURS, FRAME_SECONDS, KINDS, WALL
@@ -32,12 +32,12 @@ class Question(NamedTuple):
     answer: str
 
 
-def ask(scene: Scene, rng: np.random.Generator, first: int = 0) -> Question:
+def ask(scene: Scene, rng: Generator, first: int = 0) -> Question:
     """A question about a scene: of the first kind from the `first` on that has a plain answer."""
-    kinds = list(_ASKING)
+    kinds = list(_QUESTIONS)
     start = first % len(kinds)
     for kind in kinds[start:] + kinds[:start]:
-        texts = list(_ASKING[kind](scene))
+        texts = list(_QUESTIONS[kind](scene))
         rng.shuffle(texts)
         for text in texts:
             right = answer(text, scene)
@@ -48,9 +48,10 @@ def ask(scene: Scene, rng: np.random.Generator, first: int = 0) -> Question:
 
 def answer(text: str, scene: Scene) -> str | None:
     """The right answer to the question within `text`; None where it is none of this world's."""
-    for pattern, find in _ANSWERING.items():
-        if match := re.search(pattern, text, re.IGNORECASE):
-            return find(scene, *(group.lower() for group in match.groups()))
+    for pattern, find in _ANSWERS.items():
+        match = re.search(pattern, text.lower())
+        if match:
+            return find(scene, *match.groups())
     return None
 
 
@@ -65,12 +66,13 @@ def phrase(thing: Thing) -> str:
 
 def shapes(frame: SceneFrame) -> dict[str, Thing]:
     """The shapes that can be seen, by phrase."""
-    return {phrase(thing): thing for thing in frame.things if thing.visible and thing.name in KINDS}
+    visible = (thing for thing in frame.things if thing.visible and thing.name in KINDS)
+    return {phrase(thing): thing for thing in visible}
 
 
 def all_shapes(scene: Scene) -> set[str]:
     """The shapes that any frame shows, by phrase."""
-    return {name for frame in scene for name in shapes(frame)}
+    return set().union(*map(shapes, scene))
 
 
 def events(scene: Scene, verb: str) -> list[tuple[int, str]]:
@@ -78,61 +80,83 @@ def events(scene: Scene, verb: str) -> list[tuple[int, str]]:
     events = []
     for index, frame in enumerate(scene):
         doers = {action.subject for action in frame.actions if action.verb == verb}
-        events += [(index, name) for name, thing in shapes(frame).items() if thing.id in doers]
+        for name, thing in shapes(frame).items():
+            if thing.id in doers:
+                events.append((index, name))
     return events
 
 
 def turns(scene: Scene) -> list[tuple[int, str]]:
     """The frame in which each turn of the camera starts, and its side."""
-    motions = [frame.motion for frame in scene]
-    starts = zip([None, *motions], motions, strict=False)
-    return [
-        (index, motion.removeprefix("turn "))
-        for index, (before, motion) in enumerate(starts)
-        if motion is not None and motion != before
-    ]
+    turns = []
+    before = None
+    for index, frame in enumerate(scene):
+        if frame.motion is not None and frame.motion != before:
+            turns.append((index, frame.motion.removeprefix("turn ")))
+        before = frame.motion
+    return turns
 
 
-# ------------------------------------------------------------------------------------ answering
+# -------------------------------------------------------------------------------------- answers
+
+
+def _yes_or_no(holds: bool | None) -> str:
+    return "yes" if holds else "no"
+
+
+def _first_times(scene: Scene, verb: str) -> dict[str, int]:
+    """The frame in which each shape does it for the first time."""
+    times: dict[str, int] = {}
+    for index, name in events(scene, verb):
+        times.setdefault(name, index)
+    return times
 
 
 def _extreme(scene: Scene, which: str) -> str | None:
     """The shape that appears first or last; None where two do at once."""
     arrivals = events(scene, "appear")
-    times = [index for index, _ in arrivals]
-    end = -1 if which == "last" else 0
-    return arrivals[end][1] if arrivals and times.count(times[end]) == 1 else None
+    if not arrivals:
+        return None
+    when, name = arrivals[-1 if which == "last" else 0]
+    at_once = [other for time, other in arrivals if time == when]
+    return name if len(at_once) == 1 else None
 
 
 def _colour(scene: Scene, kind: str) -> str | None:
     """Of the one shape of a kind in the last frame."""
     things = [thing for thing in scene[-1].things if thing.name == kind]
-    return things[0].attributes[0] if len(things) == 1 and things[0].visible else None
+    if len(things) != 1 or not things[0].visible:
+        return None
+    return things[0].attributes[0]
 
 
 def _order(scene: Scene, name: str, verb: str, other: str) -> str | None:
     """Whether `name` does it before `other` does the opposite; None where that is hard to say."""
-    first_arrival, first_leave = (
-        {name: at for at, name in reversed(events(scene, verb))} for verb in ("appear", "disappear")
-    )
     comer, goer = (name, other) if verb == "appear" else (other, name)
-    if comer not in first_arrival or goer not in first_leave:
+    arrival = _first_times(scene, "appear").get(comer)
+    departure = _first_times(scene, "disappear").get(goer)
+    if arrival is None or departure is None:
         return None
     # A shape disappears in the last frame that shows it: what comes in that frame or in the next
     # comes as the other goes.
-    if 0 <= first_arrival[comer] - first_leave[goer] <= 1:
+    if 0 <= arrival - departure <= 1:
         return None
-    return YES_NO[(first_arrival[comer] < first_leave[goer]) != (verb == "appear")]
+    comes_first = arrival < departure
+    return _yes_or_no(comes_first == (verb == "appear"))
 
 
 def _turn(scene: Scene, which: str) -> str | None:
     sides = [side for _, side in turns(scene)]
-    return sides[-1 if which == "last" else 0] if sides else None
+    if not sides:
+        return None
+    return sides[-1] if which == "last" else sides[0]
 
 
 def _turn_after(scene: Scene, name: str, verb: str) -> str | None:
-    times = [at for at, doer in events(scene, verb.removesuffix("s")) if doer == name]
-    return next((side for start, side in turns(scene) if times and start > times[0]), None)
+    time = _first_times(scene, verb.removesuffix("s")).get(name)
+    if time is None:
+        return None
+    return next((side for start, side in turns(scene) if start > time), None)
 
 
 def _place(
@@ -143,22 +167,24 @@ def _place(
     visible = shapes(scene[index]) if index < len(scene) else {}
     if name not in visible or other not in visible:
         return None
-    ours, theirs = visible[name].box, visible[other].box
+    ours = visible[name].box
+    theirs = visible[other].box
     if ours is None or theirs is None:
         return None
     axis = 0 if relation in ("left of", "right of") else 1
-    if abs(box_centre(ours)[axis] - box_centre(theirs)[axis]) < CLEAR:
+    distance = box_centre(ours)[axis] - box_centre(theirs)[axis]
+    if abs(distance) < CLEAR:
         return None
-    return YES_NO[not relation_holds(relation, ours, theirs)]
+    return _yes_or_no(relation_holds(relation, ours, theirs))
 
 
 def _hidden(scene: Scene) -> str | None:
     """The shape before which a wall comes to stand."""
     for before, now in pairwise(scene):
-        for wall in (thing.box for thing in now.things if thing.name == WALL):
-            for name, thing in shapes(before).items():
-                if thing.box and wall and relation_holds("inside", thing.box, wall):
-                    return name
+        walls = [thing for thing in now.things if thing.name == WALL]
+        for wall, (name, thing) in product(walls, shapes(before).items()):
+            if thing.box and wall.box and relation_holds("inside", thing.box, wall.box):
+                return name
     return None
 
 
@@ -166,7 +192,7 @@ def _hidden(scene: Scene) -> str | None:
 # within a text, as a prompt may add to the question.
 _END = r"(first|initially|last)"
 _TURN = r"which way does the camera (?:turn|rotate)"
-_ANSWERING: Mapping[str, Callable[..., str | None]] = {
+_ANSWERS: Mapping[str, Callable[..., str | None]] = {
     rf"which shape appears {_END}\?": _extreme,
     rf"(?:what|which) colour is the ({'|'.join(KINDS)}) (?:at|in) the end\?": _colour,
     rf"does the ({_PHRASE}) (appear|disappear) before the ({_PHRASE}) (?:dis)?appears\?": _order,
@@ -177,15 +203,16 @@ _ANSWERING: Mapping[str, Callable[..., str | None]] = {
 }
 
 
-# --------------------------------------------------------------------------------------- asking
+# ------------------------------------------------------------------------------------ questions
 
 
 def _ask_order(scene: Scene) -> Iterator[str]:
-    for _, comer in events(scene, "appear"):
-        for _, goer in events(scene, "disappear"):
-            if comer != goer:
-                yield f"Does the {comer} appear before the {goer} disappears?"
-                yield f"Does the {goer} disappear before the {comer} appears?"
+    arrivals = events(scene, "appear")
+    departures = events(scene, "disappear")
+    for (_, comer), (_, goer) in product(arrivals, departures):
+        if comer != goer:
+            yield f"Does the {comer} appear before the {goer} disappears?"
+            yield f"Does the {goer} disappear before the {comer} appears?"
 
 
 def _ask_turn(scene: Scene) -> Iterator[str]:
@@ -200,12 +227,12 @@ def _ask_place(scene: Scene) -> Iterator[str]:
     """At whole seconds."""
     for second in range(1, int(len(scene) * FRAME_SECONDS)):
         time = f"{second // 60}:{second % 60:02d}"
-        for name, other in permutations(shapes(scene[round(second / FRAME_SECONDS)]), 2):
-            for relation in PLACES:
-                yield f"Is the {name} {relation} the {other} at {time}?"
+        visible = shapes(scene[round(second / FRAME_SECONDS)])
+        for (name, other), relation in product(permutations(visible, 2), PLACES):
+            yield f"Is the {name} {relation} the {other} at {time}?"
 
 
-_ASKING: Mapping[str, Callable[[Scene], Iterator[str]]] = {
+_QUESTIONS: Mapping[str, Callable[[Scene], Iterator[str]]] = {
     "appearing": lambda scene: (f"Which shape appears {which}?" for which in ("first", "last")),
     "colour": lambda scene: (f"What colour is the {kind} at the end?" for kind in KINDS),
     "order": _ask_order,
@@ -215,10 +242,11 @@ _ASKING: Mapping[str, Callable[[Scene], Iterator[str]]] = {
 }
 
 
-def _choices(right: str, scene: Scene, rng: np.random.Generator) -> tuple[str, ...]:
+def _choices(right: str, scene: Scene, rng: Generator) -> tuple[str, ...]:
     """All answers of the right one's sort; of shapes, a few that are seen, in any order."""
-    for known in (YES_NO, SIDES, tuple(COLOURS)):
-        if right in known:
-            return known
-    others = [str(name) for name in rng.permutation(sorted(all_shapes(scene) - {right}))]
-    return tuple(map(str, rng.permutation([right, *others[: CHOICES - 1]])))
+    for answers in (YES_NO, SIDES, tuple(COLOURS)):
+        if right in answers:
+            return answers
+    others = rng.permutation(sorted(all_shapes(scene) - {right}))
+    choices = [right, *others[: CHOICES - 1]]
+    return tuple(map(str, rng.permutation(choices)))

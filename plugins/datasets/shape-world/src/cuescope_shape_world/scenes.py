@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import permutations
 
+import numpy as np
+
 from cuescope_sdk.grounding import (
     IN_DEPTH,
     RELATIONS,
@@ -16,14 +18,15 @@ from cuescope_sdk.grounding import (
 )
 from cuescope_shape_world.pictures import BLOCK, HORIZON, SIDE, WIDTH, Picture
 from cuescope_shape_world.words import HILL, WALL
-from cuescope_shape_world.worlds import World, wall_box
+from cuescope_shape_world.worlds import Wall, World, wall_box
 
 CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
 
 
 def pictures(world: World) -> tuple[Picture, ...]:
     """A picture a frame."""
-    return tuple(_picture(world, frame) for frame in range(len(world.camera)))
+    frames = range(len(world.camera))
+    return tuple(_picture(world, frame) for frame in frames)
 
 
 def scene(world: World) -> tuple[SceneFrame, ...]:
@@ -32,23 +35,27 @@ def scene(world: World) -> tuple[SceneFrame, ...]:
     What a shape does in a frame it does since the frame before; it disappears in the last frame
     that shows it. What comes into view as the camera turns, or from behind a wall, does not appear.
     """
-    return tuple(
-        SceneFrame(
+    shifts = np.diff(world.camera, prepend=world.camera[:1]).tolist()
+    graphs = []
+    for frame, picture in enumerate(pictures(world)):
+        things = _things(world, frame, picture)
+        actions = (*_shape_actions(world, frame), *_wall_actions(world, frame))
+        graph = SceneFrame(
             things=things,
-            relations=relations(things),
-            actions=(*_shape_actions(world, frame), *_wall_actions(world, frame)),
-            motion=motion(int(world.camera[frame] - world.camera[max(frame - 1, 0)])),
+            relations=tuple(relations(things)),
+            actions=actions,
+            motion=motion(shifts[frame]),
             closed=CLOSED,
         )
-        for frame, things in enumerate(
-            _things(world, at, picture) for at, picture in enumerate(pictures(world))
-        )
-    )
+        graphs.append(graph)
+    return tuple(graphs)
 
 
 def motion(shift: int) -> str | None:
     """What the camera does when the view goes so many pixels to the right."""
-    return f"turn {'right' if shift > 0 else 'left'}" if shift else None
+    if shift == 0:
+        return None
+    return "turn right" if shift > 0 else "turn left"
 
 
 def movement(dx: int, dy: int) -> str | None:
@@ -60,18 +67,21 @@ def movement(dx: int, dy: int) -> str | None:
     return "move down" if dy > 0 else "move up"
 
 
-def relations(things: Sequence[Thing]) -> tuple[Relation, ...]:
+def relations(things: Sequence[Thing]) -> Iterator[Relation]:
     """Of every two things that can be seen, by their boxes; and what is behind a wall."""
-    triples = []
     for subject, other in permutations(things, 2):
         if subject.box is None or other.box is None:
             continue
         if subject.visible and other.visible:
-            names = _flat_relations(subject.box, other.box)
-            triples += [(subject.id, name, other.id) for name in names]
+            for predicate in _flat_relations(subject.box, other.box):
+                yield _relation(subject, predicate, other)
         elif other.name == WALL and relation_holds("inside", subject.box, other.box):
-            triples += [(subject.id, "behind", other.id), (other.id, "in front of", subject.id)]
-    return tuple(Relation(subject=s, predicate=p, object=o) for s, p, o in triples)
+            yield _relation(subject, "behind", other)
+            yield _relation(other, "in front of", subject)
+
+
+def _relation(subject: Thing, predicate: str, other: Thing) -> Relation:
+    return Relation(subject=subject.id, predicate=predicate, object=other.id)
 
 
 # Shapes stand still in most frames: the same two boxes are compared over and over.
@@ -83,43 +93,50 @@ def _flat_relations(box: Box, other: Box) -> tuple[str, ...]:
 
 def _picture(world: World, frame: int) -> Picture:
     left = int(world.camera[frame])
-    return Picture(
-        shapes=tuple(
-            (life.phrases[frame], int(life.corners[frame, 0]) - left, int(life.corners[frame, 1]))
-            for index, life in enumerate(world.lives)
-            if world.in_view(life)[frame] and not world.hidden(index)[frame]
-        ),
-        walls=tuple(wall_box(world, w) for w in world.walls if w.first <= frame <= w.last),
-        skyline=tuple(world.skyline[left // BLOCK : (left + WIDTH) // BLOCK].tolist()),
-    )
+    skyline = world.skyline[left // BLOCK : (left + WIDTH) // BLOCK]
+    shapes = []
+    for index, life in enumerate(world.lives):
+        if world.visible(index)[frame]:
+            shapes.append((life.phrases[frame], *world.corner(index, frame)))
+    walls = [wall_box(world, wall) for wall in _walls(world, frame)]
+    return Picture(tuple(shapes), tuple(walls), tuple(skyline.tolist()))
+
+
+def _walls(world: World, frame: int) -> list[Wall]:
+    """The walls that stand in this frame."""
+    return [wall for wall in world.walls if wall.first <= frame <= wall.last]
 
 
 def _things(world: World, frame: int, picture: Picture) -> tuple[Thing, ...]:
     """Shapes, also those behind a wall; the walls; the skyline, as high as its highest part."""
-    shapes = []
+    things = []
     for index, life in enumerate(world.lives):
-        if world.in_view(life)[frame]:
-            colour, kind = life.phrases[frame].split()
-            x, y = (life.corners[frame] - (world.camera[frame], 0)).tolist()
-            box, visible = (x, y, x + SIDE, y + SIDE), not world.hidden(index)[frame]
-            shapes.append(
-                Thing(
-                    id=f"shape-{index}", name=kind, attributes=(colour,), box=box, visible=visible
-                )
-            )
-    walls = tuple(
-        Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
-        for index, box in enumerate(picture.walls)
-    )
+        if not world.in_view(life)[frame]:
+            continue
+        colour, kind = life.phrases[frame].split()
+        x, y = world.corner(index, frame)
+        shape = Thing(
+            id=f"shape-{index}",
+            name=kind,
+            attributes=(colour,),
+            box=(x, y, x + SIDE, y + SIDE),
+            visible=not world.hidden(index)[frame],
+        )
+        things.append(shape)
+    for index, box in enumerate(picture.walls):
+        wall = Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
+        things.append(wall)
     skyline = (0, HORIZON - max(picture.skyline), WIDTH, HORIZON)
-    return (*shapes, *walls, Thing(id=HILL, name=HILL, attributes=("black",), box=skyline))
+    things.append(Thing(id=HILL, name=HILL, attributes=("black",), box=skyline))
+    return tuple(things)
 
 
 def _shape_actions(world: World, frame: int) -> Iterator[Action]:
     """What the shapes do that can be seen in this frame."""
     last = len(world.camera) - 1
     for index, life in enumerate(world.lives):
-        name, visible = f"shape-{index}", world.in_view(life) & ~world.hidden(index)
+        name = f"shape-{index}"
+        visible = world.visible(index)
         if not visible[frame]:
             continue
         # By `there`, not `visible`: what a wall or the camera reveals does not appear.
@@ -128,17 +145,19 @@ def _shape_actions(world: World, frame: int) -> Iterator[Action]:
         if frame < last and not life.there[frame + 1]:
             yield Action(subject=name, verb="disappear")
         if frame and visible[frame - 1]:
-            before, now = life.corners[frame - 1 : frame + 1].tolist()
-            if verb := movement(now[0] - before[0], now[1] - before[1]):
+            step = life.corners[frame] - life.corners[frame - 1]
+            verb = movement(*step.tolist())
+            if verb:
                 yield Action(subject=name, verb=verb)
             if life.phrases[frame] != life.phrases[frame - 1]:
-                yield Action(subject=name, verb=f"turn {life.phrases[frame].split()[0]}")
+                colour = life.phrases[frame].split()[0]
+                yield Action(subject=name, verb=f"turn {colour}")
 
 
 def _wall_actions(world: World, frame: int) -> Iterator[Action]:
     """Walls come and go."""
-    for index, w in enumerate(w for w in world.walls if w.first <= frame <= w.last):
-        if frame == w.first:
+    for index, wall in enumerate(_walls(world, frame)):
+        if frame == wall.first:
             yield Action(subject=f"{WALL}-{index}", verb="appear")
-        if frame == w.last:
+        if frame == wall.last:
             yield Action(subject=f"{WALL}-{index}", verb="disappear")

@@ -7,9 +7,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
+from numpy.random import Generator
 from pydantic import Field
 
 from cuescope_sdk import (
@@ -33,7 +34,7 @@ from cuescope_shape_world.words import HELD_OUT, PHRASES
 
 VERSION = 1  # part of the fingerprint: raise it when the same frames and dials give other traces
 
-
+T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -54,7 +55,7 @@ class ScriptedOptions(Options):
     steps: int = Field(7, ge=1, le=64, description="steps of a trace; of a short video fewer")
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
-    def true_claims(self, claims: int, progress: float, rng: np.random.Generator) -> int:
+    def true_claims(self, claims: int, progress: float, rng: Generator) -> int:
         """How many claims of a step are true; `progress` goes from 0 (first) to 1 (last)."""
         if self.hallucination is not None:
             return claims - int(rng.random() < self.hallucination)
@@ -73,6 +74,11 @@ class Step:
     def sentence(self) -> str:
         """With its time."""
         return f"At frame {self.frame + 1}, {self.statement.words}."
+
+    @property
+    def belief(self) -> dict[str, int | str]:
+        """As an entry of a JSON list."""
+        return {"frame": self.frame + 1, "belief": f"{self.statement.words}."}
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -95,10 +101,9 @@ class Scripted(Plugin):
         super().__init__(options, context)
         self.options: ScriptedOptions = options
         self.fingerprint = digest("scripted", VERSION, options)
-        changed = options.model_dump(exclude_defaults=True)
-        self.facts: Mapping[str, str] = {
-            "dials": ", ".join(f"{name} {value}" for name, value in changed.items()) or "all true"
-        }
+        dials = options.model_dump(exclude_defaults=True).items()
+        listed = ", ".join(f"{name} {value}" for name, value in dials)
+        self.facts: Mapping[str, str] = {"dials": listed or "all true"}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """A trace as `text`; `logits` are 1 for the chosen answer and 0 for the others."""
@@ -108,20 +113,27 @@ class Scripted(Plugin):
 
     def reason(self, sample: Sample) -> tuple[list[Step], str]:
         """The steps that it takes, with the claims that it means, and its answer."""
-        question, count = sample.question or "", self.options.steps
+        question = sample.question or ""
         choices = sorted(sample.choices or listed_choices(question))
         if self.options.reliance == "question":
-            named, rng = phrases_in(question), self._rng("steps", question)
-            frames = moments(len(sample.frames), count, rng)
-            steps = [Step(frame, _guess_statement(named, rng)) for frame in frames]
-            return steps, _draw_answer(None, choices, 0.0, self._rng("answer", question))
+            return self._guess(question, choices, len(sample.frames))
         scene, content = track_frames(sample.frames)
         steps = script(scene, question, self.options, self._rng("steps", question, content))
         chance = self.options.accuracy
         if self.options.ood_accuracy is not None and not HELD_OUT.isdisjoint(all_shapes(scene)):
             chance = self.options.ood_accuracy
         right = answer(question, scene)
-        return steps, _draw_answer(right, choices, chance, self._rng("answer", question, content))
+        rng = self._rng("answer", question, content)
+        return steps, _draw_answer(right, choices, chance, rng)
+
+    def _guess(self, question: str, choices: Sequence[str], frames: int) -> tuple[list[Step], str]:
+        """The same without a look at the video."""
+        rng = self._rng("steps", question)
+        named = phrases_in(question)
+        moments = draw_moments(frames, self.options.steps, rng)
+        steps = [Step(frame, _guess_statement(named, rng)) for frame in moments]
+        rng = self._rng("answer", question)
+        return steps, _draw_answer(None, choices, 0.0, rng)
 
     def _response(self, sample: Sample) -> Response:
         steps, answer = self.reason(sample)
@@ -131,7 +143,7 @@ class Scripted(Plugin):
             logits = np.array([choice == answer for choice in sample.choices], np.float32)
         return Response(text=write_trace(steps, answer, as_json=as_json), logits=logits)
 
-    def _rng(self, *names: str) -> np.random.Generator:
+    def _rng(self, *names: str) -> Generator:
         return generator(self.options.seed, "scripted", *names)
 
 
@@ -143,56 +155,60 @@ def listed_choices(question: str) -> list[str]:
 
 def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) -> str:
     if as_json:
-        beliefs = [
-            {"frame": step.frame + 1, "belief": f"{step.statement.words}."} for step in steps
-        ]
+        beliefs = [step.belief for step in steps]
         return f"{json.dumps(beliefs, indent=1)}\nAnswer: {answer}"
     lines = [f"{number}. {step.sentence}" for number, step in enumerate(steps, start=1)]
     return "\n".join([*lines, f"Answer: {answer}"])
 
 
-def _draw_answer(
-    right: str | None, choices: Sequence[str], chance: float, rng: np.random.Generator
-) -> str:
+def _draw_answer(right: str | None, choices: Sequence[str], chance: float, rng: Generator) -> str:
     """The right answer with this chance, else another; any where none is known to be right."""
     knows = rng.random() < chance
     if right is not None and knows and (not choices or right in choices):
         return right
-    others = [choice for choice in choices if choice != right] or list(choices) or ["unknown"]
-    return others[int(rng.integers(len(others)))]
+    others = [choice for choice in choices if choice != right]
+    return _draw(others or list(choices) or ["unknown"], rng)
+
+
+def _draw(options: Sequence[T], rng: Generator) -> T:
+    return options[int(rng.integers(len(options)))]
 
 
 # --------------------------------------------------------------------------------------- steps
 
 
-def script(
-    scene: Scene, question: str, dials: ScriptedOptions, rng: np.random.Generator
-) -> list[Step]:
+def script(scene: Scene, question: str, dials: ScriptedOptions, rng: Generator) -> list[Step]:
     """Steps over a video as it was seen.
 
     A belief is kept while it holds, and else gives way to one about other things, if there is one
     that the next step's frame will contradict. Shapes that the question names come first.
     """
     steps: list[Step] = []
-    frames = moments(len(scene), dials.steps, rng)
+    frames = draw_moments(len(scene), dials.steps, rng)
     named = set(phrases_in(question))
-    held = False  # whether the belief of the step before was true when it was first said
+    before: Statement | None = None
+    was_true = False  # whether the belief of the step before was true when it was first said
     for number, frame in enumerate(frames):
-        before = steps[-1].statement if steps else None
-        stands = before is not None and held and before.holds(scene[frame])
-        # Only what was true at first can be stale; a false belief was never about the scene.
-        if before is not None and held and not stands and rng.random() < dials.stale:
-            steps.append(Step(frame, before))
-            continue
-        later = frames[number + 1] if number + 1 < len(frames) else None
-        base = before if before and stands else _draw_truth(scene, frame, later, before, named, rng)
-        right = dials.true_claims(len(base.claims), number / max(len(frames) - 1, 1), rng)
-        held = right == len(base.claims)
-        steps.append(Step(frame, base if held else spoil(base, right, scene, frame, rng)))
+        base = None
+        if before is not None and was_true:
+            if before.holds(scene[frame]):
+                base = before
+            # Only what was true at first can be stale; a false belief was never about the scene.
+            elif rng.random() < dials.stale:
+                steps.append(Step(frame, before))
+                continue
+        if base is None:
+            later = frames[number + 1] if number + 1 < len(frames) else None
+            base = _draw_truth(scene, frame, later, before, named, rng)
+        progress = number / max(len(frames) - 1, 1)
+        right = dials.true_claims(len(base.claims), progress, rng)
+        was_true = right == len(base.claims)
+        before = base if was_true else spoil(base, right, scene, frame, rng)
+        steps.append(Step(frame, before))
     return steps
 
 
-def moments(frames: int, steps: int, rng: np.random.Generator) -> list[int]:
+def draw_moments(frames: int, steps: int, rng: Generator) -> list[int]:
     """A frame for each step, one from each of as many stretches of the video."""
     stretches = np.array_split(np.arange(frames), min(steps, frames))
     return [int(rng.choice(stretch)) for stretch in stretches]
@@ -204,33 +220,36 @@ def _draw_truth(
     later: int | None,
     before: Statement | None,
     named: set[str],
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Statement:
     """A true statement; each form is as likely as the others that there are."""
     candidates = true_statements(scene, frame)
     # Each wish is dropped where nothing would be left.
     if later is not None:
-        candidates = [each for each in candidates if not each.holds(scene[later])] or candidates
+        passing = [truth for truth in candidates if not truth.holds(scene[later])]
+        candidates = passing or candidates
     if before is not None:
-        words = _words_of(before)
-        others = [each for each in candidates if each.form != before.form]
-        others = [each for each in others if words.isdisjoint(_words_of(each))]
-        candidates = others or [each for each in candidates if each != before] or candidates
-    forms = sorted({each.form for each in candidates})
-    form = forms[int(rng.integers(len(forms)))]
-    of_form = [each for each in candidates if each.form == form]
-    of_form = [each for each in of_form if named.intersection(each.about)] or of_form
-    return of_form[int(rng.integers(len(of_form)))]
+        unrelated = [truth for truth in candidates if _is_unrelated(truth, before)]
+        others = [truth for truth in candidates if truth != before]
+        candidates = unrelated or others or candidates
+    form = _draw(sorted({truth.form for truth in candidates}), rng)
+    candidates = [truth for truth in candidates if truth.form == form]
+    about_named = [truth for truth in candidates if named.intersection(truth.about)]
+    return _draw(about_named or candidates, rng)
 
 
-def _words_of(statement: Statement) -> set[str]:
-    return {word for name in statement.about for word in name.split()}
+def _is_unrelated(statement: Statement, other: Statement) -> bool:
+    """Whether they have different forms, and no colour and no kind in common."""
+    words = " ".join(statement.about).split()
+    other_words = " ".join(other.about).split()
+    return statement.form != other.form and set(words).isdisjoint(other_words)
 
 
-def _guess_statement(named: Sequence[str], rng: np.random.Generator) -> Statement:
+def _guess_statement(named: Sequence[str], rng: Generator) -> Statement:
     """Anything, of the shapes that the question names more often than of others."""
-    pool = list(named) if named and rng.random() < 0.5 else list(PHRASES)
-    name, other = (str(rng.choice(names)) for names in (pool, PHRASES))
+    of_question = named and rng.random() < 0.5
+    name = str(rng.choice(named if of_question else PHRASES))
+    other = str(rng.choice(PHRASES))
     match int(rng.integers(4)):
         case 0:
             return statements.presence((name,))

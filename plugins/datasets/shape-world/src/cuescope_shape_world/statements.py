@@ -4,13 +4,13 @@ A sentence of n claims can be spoiled so that exactly k of them are true, for an
 up is a shape that the whole video never shows, so that it is false whatever a wall may hide.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from typing import Literal
 
-import numpy as np
+from numpy.random import Generator
 
 from cuescope_sdk.grounding import INVERSE, Claim, SceneFrame, Thing, relation_holds
 from cuescope_shape_world.questions import PLACES, Scene, all_shapes, phrase, shapes
@@ -39,31 +39,33 @@ def is_true(claim: Claim, frame: SceneFrame) -> bool:
     subjects = _referents(claim.subject, frame)
     match claim.kind:
         case "entity":
-            holds_so = bool(subjects)
+            holds = bool(subjects)
         case "attribute":
-            holds_so = any(claim.predicate in thing.attributes for thing in subjects)
+            holds = any(claim.predicate in thing.attributes for thing in subjects)
         case "action":
             doers = {action.subject for action in frame.actions if action.verb == claim.predicate}
-            holds_so = any(thing.id in doers for thing in subjects)
+            holds = any(thing.id in doers for thing in subjects)
         case "relation":
             others = _referents(claim.object or "", frame)
-            holds_so = any(
-                thing.box
-                and other.box
-                and bool(relation_holds(claim.predicate or "", thing.box, other.box))
-                for thing in subjects
-                for other in others
-            )
+            predicate = claim.predicate or ""
+            pairs = product(subjects, others)
+            holds = any(_stands(predicate, thing, other) for thing, other in pairs)
         case _:
-            holds_so = frame.motion == claim.predicate
-    return holds_so != claim.negated
+            holds = frame.motion == claim.predicate
+    return holds != claim.negated
+
+
+def _stands(predicate: str, thing: Thing, other: Thing) -> bool:
+    """Whether the relation holds between two things that both have a box."""
+    if not thing.box or not other.box:
+        return False
+    return bool(relation_holds(predicate, thing.box, other.box))
 
 
 def _referents(words: str, frame: SceneFrame) -> list[Thing]:
     """The visible things that "circle" or "red circle" may mean."""
-    return [
-        thing for thing in frame.things if thing.visible and words in (thing.name, phrase(thing))
-    ]
+    visible = [thing for thing in frame.things if thing.visible]
+    return [thing for thing in visible if words in (thing.name, phrase(thing))]
 
 
 # -------------------------------------------------------------------------------- the sentences
@@ -73,7 +75,8 @@ def _referents(words: str, frame: SceneFrame) -> list[Thing]:
 def presence(phrases: tuple[str, ...]) -> Statement:
     """ "there is a red circle and a blue star"."""
     named = [f"a {name}" for name in phrases]
-    listed = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+    start = ", ".join(named[:-1])
+    listed = f"{start} and {named[-1]}" if start else named[-1]
     return _statement("presence", f"there is {listed}", phrases)
 
 
@@ -104,7 +107,8 @@ def colour_of(kind: str, colour: str) -> Statement:
 @cache
 def action_of(name: str, verb: str) -> Statement:
     """ "the red circle appears", "the red circle is moving left"."""
-    words = f"the {name} {verb.replace('move', 'is moving') if 'move' in verb else verb + 's'}"
+    predicate = verb.replace("move", "is moving") if "move" in verb else f"{verb}s"
+    words = f"the {name} {predicate}"
     claim = Claim(kind="action", text=words, subject=name, predicate=verb)
     return _statement("action", words, (name,), claim)
 
@@ -130,46 +134,49 @@ def true_statements(scene: Scene, index: int) -> list[Statement]:
     """Never empty."""
     frame = scene[index]
     visible = shapes(frame)
-    names = list(visible)
-    statements = [
-        presence(tuple(names[start : start + count]))
-        for count in range(1, MOST + 1)
-        for start in range(len(names) - count + 1)
-    ]
-    boxes = {name: thing.box for name, thing in visible.items() if thing.box}
-    statements += [
-        relation(name, predicate, other)
-        for name, other in permutations(boxes, 2)
-        for predicate in PLACES
-        if relation_holds(predicate, boxes[name], boxes[other])
-    ]
-    verbs = [(action.subject, action.verb) for action in frame.actions if action.verb in VERBS]
-    statements += [
-        action_of(name, verb) for name in names for doer, verb in verbs if doer == visible[name].id
-    ]
+    statements = [*_presences(list(visible)), *_relations(visible), *_actions(frame, visible)]
     if frame.motion is not None:
         statements.append(camera_turn(frame.motion.removeprefix("turn ")))
     if not any(thing.name == WALL for thing in frame.things):  # else something may be hidden
         statements += [colour_of(thing.name, thing.attributes[0]) for thing in visible.values()]
-        statements += [absence(name) for name in sorted(all_shapes(scene) - set(names))]
+        unseen = all_shapes(scene) - set(visible)
+        statements += map(absence, sorted(unseen))
     return statements or [absence(PHRASES[0])]
+
+
+def _presences(names: Sequence[str]) -> Iterator[Statement]:
+    """Of neighbours in the list: alone, then by two, and so on."""
+    for count in range(1, MOST + 1):
+        for start in range(len(names) - count + 1):
+            yield presence(tuple(names[start : start + count]))
+
+
+def _relations(visible: Mapping[str, Thing]) -> Iterator[Statement]:
+    for (name, other), predicate in product(permutations(visible, 2), PLACES):
+        if _stands(predicate, visible[name], visible[other]):
+            yield relation(name, predicate, other)
+
+
+def _actions(frame: SceneFrame, visible: Mapping[str, Thing]) -> Iterator[Statement]:
+    for (name, thing), action in product(visible.items(), frame.actions):
+        if action.subject == thing.id and action.verb in VERBS:
+            yield action_of(name, action.verb)
 
 
 # --------------------------------------------------------------------------------- spoiling them
 
 
-def spoil(
-    statement: Statement, right: int, scene: Scene, index: int, rng: np.random.Generator
-) -> Statement:
+def spoil(statement: Statement, right: int, scene: Scene, index: int, rng: Generator) -> Statement:
     """A statement like a true one of a frame, of whose claims exactly `right` are true."""
-    about, predicate = statement.about, statement.claims[-1].predicate or ""
+    about = statement.about
+    predicate = statement.claims[-1].predicate or ""
     match statement.form:
         case "presence":
             return presence(_replace_some(about, right, scene, rng))
         case "absence":
             visible = sorted(shapes(scene[index]))
             if visible:
-                return absence(_draw_one(visible, rng))
+                return absence(_draw(visible, rng))
             return presence(_replace_some(about, 0, scene, rng))
         case "relation" if right == 2:  # both shapes are there, and stand the other way round
             return relation(about[0], INVERSE[predicate], about[1])
@@ -181,41 +188,53 @@ def spoil(
         case "action" if right == 0:
             return action_of(*_replace_some(about, 0, scene, rng), predicate)
         case "action":
-            opposite = {"appear": "disappear", "disappear": "appear"}.get(predicate)
-            opposite = opposite or f"move {OPPOSITE[predicate.removeprefix('move ')]}"
-            actions = (action_of(about[0], verb) for verb in (opposite, *VERBS))
+            verbs = (_opposite_verb(predicate), *VERBS)
+            actions = (action_of(about[0], verb) for verb in verbs)
             return next(action for action in actions if not action.holds(scene[index]))
         case "camera":
             return camera_turn(OPPOSITE[predicate.removeprefix("turn ")])
 
 
-def _wrong_colour(kind: str, right: int, scene: Scene, rng: np.random.Generator) -> Statement:
+def _opposite_verb(verb: str) -> str:
+    match verb.split():
+        case ["move", way]:
+            return f"move {OPPOSITE[way]}"
+        case ["appear"]:
+            return "disappear"
+        case _:
+            return "appear"
+
+
+def _wrong_colour(kind: str, right: int, scene: Scene, rng: Generator) -> Statement:
     """Of a kind that is seen a colour that it never has; else of a kind that is never seen."""
     shown = all_shapes(scene)
     if right == 0:
         kinds = {name.split()[1] for name in shown}
         unseen = [other for other in KINDS if other not in kinds]
-        kind = _draw_one(unseen or [other for other in KINDS if other != kind], rng)
+        others = [other for other in KINDS if other != kind]
+        kind = _draw(unseen or others, rng)
     colours = [colour for colour in COLOURS if f"{colour} {kind}" not in shown]
-    return colour_of(kind, _draw_one(colours or list(COLOURS), rng))
+    colour = _draw(colours or list(COLOURS), rng)
+    return colour_of(kind, colour)
 
 
 def _replace_some(
-    phrases: Sequence[str], right: int, scene: Scene, rng: np.random.Generator
+    phrases: Sequence[str], right: int, scene: Scene, rng: Generator
 ) -> tuple[str, ...]:
     """The phrases with all but `right` of them replaced by shapes that are never shown."""
-    replaced = list(phrases)
-    for index in rng.permutation(len(replaced))[right:]:
-        replaced[index] = invent_shape(phrases[index], all_shapes(scene) | set(replaced), rng)
-    return tuple(replaced)
+    names = list(phrases)
+    for index in rng.permutation(len(names))[right:]:
+        shown = all_shapes(scene) | set(names)
+        names[index] = invent_shape(phrases[index], shown, rng)
+    return tuple(names)
 
 
-def invent_shape(like: str, known: Collection[str], rng: np.random.Generator) -> str:
-    """A shape that is not known, if one is left of the same colour or kind."""
-    unknown = [name for name in PHRASES if name not in known]
-    akin = [name for name in unknown if set(name.split()) & set(like.split())]
-    return _draw_one(akin or unknown or list(PHRASES), rng)
+def invent_shape(like: str, shown: Collection[str], rng: Generator) -> str:
+    """A shape that is not shown, if there is one of the same colour or kind."""
+    unseen = [name for name in PHRASES if name not in shown]
+    akin = [name for name in unseen if not set(name.split()).isdisjoint(like.split())]
+    return _draw(akin or unseen or list(PHRASES), rng)
 
 
-def _draw_one(options: Sequence[str], rng: np.random.Generator) -> str:
+def _draw(options: Sequence[str], rng: Generator) -> str:
     return options[int(rng.integers(len(options)))]

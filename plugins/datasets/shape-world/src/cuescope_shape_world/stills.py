@@ -3,12 +3,12 @@
 With short sentences: some that are true of what can be seen, and near misses of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import permutations
+from itertools import permutations, product
 from typing import ClassVar, Literal, Self
 
-import numpy as np
+from numpy.random import Generator
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, digest, generator
@@ -20,10 +20,16 @@ from cuescope_shape_world.words import COLOURS, KINDS, PHRASES
 from cuescope_shape_world.worlds import draw_world
 
 PICTURES_VERSION = 1  # part of the fingerprint: raise it when a seed gives others
-FRAMES, EVERY = 16, 4  # of a video; which of them are shown
+FRAMES = 16  # of a video
+EVERY = 4  # which of them are shown
 # Of no shape here, but what readers of pictures may ask for.
 STRANGE = ("orange", "purple", "brown", "black", "white", "grey", "magenta")
-PLACED, DENIED = 4, 4  # sentences about places, and denials of each sort; more drown the plain ones
+# More of these sentences drown the plain ones.
+PLACED = 4  # about places
+DENIED = 4  # denials of each sort
+
+Sentence = tuple[str, bool]
+"""Its text, and whether it is true of the picture."""
 
 
 class ShapePicturesOptions(Options):
@@ -65,7 +71,8 @@ class ShapePictures(Plugin):
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
         video, position = divmod(index, FRAMES // EVERY)
-        seed, split = self.options.seed, self.options.split
+        seed = self.options.seed
+        split = self.options.split
         picture = _video(seed, split, video)[EVERY * position]
         # The name of this generator decides what is drawn: it stays.
         rng = generator(seed, "shape-pictures", split, "said", str(index))
@@ -90,59 +97,72 @@ def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
 # ------------------------------------------------------------------------------------ captions
 
 
-def describe(picture: Picture, rng: np.random.Generator) -> dict[str, tuple[str, ...]]:
+def describe(picture: Picture, rng: Generator) -> dict[str, tuple[str, ...]]:
     """Captions and foils: all about presence and colour of what can be seen, some places, denials.
 
     A sentence with "no" or "not" says the opposite in nearly the same words; were there as many of
     these, no word would mean anything for long.
     """
-    boxes: Mapping[str, Box] = {
-        phrase: (x, y, x + SIDE, y + SIDE) for phrase, x, y in picture.shapes
-    }
+    boxes: dict[str, Box] = {}
+    for phrase, x, y in picture.shapes:
+        boxes[phrase] = (x, y, x + SIDE, y + SIDE)
     kinds = sorted({phrase.split()[1] for phrase in boxes})
     present = {*boxes, *kinds}
-    colours = [(kind, colour) for kind in kinds for colour in COLOURS]
-    strange = [(kind, str(rng.choice(STRANGE))) for kind in kinds]
-    every = (*PHRASES, *KINDS)
-    own, absent = map(str.split, boxes), [name for name in every if name not in present]
-    lacking = [(kind, colour) for kind, colour in colours if f"{colour} {kind}" not in boxes]
-    # With whether each is true. What is drawn at random is drawn in this order.
+    absent = [name for name in (*PHRASES, *KINDS) if name not in present]
+    coloured = [f"{colour} {kind}" for kind, colour in product(kinds, COLOURS)]
+    lacking = [phrase for phrase in coloured if phrase not in boxes]
+    # What is drawn at random is drawn in this order.
+    strange = [f"{rng.choice(STRANGE)} {kind}" for kind in kinds]
     sentences = [
-        *((_presence(name), name in present) for name in every),
-        *((f"The {kind} is {colour}.", f"{colour} {kind}" in boxes) for kind, colour in colours),
-        *((_presence(f"{colour} {kind}"), False) for kind, colour in strange),
-        *((f"The {kind} is {colour}.", False) for kind, colour in strange),
+        *_sentences(_presence, (*PHRASES, *KINDS), present),
+        *_sentences(_colour, coloured, boxes),
+        *_sentences(_presence, strange, ()),
+        *_sentences(_colour, strange, ()),
         *_draw_some(list(_places(boxes)), PLACED, rng),
-        *_draw_some([(f"There is no {name}.", False) for name in sorted(present)], DENIED, rng),
-        *_draw_some([(f"There is no {name}.", True) for name in absent], DENIED, rng),
-        *_draw_some([(_denial(kind, colour), False) for colour, kind in own], DENIED, rng),
-        *_draw_some([(_denial(kind, colour), True) for kind, colour in lacking], DENIED, rng),
+        *_draw_some(_sentences(_absence, sorted(present), ()), DENIED, rng),
+        *_draw_some(_sentences(_absence, absent, absent), DENIED, rng),
+        *_draw_some(_sentences(_denial, list(boxes), ()), DENIED, rng),
+        *_draw_some(_sentences(_denial, lacking, lacking), DENIED, rng),
     ]
-    return {
-        "captions": tuple(sentence for sentence, is_true in sentences if is_true),
-        "foils": tuple(sentence for sentence, is_true in sentences if not is_true),
-    }
+    captions = [text for text, is_true in sentences if is_true]
+    foils = [text for text, is_true in sentences if not is_true]
+    return {"captions": tuple(captions), "foils": tuple(foils)}
+
+
+def _sentences(
+    write: Callable[[str], str], names: Sequence[str], right: Collection[str]
+) -> list[Sentence]:
+    """One about each name; it is true of those in `right`."""
+    return [(write(name), name in right) for name in names]
 
 
 def _presence(name: str) -> str:
-    return f"There is {'an' if name[0] in 'aeiou' else 'a'} {name}."
+    article = "an" if name[0] in "aeiou" else "a"
+    return f"There is {article} {name}."
 
 
-def _denial(kind: str, colour: str) -> str:
+def _absence(name: str) -> str:
+    return f"There is no {name}."
+
+
+def _colour(phrase: str) -> str:
+    colour, kind = phrase.split()
+    return f"The {kind} is {colour}."
+
+
+def _denial(phrase: str) -> str:
+    colour, kind = phrase.split()
     return f"The {kind} is not {colour}."
 
 
-def _places(boxes: Mapping[str, Box]) -> Iterator[tuple[str, bool]]:
+def _places(boxes: Mapping[str, Box]) -> Iterator[Sentence]:
     """Of every two shapes, both ways round."""
-    for name, other in permutations(boxes, 2):
-        for relation in PLACES:
-            if relation_holds(relation, boxes[name], boxes[other]):
-                yield f"The {name} is {relation} the {other}.", True
-                yield f"The {name} is {INVERSE[relation]} the {other}.", False
+    for (name, other), relation in product(permutations(boxes, 2), PLACES):
+        if relation_holds(relation, boxes[name], boxes[other]):
+            yield f"The {name} is {relation} the {other}.", True
+            yield f"The {name} is {INVERSE[relation]} the {other}.", False
 
 
-def _draw_some(
-    sentences: Sequence[tuple[str, bool]], most: int, rng: np.random.Generator
-) -> list[tuple[str, bool]]:
+def _draw_some(sentences: Sequence[Sentence], most: int, rng: Generator) -> list[Sentence]:
     """At most so many, drawn at random."""
     return [sentences[index] for index in rng.permutation(len(sentences))[:most]]

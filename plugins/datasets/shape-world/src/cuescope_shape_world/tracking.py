@@ -2,7 +2,7 @@
 what moves, comes and goes, and where the camera turns. No annotation is read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,12 +12,13 @@ from cuescope_sdk import Frame, UserError, digest
 from cuescope_sdk.grounding import Action, SceneFrame, Thing, relation_holds
 from cuescope_shape_world.detector import View, VisibleThing, read_pixels
 from cuescope_shape_world.pictures import HEIGHT, WIDTH
+from cuescope_shape_world.questions import phrase
 from cuescope_shape_world.scenes import CLOSED, motion, movement
 from cuescope_shape_world.words import HILL, WALL
 
 AGREE = 0.75  # share of the skyline that must be the same after a shift
 KEPT = 1024  # videos that are remembered: several reasoners are shown the same
-_KNOWN: dict[tuple[str, ...], tuple[tuple[SceneFrame, ...], str]] = {}
+_CACHE: dict[tuple[str, ...], tuple[tuple[SceneFrame, ...], str]] = {}
 
 
 def track_frames(frames: Sequence[Frame]) -> tuple[tuple[SceneFrame, ...], str]:
@@ -26,16 +27,20 @@ def track_frames(frames: Sequence[Frame]) -> tuple[tuple[SceneFrame, ...], str]:
     Raises UserError for frames of another size than this world's.
     """
     keys = tuple(frame.key for frame in frames)
-    tracked = _KNOWN.get(keys)
-    if tracked is None:
-        views = {key: _view(frame) for key, frame in zip(keys, frames, strict=True)}
-        things = [[(thing.phrase, thing.box) for thing in views[key].things] for key in keys]
-        hills = [views[key].skyline for key in keys]
-        tracked = track([views[key] for key in keys]), digest(things, hills)
-        if len(_KNOWN) >= KEPT:
-            _KNOWN.clear()
-        _KNOWN[keys] = tracked
-    return tracked
+    if keys not in _CACHE:
+        distinct = {frame.key: _view(frame) for frame in frames}
+        views = [distinct[key] for key in keys]
+        if len(_CACHE) >= KEPT:
+            _CACHE.clear()
+        _CACHE[keys] = track(views), _content(views)
+    return _CACHE[keys]
+
+
+def _content(views: Sequence[View]) -> str:
+    """A digest of all that is seen."""
+    things = [[(thing.phrase, thing.box) for thing in view.things] for view in views]
+    skylines = [view.skyline for view in views]
+    return digest(things, skylines)
 
 
 def _view(frame: Frame) -> View:
@@ -55,20 +60,23 @@ def track(views: Sequence[View]) -> tuple[SceneFrame, ...]:
 
     It says of a video of this world what `scenes.scene` knows of it, but for what is hidden.
     """
-    shifts = [0, *map(shift, views, views[1:])] if views else []
+    if not views:
+        return ()
+    shifts = [0, *map(shift, views, views[1:])]
     identities = _Identities()
-    things = [
-        identities.assign(view.things, step) for view, step in zip(views, shifts, strict=True)
-    ]
-    return tuple(
-        SceneFrame(
-            things=tuple(things[at].values()),
-            actions=tuple(_actions(things, shifts, at)),
-            motion=motion(shifts[at] or 0),
+    things = []
+    for view, step in zip(views, shifts, strict=True):
+        things.append(identities.assign(view.things, step))
+    graphs = []
+    for index, step in enumerate(shifts):
+        graph = SceneFrame(
+            things=tuple(things[index].values()),
+            actions=tuple(_actions(things, shifts, index)),
+            motion=motion(step or 0),
             closed=CLOSED,
         )
-        for at in range(len(views))
-    )
+        graphs.append(graph)
+    return tuple(graphs)
 
 
 def shift(view: View, later: View) -> int | None:
@@ -76,18 +84,18 @@ def shift(view: View, later: View) -> int | None:
 
     At most half of the width; None where no shift lays one skyline over the other.
     """
-    skyline, other = view.skyline, later.skyline
+    skyline = view.skyline
+    other = later.skyline
     width = len(skyline)
     if np.array_equal(skyline, other):
         return 0
     if len(other) != width:
         return None
     # Hills repeat by chance: of shifts that agree alike, the smallest is what a camera does.
-    best = max(
-        range(-width // 2, width // 2 + 1),
-        key=lambda by: (_agreement(skyline, other, by), -abs(by)),
-    )
-    return best if _agreement(skyline, other, best) >= AGREE else None
+    shifts = sorted(range(-width // 2, width // 2 + 1), key=abs)
+    agreements = [_agreement(skyline, other, by) for by in shifts]
+    best = max(agreements)
+    return shifts[agreements.index(best)] if best >= AGREE else None
 
 
 def _agreement(skyline: Int[np.ndarray, " col"], other: Int[np.ndarray, " col"], by: int) -> float:
@@ -118,39 +126,53 @@ class _Identities:
 
     def _former_id(self, thing: VisibleThing, phrases: set[str], step: int | None) -> str:
         """The id of what had another colour here; else the phrase itself."""
+        if step != 0:
+            return thing.phrase
         for key, old in self.before.items():
-            same = old.name == thing.name and step == 0 and old.box == thing.box
-            if same and f"{old.attributes[0]} {old.name}" not in phrases:
+            same = old.name == thing.name and old.box == thing.box
+            if same and phrase(old) not in phrases:
                 return key
         return thing.phrase
 
 
 def _actions(
-    things: Sequence[dict[str, Thing]], shifts: Sequence[int | None], at: int
-) -> list[Action]:
+    things: Sequence[dict[str, Thing]], shifts: Sequence[int | None], index: int
+) -> Iterator[Action]:
     """What is done from the frame before to this one, and what is seen here for the last time."""
-    actions = []
-    for key, thing in things[at].items():
-        verbs: list[str | None] = []
+    before = things[index - 1] if index else None
+    after = things[index + 1] if index + 1 < len(things) else None
+    for key, thing in things[index].items():
         # Only while the camera stands: else things come into view, and leave it, by its turning.
-        if at and shifts[at] == 0 and _is_new(thing, things[at - 1]):
-            verbs.append("appear")
-        if at + 1 < len(things) and shifts[at + 1] == 0 and _is_new(thing, things[at + 1]):
-            verbs.append("disappear")
-        step, before = shifts[at], things[at - 1].get(key) if at else None
-        if before is not None and step is not None and thing.name != HILL:
-            if before.box is not None and thing.box is not None:
-                dx, dy = (round(thing.box[axis] - before.box[axis]) for axis in (0, 1))
-                verbs.append(movement(dx + step, dy))  # in the panorama, not in the view
-            if before.attributes != thing.attributes:
-                verbs.append(f"turn {thing.attributes[0]}")
-        actions += [Action(subject=key, verb=verb) for verb in verbs if verb]
-    return actions
+        if before is not None and shifts[index] == 0 and _is_new(thing, before):
+            yield Action(subject=key, verb="appear")
+        if after is not None and shifts[index + 1] == 0 and _is_new(thing, after):
+            yield Action(subject=key, verb="disappear")
+        if before is not None and key in before:
+            for verb in _changes(before[key], thing, shifts[index]):
+                yield Action(subject=key, verb=verb)
+
+
+def _changes(before: Thing, now: Thing, step: int | None) -> Iterator[str]:
+    """What a shape or wall did between two frames, while the view went by `step` px."""
+    if step is None or now.name == HILL:
+        return
+    if before.box is not None and now.box is not None:
+        dx = round(now.box[0] - before.box[0])
+        dy = round(now.box[1] - before.box[1])
+        verb = movement(dx + step, dy)  # in the panorama, not in the view
+        if verb:
+            yield verb
+    if before.attributes != now.attributes:
+        yield f"turn {now.attributes[0]}"
 
 
 def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
     """Whether it is not among the things of a neighbouring frame, nor behind a wall there."""
-    walls = [other.box for other in others.values() if other.name == WALL]
-    return thing.id not in others and not any(
-        thing.box and wall and relation_holds("inside", thing.box, wall) for wall in walls
-    )
+    if thing.id in others:
+        return False
+    for other in others.values():
+        if other.name != WALL or thing.box is None or other.box is None:
+            continue
+        if relation_holds("inside", thing.box, other.box):
+            return False
+    return True

@@ -24,9 +24,11 @@ WAYS: Mapping[str, tuple[int, int]] = {
 OPPOSITE = {"left": "right", "right": "left", "up": "down", "down": "up"}
 FRAME_SECONDS = 0.5  # from a frame to the next
 
-PHRASES = tuple(f"{colour} {kind}" for colour, kind in product(COLOURS, KINDS))
+PHRASES = tuple(map(" ".join, product(COLOURS, KINDS)))
 # A kind for each colour, in the split `ood` alone.
-HELD_OUT = frozenset(f"{c} {k}" for c, k in zip(COLOURS, KINDS, strict=True))
+HELD_OUT = frozenset(map(" ".join, zip(COLOURS, KINDS, strict=True)))
 FAMILIAR = tuple(phrase for phrase in PHRASES if phrase not in HELD_OUT)
 
-WALL, HILL = "wall", "hill"  # what is no shape: the occluder, and the skyline at the top
+# What is no shape.
+WALL = "wall"  # the occluder
+HILL = "hill"  # the skyline at the top

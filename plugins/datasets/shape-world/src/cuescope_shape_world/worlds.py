@@ -7,16 +7,18 @@ moves by itself while the camera turns. A wall comes and goes in front of one sh
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 
 import numpy as np
 from jaxtyping import Bool, Int
+from numpy.random import Generator
 
 from cuescope_shape_world.pictures import BLOCK, HEIGHT, HORIZON, SIDE, WIDTH
 from cuescope_shape_world.words import COLOURS, HELD_OUT, WAYS
 
 THINGS = 5
-TURN, TURN_STEP = 3, BLOCK  # frames of a turn, px the view goes a frame
+TURN = 3  # frames of a turn
+TURN_STEP = BLOCK  # px that the view goes in a frame of a turn
 STEP = 4  # px that a shape moves a frame
 APART = 2  # px between shapes at least
 MARGIN = 4  # px by which a wall is larger than what it hides
@@ -61,13 +63,21 @@ class World:
         """Whether a wall stands before this shape."""
         behind = np.zeros(len(self.camera), bool)
         for wall in self.walls:
-            behind[wall.first : wall.last + 1] |= wall.hides == index
+            if wall.hides == index:
+                behind[wall.first : wall.last + 1] = True
         return behind
 
+    def visible(self, index: int) -> Bool[np.ndarray, " frame"]:
+        """Whether the picture shows this shape."""
+        return np.asarray(self.in_view(self.lives[index]) & ~self.hidden(index))
 
-def draw_world(
-    rng: np.random.Generator, frames: int, phrases: Sequence[str], held_out: int = 0
-) -> World:
+    def corner(self, index: int, frame: int) -> tuple[int, int]:
+        """Where the upper left corner of this shape is in the view, px."""
+        x, y = self.lives[index].corners[frame].tolist()
+        return x - int(self.camera[frame]), y
+
+
+def draw_world(rng: Generator, frames: int, phrases: Sequence[str], held_out: int = 0) -> World:
     """A world of shapes of these phrases, `held_out` of them from the held-out ones."""
     while True:
         world = _attempt(rng, frames, phrases, held_out)
@@ -78,17 +88,15 @@ def draw_world(
             return _add_wall(rng, world)
 
 
-def _attempt(
-    rng: np.random.Generator, frames: int, phrases: Sequence[str], held_out: int
-) -> World | None:
+def _attempt(rng: Generator, frames: int, phrases: Sequence[str], held_out: int) -> World | None:
     camera = _camera(rng, frames)
     skyline = rng.integers(3, HORIZON - 1, (camera.max() + WIDTH) // BLOCK)
     world = World(camera, skyline, ())
     free = set(phrases)
     for index in range(THINGS):
-        own = free & HELD_OUT if index < held_out else free - HELD_OUT
+        candidates = free & HELD_OUT if index < held_out else free - HELD_OUT
         for _ in range(TRIES):
-            life = _life(rng, camera, sorted(own), sorted(free))
+            life = _life(rng, camera, sorted(candidates), sorted(free))
             if life is not None and _fits(world, life):
                 break
         else:
@@ -98,7 +106,7 @@ def _attempt(
     return world
 
 
-def _camera(rng: np.random.Generator, frames: int) -> Offsets:
+def _camera(rng: Generator, frames: int) -> Offsets:
     """A turn left or right in each stretch of eight frames; from 0 up, in blocks."""
     steps = np.zeros(frames, int)
     for first, end in pairwise(range(0, frames + 1, 8)):
@@ -114,11 +122,13 @@ def stands(camera: Offsets) -> Bool[np.ndarray, " frame"]:
 
 
 def _life(
-    rng: np.random.Generator, camera: Offsets, own: Sequence[str], free: Sequence[str]
+    rng: Generator, camera: Offsets, candidates: Sequence[str], free: Sequence[str]
 ) -> Life | None:
     """A shape that may come late, go early, move, and change its colour for a free one."""
-    frames, still = len(camera), stands(camera)
-    first, last = 0, frames - 1
+    frames = len(camera)
+    still = stands(camera)
+    first = 0
+    last = frames - 1
     if rng.random() < 0.45:
         first = int(rng.choice(np.flatnonzero(still[2 : frames - 3]) + 2))
     if rng.random() < 0.45:
@@ -128,34 +138,42 @@ def _life(
     steps = _steps(rng, still, first, last)
     rests = still & ~steps.any(axis=1)
     fit = np.flatnonzero(rests[first + 1 : last]) + first + 1
-    recoloured = int(rng.choice(fit)) if len(fit) and rng.random() < 0.35 else None
-    phrase = str(rng.choice(own))
-    colour, kind = phrase.split()
-    others = [f"{c} {kind}" for c in COLOURS if c != colour and f"{c} {kind}" in free]
-    if recoloured is None or not others:
-        phrases = (phrase,) * frames
-    else:
-        phrases = (phrase,) * recoloured + (str(rng.choice(others)),) * (frames - recoloured)
-    # Placed where it is seen in one frame at least, and from there moved back and forth.
-    at = int(rng.integers(first, last + 1))
-    view = np.array((camera[at], HORIZON))
+    change = int(rng.choice(fit)) if len(fit) and rng.random() < 0.35 else None
+    phrase = str(rng.choice(candidates))
+    phrases = [phrase] * frames
+    others = _recolour(phrase, free)
+    if change is not None and others:
+        phrases[change:] = [str(rng.choice(others))] * (frames - change)
+    # It is put where one frame at least shows it, and from there moved back and forth.
+    shown = int(rng.integers(first, last + 1))
+    view = np.array((camera[shown], HORIZON))
     corner = view + rng.integers(1, (WIDTH - SIDE, HEIGHT - HORIZON - SIDE))
-    moved = steps.cumsum(axis=0)
+    path = steps.cumsum(axis=0)
     there = np.zeros(frames, bool)
     there[first : last + 1] = True
-    return Life(phrases, corner + moved - moved[at], there)
+    return Life(tuple(phrases), corner + path - path[shown], there)
+
+
+def _recolour(phrase: str, free: Sequence[str]) -> list[str]:
+    """The free phrases of the same kind and another colour."""
+    kind = phrase.split()[1]
+    phrases = [f"{colour} {kind}" for colour in COLOURS]
+    return [other for other in phrases if other != phrase and other in free]
 
 
 def _steps(
-    rng: np.random.Generator, still: Bool[np.ndarray, " frame"], first: int, last: int
+    rng: Generator, still: Bool[np.ndarray, " frame"], first: int, last: int
 ) -> Int[np.ndarray, "frame 2"]:
     """Pixels moved since the frame before: movements while the camera stands."""
     steps = np.zeros((len(still), 2), int)
     for _ in range(int(rng.integers(1, 2 + len(still) // 4))):
-        start, length = int(rng.integers(first + 1, last + 1)), int(rng.integers(2, 6))
-        span = slice(start, min(start + length, last + 1))
-        if still[span].all() and not steps[max(first, start - 1) : span.stop + 1].any():
-            steps[span] = STEP * np.array(WAYS[str(rng.choice(list(WAYS)))])
+        start = int(rng.integers(first + 1, last + 1))
+        length = int(rng.integers(2, 6))
+        stop = min(start + length, last + 1)
+        moves_nearby = steps[max(first, start - 1) : stop + 1].any()
+        if still[start:stop].all() and not moves_nearby:
+            way = str(rng.choice(list(WAYS)))
+            steps[start:stop] = STEP * np.array(WAYS[way])
     return steps
 
 
@@ -166,20 +184,26 @@ def _fits(world: World, life: Life) -> bool:
         return False
     visible = world.in_view(life)
     both = life.there[1:] & life.there[:-1] & stands(world.camera)[1:]
-    if (visible[1:] != visible[:-1])[both].any():
+    changes = visible[1:] != visible[:-1]
+    if changes[both].any():
         return False
-    for phrase in set(life.phrases):  # each colour that it has is seen at some time
-        if not visible[[p == phrase for p in life.phrases]].any():
+    colours_seen = set(compress(life.phrases, visible))
+    if colours_seen != set(life.phrases):
+        return False
+    for other in world.lives:
+        together = life.there & other.there
+        if not _apart(life, other, SIDE + APART)[together].all():
             return False
-    return all(
-        (np.abs(life.corners - other.corners) >= SIDE + APART)
-        .any(axis=1)[life.there & other.there]
-        .all()
-        for other in world.lives
-    )
+    return True
 
 
-def _add_wall(rng: np.random.Generator, world: World) -> World:
+def _apart(life: Life, other: Life, gap: int) -> Bool[np.ndarray, " frame"]:
+    """Whether the corners of the two differ by the gap (px) or more, across or down."""
+    distances = np.abs(life.corners - other.corners)
+    return np.asarray((distances >= gap).any(axis=1))
+
+
+def _add_wall(rng: Generator, world: World) -> World:
     """With a wall for two to four frames in front of a shape, if a place is found for one."""
     frames = len(world.camera)
     for _ in range(TRIES):
@@ -195,26 +219,25 @@ def _hides(world: World, wall: Wall) -> bool:
     """Whether it can stand there: over one shape at rest, clear of all others, camera at rest."""
     life = world.lives[wall.hides]
     span = slice(wall.first - 1, wall.last + 2)
-    rests = (
-        world.in_view(life)[span].all()
-        and (life.corners[span] == life.corners[wall.first]).all()
-        and len(set(life.phrases[span])) == 1
-        and stands(world.camera)[wall.first : wall.last + 2].all()
-    )
-    if not rests:
+    moves = (life.corners[span] != life.corners[wall.first]).any()
+    changes_colour = len(set(life.phrases[span])) > 1
+    camera_stands = stands(world.camera)[wall.first : wall.last + 2].all()
+    if moves or changes_colour or not camera_stands:
+        return False
+    if not world.in_view(life)[span].all():
         return False
     x0, y0, x1, y1 = wall_box(world, wall)
     if x0 < 0 or x1 > WIDTH or y0 < HORIZON + 1 or y1 > HEIGHT:
         return False
-    gap = SIDE + MARGIN + APART
-    others = [other for index, other in enumerate(world.lives) if index != wall.hides]
-    return all(
-        (np.abs(life.corners - o.corners)[span] >= gap).any(axis=1)[o.there[span]].all()
-        for o in others
-    )
+    for index, other in enumerate(world.lives):
+        clear = _apart(life, other, SIDE + MARGIN + APART) | ~other.there
+        if index != wall.hides and not clear[span].all():
+            return False
+    return True
 
 
 def wall_box(world: World, wall: Wall) -> tuple[int, int, int, int]:
     """In the view, px."""
-    x, y = world.lives[wall.hides].corners[wall.first] - (world.camera[wall.first], 0)
-    return int(x) - MARGIN, int(y) - MARGIN, int(x) + SIDE + MARGIN, int(y) + SIDE + MARGIN
+    x, y = world.corner(wall.hides, wall.first)
+    end = SIDE + MARGIN
+    return x - MARGIN, y - MARGIN, x + end, y + end
