@@ -64,30 +64,16 @@ class Session:
         *,
         planning: bool = False,
     ) -> None:
-        self.started, self._clock = datetime.now(UTC), time.perf_counter()
-        self.request, self.cache = request, cache
+        self.started = datetime.now(UTC)
+        self._clock = time.perf_counter()
+        self.request = request
+        self.cache = cache
         self.parts = parts = build_all(request, context, planning)
         self.samples = chosen_samples(parts, request)
         # the method must find the cues by itself
         hidden = tuple(map(without_cues, self.samples))
         self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)
-        self.respond = ModelRunner(
-            identity_of(parts.model.stamp, request.dtype),
-            partial(rebuild_model, request, context)
-            if parts.executor
-            else lambda: parts.model.plugin,
-            cache,
-            batch_size=request.batch_size,
-            repeats=request.repeats,
-            executor=parts.executor.plugin if parts.executor else None,
-            blaming=partial(self._blaming, "model", parts.model.spec),
-            on_progress=self._on_progress,
-            on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
-            planning=planning,
-            keeps_answers=getattr(parts.model.plugin, "keeps_answers", False),
-            name=f"model '{parts.model.spec}'",
-            shared=self._shared,
-        )
+        self.respond = self._model_runner(context, planning)
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),
             options=parts.method.plugin.options,
@@ -98,16 +84,45 @@ class Session:
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,
         )
+        self._verifiers: list[tuple[str, object]] = [(parts.method.spec, parts.method.plugin)]
+        for built in parts.verifiers:
+            self._verifiers.append((built.spec, VerifyOnly(built.plugin)))
         self._manager = pluggy.PluginManager("cuescope")
         self._manager.add_hookspecs(hookspecs)
-        others = [(built.spec, VerifyOnly(built.plugin)) for built in parts.verifiers]
-        self._verifiers = [(parts.method.spec, parts.method.plugin), *others]
-        for plugin in (*observers, *(plugin for _, plugin in self._verifiers)):
-            self._manager.register(plugin)
+        for observer in observers:
+            self._manager.register(observer)
+        for _, verifier in self._verifiers:
+            self._manager.register(verifier)
+
+    def _model_runner(self, context: Context, planning: bool) -> ModelRunner:
+        model = self.parts.model
+        executor = None
+        build_model = partial(getattr, model, "plugin")
+        if self.parts.executor:
+            executor = self.parts.executor.plugin
+            # its workers are other processes: each builds a model of its own
+            build_model = partial(rebuild_model, self.request, context)
+        return ModelRunner(
+            identity_of(model.stamp, self.request.dtype),
+            build_model,
+            self.cache,
+            batch_size=self.request.batch_size,
+            repeats=self.request.repeats,
+            executor=executor,
+            blaming=partial(self._blaming, "model", model.spec),
+            on_progress=self._on_progress,
+            on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
+            planning=planning,
+            keeps_answers=getattr(model.plugin, "keeps_answers", False),
+            name=f"model '{model.spec}'",
+            shared=self._shared,
+        )
 
     def run(self) -> Report:
         """The four hooks, in order."""
-        audit, hook, method = self.audit, self._manager.hook, self.parts.method
+        audit = self.audit
+        hook = self._manager.hook
+        method = self.parts.method
         if not audit.context.planning:  # a plan opens nothing
             self._open_weights()
         self._notify("audit_started")
@@ -120,36 +135,38 @@ class Session:
             self._require_scores(of_hook)
             scores = flatten(of_hook)
             self._reveal_cues()
-            evidence = list(self._verify(features, scores))
+            evidence = tuple(self._verify(features, scores))
             self._note_repeats()
-            own = [item for item in audit.attachments if isinstance(item, Accuracy)]
+            accuracies = self._attachments(Accuracy)
             return Report(
                 title=method.plugin.title,
                 metrics=method.plugin.metrics,
                 notes=audit.notes,
                 features=tuple(features),
                 scores=tuple(scores),
-                evidence=tuple(evidence),
-                tables=tuple(item for item in audit.attachments if isinstance(item, Table)),
-                pictures=tuple(item for item in audit.attachments if isinstance(item, Picture)),
-                contrasts=tuple(item for item in audit.attachments if isinstance(item, Contrast)),
-                accuracy=own[-1] if own else None,
+                evidence=evidence,
+                tables=self._attachments(Table),
+                pictures=self._attachments(Picture),
+                contrasts=self._attachments(Contrast),
+                accuracy=accuracies[-1] if accuracies else None,
                 provenance=self.provenance(),
                 cost=self._cost(),
             )
 
+    def _attachments(self, kind: type[T]) -> tuple[T, ...]:
+        return tuple(item for item in self.audit.attachments if isinstance(item, kind))
+
     def _answer(self, perturbed: Iterable[Trial | Outcome]) -> Sequence[Outcome]:
         """The outcomes of what `perturb` gave, in order; those that it has are not asked again."""
         items = Spool[Any](perturbed, self._shared)
-        known = sum(isinstance(item, Outcome) for item in items)
-        if known == len(items):
+        answered = sum(isinstance(item, Outcome) for item in items)
+        if answered == len(items):
             return items
-        if not known:
+        if answered == 0:
             return self.audit.respond(items)
         trials = Spool((item for item in items if isinstance(item, Trial)), self._shared)
-        answers = iter(self.audit.respond(trials))
-        given = (item if isinstance(item, Outcome) else next(answers) for item in items)
-        return Spool(given, self._shared)
+        answers = self.audit.respond(trials)
+        return Spool(replace_trials(items, answers), self._shared)
 
     def _note_repeats(self) -> None:
         if not getattr(self.parts.model.plugin, "random_answers", False):
@@ -181,18 +198,19 @@ class Session:
 
     def _reveal_cues(self) -> None:
         """From here on a method may look at the answer sheet."""
-        self.audit.samples, dataset = self.samples, self.parts.data.plugin
+        self.audit.samples = self.samples
+        dataset = self.parts.data.plugin
         if isinstance(dataset, HasPlantedCues):
             self.audit.planted_cues = tuple(dataset.planted_cues)
 
     def _verify(self, features: list[Feature], scores: list[Score]) -> Iterator[Evidence]:
         """The method's checks, then each extra verifier's; a failure names the one that failed."""
-        arguments = {"audit": self.audit, "features": features, "scores": scores}
+        plugins = self._manager.get_plugins()
         for spec, verifier in self._verifiers:
             # pluggy would mix all evidence, and run the last one first
-            others = [plugin for plugin in self._manager.get_plugins() if plugin is not verifier]
+            verify = self._manager.subset_hook_caller("verify", plugins - {verifier})
             with self._blaming("method", spec):
-                yield from flatten(self._manager.subset_hook_caller("verify", others)(**arguments))
+                yield from flatten(verify(audit=self.audit, features=features, scores=scores))
 
     def finish(self, report: Report) -> None:
         """Notify the observers that the report is stored."""
@@ -227,9 +245,8 @@ class Session:
 
     def provenance(self) -> Provenance:
         """Where the report comes from."""
-        request, parts = self.request, self.parts
-        # only what ran: an installed library changes nothing
-        libraries = [name for name in ("torch", "faiss", "open_clip") if name in sys.modules]
+        request = self.request
+        parts = self.parts
         return Provenance(
             method=parts.method.stamp,
             model=parts.model.stamp,
@@ -243,15 +260,25 @@ class Session:
             labels=self.audit.labels,
             device=str(getattr(parts.model.plugin, "device", request.device)),  # what "auto" became
             dtype=request.dtype,
-            versions={
-                "python": platform.python_version(),
-                **{dist: version_with_code(dist) for dist in ("cuescope", "cuescope-sdk")},
-                "numpy": version("numpy"),
-                **{name: str(sys.modules[name].__version__) for name in libraries},
-            },
+            versions=library_versions(),
             command=request.command,
             started=self.started.isoformat(timespec="seconds"),
         )
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of all that may have had a part in an audit."""
+    versions = {
+        "python": platform.python_version(),
+        "cuescope": version_with_code("cuescope"),
+        "cuescope-sdk": version_with_code("cuescope-sdk"),
+        "numpy": version("numpy"),
+    }
+    for name in ("torch", "faiss", "open_clip"):
+        # only what ran: an installed library changes nothing
+        if name in sys.modules:
+            versions[name] = str(sys.modules[name].__version__)
+    return versions
 
 
 def identity_of(stamp: PluginStamp, dtype: str) -> str:
@@ -260,6 +287,15 @@ def identity_of(stamp: PluginStamp, dtype: str) -> str:
         raise PluginError(f"model {stamp.spec} broke its contract", expected="a fingerprint")
     # code too: preprocessing is no weight
     return digest(stamp.fingerprint, stamp.dist, stamp.version, stamp.code, dtype)
+
+
+def replace_trials(
+    items: Iterable[Trial | Outcome], answers: Iterable[Outcome]
+) -> Iterator[Outcome]:
+    """The items, with the next answer in the place of each trial."""
+    next_answer = iter(answers)
+    for item in items:
+        yield item if isinstance(item, Outcome) else next(next_answer)
 
 
 def flatten(results: Iterable[Iterable[T]]) -> list[T]:
