@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit
 
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Groups, gap_test, gap_weights, smallest_ranked_gap
 from cuescope_spurlens.scores import set_aside, spurious_gap_interval
-from cuescope_spurlens.spuriosity.chance import gap_test, gap_weights, smallest_gap
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.sizes import doubtful_labels, size_strata
 from cuescope_spurlens.spuriosity.units import unit_means
@@ -197,8 +196,7 @@ def audit(images: Images, rng: np.random.Generator, k: int = K, *, beside: bool 
         return Found(found, gap, np.empty(0), None)
     sides = zip(top, bottom, strict=True)
     ends = [spurious_gap_interval(rates[up], rates[down], 0.95) for up, down in sides]
-    critical = float(np.quantile(test.maxima, 1 - LEVEL))
-    limit = smallest_gap(rates, top.shape[1], critical, rng, lowers=True)
+    limit = smallest_ranked_gap(rates, top.shape[1], test.critical(LEVEL), rng, lowers=True)
     return Found(found, gap, np.array([low <= 0 <= high for low, high in ends]), limit)
 
 

@@ -11,7 +11,7 @@ import pytest
 from cuescope_cuebench.findings import read_findings
 from cuescope_cuebench.matching import Sheet, is_planted
 from cuescope_cuebench.planted.painting import PAINTED, painted
-from cuescope_cuebench.tables import auroc, precision
+from cuescope_cuebench.tables import auroc_of_cases, precision
 from cuescope_cuebench.zoo import zoo
 from cuescope_sdk import Context, Feature, Frame, Occurrence, UserError
 
@@ -196,5 +196,5 @@ def test_grades_by_hand() -> None:
     assert precision([True, False, True], 1) == 1
     assert precision([True, False], 10) == 0.5
     assert precision([], 10) == 0
-    assert auroc([(True, 0.9), (True, None), (False, 0.5), (False, 0.1)]) == 0.5
-    assert auroc([(True, 0.9)]) is None
+    assert auroc_of_cases([(True, 0.9), (True, None), (False, 0.5), (False, 0.1)]) == 0.5
+    assert auroc_of_cases([(True, 0.9)]) is None

@@ -10,7 +10,7 @@ from cuescope_confirm import asking, measuring
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, _Maker
 from cuescope_confirm.locating.linear import Linear, PatchModel, Region, Training, learn_region
-from cuescope_confirm.scores import Decision, auroc, corrected, decide, effect_of, enough, rule
+from cuescope_confirm.scores import Decision, corrected, decide, effect_of, enough, rule
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.interventions import Case, Localisation, LocatedCue, Place
 from cuescope_sdk.statistics import Groups
@@ -171,12 +171,6 @@ def test_enough_is_enough() -> None:
         found += effect.p_value <= 0.05 / tests
     assert found >= 150
     assert n < 100
-
-
-def test_auroc_counts_pairs() -> None:
-    scores, shows = np.array([1.0, 2, 2, 3]), np.array([False, True, False, True])
-    assert auroc(scores, shows) == pytest.approx(3.5 / 4)
-    assert auroc(scores, np.full(4, True)) is None
 
 
 def test_a_gap_is_told_within_labels() -> None:

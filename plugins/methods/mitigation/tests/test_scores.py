@@ -7,13 +7,12 @@ from cuescope_mitigation.measuring import Verdict, verdict_of
 from cuescope_mitigation.scores import (
     Change,
     answer_shift,
-    bootstrap_weights,
     change,
     gap_change,
     shuffle_within,
     worst_change,
 )
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Groups, bootstrap_weights
 
 RNG = np.random.default_rng
 

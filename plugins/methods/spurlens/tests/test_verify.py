@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Detection, Evidence, Frame, Report, UserError, generator
+from cuescope_sdk.statistics import gap_test, gap_weights
 from cuescope_sdk.testing import Setup
 from cuescope_spurlens import SpurLens
 from cuescope_spurlens.scores import Apart, spurious_gap_interval
-from cuescope_spurlens.spuriosity.chance import gap_test, gap_weights
 from cuescope_spurlens.verify import check_other_images
 
 Audited = Callable[..., Report]

@@ -13,6 +13,7 @@ from cuescope_sdk.statistics._association import (
     group_means as group_means,
     tests_of_draws as tests_of_draws,
 )
+from cuescope_sdk.statistics._correlation import pearson_interval as pearson_interval
 from cuescope_sdk.statistics._groups import (
     FEW as FEW,
     Groups as Groups,
@@ -24,6 +25,7 @@ from cuescope_sdk.statistics._intervals import (
     change_interval as change_interval,
     gap_intervals as gap_intervals,
     mean_interval as mean_interval,
+    student_interval as student_interval,
 )
 from cuescope_sdk.statistics._misclassification import (
     Rate as Rate,
@@ -31,10 +33,12 @@ from cuescope_sdk.statistics._misclassification import (
 )
 from cuescope_sdk.statistics._paired import PairedFlips as PairedFlips, paired_flips as paired_flips
 from cuescope_sdk.statistics._permutation import (
+    agreement_p_values as agreement_p_values,
     chance_accuracy as chance_accuracy,
     change_p_value as change_p_value,
     gap_p_values as gap_p_values,
     step_down_max as step_down_max,
+    stratified_change_p_value as stratified_change_p_value,
 )
 from cuescope_sdk.statistics._placement import (
     deal_places as deal_places,
@@ -44,16 +48,39 @@ from cuescope_sdk.statistics._placement import (
 )
 from cuescope_sdk.statistics._power import (
     detectable as detectable,
+    exceeds_power as exceeds_power,
     gap_power as gap_power,
     limit_of_detection as limit_of_detection,
+    samples_for_change as samples_for_change,
     smallest_effect as smallest_effect,
+    smallest_flip_share as smallest_flip_share,
     smallest_gap as smallest_gap,
+    smallest_with_power as smallest_with_power,
+    split_quantiles as split_quantiles,
+)
+from cuescope_sdk.statistics._ranked_gaps import (
+    GapTest as GapTest,
+    gap_test as gap_test,
+    gap_weights as gap_weights,
+    maxima_p_values as maxima_p_values,
+    random_maxima as random_maxima,
+    shuffled_gaps as shuffled_gaps,
+    smallest_ranked_gap as smallest_ranked_gap,
+)
+from cuescope_sdk.statistics._ranks import (
+    auroc as auroc,
+    mann_whitney_p_value as mann_whitney_p_value,
+    matched_auroc as matched_auroc,
+    rank_correlation as rank_correlation,
+    rank_correlation_interval as rank_correlation_interval,
 )
 from cuescope_sdk.statistics._resampling import (
+    bootstrap_weights as bootstrap_weights,
     monte_carlo_p_value as monte_carlo_p_value,
     percentile_interval as percentile_interval,
     permutation_p_value as permutation_p_value,
     portions as portions,
+    weighted_means as weighted_means,
 )
 from cuescope_sdk.statistics._tests import (
     accuracy_gap_p_value as accuracy_gap_p_value,
@@ -64,4 +91,20 @@ from cuescope_sdk.statistics._tests import (
     exceeds_rate_p_value as exceeds_rate_p_value,
     holm as holm,
     overlap_p_value as overlap_p_value,
+)
+from cuescope_sdk.statistics._unseen import (
+    lower_mean_p_value as lower_mean_p_value,
+    most_by_chance as most_by_chance,
+    most_unseen as most_unseen,
+)
+from cuescope_sdk.statistics._weighted_means import (
+    MarginTest as MarginTest,
+    WeightedMeans as WeightedMeans,
+    interval_p_value as interval_p_value,
+)
+from cuescope_sdk.statistics._weighted_tests import (
+    can_pass as can_pass,
+    joined_p_values_of_others as joined_p_values_of_others,
+    least_gap_p_value as least_gap_p_value,
+    weighted_q_values as weighted_q_values,
 )

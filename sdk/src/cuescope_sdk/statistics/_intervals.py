@@ -84,6 +84,21 @@ def change_interval(
     return largest * float(low[0]), largest * float(high[0])
 
 
+def student_interval(
+    values: Float[np.ndarray, " item"], *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Interval of the mean of independent numbers without bounds (Student, 1908).
+
+    Raises ValueError for fewer than two numbers, which have no spread.
+    """
+    count = len(values)
+    if count < 2:
+        raise ValueError(f"expected two numbers or more, got {count}")
+    reach = float(stats.t.ppf((1 + confidence) / 2, count - 1) * stats.sem(values))
+    mean = float(np.mean(values))
+    return mean - reach, mean + reach
+
+
 def bca_interval(
     figure: Callable[[Int[np.ndarray, " sample"]], float | None],
     groups: Groups,

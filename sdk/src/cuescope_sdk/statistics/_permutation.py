@@ -1,5 +1,6 @@
 """Tests that permute what was drawn together: whole groups, within strata."""
 
+from collections.abc import Callable
 from itertools import chain, permutations, product
 from math import factorial, prod
 from typing import Literal
@@ -9,7 +10,8 @@ from jaxtyping import Bool, Float, Int, Shaped
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import Groups
-from cuescope_sdk.statistics._tests import accuracy_gap_p_value
+from cuescope_sdk.statistics._resampling import permutation_p_value
+from cuescope_sdk.statistics._tests import accuracy_gap_p_value, overlap_p_value
 
 Alternative = Literal["two-sided", "greater", "less"]
 ALL_ORDERS = 10_000  # so many are tried one by one
@@ -171,6 +173,52 @@ def change_p_value(
     if alternative == "less":
         return share(-totals, -float(observed))
     return share(np.abs(totals), abs(float(observed)))
+
+
+def stratified_change_p_value(
+    change: Float[np.ndarray, " sample"],
+    stratum: Int[np.ndarray, " sample"],
+    groups: Groups,
+    rng: np.random.Generator,
+) -> float:
+    """`change_p_value` of one stratum; of several the smallest, times their number (Bonferroni).
+
+    In a mean over strata one can lose what another wins, which one test of all would not see.
+    """
+    parts = [stratum == level for level in np.unique(stratum)]
+    p_values = [change_p_value(change[part], groups.take(part), rng) for part in parts]
+    return min(1.0, len(parts) * min(p_values))
+
+
+def agreement_p_values(
+    given: Int[np.ndarray, " sample"],
+    label: Int[np.ndarray, " sample"],
+    stratum: Int[np.ndarray, " sample"],
+    rng: np.random.Generator,
+    *,
+    resamples: int = 2000,
+) -> tuple[float, float]:
+    """One-sided p-values that answers know nothing of the labels: theirs, and the best there is.
+
+    Among all orders of the labels, so that it holds however often each answer is given. Of two
+    answers this is the exact test of Fisher (1935), of more a permutation test of the mean over
+    strata. The best is what the test gives where all is right: above the level there are too few
+    samples to tell.
+    """
+    if max(label.max(), given.max()) <= 1:
+        # With the overlap rises every mean of the two recalls, so it is exact for all of them.
+        is_yes = label == 1
+        return overlap_p_value(is_yes, given == 1), overlap_p_value(is_yes, is_yes)
+    # Each label weighs as much as in the mean, less the constant number of strata.
+    weight = 1 / np.bincount(stratum)[stratum]
+
+    def agreement(answers: Int[np.ndarray, " sample"]) -> Callable[..., float]:
+        return lambda order: float(weight[order][answers == label[order]].sum())
+
+    # the same orders for the answers and for the best
+    orders = [rng.permutation(len(label)) for _ in range(resamples)]
+    answered = permutation_p_value(agreement(given), orders)
+    return answered, permutation_p_value(agreement(label), orders)
 
 
 def chance_accuracy(

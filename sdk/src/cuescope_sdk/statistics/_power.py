@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._permutation import _Orders
@@ -67,13 +67,63 @@ def smallest_gap(
 ) -> float | None:
     """The smallest drop of accuracy found with `power`; None where none is that large."""
 
-    def lacking(drop: float) -> float:
-        found = gap_power(drop, n_with, n_without, rate, threshold, design_effect=design_effect)
-        return found - power
+    def power_of(drop: float) -> float:
+        return gap_power(drop, n_with, n_without, rate, threshold, design_effect=design_effect)
 
-    if rate <= 0 or lacking(rate) < 0:
+    return smallest_with_power(power_of, rate, power=power) if rate > 0 else None
+
+
+def smallest_with_power(
+    power_of: Callable[[float], float], largest: float, *, power: float = 0.8
+) -> float | None:
+    """The smallest effect up to `largest` that is found with `power`; None where none is.
+
+    To a thousandth, by root finding (Brent, 1973): `power_of` rises with the effect.
+    """
+
+    def lacking(effect: float) -> float:
+        return power_of(effect) - power
+
+    if lacking(largest) < 0:
         return None
-    return float(optimize.brentq(lacking, 0.0, rate, xtol=1e-3))
+    return float(optimize.brentq(lacking, 0.0, largest, xtol=1e-3))
+
+
+def exceeds_power(drop: float, n_with: float, n_without: float, rate: float, least: float) -> float:
+    """Chance that a drop of accuracy, as measured, is above `least`.
+
+    Accuracy is `rate` without a cue and `rate - drop` with it; their difference is taken as normal.
+    """
+    variance = rate * (1 - rate) / n_without + (rate - drop) * (1 - rate + drop) / n_with
+    return float(stats.norm.cdf((drop - least) / max(np.sqrt(variance), 1e-9)))
+
+
+def split_quantiles(total: int, marked: int, drawn: int, shares: Sequence[float]) -> list[float]:
+    """Quantiles of how many of the marked are among those drawn (hypergeometric)."""
+    return list(stats.hypergeom(total, marked, drawn).ppf(shares).tolist())
+
+
+def smallest_flip_share(count: float, level: float, *, power: float = 0.8) -> float | None:
+    """The share of answers that must be lost, winning none, to be significant with this power.
+
+    McNemar's test (1947) of m lost answers and none won has p = 2 / 2**m, and how many of them are
+    lost is binomial (Clopper and Pearson, 1934). None where even all lost would not do.
+    """
+    needed = int(np.ceil(1 - np.log2(level)))
+    if count < needed:
+        return None
+    return float(special.betaincinv(needed, count - needed + 1, power))
+
+
+def samples_for_change(effect: float, threshold: float, *, power: float = 0.8) -> int:
+    """How many samples show a mean change of `effect` at a one-sided level with this power.
+
+    By the normal approximation (Cohen, 1988), reckoned with answers that either change wholly or
+    not at all, which vary most. `effect` lies above 0, up to 1.
+    """
+    reach = float(stats.norm.isf(threshold) + stats.norm.isf(1 - power))
+    variance = effect * (1 - effect)
+    return int(np.ceil(reach**2 * variance / effect**2)) + 1
 
 
 def limit_of_detection(

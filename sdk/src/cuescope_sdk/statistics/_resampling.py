@@ -7,10 +7,13 @@ a time, so a seed gives the same interval on every machine.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+
+from cuescope_sdk.statistics._groups import Groups
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
 DRAWS = 4000  # of a permutation test
+RESAMPLES = 2000  # of a bootstrap
 TIE = 1e-12  # equal sums in another order differ by rounding, and must count as equal
 
 
@@ -42,10 +45,37 @@ def percentile_interval(
     confidence: float,
     value: float | None = None,
 ) -> tuple[float, float]:
-    """The same of one figure; `value`, where it is given, lies within it."""
-    low, high = percentiles(np.asarray(draws), confidence).tolist()
+    """The same of one figure; `value`, where it is given, lies within it.
+
+    Draws that have no value (NaN) are left out. Raises ValueError where none has.
+    """
+    figures = np.asarray(draws)
+    figures = figures[~np.isnan(figures)]
+    if not len(figures):
+        raise ValueError("expected draws with a value, got none: draw more, or of more samples")
+    low, high = percentiles(figures, confidence).tolist()
     # Rounding may leave the figure itself outside by one part in 1e16 where all draws are alike.
     return (low, high) if value is None else (min(low, value), max(high, value))
+
+
+def bootstrap_weights(
+    groups: Groups, rng: np.random.Generator, draws: int = RESAMPLES
+) -> Float[np.ndarray, "draw sample"]:
+    """How often each sample is drawn when whole groups are drawn with replacement (Efron, 1979)."""
+    chances = np.full(groups.count, 1 / groups.count)
+    counts = rng.multinomial(groups.count, chances, size=draws)
+    return counts[:, groups.codes].astype(np.float32)
+
+
+def weighted_means(
+    values: Float[np.ndarray, " sample"],
+    among: Bool[np.ndarray, " sample"],
+    weights: Float[np.ndarray, "draw sample"],
+) -> Float[np.ndarray, " draw"]:
+    """The mean of each draw among some of the samples, NaN where it drew none of them."""
+    totals = weights[:, among].sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(weights[:, among] @ values[among] / totals)
 
 
 # ---------------------------------------------------------------------------------- permutations

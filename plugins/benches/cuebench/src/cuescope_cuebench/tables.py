@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from cuescope_cuebench.sheet_methods import SHEET
 from cuescope_cuebench.zoo import Configuration
 from cuescope_sdk import Cell, Table
+from cuescope_sdk.statistics import auroc
 
 LEAST_USE = 0.1  # `confirm` takes an effect below it for none: a cause does more, a decoy less
 ON = "confirm on "
@@ -113,8 +113,8 @@ def promises(cases: Sequence[tuple[Result, str]]) -> dict[str, tuple[float | Non
     decoys = [tested for _, tested, causal in known if not causal]
     count = f"{len(causes)} causes, {len(decoys)} decoys"
     values = (
-        (auroc([(causal, tested["best"]) for _, tested, causal in known]), count),
-        (auroc([(causal, found["best"]) for found, _, causal in known]), count),
+        (auroc_of_cases([(causal, tested["best"]) for _, tested, causal in known]), count),
+        (auroc_of_cases([(causal, found["best"]) for found, _, causal in known]), count),
         _called(decoys),
         _called(causes),
         _called([tested for tested in causes if tested.get("enough")]),
@@ -128,14 +128,11 @@ def _called(cases: Sequence[Mapping[str, Any]]) -> tuple[float | None, str]:
     return (called / len(cases) if cases else None), f"{called} of {len(cases)}"
 
 
-def auroc(cases: Sequence[tuple[bool, float | None]]) -> float | None:
+def auroc_of_cases(cases: Sequence[tuple[bool, float | None]]) -> float | None:
     """The chance that a cause scores above a decoy; no score is below every score."""
-    causal = np.array([is_cause for is_cause, _ in cases], bool)
-    yes, no = int(causal.sum()), int((~causal).sum())
-    if not yes or not no:
-        return None
-    ranks = stats.rankdata([-np.inf if score is None else score for _, score in cases])
-    return float((ranks[causal].sum() - yes * (yes + 1) / 2) / (yes * no))
+    is_cause = np.array([cause for cause, _ in cases], bool)
+    scores = [-np.inf if score is None else score for _, score in cases]
+    return auroc(np.array(scores, float), is_cause)
 
 
 # ------------------------------------------------------------------------------------- auditors
@@ -161,7 +158,7 @@ def auditor_table(results: Sequence[Result], names: Sequence[str]) -> Table:
             len(causes),
             _mean([precision(grades["hits"], 1) for grades in causes]),
             _mean([precision(grades["hits"], 10) for grades in causes]),
-            auroc(scored),
+            auroc_of_cases(scored),
             _mean([grades["detected"] for grades in causes]),
             _mean([grades["detected"] for grades in of_role["decoy"]]),
             _mean([grades["alarm"] for grades in of_role["null"]]),

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
-from scipy import stats
+from jaxtyping import Float
 
 from cuescope_sdk.statistics import (
     Groups,
@@ -14,6 +13,7 @@ from cuescope_sdk.statistics import (
     gap_p_values,
     holm,
     mean_above_zero_p_value,
+    samples_for_change,
 )
 
 Decision = Literal["confirms", "placebo does as much", "undecided"]
@@ -165,22 +165,10 @@ def rule(
     return Ruling("cannot tell", missing=POWER)
 
 
-def auroc(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float | None:
-    """The chance that a positive scores higher than another one (Mann and Whitney, 1947)."""
-    yes, no = int(positive.sum()), int((~positive).sum())
-    if not yes or not no:
-        return None
-    ranks = stats.rankdata(scores)
-    return float((ranks[positive].sum() - yes * (yes + 1) / 2) / (yes * no))
-
-
 def enough(effect: float, tests: int, *, level: float, power: float = 0.8) -> int:
-    """How many changed samples show a mean change of `effect` with this power, after correction.
-
-    Reckoned with answers that either change wholly or not at all, which vary most.
-    """
-    reach = float(stats.norm.isf(level / max(tests, 1)) + stats.norm.isf(1 - power))
-    return int(np.ceil(reach**2 * effect * (1 - effect) / effect**2)) + 1
+    """How many changed samples show a mean change of `effect` with this power, after correction."""
+    threshold = level / max(tests, 1)
+    return samples_for_change(effect, threshold, power=power)
 
 
 def attributable(

@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_mitigation.options import MitigationOptions
-from cuescope_mitigation.scores import Change, bootstrap_weights, change, gap_change, worst_change
+from cuescope_mitigation.scores import Change, change, gap_change, worst_change
 from cuescope_mitigation.trials import Comparison, Cue
 from cuescope_sdk import Audit
+from cuescope_sdk.statistics import bootstrap_weights
 
 Verdict = Literal[
     "helps", "no gain shown", "harms", "only moves answers", "not the cue", "not tried", "too few"

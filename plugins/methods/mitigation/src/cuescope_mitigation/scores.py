@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import percentile_interval, weighted_means
 
-DRAWS = 2000  # of the bootstrap
 STEPS = 400  # of the search for a shift
 
 
@@ -27,32 +26,6 @@ class Change:
         return self.after - self.before
 
 
-def bootstrap_weights(
-    groups: Groups, rng: np.random.Generator, draws: int = DRAWS
-) -> Float[np.ndarray, "draw sample"]:
-    """How often each sample is drawn when whole groups are drawn with replacement."""
-    counts = rng.multinomial(groups.count, np.full(groups.count, 1 / groups.count), size=draws)
-    return counts[:, groups.codes].astype(np.float32)
-
-
-def weighted_mean(
-    values: Float[np.ndarray, " sample"],
-    among: Bool[np.ndarray, " sample"],
-    weights: Float[np.ndarray, "draw sample"],
-) -> Float[np.ndarray, " draw"]:
-    """The mean of each draw among some of the samples, NaN where it drew none of them."""
-    totals = weights[:, among].sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(weights[:, among] @ values[among] / totals)
-
-
-def interval(draws: Float[np.ndarray, " draw"], confidence: float) -> tuple[float, float]:
-    """The percentile interval, without the draws that have no value."""
-    tail = (1 - confidence) / 2
-    low, high = np.nanquantile(draws, (tail, 1 - tail))
-    return float(low), float(high)
-
-
 def change(
     before: Float[np.ndarray, " sample"],
     after: Float[np.ndarray, " sample"],
@@ -61,7 +34,7 @@ def change(
     confidence: float,
 ) -> Change:
     """The mean before and after among some of the samples, each of which is its own pair."""
-    low, high = interval(weighted_mean(after - before, among, weights), confidence)
+    low, high = percentile_interval(weighted_means(after - before, among, weights), confidence)
     return Change(
         float(before[among].mean()), float(after[among].mean()), low, high, int(among.sum())
     )
@@ -76,8 +49,8 @@ def gap_change(
     confidence: float,
 ) -> Change:
     """Accuracy without the cue minus with it, before and after; the interval is that of after."""
-    after_draws = weighted_mean(after, without, weights) - weighted_mean(after, present, weights)
-    low, high = interval(after_draws, confidence)
+    after_draws = weighted_means(after, without, weights) - weighted_means(after, present, weights)
+    low, high = percentile_interval(after_draws, confidence)
     return Change(
         float(before[without].mean() - before[present].mean()),
         float(after[without].mean() - after[present].mean()),
@@ -105,13 +78,13 @@ def worst_change(
         return None
 
     def lowest(values: Float[np.ndarray, " sample"]) -> Float[np.ndarray, " draw"]:
-        rows = [weighted_mean(values, cells == cell, weights) for cell in large]
+        rows = [weighted_means(values, cells == cell, weights) for cell in large]
         return np.asarray(np.nanmin(np.stack(rows), axis=0))
 
     def observed(values: Float[np.ndarray, " sample"]) -> float:
         return float(min(values[cells == cell].mean() for cell in large))
 
-    low, high = interval(lowest(after) - lowest(before), confidence)
+    low, high = percentile_interval(lowest(after) - lowest(before), confidence)
     worst = min(large, key=lambda cell: before[cells == cell].mean())
     return Change(observed(before), observed(after), low, high, int(sizes[worst]))
 

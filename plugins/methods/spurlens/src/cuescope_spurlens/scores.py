@@ -7,18 +7,21 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import Groups, benjamini_hochberg, gap_intervals, holm
+from cuescope_sdk.statistics import (
+    GapTest,
+    Groups,
+    benjamini_hochberg,
+    gap_intervals,
+    gap_test,
+    gap_weights,
+    holm,
+    maxima_p_values,
+    random_maxima,
+    smallest_ranked_gap,
+)
 from cuescope_spurlens.answers import Answers, ask_more, read_answers, yes_probabilities, yes_rates
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.spuriosity.cases import Case
-from cuescope_spurlens.spuriosity.chance import (
-    GapTest,
-    gap_test,
-    gap_weights,
-    p_values,
-    random_maxima,
-    smallest_gap,
-)
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes, object_sizes, size_strata
 from cuescope_spurlens.spuriosity.units import unit_means
 from cuescope_spurlens.trials import Study, build_study
@@ -261,10 +264,9 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
         words: _test(audit, sure, gap_weights(top, bottom, units.count, kept), stratum, draws, case)
         for words, stratum, kept in set_aside(strata, case.kept_units(case.asked_rows))
     }
-    critical = float(
-        np.quantile(list(tests.values())[-1].maxima, 1 - options.level / len(study.cases))
-    )
-    limit = smallest_gap(
+    deciding = list(tests.values())[-1]
+    critical = deciding.critical(options.level / len(study.cases))
+    limit = smallest_ranked_gap(
         sure,
         case.k,
         critical,
@@ -305,7 +307,7 @@ def _test(
     if options.null == "shuffled-answers":
         return test
     maxima = random_maxima(rates, len(weights), case.k, draws, rng)
-    return replace(test, p_value=p_values(weights @ rates - test.by_strata, maxima))
+    return replace(test, p_value=maxima_p_values(weights @ rates - test.by_strata, maxima))
 
 
 def unit_strata(sizes: ObjectSizes | None, units: Groups) -> Int[np.ndarray, " unit"] | None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer
 from cuescope_sdk.data import independent_samples
+from cuescope_sdk.statistics import gap_test, gap_weights
 from cuescope_spurlens.checks.descriptions import attach_descriptions
 from cuescope_spurlens.checks.human_labels import HumanLabels, check_human_labels
 from cuescope_spurlens.checks.probe import check_encoder
@@ -15,7 +16,6 @@ from cuescope_spurlens.figures import attach_curves
 from cuescope_spurlens.mitigations import attach_mitigations
 from cuescope_spurlens.report import explain
 from cuescope_spurlens.scores import CaseResult, Results, largest_k, score_study
-from cuescope_spurlens.spuriosity.chance import gap_test, gap_weights
 from cuescope_spurlens.trials import Study, build_study
 
 # Of a class; ten well-known test sets have 3.3% on average (Northcutt et al., 2021).

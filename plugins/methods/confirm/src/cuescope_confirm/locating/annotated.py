@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Bool
 
 from cuescope_confirm.asking import has_kind, kind_of_background
-from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Audit, Detection, Frame, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.interventions import Localisation, LocatedCue, Place, open_frame
+from cuescope_sdk.statistics import auroc
 from cuescope_sdk.tools import cached_detector
 
 Masks = tuple[Bool[np.ndarray, "_row _col"], ...]

@@ -9,8 +9,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 
 from cuescope_confirm.locating.annotated import balanced_threshold
-from cuescope_confirm.scores import auroc
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Groups, matched_auroc
 
 FOLDS = 4
 SPARED = 0.95  # share of the patches of frames without the cue that is not taken for it
@@ -56,16 +55,7 @@ class Training:
 
     def matched_auroc(self, scores: Float[np.ndarray, " frame"]) -> float | None:
         """The AUROC within labels, by how many frames show the cue there."""
-        values, sizes = [], []
-        for label in np.unique(self.labels):
-            own = self.labels == label
-            value = auroc(scores[own], self.shows[own])
-            if value is not None:
-                values.append(value)
-                sizes.append(int(min(self.shows[own].sum(), (~self.shows[own]).sum())))
-        if not values:
-            return auroc(scores, self.shows)
-        return float(np.average(values, weights=sizes))
+        return matched_auroc(scores, self.shows, self.labels)
 
 
 @dataclass(frozen=True, eq=False)

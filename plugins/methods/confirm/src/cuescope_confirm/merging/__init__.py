@@ -38,11 +38,10 @@ from cuescope_confirm.locating.learned import FrameId, colours, embeddings
 from cuescope_confirm.locating.linear import Linear, Training, fit
 from cuescope_confirm.merging.modalities import NO_CUE, PLACES, modalities, no_cues, place_of
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Audit, Occurrence
 from cuescope_sdk.interventions import GOOD_AUROC
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Groups, auroc
 
 SAME = 0.5  # of the smaller region must be in both, as in `compare --consensus`
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue

@@ -6,11 +6,10 @@ from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, field_validator
-from scipy import stats
 
 from cuescope_sdk import Audit, Evidence, LabelItem, StoredRun, UserError, nearest
 from cuescope_sdk.data import read_csv
-from cuescope_sdk.statistics import Groups, correlation_interval, mean_interval
+from cuescope_sdk.statistics import Groups, mean_interval, pearson_interval
 from cuescope_spurlens.figures import side_rows
 from cuescope_spurlens.questions import WITH, WITHOUT, with_article
 from cuescope_spurlens.scores import CaseResult, Results, spurious_gap_interval
@@ -199,9 +198,7 @@ def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
         nothing = f"no cue has {LEAST} labelled images with it, and as many without"
         return Evidence(check=check, verdict="inconclusive", n=len(gaps), detail=pairs or nothing)
     # Correlated, not subtracted: people's gaps are over other images, so their size differs.
-    pearson = stats.pearsonr(*zip(*gaps, strict=True))
-    r = float(pearson.statistic)
-    low, high = correlation_interval(r, len(gaps)) if len(gaps) > 3 else (-1.0, 1.0)
+    r, low, high = pearson_interval(*np.array(gaps, dtype=float).T)
     return Evidence(
         check=check,
         verdict="supported" if low > 0 else "refuted" if high < PEARSON else "inconclusive",

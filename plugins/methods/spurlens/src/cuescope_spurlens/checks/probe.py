@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import stats
 
 from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Table, Trial
 from cuescope_sdk.report import Line, line_chart
-from cuescope_sdk.statistics import correlation_interval
+from cuescope_sdk.statistics import pearson_interval, student_interval
 from cuescope_spurlens.scores import CaseResult, Results
 from cuescope_spurlens.spuriosity.detections import objects_of, samples_by_key
 from cuescope_spurlens.tables import make_table
@@ -170,7 +169,7 @@ def _compare_gaps(own: Sequence[float], of_probe: Sequence[float]) -> Evidence:
         detail = f"{len(own)} classes have a finding in recognition; 3 are needed"
         return Evidence(check=check, verdict="inconclusive", detail=detail, n=len(own))
     mean = float(np.mean(of_probe))
-    low, high = stats.ttest_1samp(of_probe, 0).confidence_interval()
+    low, high = student_interval(np.array(of_probe))
     detail = (
         f"the probe's mean gap is {mean:.2f} [{low:.2f}, {high:.2f}] over the {len(own)} classes "
         f"with a finding, the model's is {np.mean(own):.2f}; refuted where the probe's is surely "
@@ -207,8 +206,7 @@ def _correlation(pairs: Sequence[tuple[CaseResult, ProbeRates]]) -> list[str]:
     gaps = np.array([(result.gap[result.strongest], rates.gap) for result, rates in pairs])
     if len(gaps) < 3 or np.ptp(gaps, axis=0).min() == 0:
         return []
-    r = float(np.corrcoef(gaps.T)[0, 1])
-    low, high = correlation_interval(r, len(gaps)) if len(gaps) > 3 else (-1.0, 1.0)
+    r, low, high = pearson_interval(*gaps.T)
     return [f"Correlation of the gaps of model and probe: {r:.2f} [{low:.2f}, {high:.2f}]."]
 
 

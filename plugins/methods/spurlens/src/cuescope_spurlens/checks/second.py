@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Int
-from scipy import stats
 
 from cuescope_sdk import Audit, Cell, Detector, Evidence, Proposer, SentenceEncoder
 from cuescope_sdk.language import BagOfWords, filter_proposals
-from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk.statistics import Groups, gap_test, gap_weights, mean_interval, rank_correlation
 from cuescope_spurlens.answers import ask_more, yes_probabilities, yes_rates
 from cuescope_spurlens.checks.human_labels import verdict_of_share
 from cuescope_spurlens.options import SpurLensOptions
@@ -22,7 +21,6 @@ from cuescope_spurlens.scores import (
     unit_strata,
 )
 from cuescope_spurlens.spuriosity.cases import Case
-from cuescope_spurlens.spuriosity.chance import gap_test, gap_weights
 from cuescope_spurlens.spuriosity.detections import ImageSet, detect_cues, rank_images
 from cuescope_spurlens.spuriosity.sizes import object_sizes
 from cuescope_spurlens.spuriosity.units import unit_means
@@ -100,7 +98,7 @@ def _compare_rankings(
     for (result, case), (gap_again, low, high), q in zip(pairs, gaps, q_values, strict=True):
         gap = float(result.gap[result.strongest])
         first_scores = result.case.detections.scores[:, result.strongest]
-        correlation = stats.spearmanr(first_scores, case.detections.scores[:, 0]).statistic
+        correlation = rank_correlation(first_scores, case.detections.scores[:, 0])
         significant = q <= options.level and gap_again > 0
         yield Evidence(
             check=DETECTOR_CHECK + name,

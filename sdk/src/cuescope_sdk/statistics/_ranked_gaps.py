@@ -1,8 +1,8 @@
-"""What gaps chance makes: the answers dealt anew among the units, and random rankings.
+"""Gaps between the top and the bottom of rankings, and what gaps chance makes.
 
-A unit is an image, or all images of one source. `weights` say how a cue's gap comes from the
-units: 1 / k of each in its top, -1 / k of each in its bottom. `stratum` numbers the units that may
-change places; None lets all of them.
+A unit is what was drawn by itself: a sample, or all samples of one source. Each cue ranks the
+units. `weights` say how a cue's gap comes from them: 1 / k of each unit in its top, -1 / k of each
+in its bottom. `stratum` numbers the units that may change places; None lets all of them.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.statistics import monte_carlo_p_value, portions, step_down_max
+from cuescope_sdk.statistics._permutation import step_down_max
+from cuescope_sdk.statistics._resampling import monte_carlo_p_value, portions
 
 TIE = 1e-9  # rates are shares of few questions: real differences are far larger
 DIGITS = 9
@@ -58,11 +59,11 @@ def shuffled_gaps(
     draws: int,
     rng: np.random.Generator,
 ) -> Float[np.ndarray, "draw cue"]:
-    """Gaps of all cues once the rates are dealt anew among the units, `draws` times.
+    """Gaps of all cues once the rates are dealt anew among the units (Pitman, 1937).
 
-    Which units are in a top or a bottom depends on K-scores alone. So where the units are
+    Which units are in a top or a bottom depends on their scores alone. So where the units are
     exchangeable (Sample.group names what is not), every deal within the strata is as likely under
-    the null as the answers as they are.
+    the null as the rates as they are.
     """
     gaps = []
     # A gap is linear in the rates, so one matrix product gives all gaps of all deals.
@@ -92,6 +93,10 @@ class GapTest:
     by_strata: Float[np.ndarray, " cue"]
     maxima: Float[np.ndarray, " draw"]
 
+    def critical(self, level: float) -> float:
+        """The strength beyond which a gap is found at this level."""
+        return float(np.quantile(self.maxima, 1 - level))
+
 
 def gap_test(
     rates: Float[np.ndarray, " unit"],
@@ -117,7 +122,7 @@ def gap_test(
     return GapTest(strength, step_down_max(strength, dealt), expected, dealt.max(axis=1))
 
 
-def smallest_gap(
+def smallest_ranked_gap(
     rates: Float[np.ndarray, " unit"],
     k: int,
     critical: float,
@@ -128,8 +133,8 @@ def smallest_gap(
     """The smallest gap that is found in 8 of 10 draws, had a cue made it in these very answers.
 
     In each draw k random units are a cue's top and k others its bottom. A cue that `lowers` the
-    rates turns answers of the bottom into no (recognition), else those of the top into yes, in so
-    many units that the gap comes about. It is found where the gap is as strong as `critical`
+    rates takes those of the bottom to 0, else those of the top to 1, in so many units that the gap
+    comes about. It is found where the gap is as strong as `critical`
     (standard deviations). None where even the largest gap is missed too often.
     """
     rates = rates if lowers else 1 - rates
@@ -154,7 +159,7 @@ def smallest_gap(
 def random_maxima(
     rates: Float[np.ndarray, " unit"], rankings: int, k: int, draws: int, rng: np.random.Generator
 ) -> Float[np.ndarray, " draw"]:
-    """Largest gap of so many random rankings, `draws` times (appendix N).
+    """Largest gap of so many random rankings, `draws` times (SpurLens, appendix N).
 
     A ranking draws k units for its top and k others for its bottom; only how many of each rate
     are drawn matters, and these counts are drawn at once. `rates` are of at least 2 k units.
@@ -184,10 +189,13 @@ def _draw_counts(
     return chosen
 
 
-def p_values(
+def maxima_p_values(
     gaps: Float[np.ndarray, " cue"], maxima: Float[np.ndarray, " draw"]
 ) -> Float[np.ndarray, " cue"]:
-    """Share of draws whose largest gap reaches a cue's, the answers as they are counted in."""
-    # Rates are thirds: two equal gaps may differ in the last bit, and a tie must count as reached.
+    """Share of draws whose largest gap reaches a cue's (Westfall and Young, 1993, single step).
+
+    The rates as they are count as one of the draws.
+    """
+    # Rates may be thirds: equal gaps may differ in the last bit, and a tie counts as reached.
     reached = (maxima[:, None] >= gaps - TIE).sum(axis=0)
     return np.array([monte_carlo_p_value(count, len(maxima)) for count in reached.tolist()])

@@ -1,0 +1,99 @@
+"""What the order of numbers tells, whatever their scale: AUROC, rank tests and correlations."""
+
+import numpy as np
+from jaxtyping import Bool, Float, Shaped
+from scipy import stats
+
+from cuescope_sdk.statistics._resampling import percentile_interval
+
+RESAMPLES = 2000
+
+
+def auroc(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float | None:
+    """The chance that a positive scores higher than another one (Mann and Whitney, 1947).
+
+    Equal scores count half. None where all are positive, or none is.
+    """
+    positives = int(positive.sum())
+    others = int((~positive).sum())
+    if not positives or not others:
+        return None
+    ranks = stats.rankdata(scores)
+    wins = ranks[positive].sum() - positives * (positives + 1) / 2
+    return float(wins / (positives * others))
+
+
+def matched_auroc(
+    scores: Float[np.ndarray, " item"],
+    positive: Bool[np.ndarray, " item"],
+    stratum: Shaped[np.ndarray, " item"],
+) -> float | None:
+    """The AUROC within strata, each weighted by its smaller side (Pepe, 2003, covariate-adjusted).
+
+    That of all items where no stratum has both sides; None where all are positive, or none is.
+    """
+    values, sizes = [], []
+    for level in np.unique(stratum):
+        inside = stratum == level
+        value = auroc(scores[inside], positive[inside])
+        if value is None:
+            continue
+        positives = int(positive[inside].sum())
+        values.append(value)
+        sizes.append(min(positives, int(inside.sum()) - positives))
+    if not values:
+        return auroc(scores, positive)
+    return float(np.average(values, weights=sizes))
+
+
+def mann_whitney_p_value(
+    first: Float[np.ndarray, " item"], second: Float[np.ndarray, " other_item"]
+) -> float:
+    """One-sided p-value that the first are larger than the second (Mann and Whitney, 1947).
+
+    Raises ValueError where one of them is empty.
+    """
+    if not len(first) or not len(second):
+        raise ValueError(f"expected numbers on both sides, got {len(first)} and {len(second)}")
+    return float(stats.mannwhitneyu(first, second, alternative="greater").pvalue)
+
+
+def rank_correlation(
+    first: Float[np.ndarray, " item"], second: Float[np.ndarray, " item"]
+) -> float:
+    """Spearman's rho (1904). NaN where one of the two does not vary."""
+    return float(stats.spearmanr(first, second).statistic)
+
+
+def rank_correlation_interval(
+    levels: Float[np.ndarray, " level"],
+    values: Float[np.ndarray, "level repeat"],
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> tuple[float, float, float]:
+    """Spearman's rho (1904) of values with their levels, and its percentile interval (Efron, 1979).
+
+    Each level's repeats are drawn anew among themselves, for levels are chosen, not drawn.
+    """
+    repeats = values.shape[1]
+    draws = rng.integers(repeats, size=(resamples, *values.shape))
+    # Repeats change places within their level, so every draw has all levels.
+    resampled = np.take_along_axis(values[None], draws, axis=2).reshape(resamples, -1)
+    rank = stats.rankdata(np.repeat(levels, repeats))
+    # The data are the first row, so that they and their draws are ranked alike.
+    correlation = _correlations(rank, np.concatenate([values.reshape(1, -1), resampled]))
+    low, high = percentile_interval(correlation[1:], confidence)
+    return float(correlation[0]), low, high
+
+
+def _correlations(
+    rank: Float[np.ndarray, " item"], values: Float[np.ndarray, "draw item"]
+) -> Float[np.ndarray, " draw"]:
+    """Of ranks with the ranks of each draw."""
+    centred = rank - rank.mean()
+    ranks = stats.rankdata(values, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    scale = np.sqrt((centred @ centred) * (ranks**2).sum(axis=1))
+    return np.asarray(ranks @ centred / scale)

@@ -1,0 +1,72 @@
+"""Many tests that do not count alike: weights of the error budget, and tests that cannot pass."""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import stats
+
+from cuescope_sdk.statistics._tests import accuracy_gap_p_value, benjamini_hochberg
+
+SMALLEST, LARGEST = 1e-12, 1 - 1e-3  # p-values that are told apart when they are joined
+
+
+def weighted_q_values(
+    p_value: Float[np.ndarray, " test"], weight: Float[np.ndarray, " test"]
+) -> Float[np.ndarray, " test"]:
+    """q-values over every test that was made, NaN for the others (p-value NaN).
+
+    Weights, brought to a mean of 1, divide the p-values (Genovese, Roeder and Wasserman, 2006).
+    They must not know of the answers that are tested.
+    """
+    made = np.isfinite(p_value)
+    share = np.where(made, weight, 1.0)
+    total = share[made].mean() if made.any() else 1.0
+    weighted = np.minimum(p_value / (share / total), 1.0)
+    q_value = np.full(len(p_value), np.nan)
+    q_value[made] = benjamini_hochberg(weighted[made].tolist())
+    return q_value
+
+
+def joined_p_values_of_others(
+    p_value: Float[np.ndarray, " test"], family: Int[np.ndarray, " test"]
+) -> Float[np.ndarray, " test"]:
+    """The p-values of all other tests of a test's family, joined by Stouffer's method (1949).
+
+    NaN marks a test that was not made, and in the result one whose family has no other. A p-value
+    near 1 counts as a little less, so that one opposite test does not outweigh many.
+    """
+    made = np.isfinite(p_value)
+    z = np.where(made, stats.norm.isf(np.clip(p_value, SMALLEST, LARGEST)), 0.0)
+    total = np.bincount(family, weights=z)[family]
+    others = np.bincount(family, weights=made)[family] - made
+    joined = stats.norm.sf((total - z) / np.sqrt(np.maximum(others, 1)))
+    return np.where(others > 0, joined, np.nan)
+
+
+def least_gap_p_value(
+    n_with: Int[np.ndarray, " cell"], n_without: Int[np.ndarray, " cell"], wrong: int
+) -> Float[np.ndarray, " cell"]:
+    """The smallest that `accuracy_gap_p_value` can be, were all wrong answers those with a feature.
+
+    1 where so many wrong answers leave nothing to compare.
+    """
+    total = n_with + n_without
+    right_with = np.maximum(n_with - wrong, 0)
+    right_without = total - wrong - right_with
+    told = n_without >= np.maximum(right_without, 1)
+    least = np.ones(len(n_with))
+    counts = (np.minimum(right_without, n_without), n_without, right_with, n_with)
+    least[told] = accuracy_gap_p_value(*(count[told] for count in counts))
+    return least
+
+
+def can_pass(least: Float[np.ndarray, " test"], level: float) -> Bool[np.ndarray, " test"]:
+    """Tests whose `least` possible p-value could pass at all (Tarone, 1990).
+
+    What could not pass, whatever is found, is neither tested nor counted; for the false discovery
+    rate: Gilbert (2005).
+    """
+    for tests in range(1, len(least) + 1):
+        possible = least <= level / tests
+        if possible.sum() <= tests:
+            return np.asarray(possible)
+    return np.zeros(len(least), dtype=bool)

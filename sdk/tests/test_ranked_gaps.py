@@ -1,0 +1,106 @@
+"""Gaps of rankings against brute force and simulation: deals, strata, what could be missed."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cuescope_sdk import generator
+from cuescope_sdk.statistics import (
+    gap_test,
+    gap_weights,
+    maxima_p_values,
+    random_maxima,
+    shuffled_gaps,
+    smallest_ranked_gap,
+)
+
+
+def rng(name: str) -> np.random.Generator:
+    return generator(0, name)
+
+
+def test_shuffled_null_is_that_of_all_deals() -> None:
+    """Four units, two overlapping cues: every deal by hand."""
+    rates = np.array([0, 1 / 3, 2 / 3, 1])
+    weights = gap_weights(np.array([[0, 1], [1, 2]]), np.array([[2, 3], [0, 3]]), 4)
+    every = [max(weights @ rates[list(deal)]) for deal in permutations(range(4))]
+    maxima = shuffled_gaps(rates, weights, None, 20_000, rng("shuffle")).max(axis=1)
+    for value in set(every):
+        assert (maxima >= value - 1e-9).mean() == pytest.approx(
+            np.mean(np.array(every) >= value - 1e-9), abs=0.02
+        )
+
+
+def test_units_change_places_within_their_stratum_alone() -> None:
+    """All of the gap goes with the stratum: nothing is left of it, in no deal."""
+    rates, stratum = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1])
+    weights = gap_weights(np.array([[0, 1]]), np.array([[2, 3]]), 4)
+    assert (shuffled_gaps(rates, weights, stratum, 50, rng("strata")) == 1).all()
+    test = gap_test(rates, weights, stratum, 50, rng("strata"))
+    assert test.by_strata.tolist() == [1.0]
+    assert (test.strength.tolist(), test.p_value.tolist()) == ([0.0], [1.0])
+
+
+def test_beyond_the_critical_strength_few_deals_lie() -> None:
+    rates = rng("critical").random(40)
+    weights = gap_weights(np.array([np.arange(10)]), np.array([np.arange(20, 30)]), 40)
+    test = gap_test(rates, weights, None, 999, rng("deals"))
+    critical = test.critical(0.05)
+    assert (test.maxima > critical).mean() == pytest.approx(0.05, abs=0.001)
+    assert (test.p_value[0] <= 0.05) == (test.strength[0] > critical)
+
+
+def test_units_that_do_not_count_have_no_weight() -> None:
+    kept = np.array([True, False, True, True])
+    weights = gap_weights(np.array([[0, 1], [1, 1]]), np.array([[2, 3], [2, 3]]), 4, kept)
+    assert weights[0].tolist() == [1.0, 0.0, -0.5, -0.5]
+    assert not weights[1].any()  # nothing is left of its top
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_answers_that_are_all_alike_prove_nothing(rate: float) -> None:
+    weights = gap_weights(np.array([[0, 1]]), np.array([[2, 3]]), 4)
+    test = gap_test(np.full(4, rate), weights, None, 50, rng("alike"))
+    assert test.p_value.tolist() == [1.0]
+    assert smallest_ranked_gap(np.full(9, 0.0), 3, 2.0, rng("none"), lowers=True) is None
+
+
+def test_random_rankings_are_draws_without_replacement() -> None:
+    rates = np.repeat([0, 1 / 3, 1], [5, 7, 8])
+    maxima = random_maxima(rates, 3, 6, 20_000, rng("random"))
+    brute, source = [], rng("brute")
+    for _ in range(4_000):
+        deals = [source.permutation(rates) for _ in range(3)]
+        brute.append(max(deal[:6].mean() - deal[6:12].mean() for deal in deals))
+    assert stats.ks_2samp(np.round(maxima, 6), np.round(brute, 6)).pvalue > 0.001
+    assert maxima.mean() == pytest.approx(np.mean(brute), abs=0.01)
+
+
+def test_p_values_count_the_answers_themselves() -> None:
+    assert maxima_p_values(np.array([0.5, 0.1]), np.array([0.1, 0.2, 0.5])).tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("lowers", [True, False])
+def test_the_limit_of_detection_is_what_is_found_in_8_of_10(lowers: bool) -> None:
+    """Against audits that have such a cue, drawn anew."""
+    source, critical = rng(f"limit-{lowers}"), 3.0
+    rates = (source.random(200) < 0.5).astype(float)
+    limit = smallest_ranked_gap(rates, 50, critical, source, lowers=lowers)
+    assert limit is not None
+    found = 0
+    for _ in range(400):
+        without, with_cue = (0.5 - limit, 0.5) if lowers else (0.5, 0.5 + limit)
+        top, bottom = source.random(50) < with_cue, source.random(50) < without
+        others = source.random(100) < 0.5
+        spread = np.concatenate([top, bottom, others]).std() * np.sqrt(2 / 50)
+        found += top.mean() - bottom.mean() >= critical * spread
+    assert found / 400 == pytest.approx(0.8, abs=0.07)
+
+
+def test_few_units_find_nothing() -> None:
+    assert smallest_ranked_gap(np.ones(3), 2, 1.0, rng("few"), lowers=True) is None
+    assert (
+        smallest_ranked_gap(np.array([1.0, 0.0, 1.0, 0.0]), 2, 9.0, rng("few"), lowers=True) is None
+    )

@@ -1,0 +1,151 @@
+"""AUROC, rank tests and correlations, and bootstraps of groups, against scipy and scikit-learn."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from cuescope_sdk.statistics import (
+    Groups,
+    auroc,
+    bootstrap_weights,
+    mann_whitney_p_value,
+    matched_auroc,
+    pearson_interval,
+    percentile_interval,
+    rank_correlation,
+    rank_correlation_interval,
+    samples_for_change,
+    student_interval,
+    weighted_means,
+)
+
+RNG = np.random.default_rng
+
+
+def test_auroc_counts_pairs() -> None:
+    scores, shows = np.array([1.0, 2, 2, 3]), np.array([False, True, False, True])
+    assert auroc(scores, shows) == pytest.approx(3.5 / 4)
+    assert auroc(scores, np.full(4, True)) is None
+    assert auroc(scores, np.full(4, False)) is None
+
+
+def test_auroc_is_scikit_learns() -> None:
+    rng = RNG(0)
+    for _ in range(20):
+        scores = rng.integers(0, 6, 40).astype(float)
+        positive = rng.random(40) < 0.3
+        assert auroc(scores, positive) == pytest.approx(roc_auc_score(positive, scores))
+
+
+def test_a_matched_auroc_knows_no_difference_of_strata() -> None:
+    """The stratum makes all scores; within strata they tell nothing."""
+    stratum = np.repeat(["low", "high"], 4)
+    positive = np.array([True, False, False, False, True, True, True, False])
+    scores = np.repeat([0.0, 1.0], 4)
+    assert auroc(scores, positive) == pytest.approx(0.75)
+    assert matched_auroc(scores, positive, stratum) == pytest.approx(0.5)
+    whole = stratum == "low"
+    assert matched_auroc(scores, whole, stratum) == auroc(scores, whole)
+
+
+def test_a_matched_auroc_weighs_strata_by_their_smaller_side() -> None:
+    stratum = np.array([0, 0, 1, 1, 1, 1])
+    positive = np.array([True, False, True, True, False, False])
+    scores = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0])
+    assert matched_auroc(scores, positive, stratum) == pytest.approx((1 * 1.0 + 2 * 0.0) / 3)
+
+
+def test_mann_whitney_is_that_of_all_splits() -> None:
+    """Without ties and with few numbers scipy's test is exact: every split by hand."""
+    first, second = np.array([3.0, 5.0, 7.0]), np.array([1.0, 2.0, 4.0, 6.0])
+    every = np.concatenate([first, second])
+    ranks = stats.rankdata(every)
+    observed = ranks[:3].sum()
+    sums = [ranks[list(chosen)].sum() for chosen in combinations(range(7), 3)]
+    share = np.mean(np.array(sums) >= observed)
+    assert mann_whitney_p_value(first, second) == pytest.approx(share)
+    with pytest.raises(ValueError, match="both sides"):
+        mann_whitney_p_value(first, first[:0])
+
+
+def test_rank_correlation_is_pearsons_of_ranks() -> None:
+    first, second = RNG(1).integers(0, 9, (2, 30)).astype(float)
+    ranks = stats.rankdata(first), stats.rankdata(second)
+    assert rank_correlation(first, second) == pytest.approx(np.corrcoef(*ranks)[0, 1])
+
+
+def test_a_rank_correlation_and_its_draws_are_scipys() -> None:
+    rng = RNG(2)
+    levels = np.array([0.0, 0.5, 1.0])
+    values = levels[:, None] + rng.normal(0, 0.5, (3, 6))
+    flat = np.repeat(levels, 6)
+    rho, low, high = rank_correlation_interval(levels, values, RNG(3), resamples=300)
+    assert rho == pytest.approx(stats.spearmanr(flat, values.ravel()).statistic)
+    source, draws = RNG(3), []
+    for places in source.integers(6, size=(300, 3, 6)):
+        drawn = np.take_along_axis(values, places, axis=1)
+        draws.append(stats.spearmanr(flat, drawn.ravel()).statistic)
+    assert (low, high) == pytest.approx(tuple(np.quantile(draws, (0.025, 0.975))))
+
+
+# ------------------------------------------------------------------------------------ bootstraps
+
+
+def test_weights_draw_whole_groups() -> None:
+    groups = Groups(np.array([0, 0, 1, 2, 2]), 3, True)
+    weights = bootstrap_weights(groups, RNG(0), 4000)
+    assert (weights[:, 0] == weights[:, 1]).all()
+    assert (weights[:, 3] == weights[:, 4]).all()
+    assert (weights[:, [0, 2, 3]].sum(axis=1) == 3).all()
+    assert weights.mean(axis=0) == pytest.approx(np.ones(5), abs=0.05)
+
+
+def test_weighted_means_are_those_of_the_drawn_samples() -> None:
+    values, among = np.array([1.0, 2.0, 4.0]), np.array([True, False, True])
+    weights = np.array([[2.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 3.0, 0.0]])
+    means = weighted_means(values, among, weights)
+    assert means[:2].tolist() == [1.0, 2.5]
+    assert np.isnan(means[2])
+
+
+def test_draws_without_a_value_are_left_out() -> None:
+    draws = RNG(4).normal(size=200)
+    gaps = np.concatenate([draws, np.full(9, np.nan)])
+    tail = (1 - 0.9) / 2
+    ends = np.nanquantile(gaps, (tail, 1 - tail))
+    assert percentile_interval(gaps, 0.9) == tuple(ends.tolist())
+    with pytest.raises(ValueError, match="got none"):
+        percentile_interval(np.full(3, np.nan), 0.9)
+
+
+def test_so_many_samples_have_the_power() -> None:
+    """The share of changed answers, tested by its normal approximation, is found in 8 of 10."""
+    effect, level = 0.3, 0.01
+    count = samples_for_change(effect, level)
+    spread = np.sqrt(effect * (1 - effect) / count)
+    power = stats.norm.sf(stats.norm.isf(level), loc=effect / spread)
+    assert power == pytest.approx(0.8, abs=0.03)
+    assert power >= 0.8
+
+
+# ------------------------------------------------------------------------ Student's and Fisher's
+
+
+def test_students_interval_is_scipys() -> None:
+    values = RNG(5).normal(2, 3, 12)
+    for confidence in (0.9, 0.95):
+        ends = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+        assert student_interval(values, confidence=confidence) == pytest.approx(tuple(ends))
+    with pytest.raises(ValueError, match="two numbers"):
+        student_interval(values[:1])
+
+
+def test_pearsons_interval_is_scipys() -> None:
+    first, second = RNG(6).normal(size=(2, 20))
+    pearson = stats.pearsonr(first, second)
+    expected = (pearson.statistic, *pearson.confidence_interval())
+    assert pearson_interval(first, second) == pytest.approx(expected)
+    assert pearson_interval(first[:3], second[:3])[1:] == (-1.0, 1.0)

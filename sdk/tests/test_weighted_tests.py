@@ -1,0 +1,136 @@
+"""Tests with weights, tests that cannot pass, and what was not counted, against brute force."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cuescope_sdk.statistics import (
+    accuracy_gap_p_value,
+    can_pass,
+    exceeds_power,
+    joined_p_values_of_others,
+    least_gap_p_value,
+    lower_mean_p_value,
+    most_by_chance,
+    most_unseen,
+    smallest_with_power,
+    split_quantiles,
+    weighted_q_values,
+)
+
+RNG = np.random.default_rng
+
+
+def test_equal_weights_are_benjamini_and_hochbergs() -> None:
+    p_value = RNG(0).random(30)
+    expected = stats.false_discovery_control(p_value, method="bh")
+    assert weighted_q_values(p_value, np.full(30, 7.0)) == pytest.approx(expected)
+
+
+def test_weights_have_a_mean_of_one_over_the_tests_that_were_made() -> None:
+    p_value, weight = np.array([0.01, np.nan, 0.04]), np.array([3.0, 50.0, 1.0])
+    q_value = weighted_q_values(p_value, weight)
+    expected = stats.false_discovery_control([0.01 / 1.5, 0.04 / 0.5], method="bh")
+    assert q_value[[0, 2]] == pytest.approx(expected)
+    assert np.isnan(q_value[1])
+    assert np.isnan(weighted_q_values(np.full(2, np.nan), np.ones(2))).all()
+
+
+def test_others_are_joined_as_scipy_does() -> None:
+    p_value = np.array([0.01, 0.2, 0.5, np.nan, 0.3])
+    family = np.array([0, 0, 0, 0, 1])
+    joined = joined_p_values_of_others(p_value, family)
+    for place in range(3):
+        others = np.delete(p_value[:3], place)
+        expected = stats.combine_pvalues(others, method="stouffer").pvalue
+        assert joined[place] == pytest.approx(expected)
+    everything = stats.combine_pvalues(p_value[:3], method="stouffer").pvalue
+    assert joined[3] == pytest.approx(everything)
+    assert np.isnan(joined[4])
+
+
+def test_the_least_p_value_is_the_least_of_all_tables() -> None:
+    n_with, n_without = np.array([1, 3, 5, 8]), np.array([7, 5, 3, 0])
+    for wrong in range(9):
+        least = least_gap_p_value(n_with, n_without, wrong)
+        for some, others, value in zip(n_with, n_without, least, strict=True):
+            every = [1.0]
+            for wrong_with in range(max(0, wrong - others), min(wrong, some) + 1):
+                right_without, right_with = others - (wrong - wrong_with), some - wrong_with
+                counts = (right_without, others, right_with, some)
+                cells = [np.array([count]) for count in counts]
+                every.append(float(accuracy_gap_p_value(*cells)[0]))
+            assert value == pytest.approx(min(every))
+
+
+def test_tests_that_cannot_pass_are_not_counted() -> None:
+    """By Tarone's rule: as many tests as could pass at the level that so many leave."""
+    least = np.array([0.001, 0.02, 0.03, 0.2, 1.0])
+    assert can_pass(least, 0.05).tolist() == [True, True, False, False, False]
+    assert can_pass(np.ones(3), 0.05).tolist() == [False] * 3
+    assert can_pass(np.full(3, 1e-9), 0.05).all()
+
+
+# ------------------------------------------------------------------------------- what is unseen
+
+
+@pytest.mark.parametrize(("seen", "chance"), [(0, 0.3), (2, 0.5), (7, 0.05)])
+def test_more_unseen_would_be_a_surprise(seen: int, chance: float) -> None:
+    most = seen + most_unseen(seen, chance, confidence=0.9)
+    assert stats.binom.cdf(seen, most, chance) > 0.1
+    assert stats.binom.cdf(seen, most + 1, chance) <= 0.1
+
+
+def test_what_is_surely_seen_hides_nothing() -> None:
+    assert most_unseen(3, 1.0) == 0
+    with pytest.raises(ValueError, match="above 0"):
+        most_unseen(3, 0.0)
+
+
+def test_so_many_by_chance_is_a_quantile() -> None:
+    for count, rate in ((10, 0.1), (40, 0.5)):
+        most = most_by_chance(count, rate)
+        assert stats.binom.cdf(most, count, rate) >= 0.95
+        assert stats.binom.cdf(most - 1, count, rate) < 0.95
+    assert most_by_chance(5, 2.0) == 5
+
+
+def test_a_lower_mean_is_as_rare_as_among_all_draws() -> None:
+    null, values = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0])
+    # of nine draws of two, three have a mean of a half or less
+    p_value = lower_mean_p_value(values, null, RNG(1), draws=20_000)
+    assert p_value == pytest.approx(3 / 9, abs=0.02)
+    mixed = lower_mean_p_value(values, null, RNG(1), others=np.zeros(1), mixed=1, draws=20_000)
+    assert mixed == pytest.approx(2 / 3, abs=0.02)
+
+
+def test_a_lower_mean_gives_no_more_false_alarms_than_promised() -> None:
+    rng, alarms = RNG(2), 0
+    null = rng.normal(size=2_000)
+    for _ in range(400):
+        p_value = lower_mean_p_value(rng.normal(size=5), null, rng, draws=199)
+        alarms += p_value <= 0.05
+    assert alarms <= stats.binom.ppf(0.999, 400, 0.05)
+
+
+# ---------------------------------------------------------------------------------------- power
+
+
+def test_the_power_to_exceed_is_what_simulation_finds() -> None:
+    rng = RNG(3)
+    without = rng.binomial(200, 0.8, 20_000) / 200
+    with_cue = rng.binomial(100, 0.6, 20_000) / 100
+    share = (without - with_cue > 0.1).mean()
+    assert exceeds_power(0.2, 100, 200, 0.8, 0.1) == pytest.approx(share, abs=0.03)
+
+
+def test_the_smallest_with_power_has_the_power() -> None:
+    smallest = smallest_with_power(lambda effect: effect**2, 1.0, power=0.64)
+    assert smallest == pytest.approx(0.8, abs=2e-3)
+    assert smallest_with_power(lambda effect: effect / 2, 1.0, power=0.64) is None
+
+
+def test_how_a_split_falls_is_hypergeometric() -> None:
+    draws = RNG(4).hypergeometric(20, 30, 15, 40_000)
+    quantiles = split_quantiles(50, 20, 15, (0.1, 0.5, 0.9))
+    assert quantiles == np.quantile(draws, (0.1, 0.5, 0.9)).tolist()
