@@ -29,9 +29,9 @@ from cuescope.respond import WINDOW, ModelRunner, trial_key
 from cuescope.spool import Shared
 from cuescope.store import (
     _INSERT,
-    _TABLE,
     PAGE_BYTES,
     PAGE_CACHE_KIB,
+    TABLE,
     WAL_PAGES,
     ResponseCache,
     _pack,
@@ -142,7 +142,7 @@ def bare(asked: Sequence[Sample], path: Path, batch: int) -> Marks:
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
     connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
-    connection.execute(_TABLE)
+    connection.execute(TABLE)
     left = trials(asked)
     while several := list(islice(left, batch)):
         responses = model.respond(several)

@@ -2,11 +2,11 @@
 
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
-from itertools import compress, islice
+from itertools import chain
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from cuescope.capabilities import Executor, Model, Respond
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.repeats import agreeing, combine, copies
+from cuescope.seen_keys import SeenKeys
 from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Readout, Response, Trial
@@ -34,7 +35,8 @@ class InProcess:
         respond = build()
         prefetch = getattr(respond, "prefetch", lambda trials: None)
         for index, batch in enumerate(batches):
-            prefetch([trial for upcoming in batches[index : index + 2] for trial in upcoming])
+            now_and_next = batches[index : index + 2]
+            prefetch(list(chain.from_iterable(now_and_next)))
             yield index, respond(batch)
 
 
@@ -82,14 +84,18 @@ class InParts:
 
 def out_of_memory(error: Exception) -> bool:
     """Whether an error of Python, torch or CUDA says that memory did not suffice."""
-    named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-    told = any(said in str(error).lower() for said in ("out of memory", "can't allocate memory"))
-    return named or (isinstance(error, RuntimeError) and told)
+    # torch has a class for it, which this module cannot import
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    message = str(error).lower()
+    says_so = "out of memory" in message or "can't allocate memory" in message
+    return isinstance(error, RuntimeError) and says_so
 
 
 def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
     """The responses to trials that all ask for one and the same readout, or for none."""
-    if (readout := trials[0].readout) is None:
+    readout = trials[0].readout
+    if readout is None:
         return model.respond(trials)
     return [Response(readout=array) for array in readout.read(model, trials)]
 
@@ -123,87 +129,106 @@ class ModelRunner:
         self.identity = identity
         self.build = partial(open_respond, build)  # picklable: an executor sends it to workers
         self.cache = cache
-        self.batch_size, self.repeats = batch_size, repeats
-        self.executor, self.shared = executor or InProcess(), shared
-        self.on_progress, self.on_answers, self.blaming = on_progress, on_answers, blaming
-        self.planning, self.keeps_answers, self.name = planning, keeps_answers, name
-        self.trials = self.model_calls = self.cache_hits = self.combined = self.agreeing = 0
+        self.batch_size = batch_size
+        self.repeats = repeats
+        self.executor = executor or InProcess()
+        self.shared = shared
+        self.on_progress = on_progress
+        self.on_answers = on_answers
+        self.blaming = blaming
+        self.planning = planning
+        self.keeps_answers = keeps_answers
+        self.name = name
+        self.trials = 0
+        self.model_calls = 0
+        self.cache_hits = 0
+        self.combined = 0
+        self.agreeing = 0
         self.conditions: Counter[str] = Counter()
-        # sorted hashes (none is -1) in runs, each over twice the next: a tenth of a set of keys
-        self._counted = [np.full(1, -1)]
+        self._seen = SeenKeys()
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials; many of them are read from a file as needed."""
         if not isinstance(trials, Sequence):
             trials = Spool(trials, self.shared)
-        outcomes, asked = Spool[Outcome](shared=self.shared), 0
-        together = max(WINDOW, self.batch_size * getattr(self.executor, "together", 0))
-        for start in range(0, len(trials), together):
-            window = list(trials[start : start + together])
-            each = [copy for trial in window for copy in copies(trial, self.repeats)]
-            keys = [trial_key(self.identity, trial) for trial in each]
+        outcomes = Spool[Outcome](shared=self.shared)
+        asked = 0
+        size = max(WINDOW, self.batch_size * getattr(self.executor, "together", 0))
+        for start in range(0, len(trials), size):
+            window = list(trials[start : start + size])
+            questions = self._repeat(window)
+            keys = [trial_key(self.identity, question) for question in questions]
             # labels make no other trial: each is asked once
-            distinct = dict(zip(keys, each, strict=True))
+            distinct = dict(zip(keys, questions, strict=True))
             responses = self.cache.get(distinct)
             missing = [key for key in distinct if key not in responses]
             self._count(distinct, missing)
             waiting = Counter(key for key in keys if key not in responses)  # one answer may do
-            asked += (left := waiting.total())
+            left = waiting.total()
+            asked += left
             if self.planning and asked:
                 continue  # a plan counts the rest
+            looked_up = start * self.repeats + len(questions)
             for answers in self._ask(missing, distinct):
                 responses |= answers
                 left -= sum(waiting[key] for key in answers)
-                known = start * self.repeats + len(each)
-                self.on_progress(known - left, len(trials) * self.repeats, known - asked)
-            answers_to = iter([responses[key] for key in keys])
-            answered = [Outcome(t, self._combine(islice(answers_to, self.repeats))) for t in window]
+                total = len(trials) * self.repeats
+                self.on_progress(looked_up - left, total, looked_up - asked)
+            answered = self._combine(window, [responses[key] for key in keys])
             self.on_answers(answered)
             outcomes.extend(answered)
         if self.planning and asked:
             raise PlanStopped("the answers of the model")
         return outcomes
 
-    def _combine(self, answers: Iterable[Response]) -> Response:
-        response = combine(responses := list(answers))
-        self.agreeing += agreeing(responses, response) if responses[1:] else 1
+    def _repeat(self, trials: list[Trial]) -> list[Trial]:
+        if self.repeats == 1:
+            return trials
+        return [copy for trial in trials for copy in copies(trial, self.repeats)]
+
+    def _combine(self, trials: list[Trial], responses: list[Response]) -> list[Outcome]:
+        """One outcome a trial; its responses stand side by side, `repeats` of them."""
         self.combined += len(responses)
-        return response
+        if self.repeats == 1:
+            self.agreeing += len(responses)
+            return [Outcome(*pair) for pair in zip(trials, responses, strict=True)]
+        outcomes = []
+        for number, trial in enumerate(trials):
+            start = number * self.repeats
+            answers = responses[start : start + self.repeats]
+            response = combine(answers)
+            self.agreeing += agreeing(answers, response)
+            outcomes.append(Outcome(trial, response))
+        return outcomes
 
     def _count(self, distinct: Mapping[str, Trial], missing: list[str]) -> None:
         """A trial asked again within an audit counts once."""
-        hashes = np.fromiter(map(hash, distinct), np.int64)
-        runs = self._counted
-        known = [run.take(np.searchsorted(run, hashes), mode="clip") == hashes for run in runs]
-        new = ~np.any(known, axis=0)
-        if fresh := list(compress(distinct, new)):
-            runs.append(np.sort(hashes[new]))
-        while len(runs) > 1 and len(runs[-2]) <= 2 * len(runs[-1]):
-            runs.append(np.sort(np.concatenate([runs.pop(), runs.pop()]), kind="stable"))
-        self.trials += len(fresh)
+        new = self._seen.add(distinct)
         # a plan misses a trial in each window it is in
-        self.model_calls += (asked := len(set(fresh).intersection(missing)))
-        self.cache_hits += len(fresh) - asked
-        self.conditions.update(distinct[key].condition for key in fresh)
+        calls = len(set(new).intersection(missing))
+        self.trials += len(new)
+        self.model_calls += calls
+        self.cache_hits += len(new) - calls
+        self.conditions.update(distinct[key].condition for key in new)
 
     def _ask(
         self, keys: Sequence[str], trials: Mapping[str, Trial]
     ) -> Iterator[dict[str, Response]]:
         """What is answered at a time, nothing at first; it is stored already."""
-        # A batch goes through the model once, so it holds one readout or none.
-        by_readout: dict[Readout | None, list[str]] = {}
-        for key in keys:
-            by_readout.setdefault(trials[key].readout, []).append(key)
-        batches = [
-            group[start : start + self.batch_size]
-            for group in by_readout.values()
-            for start in range(0, len(group), self.batch_size)
-        ]
         yield {}
-        if keys:
-            since = time.perf_counter()
-            yield from self._answer(batches, trials)
-            self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
+        if not keys:
+            return
+        # a batch goes through the model once, so it holds one readout or none
+        by_readout: dict[Readout | None, list[str]] = defaultdict(list)
+        for key in keys:
+            by_readout[trials[key].readout].append(key)
+        batches: list[list[str]] = []
+        for group in by_readout.values():
+            starts = range(0, len(group), self.batch_size)
+            batches += [group[start : start + self.batch_size] for start in starts]
+        since = time.perf_counter()
+        yield from self._answer(batches, trials)
+        self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
 
     def _answer(
         self, batches: list[list[str]], trials: Mapping[str, Trial]
@@ -214,35 +239,45 @@ class ModelRunner:
                 # before they are stored: a cache keeps mistakes
                 check_responses(batches_of_trials[index], responses, self.name)
                 answered = dict(zip(batches[index], responses, strict=True))
-                self.cache.put({k: r for k, r in answered.items() if not self._is_kept(r)})
+                self.cache.put(self._without_kept(answered))
                 yield answered
 
-    def _is_kept(self, response: Response) -> bool:
-        """Whether the model itself gives a long text again without asking anybody."""
-        return self.keeps_answers and len(response.text or "") > LONG
+    def _without_kept(self, responses: dict[str, Response]) -> dict[str, Response]:
+        """Without the long texts that the model itself gives again without asking anybody."""
+        if not self.keeps_answers:
+            return responses
+        return {key: r for key, r in responses.items() if len(r.text or "") <= LONG}
 
 
 def check_responses(
     trials: Sequence[Trial], responses: Sequence[Response], name: str = "the model"
 ) -> None:
     """Raise PluginError unless each trial has its response, with all that it asked for, finite."""
-
-    def broken(where: str, expected: str, got: str) -> PluginError:
-        return PluginError(f"{name} broke its contract{where}", expected=expected, got=got)
-
+    breach = f"{name} broke its contract"
     if len(responses) != len(trials):
-        raise broken("", f"{len(trials)} responses", str(len(responses)))
+        expected = f"{len(trials)} responses"
+        raise PluginError(breach, expected=expected, got=str(len(responses)))
     for trial, response in zip(trials, responses, strict=True):
-        sample, logits, on = trial.sample, response.logits, f" on {trial.sample.key}"
-        if lacking := response.missing(trial.outputs):
-            raise broken(on, " and ".join(sorted(trial.outputs)), f"no {' and no '.join(lacking)}")
-        if logits is not None and len(logits) != len(sample.choices):
-            raise broken(on, f"{len(sample.choices)} logits, one a choice", str(len(logits)))
-        for output in ("logits", "embedding", "readout"):
-            numbers = getattr(response, output)
-            if numbers is not None and not np.isfinite(numbers).all():
-                bad = numbers[~np.isfinite(numbers)].flat[0]
-                raise broken(on, f"finite numbers as its {output}", str(bad))
+        fault = _fault_of(trial, response)
+        if fault:
+            expected, got = fault
+            raise PluginError(f"{breach} on {trial.sample.key}", expected=expected, got=got)
+
+
+def _fault_of(trial: Trial, response: Response) -> tuple[str, str] | None:
+    """What was expected of a response and what came, None for a response that is sound."""
+    lacking = response.missing(trial.outputs)
+    if lacking:
+        return " and ".join(sorted(trial.outputs)), f"no {' and no '.join(lacking)}"
+    choices = len(trial.sample.choices)
+    if response.logits is not None and len(response.logits) != choices:
+        return f"{choices} logits, one a choice", str(len(response.logits))
+    for output in ("logits", "embedding", "readout"):
+        numbers = getattr(response, output)
+        if numbers is not None and not np.isfinite(numbers).all():
+            first = numbers[~np.isfinite(numbers)].flat[0]
+            return f"finite numbers as its {output}", str(first)
+    return None
 
 
 def trial_key(identity: str, trial: Trial) -> str:
@@ -250,12 +285,14 @@ def trial_key(identity: str, trial: Trial) -> str:
     sample = trial.sample
     # a thousand choices, the same for each image
     shared = _digest_once(identity, sample.question, sample.choices, trial.outputs)
+    frames = "|".join([frame.key for frame in sample.frames])
     # two packages may name a class alike; kinds are unique
     edit = trial.edit and (trial.edit.kind, trial.edit)
     readout = trial.readout and (trial.readout.name, trial.readout)
-    again = [trial.repeat] if trial.repeat else []
-    own = digest(shared, "|".join([frame.key for frame in sample.frames]), edit, readout, *again)
-    return f"{identity[:MODEL_LETTERS]}-{own}"
+    # a first time has the key that it had before there were repeats
+    repeat = [trial.repeat] if trial.repeat else []
+    answer = digest(shared, frames, edit, readout, *repeat)
+    return f"{identity[:MODEL_LETTERS]}-{answer}"
 
 
 @lru_cache(maxsize=4096)

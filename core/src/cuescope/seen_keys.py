@@ -1,0 +1,35 @@
+"""Which keys came before, of millions of them."""
+
+from collections.abc import Collection
+from itertools import compress
+
+import numpy as np
+
+
+class SeenKeys:
+    """The keys so far, in a tenth of a set's memory: their hashes, in sorted arrays.
+
+    One array would be copied whole for each addition, and an array for each addition makes many
+    to search. So they grow as in a log-structured merge tree (O'Neil et al., 1996): each is more
+    than twice as long as the next, and what is added is merged into the last until that holds.
+    """
+
+    def __init__(self) -> None:
+        self._arrays = [np.full(1, -1)]  # no hash is -1, and an empty array cannot be searched
+
+    def add(self, keys: Collection[str]) -> list[str]:
+        """Add the keys, which are distinct; returns those that are new, in order."""
+        hashes = np.fromiter(map(hash, keys), np.int64)
+        new = np.ones(len(hashes), bool)
+        for array in self._arrays:
+            nearest = array.take(np.searchsorted(array, hashes), mode="clip")
+            new &= nearest != hashes
+        if new.any():
+            self._insert(np.sort(hashes[new]))
+        return list(compress(keys, new))
+
+    def _insert(self, hashes: np.ndarray) -> None:
+        while self._arrays and len(self._arrays[-1]) <= 2 * len(hashes):
+            both = np.concatenate([self._arrays.pop(), hashes])
+            hashes = np.sort(both, kind="stable")  # timsort: merges what is sorted already
+        self._arrays.append(hashes)

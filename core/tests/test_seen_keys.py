@@ -1,0 +1,30 @@
+"""Keys seen before, against a set."""
+
+import numpy as np
+import pytest
+
+from cuescope.seen_keys import SeenKeys
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 50])
+def test_new_keys_are_those_that_a_set_has_not(size: int) -> None:
+    rng = np.random.default_rng(size)
+    seen = SeenKeys()
+    reference: set[str] = set()
+    for _ in range(200):
+        keys = [f"key {number}" for number in rng.choice(400, size, replace=False)]
+        assert seen.add(keys) == [key for key in keys if key not in reference]
+        reference.update(keys)
+
+
+def test_arrays_stay_few_and_hold_each_hash_once() -> None:
+    seen = SeenKeys()
+    for number in range(1000):
+        seen.add([f"key {number}"])
+        lengths = [len(array) for array in seen._arrays]
+        assert all(first > 2 * second for first, second in zip(lengths, lengths[1:], strict=False))
+    assert sum(lengths) == 1000 + 1
+
+
+def test_nothing_added_is_nothing_new() -> None:
+    assert SeenKeys().add([]) == []
