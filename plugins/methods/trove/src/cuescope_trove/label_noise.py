@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy import stats
 
-from cuescope_sdk.statistics import monte_carlo_p_value, split_groups
+from cuescope_sdk.statistics import lower_mean_p_value, most_by_chance, most_unseen, split_groups
 from cuescope_trove.scores import Observations, Pairs
 
 UPPER = 0.95  # so sure that no more sequences are mislabelled than are set aside
@@ -85,16 +84,9 @@ def mislabelled(
     if observations.probability is not None:
         beside = np.flatnonzero(wrong & ~removed)
         order = np.argsort(observations.probability[beside, label], kind="stable")
-        removed[beside[order[: _hidden(int(removed.sum()), float(rate.mean()))]]] = True
+        hidden = most_unseen(int(removed.sum()), float(rate.mean()), confidence=UPPER)
+        removed[beside[order[:hidden]]] = True
     return Suspicion(removed, int(removed.sum()), int(mine.sum()))
-
-
-def _hidden(confident: int, rate: float) -> int:
-    """How many more there may be, at most, where `confident` are and each is with chance `rate`."""
-    if rate >= 1:
-        return 0
-    total = confident + np.arange(20 + int(20 * (confident + 1) / rate))
-    return int((stats.binom.cdf(confident, total, rate) > 1 - UPPER).sum()) - 1
 
 
 def unlike_p_value(
@@ -163,12 +155,9 @@ def _less_like_p_value(
     )
     outside = int((mine & ~shows).sum())
     rate = int((taken & ~shows).sum()) / max(outside, 1)
-    errors = int(stats.binom.ppf(UPPER, int((mine & shows).sum()), min(rate, 1.0)))
+    errors = most_by_chance(int((mine & shows).sum()), rate, confidence=UPPER)
     errors = min(errors if len(ordinary) else 0, len(here))
-    drawn = rng.choice(proper, (DRAWS, len(here) - errors))
-    if errors:
-        drawn = np.concatenate([drawn, rng.choice(ordinary, (DRAWS, errors))], axis=1)
-    return monte_carlo_p_value(int((drawn.mean(axis=1) <= here.mean() + 1e-12).sum()), DRAWS)
+    return lower_mean_p_value(here, proper, rng, others=ordinary, mixed=errors, draws=DRAWS)
 
 
 def _log_odds(observations: Observations, other: int, label: int) -> Float[np.ndarray, " sample"]:

@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import optimize, stats
 
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import Groups, design_effect, gap_power, limit_of_detection
+from cuescope_sdk.statistics import (
+    Groups,
+    design_effect,
+    exceeds_power,
+    gap_power,
+    limit_of_detection,
+    smallest_with_power,
+    split_quantiles,
+)
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, compare
 from cuescope_trove.selection import (
@@ -48,11 +55,10 @@ def chance_to_find(
     if not discover:
         return _chance_to_pass(loss, n_with, n_without, rate, threshold, options)
     # how many of the groups with the cue fall into the first part is chance
-    drawn = stats.hypergeom(
-        round(n_with + n_without), round(n_with), round(discover * (n_with + n_without))
-    )
+    groups = n_with + n_without
+    splits = split_quantiles(round(groups), round(n_with), round(discover * groups), SPLITS)
     chances = []
-    for first in drawn.ppf(SPLITS).tolist():
+    for first in splits:
         first_others = discover * (n_with + n_without) - first
         counts = n_with - first, n_without - first_others
         if min(first, first_others, *counts) < 1:
@@ -81,16 +87,8 @@ def _chance_to_pass(
 ) -> float:
     return min(
         gap_power(loss, n_with, n_without, rate, threshold),
-        _chance_to_cost(loss, n_with, n_without, rate, options),
+        exceeds_power(loss, n_with, n_without, rate, options.min_error_contribution),
     )
-
-
-def _chance_to_cost(
-    loss: float, n_with: float, n_without: float, rate: float, options: TRoVeOptions
-) -> float:
-    """Chance that the loss, as measured, is above what a finding must cost."""
-    spread = np.sqrt(rate * (1 - rate) / n_without + (rate - loss) * (1 - rate + loss) / n_with)
-    return float(stats.norm.cdf((loss - options.min_error_contribution) / max(spread, 1e-9)))
 
 
 def smallest_loss(
@@ -104,15 +102,11 @@ def smallest_loss(
 ) -> float | None:
     """The smallest loss that is found with power `POWER`; None where none is."""
 
-    def lacking(loss: float) -> float:
-        return (
-            chance_to_find(loss, n_with, n_without, rate, options, tried=tried, discover=discover)
-            - POWER
-        )
+    def power_of(loss: float) -> float:
+        counts = n_with, n_without
+        return chance_to_find(loss, *counts, rate, options, tried=tried, discover=discover)
 
-    if n_with < 1 or lacking(rate) < 0:
-        return None
-    return float(optimize.brentq(lacking, 0.0, rate, xtol=1e-3))
+    return smallest_with_power(power_of, rate, power=POWER) if n_with >= 1 else None
 
 
 def limit(

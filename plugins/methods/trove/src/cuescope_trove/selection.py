@@ -12,14 +12,15 @@ from enum import IntEnum
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy import stats
 
 from cuescope_sdk.statistics import (
     Groups,
-    accuracy_gap_p_value,
-    benjamini_hochberg,
+    can_pass,
     gap_p_values,
+    joined_p_values_of_others,
+    least_gap_p_value,
     split_groups,
+    weighted_q_values,
 )
 from cuescope_trove.label_noise import Suspects, confident_disagreement, mislabelled, unlike_p_value
 from cuescope_trove.options import TRoVeOptions
@@ -173,7 +174,7 @@ def _tested(
     p_value = p_values(observations, pairs, clusters, rng, weight > 0)
     if options.pool_labels:
         weight = weight * pooled_weights(observations, pairs, p_value)
-    q_value = q_values(p_value, weight)
+    q_value = weighted_q_values(p_value, weight)
     found = passes(observations, pairs, clusters, options) & (q_value <= options.fdr)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
     again, suspected = p_value.copy(), np.zeros(len(pairs), dtype=np.int64)
@@ -181,7 +182,7 @@ def _tested(
         for pair in np.flatnonzero(found).tolist():
             again[pair] = _among_alike(observations, pairs.take(np.array([pair])), clusters, rng)
         # corrected anew: what no longer passes does not help the others to pass
-        verdict[found & (q_values(again, weight) > options.fdr)] = Verdict.CONTROL
+        verdict[found & (weighted_q_values(again, weight) > options.fdr)] = Verdict.CONTROL
     kept = np.flatnonzero(verdict == Verdict.FINDING)
     for pair in kept.tolist():
         one = pairs.take(np.array([pair]))
@@ -191,7 +192,7 @@ def _tested(
         if few and unlike_p_value(everything, one, clusters, rng) > UNLIKE / len(kept):
             without = observations.take(~suspicion.removed)
             again[pair] = max(again[pair], _elsewhere(without, one, clusters, options, rng))
-    verdict[kept[q_values(again, weight)[kept] > options.fdr]] = Verdict.LABEL_NOISE
+    verdict[kept[weighted_q_values(again, weight)[kept] > options.fdr]] = Verdict.LABEL_NOISE
     across_labels = options.static_bias == "cluster"
     bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
     return ScoredPairs(observations, pairs, bias, p_value, q_value, verdict, again, suspected)
@@ -237,22 +238,6 @@ def p_values(
     return result
 
 
-def q_values(
-    p_value: Float[np.ndarray, " pair"], weight: Float[np.ndarray, " pair"]
-) -> Float[np.ndarray, " pair"]:
-    """Corrected for every pair that was tried, NaN for the others.
-
-    Weights, brought to a mean of 1, divide the p-values (Genovese, Roeder and Wasserman, 2006).
-    They must not know of the answers that are tested.
-    """
-    tried = np.isfinite(p_value)
-    share = np.where(tried, weight, 1.0)
-    share = share / (share[tried].mean() if tried.any() else 1.0)
-    weighted = np.minimum(p_value / share, 1.0)
-    made = [None if np.isnan(p) else p for p in weighted.tolist()]
-    return np.array([np.nan if q is None else q for q in benjamini_hochberg(made)], dtype=float)
-
-
 def pooled_weights(
     observations: Observations, pairs: Pairs, p_value: Float[np.ndarray, " pair"]
 ) -> Float[np.ndarray, " pair"]:
@@ -264,13 +249,8 @@ def pooled_weights(
     groups, label = observations.groups, observations.label
     if (groups.strata(label)[groups.codes] != label).any():
         return np.ones(len(pairs))
-    tried = np.isfinite(p_value)
-    # a label without the cue may well be better with the cluster: that counts little against it
-    z = np.where(tried, stats.norm.isf(np.clip(p_value, 1e-12, 1 - 1e-3)), 0.0)
-    total, count = (np.bincount(pairs.cluster, weights=each)[pairs.cluster] for each in (z, tried))
-    others = count - tried
-    joined = stats.norm.sf((total - z) / np.sqrt(np.maximum(others, 1)))
-    return np.where(others > 0, 1 / np.maximum(joined, CLEAR), 2.0)  # 2: as p = 0.5 has
+    joined = joined_p_values_of_others(p_value, pairs.cluster)
+    return np.where(np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR))  # 2: as p = 0.5 has
 
 
 def could_pass(
@@ -286,17 +266,10 @@ def could_pass(
     for chosen, samples, present in label_parts(observations, pairs, clusters):
         groups = observations.groups.take(samples)
         n_with = (groups.sums(present.astype(float)) > 0).sum(axis=0)
-        n_without = np.maximum(groups.count - n_with, 0)
-        wrong = int((groups.sums((~observations.correct[samples]).astype(float)) > 0).sum())
-        right_with = np.maximum(n_with - wrong, 0)
-        right_without = groups.count - wrong - right_with
-        ok = n_without >= np.maximum(right_without, 1)
-        counts = (np.minimum(right_without, n_without), n_without, right_with, n_with)
-        least[chosen[ok]] = accuracy_gap_p_value(*(count[ok] for count in counts))
-    for tests in range(1, len(pairs) + 1):
-        if (least <= fdr / tests).sum() <= tests:
-            return np.asarray(least <= fdr / tests)
-    return np.zeros(len(pairs), dtype=bool)
+        is_wrong = (~observations.correct[samples]).astype(float)
+        wrong = int((groups.sums(is_wrong) > 0).sum())
+        least[chosen] = least_gap_p_value(n_with, groups.count - n_with, wrong)
+    return can_pass(least, fdr)
 
 
 def _elsewhere(
@@ -353,7 +326,7 @@ def losses_that_pass(
     pairs = compare(observations, clusters)
     tried = could_pass(observations, pairs, clusters, options.fdr)
     p_value = p_values(observations, pairs, clusters, rng, tried)
-    return int((q_values(p_value, tried.astype(float)) <= options.fdr).sum())
+    return int((weighted_q_values(p_value, tried.astype(float)) <= options.fdr).sum())
 
 
 def shuffle_within_labels(observations: Observations, rng: np.random.Generator) -> Observations:
