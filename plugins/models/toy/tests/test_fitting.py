@@ -51,7 +51,7 @@ def test_keeps_the_best_epoch_and_stops_when_patience_is_over() -> None:
     stopped, steps = _fit(impatient, noise=0.6)
     assert stopped.epochs == stopped.best_epoch + 3 < 60 == patient.epochs
     assert steps == [1] * stopped.epochs
-    val = _split(2, noise=0.6).standardised(stopped.weights)
+    val = _split(2, noise=0.6).standardise(stopped.weights)
     assert evaluate(stopped.weights, val, TEXTS, 0.07)[1] == stopped.accuracy
     assert patient.best_epoch < patient.epochs
     to_the_end = OPTIONS.model_copy(update={"epochs": stopped.best_epoch})

@@ -1,7 +1,7 @@
 """A toy temporal vision-language model: it trains in seconds and learns the bias of its data."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -10,9 +10,6 @@ from cuescope_sdk import Capabilities, Context, LazyWeights, Response, Trial, Us
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
 from cuescope_toy.options import ToyOptions
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 TRAINING_VERSION = 1  # raise it when equal recipes train other weights
 
@@ -40,10 +37,12 @@ class Toy(TrainedModel):
             options, context, self.owner, "train", "val", needs_labels=True
         )
         # Data and encoder enter by their content, whatever they are called.
-        own = options.model_dump(exclude={"data", "data_options", "encoder", "encoder_options"})
+        by_content = {"data", "data_options", "encoder", "encoder_options"}
+        recipe = options.model_dump(exclude=by_content)
+        recipe["seed"] = self.seed
         self.name_weights(
             TRAINING_VERSION,
-            {**own, "seed": self.seed},
+            recipe,
             self._features.encoder.fingerprint,
             *(split.fingerprint for split in self._splits),
             tuple(self._splits[0].labels),
@@ -56,9 +55,10 @@ class Toy(TrainedModel):
         return train(self.options, self.context, self._features, self._splits, self.seed)
 
     def use(self, weights: Weights, dtype: Any) -> None:
-        self._weights = {name: w.to(self.device, dtype) for name, w in weights.items()}
+        self._weights = {name: weight.to(self.device, dtype) for name, weight in weights.items()}
         # every sequence has as many, or training refuses
-        self._length = len(self._splits[0][0].frames)
+        first = self._splits[0][0]
+        self._length = len(first.frames)
         if isinstance(self._features.encoder, LazyWeights):
             self._features.encoder.open_weights()
 
@@ -69,11 +69,12 @@ class Toy(TrainedModel):
         self.open_weights()
         for trial in trials:
             sample = trial.sample
-            if len(sample.frames) != self._length:
+            length = len(sample.frames)
+            if length != self._length:
                 raise UserError(
                     f"toy: sample '{sample.key}' has another length than the training sequences",
                     expected=f"{self._length} frames, a projection head for each",
-                    got=str(len(sample.frames)),
+                    got=str(length),
                     remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
                 )
         embeddings = self._embed(trials) if trials else ()
@@ -81,7 +82,8 @@ class Toy(TrainedModel):
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Frozen unit embeddings of the texts, in the space of the sequence embeddings."""
-        if missing := [text for text in dict.fromkeys(texts) if text not in self._text_rows]:
+        missing = [text for text in dict.fromkeys(texts) if text not in self._text_rows]
+        if missing:
             rows = self._features.encoder.embed_texts(missing)
             # texts are frozen: one row for good
             self._text_rows |= dict(zip(missing, rows, strict=True))
@@ -94,21 +96,23 @@ class Toy(TrainedModel):
         from cuescope_toy.training import frame_positions
 
         positions = frame_positions(self.options.frames, self._length)
-        clips = [[trial.sample.frames[index] for index in positions] for trial in trials]
+        clips = []
+        for trial in trials:
+            frames = trial.sample.frames
+            clips.append([frames[index] for index in positions])
         features = torch.from_numpy(self._features.of_clips(clips))
-        like: Tensor = next(iter(self._weights.values()))
         with torch.no_grad():
-            inputs = standardise(self._weights, features.to(like.device, like.dtype))
+            inputs = standardise(self._weights, features.to(self._weights["input.mean"]))
             embeddings = embed(self._weights, inputs)
         return embeddings.float().cpu().numpy()
 
     def _response(self, trial: Trial, embedding: Float[np.ndarray, " dim"]) -> Response:
         logits = None
         if "logits" in trial.outputs:
-            logits = self.embed_texts(trial.sample.choices) @ embedding / self.options.temperature
-        return Response(
-            logits=logits, embedding=embedding if "embedding" in trial.outputs else None
-        )
+            cosines = self.embed_texts(trial.sample.choices) @ embedding
+            logits = cosines / self.options.temperature
+        output = embedding if "embedding" in trial.outputs else None
+        return Response(logits=logits, embedding=output)
 
 
 __all__ = ["Toy", "ToyOptions"]

@@ -40,11 +40,12 @@ def build_encoder(options: ToyOptions, context: Context) -> "GridEncoder | Model
     # Without the data set: an encoder need not know the labels that nobody asks it about.
     unbound = replace(context, dataset=None)
     model = unbound.build("model", options.encoder, options.encoder_options)
-    if not model.capabilities.outputs >= EMBEDDING:
+    outputs = model.capabilities.outputs
+    if "embedding" not in outputs:
         raise UserError(
             f"toy: encoder '{options.encoder}' gives no embeddings",
             expected="a model with the output 'embedding'",
-            got=", ".join(sorted(model.capabilities.outputs)),
+            got=", ".join(sorted(outputs)),
             remedy="Use -M encoder=builtin or another model (`cuescope plugins list`).",
         )
     return ModelEncoder(model, options.dim)
@@ -56,8 +57,9 @@ def build_encoder(options: ToyOptions, context: Context) -> "GridEncoder | Model
 def colour_grid(image: Image.Image, side: int = CELLS) -> UInt8[np.ndarray, " cell"]:
     """Mean colour of each cell of a `side` x `side` grid, (row, col, channel) flattened."""
     # BOX over whole cells is their mean; other filters would mix in the neighbours.
-    pooled = image.convert("RGB").resize((side, side), Image.Resampling.BOX)
-    return np.asarray(pooled, np.uint8).ravel()
+    rgb = image.convert("RGB")
+    cells = rgb.resize((side, side), Image.Resampling.BOX)
+    return np.asarray(cells, np.uint8).ravel()
 
 
 def random_features(grid: UInt8[np.ndarray, "frame cell"]) -> Float[np.ndarray, "frame feature"]:
@@ -67,7 +69,8 @@ def random_features(grid: UInt8[np.ndarray, "frame cell"]) -> Float[np.ndarray, 
     a bright cue fills, the less is left of the small disc that moves.
     """
     weight, bias = _random_layer(grid.shape[1])
-    features = np.maximum(grid.astype(np.float64) @ weight + bias, 0)  # whole numbers: exact sums
+    cells = grid.astype(np.float64)
+    features = np.maximum(cells @ weight + bias, 0)  # whole numbers: exact sums
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
     return np.asarray(features / lengths.clip(1), np.float32)
 
@@ -81,14 +84,20 @@ def _random_layer(
     Training would make such a bit another model.
     """
     rng = generator(0, "toy-encoder", str(GRID_VERSION))
-    weight = np.rint(rng.normal(0, 256 * 0.5**0.5, (cells, FEATURES)))
-    return weight, np.rint(rng.normal(0, 256 * 255 * 0.3, FEATURES))
+    weight = rng.normal(0, 256 * 0.5**0.5, (cells, FEATURES))
+    bias = rng.normal(0, 256 * 255 * 0.3, FEATURES)
+    return np.rint(weight), np.rint(bias)
 
 
 def text_embedding(text: str, dim: int) -> Float[np.ndarray, " dim"]:
     """A unit vector that depends on the words alone, and not on their meaning."""
     row = generator(0, "toy-text", text).standard_normal(dim)
     return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+def text_embeddings(texts: Sequence[str], dim: int) -> Float[np.ndarray, "text dim"]:
+    """The `text_embedding` of each."""
+    return np.stack([text_embedding(text, dim) for text in texts])
 
 
 class GridEncoder:
@@ -100,11 +109,12 @@ class GridEncoder:
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
         """Unit rows."""
-        return random_features(np.stack([colour_grid(frame.load()) for frame in frames]))
+        grids = [colour_grid(frame.load()) for frame in frames]
+        return random_features(np.stack(grids))
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit rows."""
-        return np.stack([text_embedding(text, self.dim) for text in texts])
+        return text_embeddings(texts, self.dim)
 
 
 class ColourGrid(GridEncoder):
@@ -114,16 +124,22 @@ class ColourGrid(GridEncoder):
     """
 
     def __init__(self, patches: int = 1) -> None:
-        self.patches, self.cells = patches, CELLS if patches == 1 else PATCH_CELLS
-        sizes = () if patches == 1 else (patches, PATCH_CELLS)
+        self.patches = patches
+        self.cells = CELLS
+        sizes: tuple[int, ...] = ()
+        if patches > 1:
+            self.cells = PATCH_CELLS
+            sizes = (patches, PATCH_CELLS)
         self.fingerprint = digest("colour-grid", GRID_VERSION, CELLS, *sizes)
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame patch cell"]:
         """A row a patch."""
-        side, cells = self.patches, self.cells
-        grids = np.stack([colour_grid(frame.load(), side * cells) for frame in frames])
-        patches = grids.reshape(len(frames), side, cells, side, cells * 3).swapaxes(2, 3)
-        return patches.reshape(len(frames), side * side, -1).astype(np.float32) / 255
+        side = self.patches
+        cells = self.cells
+        grids = [colour_grid(frame.load(), side * cells) for frame in frames]
+        blocks = np.stack(grids).reshape(len(frames), side, cells, side, cells * 3)
+        patches = blocks.swapaxes(2, 3).reshape(len(frames), side * side, -1)
+        return patches.astype(np.float32) / 255
 
 
 # ----------------------------------------------------------------------------------- other models
@@ -133,7 +149,8 @@ class ModelEncoder(LazyWeights):
     """The embeddings of another model; its text tower too where it has one."""
 
     def __init__(self, model: Model, dim: int) -> None:
-        self.model, self.dim = model, dim
+        self.model = model
+        self.dim = dim
         self.fingerprint = digest("model", model.fingerprint, dim)
 
     def open_weights(self) -> None:
@@ -142,10 +159,10 @@ class ModelEncoder(LazyWeights):
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
         """The model's embeddings of the frames, one by one."""
-        trials = [
-            Trial(sample=Sample(key=frame.key, frames=(frame,)), outputs=EMBEDDING)
-            for frame in frames
-        ]
+        trials = []
+        for frame in frames:
+            sample = Sample(key=frame.key, frames=(frame,))
+            trials.append(Trial(sample=sample, outputs=EMBEDDING))
         embeddings = [response.embedding for response in self.model.respond(trials)]
         return np.stack([embedding for embedding in embeddings if embedding is not None])
 
@@ -155,10 +172,18 @@ class ModelEncoder(LazyWeights):
         self.open_weights()
         if isinstance(self.model, EmbedsText):
             return np.asarray(self.model.embed_texts(texts), np.float32)
-        return np.stack([text_embedding(text, self.dim) for text in texts])
+        return text_embeddings(texts, self.dim)
 
 
 # ------------------------------------------------------------------------------ features, once
+
+
+def number_frames(clips: Sequence[Sequence[Frame]]) -> tuple[tuple[Frame, ...], list[list[int]]]:
+    """The distinct frames, told apart by their keys; and for each clip the numbers of its own."""
+    distinct = {frame.key: frame for clip in clips for frame in clip}
+    number = dict(zip(distinct, range(len(distinct)), strict=True))
+    rows = [[number[frame.key] for frame in clip] for clip in clips]
+    return tuple(distinct.values()), rows
 
 
 class FrameFeatures:
@@ -171,18 +196,21 @@ class FrameFeatures:
 
     def of_clips(self, clips: Sequence[Sequence[Frame]]) -> Float[np.ndarray, "clip frame feature"]:
         """Features of clips of one length."""
-        distinct = {frame.key: frame for clip in clips for frame in clip}
-        row = {key: index for index, key in enumerate(distinct)}
-        features = self.of_frames(tuple(distinct.values()))
-        index = [[row[frame.key] for frame in clip] for clip in clips]
+        frames, index = number_frames(clips)
+        features = self.of_frames(frames)
         return np.asarray(features[np.array(index)])
 
     def of_frames(
         self, frames: Sequence[Frame], description: str | None = None
     ) -> Float[np.ndarray, "frame ..."]:
         """Features of distinct frames; with a description, under a progress bar."""
-        rows = {frame.key: self._rows[frame.key] for frame in frames if frame.key in self._rows}
-        missing = [frame for frame in frames if frame.key not in rows]
+        rows: dict[str, np.ndarray] = {}
+        missing = []
+        for frame in frames:
+            if frame.key in self._rows:
+                rows[frame.key] = self._rows[frame.key]
+            else:
+                missing.append(frame)
         step = self._context.batch_size
         bar: AbstractContextManager[Callable[[int], None]] = nullcontext(lambda step: None)
         if description is not None:
@@ -190,8 +218,8 @@ class FrameFeatures:
         with bar as advance:
             for start in range(0, len(missing), step):
                 batch = missing[start : start + step]
-                encoded = self.encoder.encode(batch)
-                rows |= dict(zip((frame.key for frame in batch), encoded, strict=True))
+                for frame, row in zip(batch, self.encoder.encode(batch), strict=True):
+                    rows[frame.key] = row
                 advance(len(batch))
         self._remember(rows)
         return np.stack([rows[frame.key] for frame in frames])
@@ -200,6 +228,7 @@ class FrameFeatures:
         for key, row in rows.items():
             self._rows[key] = row
             self._rows.move_to_end(key)
-        most = MEMORY_BYTES // max((row.nbytes for row in rows.values()), default=1)
+        largest = max((row.nbytes for row in rows.values()), default=1)
+        most = MEMORY_BYTES // largest
         while len(self._rows) > most:
             self._rows.popitem(last=False)

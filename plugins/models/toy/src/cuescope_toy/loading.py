@@ -43,9 +43,15 @@ class WeightsFile:
     libraries: tuple[str, ...] = ("torch",)
 
     @cached_property
-    def _packaged(self) -> Path | None:
-        path = self.shipped / f"{self.recipe}.safetensors" if self.shipped else None
-        return path if path and path.exists() else None
+    def _shipped_file(self) -> Path | None:
+        if self.shipped is None:
+            return None
+        path = self.shipped / f"{self.recipe}.safetensors"
+        return path if path.exists() else None
+
+    @property
+    def _cache_file(self) -> Path:
+        return self.cache / self.owner / f"{self.fingerprint}.safetensors"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -54,14 +60,15 @@ class WeightsFile:
         The digest of the file that the package brings; else of the recipe and the versions of the
         libraries, because another torch rounds sums in another order.
         """
-        if self._packaged:
-            return digest(self.owner, self._packaged.read_bytes())
-        return digest(self.owner, self.recipe, [version(name) for name in self.libraries])
+        if self._shipped_file:
+            return digest(self.owner, self._shipped_file.read_bytes())
+        versions = [version(library) for library in self.libraries]
+        return digest(self.owner, self.recipe, versions)
 
     @property
     def path(self) -> Path:
         """The file; it need not be there yet."""
-        return self._packaged or self.cache / self.owner / f"{self.fingerprint}.safetensors"
+        return self._shipped_file or self._cache_file
 
     def facts(self) -> Facts:
         """What is known of the training; {} where there is no file yet, or one that is corrupt."""
@@ -72,7 +79,7 @@ class WeightsFile:
         """The weights and facts in the file, which is made by `train` where it is not there."""
         if checkpoint := load_checkpoint(self.path):
             return checkpoint
-        cached = self.cache / self.owner / f"{self.fingerprint}.safetensors"
+        cached = self._cache_file
         cached.parent.mkdir(parents=True, exist_ok=True)
         # The workers of an executor open their models at the same moment: one of them trains.
         with training_lock(cached.with_suffix(".lock"), self.owner):
@@ -101,13 +108,15 @@ class TrainedModel(Plugin, LazyWeights):
         self, *recipe: object, shipped: Path | None = None, libraries: tuple[str, ...] = ("torch",)
     ) -> None:
         """Set `weights_file` and `fingerprint`; the recipe is all that decides the weights."""
-        file = WeightsFile(self.owner, digest(*recipe), self.context.cache, shipped, libraries)
-        self.weights_file, self.fingerprint = file, file.fingerprint
+        cache = self.context.cache
+        self.weights_file = WeightsFile(self.owner, digest(*recipe), cache, shipped, libraries)
+        self.fingerprint = self.weights_file.fingerprint
 
     @property
     def seed(self) -> int:
         """Of weights and batches."""
-        return self.context.seed if self.options.seed is None else self.options.seed
+        seed = self.options.seed
+        return self.context.seed if seed is None else seed
 
     @cached_property
     def device(self) -> str:
@@ -125,11 +134,12 @@ class TrainedModel(Plugin, LazyWeights):
     def open_weights(self) -> None:
         if self._opened:
             return
-        from cuescope_sdk.torch import resolve_dtype
+        from cuescope_sdk.torch import resolve_device, resolve_dtype
 
         self.context.stop_plan_before(f"the weights of {self.owner}")
         # A wrong device or dtype is reported before minutes of training.
-        _, dtype = self.device, resolve_dtype(self.context.dtype)
+        resolve_device(self.context.device)
+        dtype = resolve_dtype(self.context.dtype)
         weights, self._facts = self.weights_file.load_or_train(self.train)
         self.use(weights, dtype)
         self._opened = True
@@ -151,10 +161,12 @@ def training_splits(
     Raises UserError in the name of `model` where there is no data, or no splits, or no closed set
     of labels where one is needed.
     """
-    dataset, spec = context.dataset, options.data
-    if spec is not None:
-        dataset = replace(context, dataset=None).build("dataset", spec, options.data_options)
-    title = "the audited data set" if spec is None else f"data set '{spec}'"
+    dataset = context.dataset
+    title = "the audited data set"
+    if options.data is not None:
+        unbound = replace(context, dataset=None)
+        dataset = unbound.build("dataset", options.data, options.data_options)
+        title = f"data set '{options.data}'"
     if dataset is None:
         raise UserError(f"{model}: nothing to train on", remedy="Name a data set: -M data=SPEC.")
     if not isinstance(dataset, HasSplits):
@@ -189,14 +201,16 @@ def _training_split(dataset: HasSplits, name: str, model: str, title: str) -> Da
 
 
 def weights_digest(weights: Weights) -> str:
-    return digest({name: np.asarray(tensor) for name, tensor in weights.items()})
+    arrays = {name: np.asarray(tensor) for name, tensor in weights.items()}
+    return digest(arrays)
 
 
 def save_checkpoint(path: Path, weights: Weights, facts: Facts) -> None:
     """Write both; a reader sees the whole file or none."""
     from safetensors.torch import save
 
-    metadata = {"digest": digest(weights_digest(weights), facts), "facts": json.dumps(facts)}
+    seal = digest(weights_digest(weights), facts)
+    metadata = {"digest": seal, "facts": json.dumps(facts)}
     write_whole(path, save(weights, metadata))
 
 

@@ -39,7 +39,8 @@ def training_lock(path: Path, owner: str) -> Iterator[None]:
 
 def _acquire(lock: FileLock, path: Path, owner: str) -> None:
     began = changed = monotonic()
-    sign, silent = _last_sign(path), True
+    sign = _last_sign(path)
+    silent = True
     while True:
         try:
             lock.acquire(timeout=POLL_SECONDS)
@@ -52,8 +53,10 @@ def _acquire(lock: FileLock, path: Path, owner: str) -> None:
                 got=getattr(error, "strerror", None) or str(error),
                 remedy="Set CUESCOPE_CACHE to a folder on a local drive that you can write to.",
             ) from error
-        if (latest := _last_sign(path)) != sign:
-            sign, changed = latest, now
+        latest = _last_sign(path)
+        if latest != sign:
+            sign = latest
+            changed = now
         if silent and now - began > SILENCE_SECONDS:
             silent = False
             warnings.warn(

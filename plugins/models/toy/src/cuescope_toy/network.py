@@ -1,5 +1,6 @@
 """The network of `toy` as pure functions of its weights (TRoVe, appendix A)."""
 
+from collections.abc import Callable
 from math import prod
 
 import torch
@@ -10,16 +11,15 @@ from cuescope_toy.loading import Weights
 from cuescope_toy.options import ToyOptions
 
 Shapes = dict[str, tuple[int, ...]]  # of weights, by name
-FIXED = ("input.mean", "input.scale")  # set from the training features, never trained
 
 
 def layer_shapes(options: ToyOptions, frames: int, feature: int, dim: int) -> Shapes:
     """Shape of each weight: ([frame,] input, output). Projection heads have one per frame."""
-    hidden, projection, head = options.hidden, options.projection, options.head
+    head = options.head
     return {
-        "project.0": (frames, feature, hidden),
-        "project.1": (frames, hidden, projection),
-        "head.0": (frames * projection, head),
+        "project.0": (frames, feature, options.hidden),
+        "project.1": (frames, options.hidden, options.projection),
+        "head.0": (frames * options.projection, head),
         "head.1": (head, head),
         "head.2": (head, dim),
     }
@@ -30,7 +30,8 @@ def initial_weights(shapes: Shapes, generator: torch.Generator) -> Weights:
     weights = {}
     for name, shape in shapes.items():
         bound = shape[-2] ** -0.5  # of the inputs of one head, not of all
-        for part, size in (("weight", shape), ("bias", (*shape[:-2], 1, shape[-1]))):
+        bias_shape = (*shape[:-2], 1, shape[-1])
+        for part, size in (("weight", shape), ("bias", bias_shape)):
             uniform = torch.rand(prod(size), generator=generator).reshape(size)
             weights[f"{name}.{part}"] = (2 * uniform - 1) * bound
     return weights
@@ -48,7 +49,8 @@ def input_layer(
     mean = share @ features
     variance = share @ (features - mean).square().mean(dim=1)
     # Features that never vary have no scale; the floor keeps the division finite.
-    return dict(zip(FIXED, (mean, variance.sqrt().clamp_min(1e-6)), strict=True))
+    scale = variance.sqrt().clamp_min(1e-6)
+    return {"input.mean": mean, "input.scale": scale}
 
 
 def standardise(
@@ -66,12 +68,16 @@ def embed(
     """
     # Frames first: one batched product runs every position through the head of its own.
     frames = inputs.transpose(0, 1)
-    frames = torch.baddbmm(weights["project.0.bias"], frames, weights["project.0.weight"]).relu()
-    frames = torch.baddbmm(weights["project.1.bias"], frames, weights["project.1.weight"])
+    frames = _linear(weights, "project.0", frames, torch.baddbmm).relu()
+    frames = _linear(weights, "project.1", frames, torch.baddbmm)
     sequence = frames.transpose(0, 1).flatten(1)
-    for layer in ("head.0", "head.1"):
-        sequence = torch.addmm(
-            weights[f"{layer}.bias"], sequence, weights[f"{layer}.weight"]
-        ).relu()
-    sequence = torch.addmm(weights["head.2.bias"], sequence, weights["head.2.weight"])
+    sequence = _linear(weights, "head.0", sequence, torch.addmm).relu()
+    sequence = _linear(weights, "head.1", sequence, torch.addmm).relu()
+    sequence = _linear(weights, "head.2", sequence, torch.addmm)
     return torch.nn.functional.normalize(sequence, dim=-1)
+
+
+def _linear(
+    weights: Weights, layer: str, inputs: Tensor, multiply_add: Callable[..., Tensor]
+) -> Tensor:
+    return multiply_add(weights[f"{layer}.bias"], inputs, weights[f"{layer}.weight"])

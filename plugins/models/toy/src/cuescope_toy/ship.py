@@ -17,17 +17,18 @@ MIXED = ToyCLIPOptions(data="scenes:0.85")  # leans on backgrounds and knows obj
 SHAPES = ToyCLIPOptions(
     data="shape-pictures", tower="resnet", batch_size=16, epochs=4, learning_rate=2e-3
 )
+FUSION = ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10)
 # By how far the background tells the object in training.
 CAMERA = {dial: ToyCLIPOptions(data=f"camera-scenes:{dial}") for dial in ("0", "0.5", "0.98")}
-FUSION = ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10)
 # With the default context: the audit's seed is 0 unless somebody says otherwise.
 SHIPS: dict[str, Callable[[Context], TrainedModel]] = {
     "toy-clip": partial(ToyCLIP, CLIP),
     "toy-clip-mixed": partial(ToyCLIP, MIXED),
     "toy-clip-shapes": partial(ToyCLIP, SHAPES),
-    **{f"toy-clip-camera-{dial}": partial(ToyCLIP, of) for dial, of in CAMERA.items()},
     "toy-fusion": partial(ToyFusion, FUSION),
 }
+for dial, camera in CAMERA.items():
+    SHIPS[f"toy-clip-camera-{dial}"] = partial(ToyCLIP, camera)
 
 
 def ship(model: TrainedModel) -> Path:
@@ -54,7 +55,8 @@ def print_progress(description: str, total: int) -> Iterator[Callable[[int], Non
     def advance(step: int) -> None:
         nonlocal done
         done += step
-        if done * 100 // total > (done - step) * 100 // total:
+        percent_before = (done - step) * 100 // total
+        if done * 100 // total > percent_before:
             sys.stdout.write(f"\r{description}: {done} of {total}")
 
     yield advance
@@ -64,5 +66,6 @@ def print_progress(description: str, total: int) -> Iterator[Callable[[int], Non
 if __name__ == "__main__":
     parser = ArgumentParser("python -m cuescope_toy.ship")
     parser.add_argument("toy", choices=SHIPS)
-    path = ship(SHIPS[parser.parse_args().toy](Context(progress=print_progress)))
+    build = SHIPS[parser.parse_args().toy]
+    path = ship(build(Context(progress=print_progress)))
     sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")

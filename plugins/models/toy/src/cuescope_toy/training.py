@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from torch.optim.lr_scheduler import LambdaLR
 
 from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
-from cuescope_toy.encoders import FrameFeatures
+from cuescope_toy.encoders import FrameFeatures, number_frames
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.network import embed, initial_weights, input_layer, layer_shapes, standardise
 from cuescope_toy.options import ToyFusionOptions, ToyOptions
@@ -30,9 +30,13 @@ class Sequences:
     label: Int[np.ndarray, " sample"]
 
 
+def read_samples(dataset: Dataset) -> list[Sample]:
+    return [dataset[index] for index in range(len(dataset))]
+
+
 def read_sequences(dataset: Dataset) -> Sequences:
     """Every labelled sequence of a data set; raises UserError where they cannot be trained on."""
-    samples = [dataset[index] for index in range(len(dataset))]
+    samples = read_samples(dataset)
     first = samples[0]
     for sample in samples:
         if len(sample.frames) != len(first.frames):
@@ -42,31 +46,24 @@ def read_sequences(dataset: Dataset) -> Sequences:
                 got=str(len(sample.frames)),
                 remedy="Sample the same number of frames from each clip (folder: -D frames=8).",
             )
-    frames = {frame.key: frame for sample in samples for frame in sample.frames}
-    row = {key: index for index, key in enumerate(frames)}
-    return Sequences(
-        tuple(frames.values()),
-        np.array([[row[frame.key] for frame in sample.frames] for sample in samples]),
-        np.array([label_index("toy", sample, dataset.labels) for sample in samples]),
-    )
+    frames, index = number_frames([sample.frames for sample in samples])
+    labels = [label_index("toy", sample, dataset.labels) for sample in samples]
+    return Sequences(frames, np.array(index), np.array(labels))
 
 
 def frame_positions(frames: str, length: int) -> tuple[int, ...]:
     """The frame positions that a model with the option `frames` sees."""
-    alone = {"first": 0, "middle": length // 2}
-    return (alone[frames],) if frames in alone else tuple(range(length))
+    if frames == "all":
+        return tuple(range(length))
+    return (0,) if frames == "first" else (length // 2,)
 
 
 def label_index(owner: str, sample: Sample, labels: Sequence[str]) -> int:
     """The number of a sample's label; raises UserError where it has none of the data set's."""
-    if sample.label not in labels:
-        raise untrainable(
-            owner,
-            sample,
-            "a label of the data set",
-            "no label" if sample.label is None else f"'{sample.label}'",
-        )
-    return labels.index(sample.label)
+    if sample.label in labels:
+        return labels.index(sample.label)
+    got = "no label" if sample.label is None else f"'{sample.label}'"
+    raise untrainable(owner, sample, "a label of the data set", got)
 
 
 def untrainable(owner: str, sample: Sample, expected: str, got: str) -> UserError:
@@ -83,21 +80,25 @@ class EncodedSplit:
     index: Int[Tensor, "sample frame"]
     label: Int[Tensor, " sample"]
 
-    def standardised(self, weights: Weights) -> "EncodedSplit":
-        return replace(self, features=standardise(weights, self.features))
+    def standardise(self, weights: Weights) -> "EncodedSplit":
+        features = standardise(weights, self.features)
+        return replace(self, features=features)
 
 
 def encode_split(
     sequences: Sequences, options: ToyOptions, features: FrameFeatures, description: str
 ) -> EncodedSplit:
     """Features of the frames that the model sees, each encoded once."""
-    seen_frames = sequences.index[:, frame_positions(options.frames, sequences.index.shape[1])]
-    used, index = np.unique(seen_frames, return_inverse=True)
-    rows = features.of_frames([sequences.frames[number] for number in used], description)
+    length = sequences.index.shape[1]
+    positions = frame_positions(options.frames, length)
+    seen = sequences.index[:, positions]
+    numbers, index = np.unique(seen, return_inverse=True)
+    frames = [sequences.frames[number] for number in numbers]
+    rows = features.of_frames(frames, description)
     return EncodedSplit(
         torch.from_numpy(rows),
         # numpy 2.0 gave the inverse the shape of its input, and other versions a flat one.
-        torch.from_numpy(index.reshape(seen_frames.shape)),
+        torch.from_numpy(index.reshape(seen.shape)),
         torch.from_numpy(sequences.label),
     )
 
@@ -141,22 +142,28 @@ def fit(
     advance: Callable[[int], None],
 ) -> Fit:
     """Train as `descend` does, on standardised features."""
-    count = torch.bincount(train.index.flatten(), minlength=len(train.features))
-    fixed = input_layer(train.features, count.float())
-    train, val = train.standardised(fixed), val.standardised(fixed)
-    frames, feature = train.index.shape[1], train.features.shape[1]
-    shapes = layer_shapes(options, frames, feature, texts.shape[1])
+    shown = torch.bincount(train.index.flatten(), minlength=len(train.features))
+    fixed = input_layer(train.features, shown.float())
+    train = train.standardise(fixed)
+    val = val.standardise(fixed)
+    frames = train.index.shape[1]
+    feature = train.features.shape[1]
+    shapes = layer_shapes(options, frames, feature, dim=texts.shape[1])
 
     def batch_loss(weights: Weights, batch: Int[Tensor, " batch"]) -> Tensor:
-        embeddings = embed(weights, train.features[train.index[batch]])
+        clips = train.index[batch]
+        embeddings = embed(weights, train.features[clips])
         return contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
+
+    def validate(weights: Weights) -> tuple[float, float]:
+        return evaluate(weights, val, texts, options.temperature)
 
     return descend(
         fixed,
         initial_weights(shapes, generator),
         len(train.label),
         batch_loss,
-        lambda weights: evaluate(weights, val, texts, options.temperature),
+        validate,
         options,
         generator,
         advance,
@@ -182,18 +189,17 @@ def descend(
     the share of all steps that is done. `advance` is called with 1 after each epoch.
     """
     weights = {**fixed, **trainable}
+    for weight in trainable.values():
+        weight.requires_grad_()
     optimiser = torch.optim.AdamW(
-        [weight.requires_grad_() for weight in trainable.values()],
-        lr=options.learning_rate,
-        weight_decay=options.weight_decay,
+        trainable.values(), lr=options.learning_rate, weight_decay=options.weight_decay
     )
     steps = options.epochs * math.ceil(samples / options.batch_size)
     # In the middle of a step, so that neither the first nor the last has a rate of 0.
     schedule = LambdaLR(optimiser, lambda step: learning_rate_share((step + 0.5) / steps))
-    best, lowest, epoch, accuracy = Fit(weights, 0.0, 0, 0), math.inf, 0, 0.0
-    while (
-        epoch < options.epochs and epoch - best.best_epoch < options.patience and accuracy < enough
-    ):
+    lowest = math.inf
+    best = Fit(weights, accuracy=0.0, best_epoch=0, epochs=0)
+    for epoch in range(1, options.epochs + 1):
         order = torch.randperm(samples, generator=generator)
         for batch in torch.split(order, options.batch_size):
             loss = batch_loss(weights, batch)
@@ -201,13 +207,16 @@ def descend(
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
-        epoch += 1
         advance(1)
         val_loss, accuracy = evaluate(weights)
         if val_loss < lowest:
+            lowest = val_loss
             # The optimiser goes on changing these tensors in place: the best ones are copied.
             copies = {name: tensor.detach().clone() for name, tensor in weights.items()}
-            lowest, best = val_loss, Fit(copies, accuracy, epoch, epoch)
+            best = Fit(copies, accuracy, best_epoch=epoch, epochs=epoch)
+        out_of_patience = epoch - best.best_epoch >= options.patience
+        if out_of_patience or accuracy >= enough:
+            break
     return replace(best, epochs=epoch)
 
 
@@ -217,7 +226,8 @@ def evaluate(
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])
         loss = contrastive_loss(embeddings, texts, split.label, temperature)
-        correct = (embeddings @ texts.T).argmax(dim=1) == split.label
+        answers = (embeddings @ texts.T).argmax(dim=1)
+    correct = answers == split.label
     return loss.item(), correct.double().mean().item()
 
 
@@ -244,23 +254,22 @@ def train(
     seed: int,
 ) -> tuple[Weights, Facts]:
     """Read the splits "train" and "val", encode their frames, and train under a progress bar."""
-    names = ("train", "val")
-    sequences = {name: read_sequences(data) for name, data in zip(names, splits, strict=True)}
-    encoded = {
-        name: encode_split(part, options, features, f"encoding {name} frames")
-        for name, part in sequences.items()
-    }
-    texts = torch.from_numpy(features.encoder.embed_texts(splits[0].labels))
+    train_sequences, val_sequences = map(read_sequences, splits)
+    train_split = encode_split(train_sequences, options, features, "encoding train frames")
+    val_split = encode_split(val_sequences, options, features, "encoding val frames")
+    labels = splits[0].labels
+    texts = torch.from_numpy(features.encoder.embed_texts(labels))
     generator = torch.Generator().manual_seed(derive(seed, "toy"))
     with one_thread(), context.progress("training the toy model", options.epochs) as advance:
-        result = fit(encoded["train"], encoded["val"], texts, options, generator, advance)
+        result = fit(train_split, val_split, texts, options, generator, advance)
         advance(options.epochs - result.epochs)
-    count, length = sequences["train"].index.shape
+    count, length = train_sequences.index.shape
     frames = length if options.frames == "all" else f"the {options.frames} of {length}"
-    return result.weights, {
+    facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
         "trained on": f"{count:,} sequences, {frames} frames",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",
         "temperature": f"{options.temperature:g}",
         "encoder": options.encoder,
     }
+    return result.weights, facts

@@ -51,12 +51,14 @@ def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPai
                 got=str(len(sample.frames)),
                 remedy="Use -M data=SPEC of pictures, or the model toy for sequences.",
             )
-        pixels.append(to_bytes(transform(sample.frames[0].load())))
-        captions.append(_text_rows(sample_captions(sample), rows))
+        picture = sample.frames[0].load()
+        pixels.append(to_bytes(transform(picture)))
+        texts = sample_captions(sample)
+        captions.append(_text_rows(texts, rows))
         foils.append(_text_rows(sample.annotations.get("foils", ()), rows))
         if dataset.labels:
             labels.append(label_index("toy-clip", sample, dataset.labels))
-        elif not sample_captions(sample):
+        elif not texts:
             expected = "a label, or the annotation 'captions'"
             raise untrainable("toy-clip", sample, expected, "neither")
         advance(1)
@@ -65,13 +67,14 @@ def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPai
     # Only ids in use get an embedding: CLIP's whole vocabulary would be most of the parameters.
     vocabulary = torch.unique(ids)
     tokens = torch.searchsorted(vocabulary, ids)
+    caption_tokens, prompt_tokens = tokens.tensor_split([len(rows)])
     return ImageTextPairs(
         torch.stack(pixels),
-        tokens[: len(rows)],
+        caption_tokens,
         tuple(captions),
         tuple(foils),
         torch.tensor(labels) if labels else None,
-        tokens[len(rows) :].reshape(len(PROMPTS), len(dataset.labels), CONTEXT_LENGTH),
+        prompt_tokens.reshape(len(PROMPTS), len(dataset.labels), CONTEXT_LENGTH),
         vocabulary,
     )
 
@@ -79,19 +82,24 @@ def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPai
 def sample_captions(sample: Sample) -> tuple[str, ...]:
     """The annotation "captions", or "caption"; without one the first prompt, with the label."""
     annotations = sample.annotations
-    single = (annotations["caption"],) if "caption" in annotations else ()
-    label = () if sample.label is None else (PROMPTS[0].format(label=sample.label),)
-    return tuple(map(str, annotations.get("captions") or single or label))
+    if captions := annotations.get("captions"):
+        return tuple(map(str, captions))
+    if "caption" in annotations:
+        return (str(annotations["caption"]),)
+    return () if sample.label is None else (PROMPTS[0].format(label=sample.label),)
 
 
 def _text_rows(texts: Sequence[str], rows: dict[str, int]) -> Int[Tensor, " text"]:
     """The row of each text; a new text gets the next one."""
-    return torch.tensor([rows.setdefault(text, len(rows)) for text in texts], dtype=torch.long)
+    for text in texts:
+        rows.setdefault(text, len(rows))
+    return torch.tensor([rows[text] for text in texts], dtype=torch.long)
 
 
 def tokenize(texts: Sequence[str]) -> Int[Tensor, "text token"]:
     """CLIP's own ids."""
-    return torch.as_tensor(open_clip.SimpleTokenizer(context_length=CONTEXT_LENGTH)(list(texts)))
+    tokenizer = open_clip.SimpleTokenizer(context_length=CONTEXT_LENGTH)
+    return torch.as_tensor(tokenizer(list(texts)))
 
 
 def to_bytes(pixels: Float[Tensor, "channel row col"]) -> UInt8[Tensor, "channel row col"]:

@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from cuescope_toy.clip.architecture import PREPROCESS, VOCABULARY_SIZE, model_config
 from cuescope_toy.loading import Weights, write_whole
 
-VOCABULARY, EMBEDDING = "vocabulary", "token_embedding.weight"
+VOCABULARY = "vocabulary"
+EMBEDDING = "token_embedding.weight"
 WORD_SPREAD = 0.5  # standard deviation of a word's first embedding
 POSITION_SPREAD = 0.125  # standard deviation of the text tower's first position embeddings
 VISIBLE_SIDES = (6, 10)  # least and greatest side of a window that is shown alone, patches
@@ -72,7 +73,8 @@ class WindowDropout(nn.Module):
         """The visible tokens; all of them in use, or where `whole` is set."""
         if self.whole or not self.training:
             return tokens
-        patches = window_mask(len(tokens), self.side, hide=bool(torch.rand(()) < 0.5))
+        hide = bool(torch.rand(()) < 0.5)
+        patches = window_mask(len(tokens), self.side, hide)
         cls = patches.new_ones(len(tokens), 1)
         visible = torch.cat([cls, patches.flatten(1)], dim=1)
         # All pictures keep equally many patches, so the rest is a tensor again.
@@ -97,23 +99,29 @@ def window_mask(count: int, side: int, hide: bool) -> Bool[Tensor, "image row co
 
 def pack_weights(state: Weights, vocabulary: Int[Tensor, " word"]) -> Weights:
     """The state of a network with this vocabulary, in half precision, with the ids."""
-    halves = {name: tensor.detach().half().contiguous() for name, tensor in state.items()}
-    return {**halves, VOCABULARY: vocabulary.int()}
+    packed = {name: tensor.detach().half().contiguous() for name, tensor in state.items()}
+    packed[VOCABULARY] = vocabulary.int()
+    return packed
 
 
 def unpack_weights(weights: Weights) -> Weights:
     """The state dict of the whole model; words that were never seen are as if newly drawn."""
-    full = {name: tensor.float() for name, tensor in weights.items() if name != VOCABULARY}
+    full = {name: tensor.float() for name, tensor in weights.items()}
+    del full[VOCABULARY]
     rows = full[EMBEDDING]
-    unseen = torch.randn(VOCABULARY_SIZE, rows.shape[1], generator=torch.Generator().manual_seed(0))
-    full[EMBEDDING] = WORD_SPREAD * unseen
-    full[EMBEDDING][weights[VOCABULARY].long()] = rows
+    generator = torch.Generator().manual_seed(0)
+    unseen = torch.randn(VOCABULARY_SIZE, rows.shape[1], generator=generator)
+    table = WORD_SPREAD * unseen
+    table[weights[VOCABULARY].long()] = rows
+    full[EMBEDDING] = table
     return full
 
 
 def write_model_folder(weights: Weights, tower: str, folder: Path) -> Path:
     """Write the folder that open_clip loads; each file whole or not at all."""
     config = {"model_cfg": model_config(tower), "preprocess_cfg": PREPROCESS}
-    write_whole(folder / "open_clip_config.json", json.dumps(config, indent=2).encode())
-    write_whole(folder / "open_clip_model.safetensors", save(unpack_weights(weights)))
+    text = json.dumps(config, indent=2)
+    write_whole(folder / "open_clip_config.json", text.encode())
+    state = unpack_weights(weights)
+    write_whole(folder / "open_clip_model.safetensors", save(state))
     return folder

@@ -37,8 +37,11 @@ def matching_loss(
     own; where texts compete in a softmax, one of them may win for want of any.
     """
     sign = 2.0 * match.float() - 1.0
-    loss = -logsigmoid(sign * (scale * images @ texts.T + bias))
-    return (loss if known is None else loss * known).sum() / len(images)
+    logits = scale * images @ texts.T + bias
+    loss = -logsigmoid(sign * logits)
+    if known is not None:
+        loss = loss * known
+    return loss.sum() / len(images)
 
 
 def known_texts(
@@ -77,16 +80,20 @@ def fit(
     with draw_from(generator):
         network = new_network(len(pairs.vocabulary), options.tower)
         optimiser = _optimiser(network, options)
-        accuracy, epoch, last = 0.0, 0, False
+        accuracy = 0.0
+        epoch = 0
+        last = False
         while not last:
             last = epoch == options.epochs - 1 or accuracy >= options.enough
             if options.tower == "vit":
                 network.visual.patch_dropout.whole = last or pairs.captions_of_parts
             right = 0.0
             # from the global state, which draw_from set
-            batches = torch.split(torch.randperm(len(pairs.pixels)), options.batch_size)
+            order = torch.randperm(len(pairs.pixels))
+            batches = torch.split(order, options.batch_size)
             for step, batch in enumerate(batches, start=1):
-                share = learning_rate_share((step - 0.5) / len(batches), epoch == 0, last)
+                done = (step - 0.5) / len(batches)
+                share = learning_rate_share(done, epoch == 0, last)
                 for group in optimiser.param_groups:
                     group["lr"] = options.learning_rate * share
                 loss, correct = _loss(network, pairs, batch, options.caption_weight)
@@ -97,7 +104,8 @@ def fit(
                 advance(1)
             accuracy = right / len(pairs.pixels)
             epoch += 1
-    return Fit(pack_weights(network.state_dict(), pairs.vocabulary), accuracy, epoch, epoch)
+    weights = pack_weights(network.state_dict(), pairs.vocabulary)
+    return Fit(weights, accuracy, epoch, epoch)
 
 
 def _loss(
@@ -109,38 +117,58 @@ def _loss(
     that have foils only their own texts count. Also how much is right of each picture: 1 or 0 of
     its label; without labels, the share of its own texts.
     """
-    captions_and_foils = [(pairs.captions[i], pairs.foils[i]) for i in batch.tolist()]
+    indices = batch.tolist()
     # The draws below are in this order since the shipped weights were trained.
-    own_texts = [torch.cat([_subset(c), _subset(f)]) for c, f in captions_and_foils]
-    rows = torch.cat(own_texts)
-    prompt = pairs.prompts[torch.randint(len(pairs.prompts), ())]
-    images = network.encode_image(from_bytes(pairs.pixels[batch]), normalize=True)
-    texts = network.encode_text(torch.cat([pairs.texts[rows], prompt]), normalize=True)
-    caption_texts, label_texts = texts[: len(rows)], texts[len(rows) :]
-    scale, bias = network.logit_scale.exp().clamp(max=MAX_SCALE), network.logit_bias
-    true = torch.stack([torch.isin(rows, captions) for captions, _ in captions_and_foils])
-    known = torch.stack([known_texts(rows, *both) for both in captions_and_foils])
-    loss = caption_weight * matching_loss(images, caption_texts, true, scale, bias, known)
+    samples = []
+    for index in indices:
+        captions = _draw_texts(pairs.captions[index])
+        foils = _draw_texts(pairs.foils[index])
+        samples.append(torch.cat([captions, foils]))
+    rows = torch.cat(samples)
+    number = torch.randint(len(pairs.prompts), ())
+    prompt = pairs.prompts[number]
+    pixels = from_bytes(pairs.pixels[batch])
+    images = network.encode_image(pixels, normalize=True)
+    tokens = torch.cat([pairs.texts[rows], prompt])
+    texts = network.encode_text(tokens, normalize=True)
+    caption_texts, label_texts = texts.tensor_split([len(rows)])
+    scale = network.logit_scale.exp().clamp(max=MAX_SCALE)
+    bias = network.logit_bias
+    matches = []
+    counts = []
+    for index in indices:
+        captions = pairs.captions[index]
+        matches.append(torch.isin(rows, captions))
+        counts.append(known_texts(rows, captions, pairs.foils[index]))
+    match = torch.stack(matches)
+    loss = matching_loss(images, caption_texts, match, scale, bias, torch.stack(counts))
+    loss = caption_weight * loss
     if pairs.label is None:
-        blocks = (torch.ones(1, len(own)) for own in own_texts)
-        own = torch.block_diag(*blocks).bool()  # type: ignore[no-untyped-call]
-        right = own & ((scale * images @ caption_texts.T + bias > 0) == true)
-        return loss, right.sum(dim=1) / own.sum(dim=1)
+        blocks = [torch.ones(1, len(sample)) for sample in samples]
+        own_texts = torch.block_diag(*blocks).bool()  # type: ignore[no-untyped-call]
+        judged_true = scale * images @ caption_texts.T + bias > 0
+        right = own_texts & (judged_true == match)
+        return loss, right.sum(dim=1) / own_texts.sum(dim=1)
     label = pairs.label[batch]
-    match = one_hot(label, len(prompt)).bool()
-    label_loss = matching_loss(images, label_texts, match, scale, bias)
-    return label_loss + loss, ((images @ label_texts.T).argmax(dim=1) == label).float()
+    label_match = one_hot(label, len(prompt)).bool()
+    label_loss = matching_loss(images, label_texts, label_match, scale, bias)
+    answers = (images @ label_texts.T).argmax(dim=1)
+    return label_loss + loss, (answers == label).float()
 
 
-def _subset(rows: Int[Tensor, " text"]) -> Int[Tensor, " some"]:
-    """At most `TEXTS` of them, drawn at random."""
-    return rows if len(rows) <= TEXTS else rows[torch.randperm(len(rows))[:TEXTS]]
+def _draw_texts(rows: Int[Tensor, " text"]) -> Int[Tensor, " some"]:
+    """At most `TEXTS` of them; all where there are no more, without a draw."""
+    if len(rows) <= TEXTS:
+        return rows
+    order = torch.randperm(len(rows))
+    return rows[order[:TEXTS]]
 
 
 def _optimiser(network: Any, options: ToyCLIPOptions) -> torch.optim.AdamW:
     """AdamW that decays matrices alone, as CLIP's does: biases, norms and the scale are left."""
-    matrices = [weight for weight in network.parameters() if weight.ndim >= 2]
-    others = [weight for weight in network.parameters() if weight.ndim < 2]
+    weights = list(network.parameters())
+    matrices = [weight for weight in weights if weight.ndim >= 2]
+    others = [weight for weight in weights if weight.ndim < 2]
     groups = [
         {"params": matrices, "weight_decay": options.weight_decay},
         {"params": others, "weight_decay": 0.0},
@@ -157,10 +185,12 @@ def train(
     steps = math.ceil(len(pairs.pixels) / options.batch_size)  # of an epoch
     with context.progress("training the toy CLIP", options.epochs * steps) as advance:
         result = fit(pairs, options, generator, advance)
-        advance((options.epochs - result.epochs) * steps)
-    return result.weights, {
+        skipped = options.epochs - result.epochs
+        advance(skipped * steps)
+    facts = {
         "architecture": TITLES[options.tower],
         "weights": "trained here, from nothing",
         "trained on": f"{len(data):,} pictures with captions, {result.epochs} epochs",
         "training accuracy": f"{result.accuracy:.3f}",
     }
+    return result.weights, facts

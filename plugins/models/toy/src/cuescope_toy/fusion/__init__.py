@@ -51,10 +51,11 @@ class ToyFusion(TrainedModel):
         # The data enters by its content, and the patches by the fingerprint of the encoder.
         # An option at its default is left out where it came later: the weights are the same.
         later = {"mixing"} if options.mixing == "attention" else set()
-        own = options.model_dump(exclude={"data", "data_options", "patches", *later})
+        recipe = options.model_dump(exclude={"data", "data_options", "patches", *later})
+        recipe["seed"] = self.seed
         self.name_weights(
             TRAINING_VERSION,
-            {**own, "seed": self.seed},
+            recipe,
             self._features.encoder.fingerprint,
             *(split.fingerprint for split in self._splits),
             shipped=SHIPPED,
@@ -78,8 +79,8 @@ class ToyFusion(TrainedModel):
         from cuescope_toy.fusion.dataset import VOCABULARY, Vocabulary
 
         vocabulary = Vocabulary.from_tensor(weights[VOCABULARY])
-        own = {n: w.to(self.device, dtype) for n, w in weights.items() if n != VOCABULARY}
-        self._network = FusionNetwork(own, vocabulary, self._features, self.options.positions)
+        placed = {name: weight.to(self.device, dtype) for name, weight in weights.items()}
+        self._network = FusionNetwork(placed, vocabulary, self._features, self.options.positions)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and as text the best of them, or of all answers without any."""
@@ -113,7 +114,8 @@ class ToyFusion(TrainedModel):
         """Raises UserError for what cannot be answered, and for a layer that is not there."""
         for trial in trials:
             refuse_unanswerable(self.owner, self.capabilities, trial)
-            for layer in (*layers, *(getattr(trial.edit, "layers", None) or ())):
+            edited = getattr(trial.edit, "layers", None) or ()
+            for layer in (*layers, *edited):
                 if not 0 <= layer < self.fusion.layers:
                     raise UserError(
                         f"toy-fusion has no fusion layer {layer}",
@@ -121,12 +123,15 @@ class ToyFusion(TrainedModel):
                     )
 
     def _response(self, trial: Trial, row: Float[np.ndarray, " answer"]) -> Response:
-        answers, choices = self._network.vocabulary.answers, trial.sample.choices
-        scores = choice_logits(row, answers, choices, trial.sample.key) if choices else row
-        return Response(
-            logits=scores if "logits" in trial.outputs else None,
-            text=(choices or answers)[int(scores.argmax())] if "text" in trial.outputs else None,
-        )
+        sample = trial.sample
+        answers = self._network.vocabulary.answers
+        if sample.choices:
+            row = choice_logits(row, answers, sample.choices, sample.key)
+            answers = sample.choices
+        text = None
+        if "text" in trial.outputs:
+            text = answers[int(row.argmax())]
+        return Response(logits=row if "logits" in trial.outputs else None, text=text)
 
 
 def choice_logits(
@@ -136,16 +141,17 @@ def choice_logits(
 
     Raises UserError where all are unknown.
     """
-    known = dict(zip(answers, row.tolist(), strict=True))
-    if not known.keys() & set(choices):
+    logits = dict(zip(answers, row.tolist(), strict=True))
+    if logits.keys().isdisjoint(choices):
+        ellipsis = ", ..." if len(answers) > LISTED else ""
         raise UserError(
             f"toy-fusion: sample '{key}' has no choice that was trained on",
-            expected=f"any of {', '.join(answers[:LISTED])}{', ...' * (len(answers) > LISTED)}",
+            expected=f"any of {', '.join(answers[:LISTED])}{ellipsis}",
             got=", ".join(choices[:LISTED]),
             remedy="Train on questions with these answers: -M data=SPEC.",
         )
     last = float(row.min()) - 1  # finite, so that softmax and differences work
-    return np.array([known.get(choice, last) for choice in choices], np.float32)
+    return np.array([logits.get(choice, last) for choice in choices], np.float32)
 
 
 __all__ = ["ToyFusion", "ToyFusionOptions"]

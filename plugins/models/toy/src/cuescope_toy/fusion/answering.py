@@ -32,7 +32,7 @@ class FusionNetwork:
         logits: dict[int, np.ndarray] = {}
         for indices, _, rows in self._runs(trials):
             logits |= dict(zip(indices, rows.float().cpu().numpy(), strict=True))
-        return [logits[index] for index in range(len(trials))]
+        return [logits[index] for index in sorted(logits)]
 
     def modalities(self, trials: Sequence[Trial]) -> list[Int8[np.ndarray, " token"]]:
         """Of the tokens of each trial, without padding."""
@@ -48,8 +48,9 @@ class FusionNetwork:
         for indices, batch, _ in self._runs(trials, by_layer.__setitem__):
             for index, weights, row in zip(indices, by_layer[layer], batch.modality, strict=True):
                 tokens = row != OTHER
-                attention[index] = weights[:, tokens][:, :, tokens].float().cpu().numpy()
-        return [attention[index] for index in range(len(trials))]
+                attended = weights[:, tokens][:, :, tokens]
+                attention[index] = attended.float().cpu().numpy()
+        return [attention[index] for index in sorted(attention)]
 
     def _runs(
         self, trials: Sequence[Trial], watch: Watch | None = None
@@ -66,8 +67,9 @@ class FusionNetwork:
 
     def _batch(self, trials: Sequence[Trial]) -> Batch:
         mean = self.weights["input.mean"]
-        tokens = tokenize([trial.sample for trial in trials], self.vocabulary, mean.device)
-        features = mean.new_empty((0, 1, len(mean)))
-        if tokens.frames:
-            features = torch.from_numpy(self.features.of_frames(tokens.frames)).to(mean)
-        return tokens.batch(features)
+        samples = [trial.sample for trial in trials]
+        tokens = tokenize(samples, self.vocabulary, mean.device)
+        if not tokens.frames:
+            return tokens.batch(mean.new_empty((0, 1, len(mean))))
+        features = torch.from_numpy(self.features.of_frames(tokens.frames))
+        return tokens.batch(features.to(mean))

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import torch
 from jaxtyping import Float, Int, UInt8
@@ -12,6 +11,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, Sample
+from cuescope_toy.encoders import number_frames
 from cuescope_toy.fusion.network import Batch
 from cuescope_toy.training import untrainable
 
@@ -32,8 +32,12 @@ class Vocabulary:
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "Vocabulary":
         """What occurs in the questions and labels."""
-        words = set(chain.from_iterable(split_words(sample.question) for sample in samples))
-        answers = {sample.label for sample in samples if sample.label is not None}
+        words: set[str] = set()
+        answers: set[str] = set()
+        for sample in samples:
+            words.update(split_words(sample.question))
+            if sample.label is not None:
+                answers.add(sample.label)
         return cls(tuple(sorted(words)), tuple(sorted(answers)))
 
     @classmethod
@@ -67,7 +71,8 @@ class TokenizedSamples:
         """Some samples as the network takes them, with the features of the distinct frames."""
         frame_ids = self.frame_ids[samples]
         video = features[frame_ids.clamp_min(0)].flatten(1, 2)
-        mask = (frame_ids != PADDING).repeat_interleave(features.shape[1], dim=1)
+        patches = features.shape[1]
+        mask = (frame_ids != PADDING).repeat_interleave(patches, dim=1)
         return Batch(video, mask, self.word_ids[samples])
 
 
@@ -79,15 +84,14 @@ def split_words(question: str | None) -> list[str]:
 def tokenize(
     samples: Sequence[Sample], vocabulary: Vocabulary, device: torch.device | None = None
 ) -> TokenizedSamples:
-    frames = {frame.key: frame for sample in samples for frame in sample.frames}
-    frame_id = {key: number for number, key in enumerate(frames)}
-    word_id = {word: number for number, word in enumerate(vocabulary.words)}
-    unknown = len(word_id)
-    ids = (
-        [[frame_id[frame.key] for frame in sample.frames] for sample in samples],
-        [[word_id.get(w, unknown) for w in split_words(s.question)] for s in samples],
-    )
-    return TokenizedSamples(tuple(frames.values()), *(_pad(rows).to(device) for rows in ids))
+    frames, frame_ids = number_frames([sample.frames for sample in samples])
+    number = {word: number for number, word in enumerate(vocabulary.words)}
+    unknown = len(number)
+    word_ids = []
+    for sample in samples:
+        words = split_words(sample.question)
+        word_ids.append([number.get(word, unknown) for word in words])
+    return TokenizedSamples(frames, _pad(frame_ids).to(device), _pad(word_ids).to(device))
 
 
 def answer_ids(samples: Sequence[Sample], vocabulary: Vocabulary) -> Int[Tensor, " sample"]:

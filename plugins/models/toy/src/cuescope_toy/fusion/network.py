@@ -42,7 +42,8 @@ class Batch:
 
 def weight_shapes(options: ToyFusionOptions, feature: int, words: int, answers: int) -> Shapes:
     """Shape of each weight: ([layer,] input, output), or ([layer,] dim) of a bias or norm."""
-    dim, wide = options.dim, MLP_RATIO * options.dim
+    dim = options.dim
+    wide = MLP_RATIO * dim
     # The shipped checkpoints have these names, and initial weights are drawn in this order.
     attended = ("query", "key") if options.mixing == "attention" else ()
     inner = {
@@ -69,10 +70,8 @@ def initial_weights(shapes: Shapes, generator: torch.Generator, spread: float = 
     weights = {}
     for name, shape in shapes.items():
         if name.endswith("norm"):
-            weights[f"{name}.weight"], weights[f"{name}.bias"] = (
-                torch.ones(shape),
-                torch.zeros(shape),
-            )
+            weights[f"{name}.weight"] = torch.ones(shape)
+            weights[f"{name}.bias"] = torch.zeros(shape)
             continue
         # A word is looked up, not multiplied: it has no inputs to share its variance among.
         bound = 3**0.5 if name == "word" else shape[-2] ** -0.5
@@ -94,11 +93,14 @@ def forward(weights: Weights, batch: Batch, *, positions: bool) -> Float[Tensor,
     """Logits of the answers, from the answer token; `positions` as of `embed_tokens`."""
     tokens = embed_tokens(weights, batch, positions=positions)
     mask = batch.modality != OTHER
-    for layer, own in enumerate(_layers(weights)):
-        tokens = tokens + _attention(own, _norm(own, "attend.norm", tokens), mask, layer)
-        wide = gelu(_linear(own, "widen", _norm(own, "think.norm", tokens)))
-        tokens = tokens + _linear(own, "narrow", wide)
-    return _linear(weights, "answer", _norm(weights, "answer.norm", tokens[:, -1]))
+    for number, layer in enumerate(_layers(weights)):
+        inputs = _norm(layer, "attend.norm", tokens)
+        tokens = tokens + _attention(layer, inputs, mask, number)
+        inputs = _norm(layer, "think.norm", tokens)
+        wide = gelu(_linear(layer, "widen", inputs))
+        tokens = tokens + _linear(layer, "narrow", wide)
+    answer = _norm(weights, "answer.norm", tokens[:, -1])
+    return _linear(weights, "answer", answer)
 
 
 def embed_tokens(
@@ -111,33 +113,43 @@ def embed_tokens(
     table = weights["word.weight"]
     video = _linear(weights, "video", standardise(weights, batch.video))
     if positions:
-        video = video + position_waves(video.shape[1], table.shape[1]).to(video)
+        video = _add_positions(video)
     words = table[batch.word_ids.clamp_min(0)]  # padding is masked later
     # Words keep their order always: a bag of words would be another question.
-    words = words + position_waves(words.shape[1], table.shape[1]).to(words)
-    return torch.cat([video, words, table[-1].expand(len(words), 1, -1)], dim=1)
+    words = _add_positions(words)
+    answer = table[-1].expand(len(words), 1, -1)
+    return torch.cat([video, words, answer], dim=1)
+
+
+def _add_positions(tokens: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+    waves = position_waves(*tokens.shape[1:])
+    return tokens + waves.to(tokens)
 
 
 def _layers(weights: Weights) -> Iterator[Weights]:
     """The weights of each layer, under their own names."""
     prefix = "layer."
-    stacked = {n.removeprefix(prefix): w for n, w in weights.items() if n.startswith(prefix)}
+    stacked = {}
+    for name, weight in weights.items():
+        if name.startswith(prefix):
+            stacked[name.removeprefix(prefix)] = weight
     for layer in range(len(stacked["value.weight"])):
         yield {name: weight[layer] for name, weight in stacked.items()}
 
 
 def _attention(
-    own: Weights,
+    weights: Weights,
     tokens: Float[Tensor, "batch token dim"],
     mask: Bool[Tensor, "batch token"],
-    layer: int,
+    number: int,
 ) -> Float[Tensor, "batch token dim"]:
-    value = partial(_linear, own, "value")
+    value = partial(_linear, weights, "value")
     query = key = torch.zeros_like  # every token attends to all alike
-    if "query.weight" in own:
-        query, key = (partial(_linear, own, name) for name in ("query", "key"))
-    mixed = fused_self_attention(tokens, query, key, value, heads=HEADS, layer=layer, mask=mask)
-    return _linear(own, "mixed", mixed)
+    if "query.weight" in weights:
+        query = partial(_linear, weights, "query")
+        key = partial(_linear, weights, "key")
+    mixed = fused_self_attention(tokens, query, key, value, heads=HEADS, layer=number, mask=mask)
+    return _linear(weights, "mixed", mixed)
 
 
 def _linear(weights: Weights, name: str, inputs: Tensor) -> Tensor:
@@ -145,4 +157,5 @@ def _linear(weights: Weights, name: str, inputs: Tensor) -> Tensor:
 
 
 def _norm(weights: Weights, name: str, inputs: Tensor) -> Tensor:
-    return layer_norm(inputs, inputs.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"])
+    weight = weights[f"{name}.weight"]
+    return layer_norm(inputs, weight.shape, weight, weights[f"{name}.bias"])

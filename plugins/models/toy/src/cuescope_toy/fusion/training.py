@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from cuescope_sdk import Context, Dataset, derive
+from cuescope_sdk import Context, Dataset, Sample, derive
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.fusion.dataset import (
     VOCABULARY,
@@ -21,7 +21,7 @@ from cuescope_toy.fusion.network import forward, initial_weights, weight_shapes
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.network import input_layer
 from cuescope_toy.options import ToyFusionOptions
-from cuescope_toy.training import Fit, descend, one_thread
+from cuescope_toy.training import Fit, descend, one_thread, read_samples
 
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
 EVALUATION_BATCH = 512  # all at once would hold every layer of a whole split
@@ -52,22 +52,27 @@ def fit(
 ) -> Fit:
     """Train as `descend` does, with a learning rate that follows `learning_rate_share`."""
     frame_ids = train.samples.frame_ids
-    times = torch.bincount(frame_ids[frame_ids >= 0], minlength=len(train.features)).float()
-    _, patches, feature = train.features.shape
+    distinct, patches, feature = train.features.shape
+    shown = torch.bincount(frame_ids[frame_ids >= 0], minlength=distinct)
+    shown_patches = shown.float().repeat_interleave(patches)
+    fixed = input_layer(train.features.flatten(0, 1), shown_patches)
     shapes = weight_shapes(options, feature, vocabulary.word_rows, len(vocabulary.answers))
-    fixed = input_layer(train.features.flatten(0, 1), times.repeat_interleave(patches))
+    spread = PATCH_SPREAD if patches > 1 else 1.0
 
     def batch_loss(weights: Weights, indices: Int[Tensor, " batch"]) -> Tensor:
         batch = train.samples.batch(train.features, indices)
         logits = forward(weights, batch, positions=options.positions)
         return cross_entropy(logits, train.label[indices])
 
+    def validate(weights: Weights) -> tuple[float, float]:
+        return evaluate(weights, val, options.positions)
+
     return descend(
         fixed,
-        initial_weights(shapes, generator, PATCH_SPREAD if patches > 1 else 1.0),
+        initial_weights(shapes, generator, spread),
         len(train.label),
         batch_loss,
-        lambda weights: evaluate(weights, val, options.positions),
+        validate,
         options,
         generator,
         advance,
@@ -84,17 +89,25 @@ def learning_rate_share(done: float) -> float:
 def evaluate(weights: Weights, split: EncodedSplit, positions: bool) -> tuple[float, float]:
     """Loss of the known answers, and the share of right ones, over all samples."""
     count = len(split.label)
+    parts = []
     with torch.no_grad():
-        logits = torch.cat(
-            [
-                forward(weights, split.samples.batch(split.features, batch), positions=positions)
-                for batch in torch.split(torch.arange(count), EVALUATION_BATCH)
-            ]
-        )
+        for indices in torch.split(torch.arange(count), EVALUATION_BATCH):
+            batch = split.samples.batch(split.features, indices)
+            parts.append(forward(weights, batch, positions=positions))
+    logits = torch.cat(parts)
     # An unknown answer has no logit to be wrong about; it counts against the accuracy alone.
     known = split.label >= 0
     loss = cross_entropy(logits[known], split.label[known], reduction="sum") / count
-    return loss.item(), (logits.argmax(dim=1) == split.label).double().mean().item()
+    correct = logits.argmax(dim=1) == split.label
+    return loss.item(), correct.double().mean().item()
+
+
+def encode_split(
+    samples: Sequence[Sample], vocabulary: Vocabulary, features: FrameFeatures, description: str
+) -> EncodedSplit:
+    tokens = tokenize(samples, vocabulary)
+    rows = features.of_frames(tokens.frames, description)
+    return EncodedSplit(tokens, torch.from_numpy(rows), answer_ids(samples, vocabulary))
 
 
 def train(
@@ -105,25 +118,19 @@ def train(
     seed: int,
 ) -> tuple[Weights, Facts]:
     """Read the splits "train" and "val", and train; the vocabulary is kept with the weights."""
-    samples = {
-        name: [data[index] for index in range(len(data))]
-        for name, data in zip(("train", "val"), splits, strict=True)
-    }
-    vocabulary = Vocabulary.of(samples["train"])
-    encoded = {}
-    for name, part in samples.items():
-        tokens = tokenize(part, vocabulary)
-        rows = torch.from_numpy(features.of_frames(tokens.frames, f"encoding {name} frames"))
-        encoded[name] = EncodedSplit(tokens, rows, answer_ids(part, vocabulary))
+    samples, val_samples = map(read_samples, splits)
+    vocabulary = Vocabulary.of(samples)
+    train_split = encode_split(samples, vocabulary, features, "encoding train frames")
+    val_split = encode_split(val_samples, vocabulary, features, "encoding val frames")
     generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
     with one_thread(), context.progress("training the toy fusion", options.epochs) as advance:
-        result = fit(encoded["train"], encoded["val"], vocabulary, options, generator, advance)
+        result = fit(train_split, val_split, vocabulary, options, generator, advance)
         advance(options.epochs - result.epochs)
     order = "in their order" if options.positions else "a bag, without their order"
     side = options.patches
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
-        "trained on": f"{len(samples['train']):,} samples, {len(vocabulary.words)} words, "
+        "trained on": f"{len(samples):,} samples, {len(vocabulary.words)} words, "
         f"{len(vocabulary.answers)} answers; no other can be right",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",
         "frames": order if side == 1 else f"{side} x {side} patches each, {order}",
