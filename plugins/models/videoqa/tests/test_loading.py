@@ -17,7 +17,7 @@ from videoqa_samples import PLUGINS, SAMPLES, asked, video
 
 from cuescope_sdk import Trial, UserError
 from cuescope_videoqa.checkpoints import read_checkpoint
-from cuescope_videoqa.features import possible_ids, video_shown
+from cuescope_videoqa.features import possible_ids, shown_video
 from cuescope_videoqa.loading import read_answers
 
 NAMES = tuple(PLUGINS)
@@ -169,8 +169,8 @@ def test_videos_without_features(place: Path, build: Callable[..., Any]) -> None
 
 def test_which_video_is_told_by_the_frames() -> None:
     frames = video("v_abcdefghijk")
-    assert video_shown(frames) == ("v_abcdefghijk", None)
-    assert video_shown((*frames[:2], *video("other")[2:])) is None
+    assert shown_video(frames) == ("v_abcdefghijk", None)
+    assert shown_video((*frames[:2], *video("other")[2:])) is None
     assert list(possible_ids("video7010")) == ["video7010", "video7010", "video7010", 7010]
     assert "abcdefghijk" in list(possible_ids("v_abcdefghijk"))
 

@@ -59,26 +59,25 @@ class VideoQA(Plugin, LazyWeights):
     def __init__(self, options: VideoQAOptions, context: Context) -> None:
         super().__init__(options, context)
         answers = read_answers(self.owner, options.answers)
-        groups = [[require_file(self.owner, options.checkpoint)], *self.other_files()]
+        files = [[require_file(self.owner, options.checkpoint)], *self.other_files()]
         # Paths count by what is in them; the same files elsewhere are the same model.
         self.fingerprint = digest(
             self.owner,
             FINGERPRINT_VERSION,
-            [files_digest(group) for group in groups],
+            list(map(files_digest, files)),
             answers,
             options.model_dump(exclude=PATHS),
             context.dtype,
         )
-        self.facts = {
-            "weights": options.checkpoint.name,
-            "answers": f"{len(answers):,} for open questions; no other can be right"
-            if answers
-            else "the choices of each question",
-        }
+        vocabulary = "the choices of each question"
+        if answers:
+            vocabulary = f"{len(answers):,} for open questions; no other can be right"
+        self.facts = {"weights": options.checkpoint.name, "answers": vocabulary}
 
     def other_files(self) -> list[list[Path]]:
         """What answers depend on beside the checkpoint; raises UserError for what is not there."""
-        return [folder_files(find_folder(self.owner, self.options.text_encoder))]
+        text_encoder = find_folder(self.owner, self.options.text_encoder)
+        return [folder_files(text_encoder)]
 
     @cached_property
     def device(self) -> str:
@@ -95,7 +94,8 @@ class VideoQA(Plugin, LazyWeights):
 
         self.context.stop_plan_before(f"the weights of {self.options.checkpoint.name}")
         # A wrong device or dtype is reported before gigabytes are read.
-        device, dtype = self.device, resolve_dtype(self.context.dtype)
+        device = self.device
+        dtype = resolve_dtype(self.context.dtype)
         network = resolve_name(self.network_class).load(self.options)
         network.eval().requires_grad_(False).to(device, dtype)
         return NetworkRunner(network, self.context.batch_size)
@@ -138,9 +138,10 @@ class JustAsk(VideoQA):
 
     def other_files(self) -> list[list[Path]]:
         """The tokenizer, and the features where they are given."""
+        files = super().other_files()
         path = self.options.features
         features = [] if path is None else feature_files(self.owner, path)
-        return [*super().other_files(), features]
+        return [*files, features]
 
 
 class FrozenBiLM(VideoQA):
@@ -153,11 +154,15 @@ class FrozenBiLM(VideoQA):
 
     def other_files(self) -> list[list[Path]]:
         """The language model with its weights, and the features or the CLIP that computes them."""
-        options, owner = self.options, self.owner
-        language_model = folder_files(find_folder(owner, options.text_encoder, True), True)
-        if options.features is not None:
-            return [language_model, feature_files(owner, options.features)]
-        return [language_model, folder_files(find_folder(owner, options.vision, True), True)]
+        options = self.options
+        language_model = self._model_files(options.text_encoder)
+        if options.features is None:
+            return [language_model, self._model_files(options.vision)]
+        return [language_model, feature_files(self.owner, options.features)]
+
+    def _model_files(self, name: str) -> list[Path]:
+        folder = find_folder(self.owner, name, weights=True)
+        return folder_files(folder, weights=True)
 
 
 class Singularity(VideoQA):

@@ -7,7 +7,7 @@ decides which of them travel; here it is the first and last ones. Modules have t
 authors' checkpoints.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int8
 from PIL import Image
 from torch import Tensor, nn
-from torch.nn.functional import linear
+from torch.nn.functional import gelu, linear
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
@@ -34,11 +34,24 @@ from cuescope_videoqa.network import (
 
 EPSILON = 1e-6
 EXCHANGE = 8  # one patch of so many goes on, and one goes back
-MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-CLASSIFIER, CHOOSER = "vqa_classifier", "mc_vqa_classifier"
+MEAN = (0.485, 0.456, 0.406)
+DEVIATION = (0.229, 0.224, 0.225)
+CLASSIFIER = "vqa_classifier"
+CHOOSER = "mc_vqa_classifier"
 # Of pretraining tasks, which the released checkpoints still hold.
-_HEADS = "mlm_score. itm_score. mpp_score. txt_proj. vid_proj. rank_output vcop_ nlvr2_"
-OTHER_HEADS = (*_HEADS.split(), "train_", "val_", "test_")
+OTHER_HEADS = (
+    "mlm_score.",
+    "itm_score.",
+    "mpp_score.",
+    "txt_proj.",
+    "vid_proj.",
+    "rank_output",
+    "vcop_",
+    "nlvr2_",
+    "train_",
+    "val_",
+    "test_",
+)
 
 
 class Block(nn.Module):
@@ -46,7 +59,8 @@ class Block(nn.Module):
 
     def __init__(self, dim: int, hidden: int, heads: int) -> None:
         super().__init__()
-        self.norm1, self.norm2 = nn.LayerNorm(dim, EPSILON), nn.LayerNorm(dim, EPSILON)
+        self.norm1 = nn.LayerNorm(dim, EPSILON)
+        self.norm2 = nn.LayerNorm(dim, EPSILON)
         self.attn = nn.ModuleDict({"qkv": nn.Linear(dim, 3 * dim), "proj": nn.Linear(dim, dim)})
         self.mlp = nn.ModuleDict({"fc1": nn.Linear(dim, hidden), "fc2": nn.Linear(hidden, dim)})
         self._heads = heads
@@ -55,16 +69,20 @@ class Block(nn.Module):
         self, states: Float[Tensor, "row token dim"], mask: Tensor, number: int
     ) -> Float[Tensor, "row token dim"]:
         """The states after the block, the `number`-th."""
-        qkv = self.attn["qkv"]
+        inputs = self.norm1(states)
         # One stock layer holds all three projections; the fusion needs queries, keys, values apart.
-        parts = zip(qkv.weight.chunk(3), qkv.bias.chunk(3), strict=True)  # type: ignore[operator]
-        query, key, value = (partial(linear, weight=weight, bias=bias) for weight, bias in parts)
+        qkv: Any = self.attn["qkv"]
+        query, key, value = map(_projection, qkv.weight.chunk(3), qkv.bias.chunk(3))
         mixed = fused_self_attention(
-            self.norm1(states), query, key, value, heads=self._heads, layer=number, mask=mask
+            inputs, query, key, value, heads=self._heads, layer=number, mask=mask
         )
         states = states + self.attn["proj"](mixed)
-        inner = nn.functional.gelu(self.mlp["fc1"](self.norm2(states)))
-        return states + self.mlp["fc2"](inner)  # type: ignore[no-any-return]
+        inner = self.mlp["fc1"](self.norm2(states))
+        return states + self.mlp["fc2"](gelu(inner))  # type: ignore[no-any-return]
+
+
+def _projection(weight: Tensor, bias: Tensor) -> Callable[[Tensor], Tensor]:
+    return partial(linear, weight=weight, bias=bias)
 
 
 class Transformer(nn.Module):
@@ -73,7 +91,8 @@ class Transformer(nn.Module):
     def __init__(self, file: Checkpoint, head_dim: int) -> None:
         super().__init__()
         name = "transformer.patch_embed.proj.weight"
-        dim, patch = file.size(name), file.size(name, 2)
+        dim = file.size(name)
+        patch = file.size(name, 2)
         positions = file.size("transformer.pos_embed", 1)
         self.frames = file.size("transformer.temporal_embed", 1)
         self.side = round((positions - 1) ** 0.5) * patch
@@ -91,8 +110,10 @@ class Transformer(nn.Module):
     def patches(self, pixels: Float[Tensor, "batch frame 3 side side"]) -> Tensor:
         """Tokens (batch frame) (class token, then patches)."""
         batch = len(pixels)
-        tokens = self.patch_embed["proj"](pixels.flatten(0, 1)).flatten(2).transpose(1, 2)
-        tokens = torch.cat([self.cls_token.expand(len(tokens), -1, -1), tokens], 1) + self.pos_embed
+        grids = self.patch_embed["proj"](pixels.flatten(0, 1))
+        patches = grids.flatten(2).transpose(1, 2)
+        cls = self.cls_token.expand(len(patches), -1, -1)
+        tokens = torch.cat([cls, patches], 1) + self.pos_embed
         tokens = tokens.reshape(batch, -1, *tokens.shape[1:])
         # The class token has no place in time: each frame has its own copy.
         tokens[:, :, 1:] += self.temporal_embed[:, :, None]
@@ -115,12 +136,14 @@ class AllInOneNetwork(Network):
         self.text_embeddings = BERT.BertEmbeddings(config)
         self.token_type_embeddings = nn.Embedding(file.size("token_type_embeddings.weight"), dim)
         self.pooler = nn.ModuleDict({"dense": nn.Linear(dim, dim)})
-        self.head_name = CHOOSER if file.has(CHOOSER) else CLASSIFIER
+        chooses = file.has(CHOOSER)
+        self.head_name = CHOOSER if chooses else CLASSIFIER
+        other_head = CLASSIFIER if chooses else CHOOSER
+        self.unused = (*OTHER_HEADS, f"{other_head}.")
         top: Any = head(file, self.head_name)
         self.add_module(self.head_name, top)
         classes = top[-1].out_features  # one may be left over, for all answers that are none
-        self.unused = (*OTHER_HEADS, f"{CLASSIFIER if self.head_name == CHOOSER else CHOOSER}.")
-        if self.head_name == CHOOSER:
+        if chooses:
             self.vocabulary = ()
             self.without_vocabulary = "This checkpoint takes multiple-choice questions alone."
         elif not 0 < len(self.vocabulary) <= classes:
@@ -143,21 +166,26 @@ class AllInOneNetwork(Network):
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """A row a frame, the words in each; one row of words where nothing is shown."""
         positions = self.text_embeddings.position_embeddings.num_embeddings
-        ids = token_ids(self.tokenizer, [prompt.text for prompt in prompts], positions)
+        texts = [prompt.text for prompt in prompts]
+        ids = token_ids(self.tokenizer, texts, positions)
         count = len(prompts[0].frames)  # batches have one number of frames
         rows = count or 1
         ids = ids.repeat_interleave(rows, dim=0)
-        modality: Int8[Tensor, "row token"] = (ids != self.tokenizer.pad_token_id).to(torch.int8)
-        modality = modality * TEXT
+        present = ids != self.tokenizer.pad_token_id
+        modality: Int8[Tensor, "row token"] = present.to(torch.int8) * TEXT
         inputs = {"ids": ids}
         if count:
             self._require_frames(count)
-            side = self.transformer.side
-            pixels = [torch.stack([preprocess(f, side) for f in p.frames]) for p in prompts]
+            pixels = [self._pixels(prompt.frames) for prompt in prompts]
             inputs["pixels"] = torch.stack(pixels).to(self.dtype)
-            video = torch.full((len(ids), self.transformer.pos_embed.shape[1]), VIDEO)
-            modality = torch.cat([modality, video.to(torch.int8)], dim=1)
+            tokens = self.transformer.pos_embed.shape[1]
+            video = torch.full((len(ids), tokens), VIDEO, dtype=torch.int8)
+            modality = torch.cat([modality, video], dim=1)
         return self.on_device(modality, rows, **inputs)
+
+    def _pixels(self, frames: Sequence[Frame]) -> Float[Tensor, "frame 3 side side"]:
+        side = self.transformer.side
+        return torch.stack([preprocess(frame, side) for frame in frames])
 
     def _require_frames(self, count: int) -> None:
         wanted = self.transformer.frames
@@ -172,14 +200,17 @@ class AllInOneNetwork(Network):
     def forward(self, batch: Batch) -> list[Tensor]:
         """The output of the head for each prompt."""
         ids = batch.inputs["ids"]
-        states = self.text_embeddings(input_ids=ids) + self.token_type_embeddings.weight[0]
+        words = ids.shape[1]
+        modality = self.token_type_embeddings.weight
+        states = self.text_embeddings(input_ids=ids) + modality[0]
         if "pixels" in batch.inputs:
             patches = self.transformer.patches(batch.inputs["pixels"])
-            states = torch.cat([states, patches + self.token_type_embeddings.weight[1]], dim=1)
+            states = torch.cat([states, patches + modality[1]], dim=1)
         mask = batch.modality != OTHER
         for number, block in enumerate(self.transformer.blocks):
-            patches = exchange_patches(states[:, ids.shape[1] :], batch.rows)
-            states = block(torch.cat([states[:, : ids.shape[1]], patches], dim=1), mask, number)
+            patches = exchange_patches(states[:, words:], batch.rows)
+            tokens = torch.cat([states[:, :words], patches], dim=1)
+            states = block(tokens, mask, number)
         first = self.transformer.norm(states[:, 0])
         # A sequence a frame: their class tokens (or [CLS] without a video) are averaged.
         first = first.reshape(-1, batch.rows, first.shape[-1]).mean(1)
@@ -193,15 +224,16 @@ class AllInOneNetwork(Network):
         if self.head_name == CHOOSER:
             return torch.cat(list(states))
         logits = states[0][: len(self.vocabulary)]
-        known = {answer: number for number, answer in enumerate(self.vocabulary)}
-        if not any(answer in known for answer in answers):
+        numbers = {answer: number for number, answer in enumerate(self.vocabulary)}
+        if numbers.keys().isdisjoint(answers):
             raise UserError(
                 f"{self.owner}: sample '{sample.key}' has no choice that is in the vocabulary",
-                expected=f"one of its {len(known):,} answers",
+                expected=f"one of its {len(numbers):,} answers",
                 got=", ".join(answers[:3]),
             )
         # An answer outside the vocabulary loses to every one that is in it.
-        rows = [logits[known[a]] if a in known else logits.min() - 1 for a in answers]
+        lowest = logits.min() - 1
+        rows = [logits[numbers[answer]] if answer in numbers else lowest for answer in answers]
         return torch.stack(rows)
 
 
@@ -216,31 +248,35 @@ def exchange_patches(
         return patches
     video = patches.reshape(-1, frames, *patches.shape[1:])
     # The class token stays: it is no patch.
-    onward, back = video[:, :, 1 : count + 1], video[:, :, -count:]
-    parts = [video[:, :, :1], onward.roll(1, 1), video[:, :, count + 1 : -count], back.roll(-1, 1)]
+    sizes = [1, count, video.shape[2] - 1 - 2 * count, count]
+    cls, onward, staying, back = torch.split(video, sizes, dim=2)
+    parts = [cls, onward.roll(1, 1), staying, back.roll(-1, 1)]
     return torch.cat(parts, dim=2).flatten(0, 1)
 
 
 def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     """The middle of the frame after its shorter side became 1.2 times `side`."""
     image = frame.load()
-    width, height = image.size
     short = int(side * 1.2)  # the authors' eval transform, rounding included
-    scaled = [int(short * length / min(width, height)) for length in (width, height)]
+    shorter = min(image.size)
+    scaled = [int(short * length / shorter) for length in image.size]
     image = image.resize(scaled, Image.Resampling.BILINEAR)
-    left, top = (round((size - side) / 2) for size in image.size)
-    pixels = np.asarray(image.crop((left, top, left + side, top + side)), dtype=np.float32) / 255
+    left, top = (round((length - side) / 2) for length in scaled)
+    middle = image.crop((left, top, left + side, top + side))
+    pixels = np.asarray(middle, dtype=np.float32) / 255
     pixels = (pixels - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
     return torch.from_numpy(pixels).permute(2, 0, 1)
 
 
 def head(file: Checkpoint, name: str) -> nn.Sequential:
     """Two linear layers with norm and GELU between them; dropout may have the number before."""
-    start = 0 if file.has(f"{name}.0") else 1  # releases differ in whether dropout is counted
-    first, last = f"{name}.{start}.weight", f"{name}.{start + 3}.weight"
+    # Releases differ in whether the dropout before is counted.
+    before = [] if file.has(f"{name}.0") else [nn.Identity()]
+    first = f"{name}.{len(before)}.weight"
+    last = f"{name}.{len(before) + 3}.weight"
     inner = file.size(first)
     return nn.Sequential(
-        *(nn.Identity() for _ in range(start)),
+        *before,
         nn.Linear(file.size(first, 1), inner),
         nn.LayerNorm(inner),
         nn.GELU(),

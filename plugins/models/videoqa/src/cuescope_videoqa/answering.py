@@ -1,6 +1,7 @@
 """Trials through a network: in batches, under their edits, and its attention."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ class NetworkRunner:
     """A network that answers trials. A batch shows equally many frames a sample."""
 
     def __init__(self, network: Network, batch_size: int) -> None:
-        self.network, self._batch_size = network, batch_size
+        self.network = network
+        self._batch_size = batch_size
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """The responses, in order."""
@@ -26,19 +28,20 @@ class NetworkRunner:
         responses: dict[int, Response] = {}
         for edit, indices in group_by_edit(trials):
             require_layers(self.network.owner, edit, self.network.fusion.layers)
-            prompts = [self.network.prompts(trials[index].sample) for index in indices]
-            states = self._states([prompt for group in prompts for prompt in group], edit)
-            for index, group in zip(indices, prompts, strict=True):
-                own = [next(states) for _ in group]
-                responses[index] = self._response(own, trials[index].sample, answers[index])
-        return [responses[index] for index in range(len(trials))]
+            groups = [self.network.prompts(trials[index].sample) for index in indices]
+            states = self._states(list(chain.from_iterable(groups)), edit)
+            for index, group in zip(indices, groups, strict=True):
+                sample_states = list(islice(states, len(group)))
+                sample = trials[index].sample
+                responses[index] = self._response(sample_states, sample, answers[index])
+        return [responses[index] for index in sorted(responses)]
 
     @torch.inference_mode()
     def _response(self, states: list[Any], sample: Sample, answers: tuple[str, ...]) -> Response:
-        logits = self.network.score(states, sample, answers).float().cpu().numpy()
-        return Response(
-            logits=logits if sample.choices else None, text=answers[int(logits.argmax())]
-        )
+        scores = self.network.score(states, sample, answers)
+        logits = scores.float().cpu().numpy()
+        best = answers[int(logits.argmax())]
+        return Response(logits=logits if sample.choices else None, text=best)
 
     def _answers(self, sample: Sample) -> tuple[str, ...]:
         answers = sample.choices or self.network.vocabulary
@@ -57,7 +60,7 @@ class NetworkRunner:
                 batch = self.network.collate([prompts[index] for index in indices])
                 with use_fusion(Fusion(batch.modality, edit, batch.cross)):
                     states.update(zip(indices, self.network(batch), strict=True))
-        return (states[index] for index in range(len(prompts)))
+        return (states[index] for index in sorted(states))
 
     def _batches(self, prompts: Sequence[Prompt]) -> Iterator[list[int]]:
         # Videos of other lengths never share a batch: padded frames would enter time and places.
@@ -70,8 +73,9 @@ class NetworkRunner:
 
     def modalities(self, trial: Trial, layer: int) -> Int8[np.ndarray, " query_then_key"]:
         """What the queries and keys of its first prompt are."""
-        sides = self._queries_and_keys(self._first_batch(trial, layer), layer)
-        return np.concatenate([side[side != OTHER].cpu().numpy() for side in sides])
+        batch = self._first_batch(trial, layer)
+        modality = torch.cat(self._queries_and_keys(batch, layer))
+        return np.asarray(modality[modality != OTHER].cpu().numpy())
 
     @torch.inference_mode()
     def attention(self, trial: Trial, layer: int) -> Float[np.ndarray, "head query key"]:
@@ -81,9 +85,12 @@ class NetworkRunner:
             raise UserError(f"{self.network.owner}: no weights of tokens that are averaged away")
         batch = self._first_batch(trial, layer)
         by_layer: dict[int, Tensor] = {}
-        with use_fusion(Fusion(batch.modality, trial.edit, batch.cross, by_layer.__setitem__)):
+        fusion = Fusion(batch.modality, trial.edit, batch.cross, by_layer.__setitem__)
+        with use_fusion(fusion):
             self.network(batch)
-        queries, keys = (side != OTHER for side in self._queries_and_keys(batch, layer))
+        query_modality, key_modality = self._queries_and_keys(batch, layer)
+        queries = query_modality != OTHER
+        keys = key_modality != OTHER
         heads = batch.rows * self.network.fusion.heads
         if layer not in by_layer:  # no video: its cross-attention was skipped
             return np.zeros((heads, int(queries.sum()), 0), dtype=np.float32)
@@ -97,9 +104,12 @@ class NetworkRunner:
                 f"{self.network.owner} has no fusion layer {layer}",
                 expected=f"layers 0 to {layers - 1}",
             )
-        return self.network.collate(self.network.prompts(trial.sample)[:1])
+        prompts = self.network.prompts(trial.sample)
+        return self.network.collate(prompts[:1])
 
     def _queries_and_keys(self, batch: Batch, layer: int) -> tuple[Tensor, Tensor]:
         """Modalities of both for one prompt; all its rows are laid out alike."""
-        cross = batch.cross if self.network.crosses(layer) else None
-        return batch.modality[0], (batch.modality if cross is None else cross)[0]
+        queries = keys = batch.modality
+        if batch.cross is not None and self.network.crosses(layer):
+            keys = batch.cross
+        return queries[0], keys[0]

@@ -47,18 +47,18 @@ def read_checkpoint(owner: str, path: Path) -> "Checkpoint":
     data-parallel training is dropped.
     """
     content = read_tensors(owner, path)
-    inner = next(
-        (content[name] for name in STATE_NAMES if isinstance(content.get(name), dict)), content
-    )
-    tensors = {str(name): value for name, value in inner.items() if isinstance(value, Tensor)}
+    for name in STATE_NAMES:
+        if isinstance(content.get(name), dict):
+            content = content[name]
+            break
+    tensors = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
     if not tensors:
         raise unreadable_weights(owner, path, "no tensor with a name")
-    own = {
-        name.removeprefix("module."): tensor
-        for name, tensor in tensors.items()
-        if not BUFFERS.search(name)
-    }
-    return Checkpoint(owner, path.name, own)
+    trained = {}
+    for name, tensor in tensors.items():
+        if not BUFFERS.search(name):
+            trained[name.removeprefix("module.")] = tensor
+    return Checkpoint(owner, path.name, trained)
 
 
 def read_tensors(owner: str, path: Path) -> dict[Any, Any]:
@@ -86,11 +86,13 @@ def _load(path: Path) -> Any:
         except ValueError:  # the format before torch 1.6
             foreign = []
         file.seek(0)  # the first reading left it at its end
-        placeholders: list[Any] = [
-            (type("Placeholder", (Placeholder,), {}), name) for name in foreign
-        ]
+        placeholders: list[Any] = [(_placeholder(), name) for name in foreign]
         with safe_globals(placeholders):
             return torch.load(file, map_location="cpu", weights_only=True)
+
+
+def _placeholder() -> type:
+    return type("Placeholder", (Placeholder,), {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,17 +125,20 @@ class Checkpoint:
 
     def layers(self, prefix: str) -> int:
         """How many layers are numbered after `prefix`."""
-        numbers = [
-            int(match.group(1))
-            for name in self.tensors
-            if (match := re.match(re.escape(prefix) + r"\.(\d+)\.", name))
-        ]
-        return max(numbers, default=-1) + 1
+        pattern = re.compile(re.escape(prefix) + r"\.(\d+)\.")
+        count = 0
+        for name in self.tensors:
+            if match := pattern.match(name):
+                count = max(count, int(match[1]) + 1)
+        return count
 
     def first(self, prefix: str, name: str) -> int:
         """The number of the first layer that has a tensor `name`; all of them where none has."""
-        layers = range(self.layers(prefix))
-        return next((n for n in layers if f"{prefix}.{n}.{name}" in self.tensors), len(layers))
+        count = self.layers(prefix)
+        for layer in range(count):
+            if f"{prefix}.{layer}.{name}" in self.tensors:
+                return layer
+        return count
 
     def heads(self, width: int, head_dim: int) -> int:
         """Attention heads of a width; raises UserError where it cannot be cut so."""

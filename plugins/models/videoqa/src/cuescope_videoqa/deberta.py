@@ -21,11 +21,13 @@ class Adapter(nn.Module):
 
     def __init__(self, dim: int, inner: int) -> None:
         super().__init__()
-        self.down, self.up = nn.Linear(dim, inner), nn.Linear(inner, dim)
+        self.down = nn.Linear(dim, inner)
+        self.up = nn.Linear(inner, dim)
 
     def forward(self, states: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
         """The states, and what passes the bottleneck."""
-        return states + self.up(torch.relu(self.down(states)))  # type: ignore[no-any-return]
+        inner = torch.relu(self.down(states))
+        return states + self.up(inner)  # type: ignore[no-any-return]
 
 
 class VideoDeberta(nn.Module):
@@ -38,13 +40,15 @@ class VideoDeberta(nn.Module):
         self.config = config
         self.deberta: Any = library.DebertaV2Model(config)
         self.lm_predictions: Any = library.DebertaV2OnlyMLMHead(config)
-        embeddings, dim = self.deberta.embeddings, config.hidden_size
+        embeddings = self.deberta.embeddings
+        dim = config.hidden_size
         embeddings.linear_video = nn.Linear(features, dim)
         if embeddings.position_embeddings is None:  # the mask decoder reads them
             embeddings.position_embeddings = nn.Embedding(config.max_position_embeddings, dim)
+        after_attention, after_mlp = inner
         for layer in self.deberta.encoder.layer:
-            for output, width in zip((layer.attention.output, layer.output), inner, strict=True):
-                output.adapter = Adapter(dim, width) if width else nn.Identity()
+            layer.attention.output.adapter = _adapter(dim, after_attention)
+            layer.output.adapter = _adapter(dim, after_mlp)
 
     def forward(
         self,
@@ -56,21 +60,23 @@ class VideoDeberta(nn.Module):
         encoder = self.deberta.encoder
         states = embedded = self._embed(ids, video, mask)
         bias = PositionBias(encoder, mask)
-        last = len(encoder.layer) - 1
         # Where words enter without positions, the mask decoder adds them before the prediction.
         decodes = not self.config.position_biased_input
-        for number, layer in enumerate(encoder.layer[:last] if decodes else encoder.layer):
+        layers = list(encoder.layer)
+        last = layers.pop() if decodes else None
+        for number, layer in enumerate(layers):
             states = self._layer(layer, number, states, states, bias)
             if number == 0 and encoder.conv is not None:
                 states = encoder.conv(embedded, states, mask.long())
-        if decodes:
+        if last is not None:
             position = torch.arange(mask.shape[1], device=mask.device)
             queries = states + self.deberta.embeddings.position_embeddings(position)
             for _ in range(2):
-                queries = self._layer(encoder.layer[last], last, queries, states, bias)
+                queries = self._layer(last, len(layers), queries, states, bias)
             states = queries
         head = self.lm_predictions.lm_head
-        return head.LayerNorm(head.transform_act_fn(head.dense(states)))  # type: ignore[no-any-return]
+        states = head.transform_act_fn(head.dense(states))
+        return head.LayerNorm(states)  # type: ignore[no-any-return]
 
     def _embed(self, ids: Tensor, video: Tensor, mask: Tensor) -> Float[Tensor, "batch token dim"]:
         embeddings = self.deberta.embeddings
@@ -88,8 +94,12 @@ class VideoDeberta(nn.Module):
     ) -> Float[Tensor, "batch token dim"]:
         attention = layer.attention
         mixed = _attention(attention.self, number, queries, states, bias)
-        attended = _output(attention.output, mixed, queries)
-        return _output(layer.output, layer.intermediate(attended), attended)
+        states = _output(attention.output, mixed, queries)
+        return _output(layer.output, layer.intermediate(states), states)
+
+
+def _adapter(dim: int, inner: int) -> nn.Module:
+    return Adapter(dim, inner) if inner else nn.Identity()
 
 
 class PositionBias:
@@ -109,10 +119,13 @@ class PositionBias:
             zeros = torch.zeros(hidden.shape, dtype=query.dtype, device=query.device)
             # -inf: padding must have no weight at all, also in the averages of an edit.
             return zeros.masked_fill(hidden, -torch.inf)
+        query_rows = query.flatten(0, 1)
+        key_rows = key.flatten(0, 1)
         scores = module.disentangled_attention_bias(
-            query.flatten(0, 1), key.flatten(0, 1), self.relative_positions, self.embeddings, parts
+            query_rows, key_rows, self.relative_positions, self.embeddings, parts
         )
-        return scores.reshape(*query.shape[:3], -1).masked_fill(hidden, -torch.inf)  # type: ignore[no-any-return]
+        scores = scores.reshape(*query.shape[:3], -1)
+        return scores.masked_fill(hidden, -torch.inf)  # type: ignore[no-any-return]
 
 
 def _attention(
@@ -120,20 +133,17 @@ def _attention(
 ) -> Float[Tensor, "batch token dim"]:
     heads = module.num_attention_heads
     query = split_heads(module.query_proj(queries), heads)
-    key, value = (split_heads(part(states), heads) for part in (module.key_proj, module.value_proj))
+    key = split_heads(module.key_proj(states), heads)
+    value = split_heads(module.value_proj(states), heads)
     # DeBERTa scales by the number of score terms that are added up: content, and each position.
     parts = 1 + ("c2p" in module.pos_att_type) + ("p2c" in module.pos_att_type)
-    mixed = fused_attention(
-        query,
-        key,
-        value,
-        layer=number,
-        mask=bias.of(module, query, key, parts),
-        scaling=(query.shape[-1] * parts) ** -0.5,
-    )
+    scaling = (query.shape[-1] * parts) ** -0.5
+    mask = bias.of(module, query, key, parts)
+    mixed = fused_attention(query, key, value, layer=number, mask=mask, scaling=scaling)
     return mixed.transpose(1, 2).flatten(2)
 
 
 def _output(module: Any, states: Tensor, residual: Tensor) -> Float[Tensor, "batch token dim"]:
     """Dense, adapter, residual, norm: both outputs of a layer are built so."""
-    return module.LayerNorm(module.adapter(module.dense(states)) + residual)  # type: ignore[no-any-return]
+    changed = module.adapter(module.dense(states))
+    return module.LayerNorm(changed + residual)  # type: ignore[no-any-return]

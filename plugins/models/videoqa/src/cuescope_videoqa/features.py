@@ -37,18 +37,20 @@ class VideoFeatures:
     """The features in a file or folder, by video."""
 
     def __init__(self, owner: str, path: Path, dim: int) -> None:
-        self._owner, self._path, self._dim = owner, path.expanduser(), dim
+        self._owner = owner
+        self._path = path.expanduser()
+        self._dim = dim
         files = feature_files(owner, path)
         # Arrays are opened one by one as they are asked for; a file is one mapping.
-        self._rows: dict[Any, Any] = (
-            {file.name.split(".")[0]: file for file in files}
-            if self._path.is_dir()
-            else read_tensors(owner, files[0])
-        )
+        self._rows: dict[Any, Any]
+        if self._path.is_dir():
+            self._rows = {file.name.split(".")[0]: file for file in files}
+        else:
+            self._rows = read_tensors(owner, files[0])
 
     def of(self, prompt: Prompt, most: int) -> Float[Tensor, "feature dim"]:
         """At most so many features of the video; raises UserError where it has none."""
-        shown = video_shown(prompt.frames)
+        shown = shown_video(prompt.frames)
         if shown is None:
             raise UserError(
                 f"{self._owner}: sample '{prompt.sample}' does not show one video file as it is, "
@@ -84,31 +86,36 @@ class VideoFeatures:
                 expected=f"a tensor (feature, {self._dim})",
                 got=f"shape {tuple(getattr(rows, 'shape', ()))}",
             )
-        within = range(len(rows)) if segment is None else rows_within(len(rows), segment)
-        rows = rows[[within[index] for index in evenly_spaced(len(within), most)]]
+        count = len(rows)
+        within = range(count) if segment is None else rows_within(count, segment)
+        chosen = [within[index] for index in evenly_spaced(len(within), most)]
+        rows = rows[chosen]
         if isinstance(rows, np.ndarray):
             rows = torch.from_numpy(rows.astype(np.float32))
         return rows.float()
 
 
-def video_shown(frames: Sequence[Frame]) -> tuple[str, Segment | None] | None:
+def shown_video(frames: Sequence[Frame]) -> tuple[str, Segment | None] | None:
     """The name, without ending, of the file that the frames show in order, and its seconds.
 
     No segment: the whole file. None where they show anything else, such as frames of a part that
     is not known.
     """
-    sources = [frame.source for frame in frames if frame.source is not None]
-    whole = len(sources) == len(frames) > 0
-    # Any frame left out, repeated or moved makes another video.
-    in_order = all(
-        source.position == position and source.count == len(frames)
-        for position, source in enumerate(sources)
-    )
-    indices = [source.index for source in sources]
-    if not (whole and in_order and indices == sorted(indices)):
+    if not frames:
         return None
-    first = sources[0]
-    if len({(source.path, source.segment) for source in sources}) > 1:
+    indices = []
+    first = frames[0].source
+    for position, frame in enumerate(frames):
+        source = frame.source
+        if first is None or source is None:
+            return None
+        # Any frame left out, repeated or moved makes another video.
+        if source.position != position or source.count != len(frames):
+            return None
+        if (source.path, source.segment) != (first.path, first.segment):
+            return None
+        indices.append(source.index)
+    if first is None or indices != sorted(indices):
         return None
     if first.segment is None:
         return first.path.stem, None
@@ -135,7 +142,8 @@ def possible_ids(stem: str) -> Iterator[str | int]:
     # Clips of a YouTube video begin with its id, which may hold underscores: cut by length.
     yield bare[:YOUTUBE_ID]
     # MSRVTT's files count videos: 'video7010' is 7010
-    if numbered := re.fullmatch(r"[a-z]*(\d+)", stem):
+    numbered = re.fullmatch(r"[a-z]*(\d+)", stem)
+    if numbered:
         yield int(numbered.group(1))
 
 
@@ -143,9 +151,12 @@ def pad_features(
     videos: Sequence[Float[Tensor, "_ dim"]], length: int, dim: int
 ) -> tuple[Float[Tensor, "video feature dim"], Bool[Tensor, "video feature"]]:
     """Features padded to `length`, and which of them are no padding."""
-    mask = torch.arange(length) < torch.tensor([len(rows) for rows in videos])[:, None]
+    counts = torch.tensor([len(rows) for rows in videos])
+    mask = torch.arange(length) < counts[:, None]
     # One more video of full length, so that all are padded to it; then it is dropped.
-    return pad_sequence([*videos, torch.zeros(length, dim)], batch_first=True)[:-1], mask
+    longest = torch.zeros(length, dim)
+    padded = pad_sequence([*videos, longest], batch_first=True)
+    return padded[:-1], mask
 
 
 def evenly_spaced(count: int, most: int) -> list[int]:
@@ -158,22 +169,30 @@ class FrameMemory:
     """What an image encoder made of the last `most` frames, each encoded once."""
 
     def __init__(self, encode: Callable[[Sequence[Frame]], Tensor], most: int) -> None:
-        self._encode, self._most = encode, most
-        self._known: OrderedDict[str, Tensor] = OrderedDict()
+        self._encode = encode
+        self._most = most
+        self._memory: OrderedDict[str, Tensor] = OrderedDict()
 
     def of(self, frames: Sequence[Frame]) -> Float[Tensor, "frame ..."]:
         """A row a frame; there is one at least."""
-        rows = {f.key: self._known[f.key] for f in frames if f.key in self._known}
-        fresh = [f for key, f in {f.key: f for f in frames}.items() if key not in rows]
-        for start in range(0, len(fresh), ENCODER_BATCH):
-            batch = fresh[start : start + ENCODER_BATCH]
-            rows.update(zip((f.key for f in batch), self._encode(batch), strict=True))
+        rows: dict[str, Tensor] = {}
+        missing: dict[str, Frame] = {}
+        for frame in frames:
+            if frame.key in self._memory:
+                rows[frame.key] = self._memory[frame.key]
+            else:
+                missing[frame.key] = frame
+        keys = list(missing)
+        for start in range(0, len(keys), ENCODER_BATCH):
+            batch = keys[start : start + ENCODER_BATCH]
+            encoded = self._encode([missing[key] for key in batch])
+            rows.update(zip(batch, encoded, strict=True))
         for key, row in rows.items():
-            self._known[key] = row
-            self._known.move_to_end(key)
-        while len(self._known) > self._most:
-            self._known.popitem(last=False)
-        return torch.stack([rows[f.key] for f in frames])
+            self._memory[key] = row
+            self._memory.move_to_end(key)
+        while len(self._memory) > self._most:
+            self._memory.popitem(last=False)
+        return torch.stack([rows[frame.key] for frame in frames])
 
 
 class CLIPFeatures:
@@ -186,7 +205,8 @@ class CLIPFeatures:
         with errors_as_user_error(owner, f"CLIP in {folder.name}"), quiet():
             # False, since left out it would be asked for on standard input
             refuse_kernels(owner, folder / "config.json")
-            for weights in filter(None, [weights_file(folder)]):
+            weights = weights_file(folder)
+            if weights:
                 require_small_archive(owner, weights)
             model = library.CLIPVisionModelWithProjection.from_pretrained(
                 folder, trust_remote_code=False

@@ -12,6 +12,8 @@ and All-in-one has none). FrozenBiLM trains what its checkpoint holds; the langu
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -84,21 +86,24 @@ class Finetune(Plugin):
 
         options = self.options
         epochs, rate = RECIPES[options.model]
-        epochs, rate = options.epochs or epochs, options.learning_rate or rate
-        splits = self._splits()
-        given = {"checkpoint": str(options.checkpoint), **options.model_options}
-        model = self.context.build("model", options.model, given)
+        epochs = options.epochs or epochs
+        rate = options.learning_rate or rate
+        train = self._samples(options.train)
+        val = self._samples(options.val)
+        model_options = {"checkpoint": str(options.checkpoint), **options.model_options}
+        model = self.context.build("model", options.model, model_options)
         network = model.runner.network
         published = read_checkpoint(options.model, options.checkpoint)
-        training = Training(network, trained_parameters(network, set(published.tensors)), rate)
+        parameters = trainable_parameters(network, set(published.tensors))
+        training = Training(network, parameters, rate)
         order = self.context.rng("videoqa-finetune")
         rows: list[dict[str, Cell]] = []
         best = -1.0
         with self.context.progress("epochs", epochs) as advance:
             for epoch in range(1, epochs + 1):
-                samples = [splits["train"][i] for i in order.permutation(len(splits["train"]))]
+                samples = [train[index] for index in order.permutation(len(train))]
                 loss = training.epoch(samples, options.batch_size)
-                accuracy, balanced = training.evaluate(splits["val"], options.batch_size)
+                accuracy, balanced = training.evaluate(val, options.batch_size)
                 rows.append(
                     {
                         "epoch": str(epoch),
@@ -109,29 +114,42 @@ class Finetune(Plugin):
                 )
                 if balanced > best:
                     best = balanced
-                    state = network.published.state_dict()
                     # what the file held and no more: parts that are frozen come with their own
-                    kept = {
-                        **published.tensors,
-                        **{n: t for n, t in state.items() if n in training.names},
-                    }
-                    content = {name: tensor.detach().cpu() for name, tensor in kept.items()}
-                    options.out.expanduser().parent.mkdir(parents=True, exist_ok=True)
-                    torch.save({"model": content}, options.out.expanduser())
+                    content = {**published.tensors, **training.parameters}
+                    content = {name: tensor.detach().cpu() for name, tensor in content.items()}
+                    out = options.out.expanduser()
+                    out.parent.mkdir(parents=True, exist_ok=True)
+                    torch.save({"model": content}, out)
                 advance(1)
         yield Table(
             title=f"{options.model} on {options.data}: split {options.val} after each epoch",
             columns=("epoch", "loss", "accuracy", "balanced accuracy"),
             rows=tuple(rows),
             notes=(
-                f"Learning rate {rate:g}, {len(splits['train']):,} questions to train on, "
-                f"{len(splits['val']):,} of split {options.val}. The weights of the epoch with the "
+                f"Learning rate {rate:g}, {len(train):,} questions to train on, "
+                f"{len(val):,} of split {options.val}. The weights of the epoch with the "
                 f"highest balanced accuracy are in {options.out.name}.",
             ),
             decimals=2,
         )
 
-    def _splits(self) -> dict[str, list[Sample]]:
+    def _samples(self, split: str) -> list[Sample]:
+        """Those of a split that have a question and, among their choices, the right answer."""
+        part = self._data.split(split)
+        samples = [part[index] for index in range(len(part))]
+        usable = [
+            sample for sample in samples if sample.question and sample.label in sample.choices
+        ]
+        if not usable:
+            raise UserError(
+                f"videoqa-finetune: split '{split}' of {self.options.data}",
+                expected="questions with choices, one of them right",
+                got=f"{len(samples)} samples without",
+            )
+        return usable
+
+    @cached_property
+    def _data(self) -> HasSplits:
         options = self.options
         data = self.context.build("dataset", options.data, dict(options.data_options))
         if not isinstance(data, HasSplits):
@@ -139,21 +157,10 @@ class Finetune(Plugin):
                 f"videoqa-finetune: {options.data} has no splits",
                 expected=f"a data set with splits '{options.train}' and '{options.val}'",
             )
-        splits = {}
-        for name, wanted in (("train", options.train), ("val", options.val)):
-            part = data.split(wanted)
-            samples = [part[index] for index in range(len(part))]
-            splits[name] = [s for s in samples if s.question and s.label in s.choices]
-            if not splits[name]:
-                raise UserError(
-                    f"videoqa-finetune: split '{wanted}' of {options.data}",
-                    expected="questions with choices, one of them right",
-                    got=f"{len(samples)} samples without",
-                )
-        return splits
+        return data
 
 
-def trained_parameters(network: "Network", stored: set[str]) -> dict[str, "torch.nn.Parameter"]:
+def trainable_parameters(network: "Network", stored: set[str]) -> dict[str, "torch.nn.Parameter"]:
     """Those of the checkpoint: what was frozen is not in the file, or encodes frames."""
     return {
         name: parameter
@@ -164,7 +171,7 @@ def trained_parameters(network: "Network", stored: set[str]) -> dict[str, "torch
 
 @dataclass
 class Training:
-    """A network with its optimizer; `names` are the tensors that change."""
+    """A network with its optimizer; `parameters` are the tensors that change, by name."""
 
     network: "Network"
     parameters: Mapping[str, "torch.nn.Parameter"]
@@ -175,8 +182,7 @@ class Training:
 
         for parameter in self.parameters.values():
             parameter.requires_grad_(True)
-        self.names = set(self.parameters)
-        self._optimizer = torch.optim.AdamW(list(self.parameters.values()), lr=self.rate)
+        self._optimizer = torch.optim.AdamW(self.parameters.values(), lr=self.rate)
 
     def epoch(self, samples: Sequence[Sample], size: int) -> float:
         """The mean loss of one pass."""
@@ -190,44 +196,44 @@ class Training:
         return total / len(samples)
 
     def evaluate(self, samples: Sequence[Sample], size: int) -> tuple[float, float]:
-        """Accuracy, and balanced accuracy: the mean over right answers of the share found."""
+        """Accuracy, and balanced accuracy: the mean over right answers of their recall."""
         import torch
 
         right: dict[str, list[bool]] = {}
         with torch.no_grad():
             for batch in batches(samples, size):
                 for sample, logits in zip(batch, self._logits(batch), strict=True):
-                    found = sample.choices[int(logits.argmax())] == sample.label
+                    correct = sample.choices[int(logits.argmax())] == sample.label
                     # choices that differ from question to question share no recall
                     name = str(sample.label) if len(sample.choices) == 2 else ""
-                    right.setdefault(name, []).append(found)
-        every = [found for part in right.values() for found in part]
-        recalls = [sum(part) / len(part) for part in right.values()]
-        return sum(every) / len(every), sum(recalls) / len(recalls)
+                    right.setdefault(name, []).append(correct)
+        recalls = [sum(group) / len(group) for group in right.values()]
+        accuracy = sum(map(sum, right.values())) / len(samples)
+        return accuracy, sum(recalls) / len(recalls)
 
     def _loss(self, batch: Sequence[Sample]) -> "torch.Tensor":
         import torch
         from torch.nn.functional import cross_entropy
 
-        losses = [
-            cross_entropy(
-                logits[None].float(),
-                torch.tensor([s.choices.index(str(s.label))]).to(logits.device),
-            )
-            for s, logits in zip(batch, self._logits(batch), strict=True)
-        ]
+        losses = []
+        for sample, logits in zip(batch, self._logits(batch), strict=True):
+            number = sample.choices.index(str(sample.label))
+            right = torch.tensor([number]).to(logits.device)
+            losses.append(cross_entropy(logits[None].float(), right))
         return torch.stack(losses).mean()
 
     def _logits(self, batch: Sequence[Sample]) -> "list[torch.Tensor]":
         """Scores of the choices of samples with equally many frames."""
         network = self.network
         network.forget()  # embeddings of answers change with every step
-        prompts = [network.prompts(sample) for sample in batch]
-        states = iter(network(network.collate([p for group in prompts for p in group])))
-        return [
-            network.score([next(states) for _ in group], sample, sample.choices)
-            for group, sample in zip(prompts, batch, strict=True)
-        ]
+        groups = [network.prompts(sample) for sample in batch]
+        prompts = list(chain.from_iterable(groups))
+        states = iter(network(network.collate(prompts)))
+        logits = []
+        for group, sample in zip(groups, batch, strict=True):
+            sample_states = list(islice(states, len(group)))
+            logits.append(network.score(sample_states, sample, sample.choices))
+        return logits
 
 
 def batches(samples: Sequence[Sample], size: int) -> Iterator[list[Sample]]:

@@ -21,7 +21,8 @@ from cuescope_videoqa.features import CLIPFeatures, VideoFeatures, evenly_spaced
 from cuescope_videoqa.loading import errors_as_user_error, find_folder, weights_file
 from cuescope_videoqa.network import Batch, Network, Prompt, fusion_shape, token_ids
 
-YES, NO = "Yes", "No"
+YES = "Yes"
+NO = "No"
 LANGUAGE_MODEL = ("deberta.", "lm_predictions.")
 
 
@@ -37,20 +38,19 @@ class FrozenBiLMNetwork(Network):
         folder = find_folder(self.owner, options.text_encoder)
         features = file.size("deberta.embeddings.linear_video.weight", 1)
         layer = "deberta.encoder.layer.0"
-        adapters = (
-            f"{layer}.attention.output.adapter.down.weight",
-            f"{layer}.output.adapter.down.weight",
-        )
-        after_attention, after_mlp = (len(file.tensors.get(name, ())) for name in adapters)
+        after_attention = file.tensors.get(f"{layer}.attention.output.adapter.down.weight", ())
+        after_mlp = file.tensors.get(f"{layer}.output.adapter.down.weight", ())
         with errors_as_user_error(self.owner, f"the configuration in {folder.name}"):
             if not (folder / "config.json").is_file():
                 raise FileNotFoundError("no config.json")
             config = DebertaV2Config.from_pretrained(folder, trust_remote_code=False)
             config.legacy = False  # the prediction head under the authors' names
-            self.body = VideoDeberta(config, features, (after_attention, after_mlp))
-        dim, hidden = config.hidden_size, config.intermediate_size
+            adapters = (len(after_attention), len(after_mlp))
+            self.body = VideoDeberta(config, features, adapters)
+        dim = config.hidden_size
+        multiplications = 2 * dim * config.intermediate_size
         self.fusion = fusion_shape(
-            config.num_hidden_layers, config.num_attention_heads, dim, 2 * dim * hidden
+            config.num_hidden_layers, config.num_attention_heads, dim, multiplications
         )
         self.source: VideoFeatures | CLIPFeatures
         if options.features is not None:
@@ -63,17 +63,19 @@ class FrozenBiLMNetwork(Network):
     @classmethod
     def read(cls, options: Any) -> Checkpoint:
         """The authors' tensors over those of the language model, which they leave out."""
-        own = read_checkpoint(cls.owner, options.checkpoint)
-        weights = weights_file(find_folder(cls.owner, options.text_encoder, weights=True))
-        frozen = read_tensors(cls.owner, weights) if weights else {}
+        file = read_checkpoint(cls.owner, options.checkpoint)
+        folder = find_folder(cls.owner, options.text_encoder, weights=True)
+        weights = weights_file(folder)
+        if weights is None:
+            return file
         # The checkpoint's tensors win: they were trained on, the folder's were frozen. Those of
         # the hub hold the positions of the mask decoder too.
         spare = {
             name: tensor
-            for name, tensor in frozen.items()
-            if name.startswith(LANGUAGE_MODEL) and name not in own.tensors
+            for name, tensor in read_tensors(cls.owner, weights).items()
+            if name.startswith(LANGUAGE_MODEL) and name not in file.tensors
         }
-        return replace(own, tensors={**own.tensors, **spare}, spare=tuple(spare))
+        return replace(file, tensors={**file.tensors, **spare}, spare=tuple(spare))
 
     @property
     def published(self) -> VideoDeberta:
@@ -84,21 +86,23 @@ class FrozenBiLMNetwork(Network):
         """One prompt; or one for each choice, where it is answered by yes or no."""
         mask = self.tokenizer.mask_token
         question = format_question(sample.question)
-        if not self._has_prompt_per_choice(sample):
-            texts = [f"{question} Answer: {mask}"]
-        else:
+        texts = [f"{question} Answer: {mask}"]
+        if self._has_prompt_per_choice(sample):
             # as in the authors' training data
-            choices = (choice.capitalize().strip() for choice in sample.choices)
+            choices = [choice.capitalize().strip() for choice in sample.choices]
             texts = [f"{question} Is it '{choice}'? {mask}" for choice in choices]
-        prefix, suffix = self.options.prefix, self.options.suffix
-        return [
-            Prompt(sample.key, sample.frames, f"{prefix} {text}{suffix}".strip()) for text in texts
-        ]
+        prompts = []
+        for text in texts:
+            whole = f"{self.options.prefix} {text}{self.options.suffix}"
+            prompts.append(Prompt(sample.key, sample.frames, whole.strip()))
+        return prompts
 
     def _has_prompt_per_choice(self, sample: Sample) -> bool:
         how = self.options.multiple_choice
+        if how == "vocabulary" or not sample.choices:
+            return False
         yes_or_no = {choice.lower() for choice in sample.choices} <= {"yes", "no"}
-        return bool(sample.choices) and (how == "yes-no" or (how == "auto" and not yes_or_no))
+        return how == "yes-no" or not yes_or_no
 
     def forget(self) -> None:
         """The embedded answers."""
@@ -106,9 +110,11 @@ class FrozenBiLMNetwork(Network):
 
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Video features at their positions, then the text."""
-        tokenizer, positions = self.tokenizer, self.options.video_features
+        tokenizer = self.tokenizer
+        positions = self.options.video_features
         # The video takes its positions whether it is shown or not, and leaves so many to the text.
-        most = min(self.options.text_tokens, self.body.config.max_position_embeddings - positions)
+        free = self.body.config.max_position_embeddings - positions
+        most = min(self.options.text_tokens, free)
         ids = token_ids(tokenizer, [prompt.text for prompt in prompts], most)
         text_mask = ids != tokenizer.pad_token_id
         if not self.options.suffix:
@@ -118,12 +124,13 @@ class FrozenBiLMNetwork(Network):
         self._require_mask_tokens(prompts, ids)
         videos = [self._video_features(prompt) for prompt in prompts]
         video, video_mask = pad_features(videos, positions, self._feature_dim)
-        modality = torch.cat([video_mask * VIDEO, text_mask * TEXT], dim=1).to(torch.int8)
-        return self.on_device(modality, ids=ids, video=video.to(self.dtype))
+        modality = torch.cat([video_mask * VIDEO, text_mask * TEXT], dim=1)
+        return self.on_device(modality.to(torch.int8), ids=ids, video=video.to(self.dtype))
 
     @property
     def _feature_dim(self) -> int:
-        return int(self.body.deberta.embeddings.linear_video.in_features)
+        embeddings = self.body.deberta.embeddings
+        return int(embeddings.linear_video.in_features)
 
     def _video_features(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
         most = self.options.video_features
@@ -132,12 +139,14 @@ class FrozenBiLMNetwork(Network):
         if isinstance(self.source, VideoFeatures):
             return self.source.of(prompt, most)
         indices = evenly_spaced(len(prompt.frames), most)
-        return self.source.of([prompt.frames[index] for index in indices], self.device)
+        frames = [prompt.frames[index] for index in indices]
+        return self.source.of(frames, self.device)
 
     def _require_mask_tokens(
         self, prompts: Sequence[Prompt], ids: Int[Tensor, "batch text"]
     ) -> None:
-        counts = (ids == self.tokenizer.mask_token_id).sum(1)
+        masks = ids == self.tokenizer.mask_token_id
+        counts = masks.sum(1)
         for prompt, count in zip(prompts, counts, strict=True):
             if count != 1:
                 raise UserError(
@@ -163,7 +172,8 @@ class FrozenBiLMNetwork(Network):
             return rows @ states[0] + bias
         rows, bias = self.answers((YES, NO))
         # a choice's logit: its yes against its no
-        return torch.stack(list(states)) @ (rows[0] - rows[1]) + (bias[0] - bias[1])
+        yes_over_no = rows[0] - rows[1]
+        return torch.stack(list(states)) @ yes_over_no + (bias[0] - bias[1])
 
     def answers(
         self, answers: tuple[str, ...]
@@ -176,12 +186,15 @@ class FrozenBiLMNetwork(Network):
         return torch.stack(rows), torch.stack(bias)
 
     def _embed(self, answer: str) -> tuple[Tensor, Tensor]:
-        ids = token_ids(self.tokenizer, [answer], self.options.answer_tokens, special=False)[0]
-        ids = ids.to(self.device)
-        bias = self.body.lm_predictions.lm_head.bias[ids].sum() / max(len(ids), 1)
+        ids = token_ids(self.tokenizer, [answer], self.options.answer_tokens, special=False)
+        ids = ids[0].to(self.device)
+        count = max(len(ids), 1)
         # An answer of several tokens is their mean, as the authors initialise their answer layer.
-        row = self.body.deberta.embeddings.word_embeddings(ids).sum(0) / max(len(ids), 1)
-        return row, bias if self.options.answer_bias == "mean" else torch.zeros_like(bias)
+        row = self.body.deberta.embeddings.word_embeddings(ids).sum(0) / count
+        bias = self.body.lm_predictions.lm_head.bias[ids].sum() / count
+        if self.options.answer_bias == "none":
+            bias = torch.zeros_like(bias)
+        return row, bias
 
 
 def format_question(question: str | None) -> str:
@@ -189,4 +202,5 @@ def format_question(question: str | None) -> str:
     words = (question or "").capitalize().strip()
     if not words:
         return ""
-    return f"Question: {words}{'' if words.endswith('?') else '?'}"
+    mark = "" if words.endswith("?") else "?"
+    return f"Question: {words}{mark}"

@@ -54,7 +54,8 @@ class JustAskNetwork(Network):
 
     def __init__(self, file: Checkpoint, options: Any) -> None:
         super().__init__(file, options)
-        dim, features = file.size("linear_video.weight"), file.size("linear_video.weight", 1)
+        dim = file.size("linear_video.weight")
+        features = file.size("linear_video.weight", 1)
         words = file.size("linear_question.weight", 1)
         positions = file.size("position.position_embeddings.weight")
         # The file has one table of positions for both; nothing in it says where the video begins.
@@ -64,22 +65,29 @@ class JustAskNetwork(Network):
                 expected=f"2 to {positions - 1}, "
                 f"of the {positions} positions that {file.title} has",
             )
-        layers, heads = file.layers("mmt.layer"), file.heads(dim, options.head_dim)
+        layers = file.layers("mmt.layer")
+        heads = file.heads(dim, options.head_dim)
         hidden = file.size("mmt.layer.0.ffn.lin1.weight")
         self.video_features = positions - options.question_tokens
-        self.linear_video, self.norm_video = nn.Linear(features, dim), nn.LayerNorm(dim, EPSILON)
-        self.linear_question, self.norm_question = nn.Linear(words, dim), nn.LayerNorm(dim, EPSILON)
+        self.linear_video = nn.Linear(features, dim)
+        self.norm_video = nn.LayerNorm(dim, EPSILON)
+        self.linear_question = nn.Linear(words, dim)
+        self.norm_question = nn.LayerNorm(dim, EPSILON)
         self.position = PositionAndModality(positions, dim, options.question_tokens)
         config = DistilBertConfig(dim=dim, n_layers=layers, n_heads=heads, hidden_dim=hidden)
         self.mmt: Any = Transformer(config)
         # Dropout stood first in the authors' module, and the numbers of the tensors count it.
         self.vqproj = nn.Sequential(nn.Identity(), nn.Linear(dim, dim))
-        self.bert: Any = nn.ModuleDict({"bert": _distilbert(file, "bert.bert", options.head_dim)})
-        answers = nn.ModuleDict({"bert": _distilbert(file, "amodel.bert.bert", options.head_dim)})
-        self.amodel: Any = nn.ModuleDict({"bert": answers, "linear_text": nn.Linear(words, dim)})
+        questions = _distilbert(file, "bert.bert", options.head_dim)
+        self.bert: Any = nn.ModuleDict({"bert": questions})
+        answers = _distilbert(file, "amodel.bert.bert", options.head_dim)
+        self.amodel: Any = nn.ModuleDict(
+            {"bert": nn.ModuleDict({"bert": answers}), "linear_text": nn.Linear(words, dim)}
+        )
         self.fusion = fusion_shape(layers, heads, dim, 2 * dim * hidden)
-        path = options.features
-        self.features = None if path is None else VideoFeatures(self.owner, path, features)
+        self.features: VideoFeatures | None = None
+        if options.features is not None:
+            self.features = VideoFeatures(self.owner, options.features, features)
         self._embedded: dict[str, Tensor] = {}
 
     def forget(self) -> None:
@@ -96,7 +104,8 @@ class JustAskNetwork(Network):
         # The short-circuits average over what is there: padding is neither text nor video.
         text_mask = ids != self.tokenizer.pad_token_id
         modality = torch.cat([text_mask * TEXT, video_mask * VIDEO], dim=1).to(torch.int8)
-        return self.on_device(modality, ids=ids, text_mask=text_mask, video=video.to(self.dtype))
+        video = video.to(self.dtype)
+        return self.on_device(modality, ids=ids, text_mask=text_mask, video=video)
 
     def _video_features(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
         if not prompt.frames:
@@ -111,19 +120,20 @@ class JustAskNetwork(Network):
 
     def forward(self, batch: Batch) -> list[Tensor]:
         """The vector of each prompt that answers are compared with."""
-        ids, text_mask = batch.inputs["ids"], batch.inputs["text_mask"]
-        words = self.bert["bert"](input_ids=ids, attention_mask=text_mask.long()).last_hidden_state
-        question = self.norm_question(gelu(self.linear_question(words)))
-        video = self.norm_video(gelu(self.linear_video(batch.inputs["video"])))
+        inputs = batch.inputs
+        attended = inputs["text_mask"].long()
+        words = self.bert["bert"](input_ids=inputs["ids"], attention_mask=attended)
+        question = self.norm_question(gelu(self.linear_question(words.last_hidden_state)))
+        video = self.norm_video(gelu(self.linear_video(inputs["video"])))
         states = self.position(torch.cat([question, video], dim=1))
         mask = batch.modality != OTHER
         for number, layer in enumerate(self.mmt.layer):
             # DistilBERT's block, whose attention is a fusion layer.
-            own = layer.attention
+            lin = layer.attention
             mixed = fused_self_attention(
-                states, own.q_lin, own.k_lin, own.v_lin, heads=own.n_heads, layer=number, mask=mask
+                states, lin.q_lin, lin.k_lin, lin.v_lin, heads=lin.n_heads, layer=number, mask=mask
             )
-            states = layer.sa_layer_norm(own.out_lin(mixed) + states)
+            states = layer.sa_layer_norm(lin.out_lin(mixed) + states)
             states = layer.output_layer_norm(layer.ffn(states) + states)
         # The first token is the question's [CLS], so the answer comes from the text.
         return list(self.vqproj(states[:, 0]))
@@ -136,16 +146,16 @@ class JustAskNetwork(Network):
 
     def answers(self, answers: tuple[str, ...]) -> Float[Tensor, "answer dim"]:
         """Embeddings of answers, each computed once."""
-        positions = self.amodel["bert"]["bert"].config.max_position_embeddings
-        length = min(self.options.answer_tokens, positions)
+        bert = self.amodel["bert"]["bert"]
+        length = min(self.options.answer_tokens, bert.config.max_position_embeddings)
         # a vocabulary of thousands is asked again with every batch
         fresh = [answer for answer in dict.fromkeys(answers) if answer not in self._embedded]
         for start in range(0, len(fresh), ANSWER_BATCH):
             batch = fresh[start : start + ANSWER_BATCH]
             ids = token_ids(self.tokenizer, batch, length).to(self.device)
             mask = (ids != self.tokenizer.pad_token_id).long()
-            words = self.amodel["bert"]["bert"](input_ids=ids, attention_mask=mask)
-            rows = self.amodel["linear_text"](words.last_hidden_state[:, 0])
+            words = bert(input_ids=ids, attention_mask=mask).last_hidden_state
+            rows = self.amodel["linear_text"](words[:, 0])
             self._embedded.update(zip(batch, rows, strict=True))
         return torch.stack([self._embedded[answer] for answer in answers])
 

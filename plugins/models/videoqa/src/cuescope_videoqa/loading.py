@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path
@@ -22,15 +22,17 @@ def files_digest(files: Iterable[Path]) -> str:
     parts = []
     for file in files:
         with file.open("rb") as stream:  # checkpoints are larger than memory may be
-            parts.append((file.name, file_digest(stream, "blake2b").hexdigest()))
+            checksum = file_digest(stream, "blake2b").hexdigest()
+        parts.append((file.name, checksum))
     return digest(parts)
 
 
 def require_file(owner: str, path: Path) -> Path:
     """The path of a checkpoint; raises UserError where there is none."""
-    if not path.expanduser().is_file():
+    file = path.expanduser()
+    if not file.is_file():
         raise UserError(f"{owner}: no file {path}", expected="a checkpoint of the authors'")
-    return path.expanduser()
+    return file
 
 
 def find_folder(owner: str, name: str, weights: bool = False) -> Path:
@@ -47,7 +49,9 @@ def find_folder(owner: str, name: str, weights: bool = False) -> Path:
         return Path(cached).parent
     remedy = "Connect, or name a folder with its files: -M text_encoder, -M vision."
     require_hub(owner, name, remedy)
-    patterns = ["*.json", *TOKENIZERS, *(WEIGHTS if weights else ())]
+    patterns = ["*.json", *TOKENIZERS]
+    if weights:
+        patterns.extend(WEIGHTS)
     try:
         return Path(huggingface_hub.snapshot_download(name, allow_patterns=patterns))
     except Exception as error:  # the client raises the errors of three libraries
@@ -60,12 +64,17 @@ def find_folder(owner: str, name: str, weights: bool = False) -> Path:
 
 def weights_file(folder: Path) -> Path | None:
     """The weights of a folder; None where it holds none."""
-    return next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+    for name in WEIGHTS:
+        file = folder / name
+        if file.is_file():
+            return file
+    return None
 
 
 def folder_files(folder: Path, weights: bool = False) -> list[Path]:
     """The files of a folder that answers depend on: configurations, words, perhaps weights."""
-    files = {*folder.glob("*.json"), *(folder / name for name in TOKENIZERS)}
+    files = set(folder.glob("*.json"))
+    files.update(folder / name for name in TOKENIZERS)
     if weights and (file := weights_file(folder)):
         files.add(file)
     return sorted(file for file in files if file.is_file())
@@ -102,18 +111,22 @@ def read_answers(owner: str, path: Path | None) -> tuple[str, ...]:
     if isinstance(content, list):
         content = {answer: number for number, answer in enumerate(content)}
     # A gap or a repeated number would move every later answer to another class.
-    numbered = isinstance(content, dict) and sorted(map(str, content.values())) == sorted(
-        map(str, range(len(content)))
-    )
+    numbered = isinstance(content, dict) and _is_numbered(content.values())
     if not content or not numbered:
+        got = f"a {type(content).__name__}"
+        if isinstance(content, dict):
+            got = f"{len(content)} entries, numbered otherwise"
         raise UserError(
             f"{owner}: answers {path.name}",
             expected='{"answer": number} with the numbers 0, 1, 2 ..., or a list of answers',
-            got=f"{len(content)} entries, numbered otherwise"
-            if isinstance(content, dict)
-            else f"a {type(content).__name__}",
+            got=got,
         )
     return tuple(sorted(map(str, content), key=lambda answer: int(content[answer])))
+
+
+def _is_numbered(numbers: Collection[object]) -> bool:
+    """Whether they are 0, 1, 2 ..., in any order."""
+    return sorted(map(str, numbers)) == sorted(map(str, range(len(numbers))))
 
 
 def read_tokenizer(owner: str, folder: Path) -> Any:

@@ -68,7 +68,8 @@ class Network(nn.Module):
         with quiet():
             network = cls(file, options)
         file.load_into(network.published, network.unused)
-        network.tokenizer = read_tokenizer(cls.owner, find_folder(cls.owner, options.text_encoder))
+        folder = find_folder(cls.owner, options.text_encoder)
+        network.tokenizer = read_tokenizer(cls.owner, folder)
         return network
 
     @classmethod
@@ -135,14 +136,16 @@ def token_ids(
     special: bool = True,
 ) -> Tensor:
     """Token numbers (text, token), cut at `length`, padded at the end."""
-    rows = [
-        tokenizer(text, add_special_tokens=special, truncation=True, max_length=length)["input_ids"]
-        for text in texts
-    ]
+    rows = []
+    for text in texts:
+        encoding = tokenizer(text, add_special_tokens=special, truncation=True, max_length=length)
+        rows.append(encoding["input_ids"])
     # Padded by hand: the tokenizer would pad on the side that its own configuration says.
     width = padded_to or max(map(len, rows), default=0)
-    pad = tokenizer.pad_token_id
-    return torch.tensor([[*ids, *[pad] * (width - len(ids))] for ids in rows], dtype=torch.long)
+    ids = torch.full((len(rows), width), tokenizer.pad_token_id)
+    for row, tokens in zip(ids, rows, strict=True):
+        row[: len(tokens)] = torch.tensor(tokens)
+    return ids
 
 
 def fusion_shape(layers: int, heads: int, dim: int, mlp_multiplications: int) -> FusionShape:
@@ -157,7 +160,9 @@ def fusion_shape(layers: int, heads: int, dim: int, mlp_multiplications: int) ->
     )
 
 
-def bert_config(width: int, hidden: int, heads: int, vocabulary: int = 1, places: int = 1) -> Any:
+def bert_config(
+    width: int, hidden: int, heads: int, vocabulary: int = 1, positions: int = 1
+) -> Any:
     """Everything else is that of bert-base-uncased."""
     library: Any = BertConfig
     return library(
@@ -165,7 +170,7 @@ def bert_config(width: int, hidden: int, heads: int, vocabulary: int = 1, places
         hidden_size=width,
         num_attention_heads=heads,
         intermediate_size=hidden,
-        max_position_embeddings=places,
+        max_position_embeddings=positions,
         attn_implementation="sdpa",
     )
 

@@ -59,13 +59,15 @@ class SingularityNetwork(Network):
     def __init__(self, file: Checkpoint, options: Any) -> None:
         super().__init__(file, options)
         self.vision_encoder = _beit(file)
-        width = self.vision_encoder.config.hidden_size
-        head_dim = width // self.vision_encoder.config.num_attention_heads  # BERT's is the same
+        vision = self.vision_encoder.config
+        width = vision.hidden_size
+        head_dim = width // vision.num_attention_heads  # BERT's is the same
         self.vision_layernorm = nn.LayerNorm(width, EPSILON)
         positions = file.size("temporal_embeddings", 1)
         self.temporal_embeddings = nn.Parameter(torch.zeros(1, positions, 1, width))
         self.temporal_vision_encoder: Any = None
-        if count := file.layers("temporal_vision_encoder.layer"):
+        count = file.layers("temporal_vision_encoder.layer")
+        if count:
             hidden = file.size("temporal_vision_encoder.layer.0.intermediate.dense.weight")
             config = bert_config(width, hidden, file.heads(width, head_dim))
             self.temporal_vision_encoder = nn.ModuleDict({"layer": bert_layers(config, count)})
@@ -74,7 +76,8 @@ class SingularityNetwork(Network):
         self.text_decoder = _decoder(file, head_dim)
         config = self.text_decoder.config
         blocks = len(self.text_encoder["encoder"]["layer"]) - self.first
-        heads, dim = config.num_attention_heads, config.hidden_size
+        heads = config.num_attention_heads
+        dim = config.hidden_size
         # An MLP comes after two fusion layers, so that each has half of it.
         self.fusion = fusion_shape(2 * blocks, heads, dim, dim * config.intermediate_size)
         self._frames = FrameMemory(self._encode_frames, REMEMBERED_FRAMES)
@@ -95,52 +98,55 @@ class SingularityNetwork(Network):
         texts = [normalise_question(prompt.text) for prompt in prompts]
         ids = self._ids(texts, self.options.question_tokens)
         mask = ids != self.tokenizer.pad_token_id
-        device = self.device
         video = self._video([prompt.frames for prompt in prompts])
-        return Batch(
-            (mask * TEXT).to(torch.int8).to(device),
-            {"ids": ids.to(device), "video": video},
-            torch.full(video.shape[:2], VIDEO, dtype=torch.int8, device=device),
-        )
+        inputs = {"ids": ids.to(self.device), "video": video}
+        modality = (mask * TEXT).to(self.device, torch.int8)
+        cross = torch.full(video.shape[:2], VIDEO, dtype=torch.int8, device=self.device)
+        return Batch(modality, inputs, cross)
 
     def _video(self, videos: Sequence[Sequence[Frame]]) -> Float[Tensor, "batch key dim"]:
         """Encoded patches of equally many frames, after the temporal encoder if there is one."""
-        width, count = self.vision_layernorm.normalized_shape[0], len(videos[0])
+        (width,) = self.vision_layernorm.normalized_shape
+        count = len(videos[0])
         if not count:
             return torch.zeros(len(videos), 0, width, dtype=self.dtype, device=self.device)
-        states = torch.stack([self._frames.of(frames) for frames in videos]).to(self.device)
-        if self.temporal_vision_encoder is not None:
-            states = states + temporal_positions(self.temporal_embeddings, count)
-            if count > 1:  # the authors' code skips the temporal encoder for a single frame
-                # Patches of one spot become one sequence, over the frames.
-                spots = states.transpose(1, 2).flatten(0, 1)
-                for layer in self.temporal_vision_encoder["layer"]:
-                    spots = layer(spots)
-                states = spots.reshape(len(videos), -1, *spots.shape[1:]).transpose(1, 2)
+        states = torch.stack([self._frames.of(frames) for frames in videos])
+        states = states.to(self.device)
+        if self.temporal_vision_encoder is None:
+            return states.flatten(1, 2)
+        states = states + temporal_positions(self.temporal_embeddings, count)
+        if count > 1:  # the authors' code skips the temporal encoder for a single frame
+            # Patches of one spot become one sequence, over the frames.
+            spots = states.transpose(1, 2).flatten(0, 1)
+            for layer in self.temporal_vision_encoder["layer"]:
+                spots = layer(spots)
+            spots = spots.reshape(len(videos), -1, *spots.shape[1:])
+            states = spots.transpose(1, 2)
         return states.flatten(1, 2)
 
     def _encode_frames(self, frames: Sequence[Frame]) -> Float[Tensor, "frame patch dim"]:
         side = self.vision_encoder.config.image_size
         pixels = torch.stack([preprocess(frame, side) for frame in frames])
-        states = self.vision_encoder(pixels.to(self.device, self.dtype)).last_hidden_state
+        pixels = pixels.to(self.device, self.dtype)
+        states = self.vision_encoder(pixels).last_hidden_state
         # On the CPU: the memory of frames must not fill the accelerator.
         return self.vision_layernorm(states).cpu()  # type: ignore[no-any-return]
 
     def forward(self, batch: Batch) -> list[Tensor]:
         """The states of each question's tokens, fused with its video."""
-        encoder, mask = self.text_encoder, batch.modality != OTHER
+        encoder = self.text_encoder
+        video = batch.inputs["video"]
+        mask = batch.modality != OTHER
         states = encoder["embeddings"](input_ids=batch.inputs["ids"])
         # The stock layers below the fusion take an additive mask.
-        hidden = torch.zeros(mask.shape, dtype=states.dtype, device=states.device)
-        hidden = hidden.masked_fill(~mask, torch.finfo(states.dtype).min)[:, None, None]
+        additive = torch.zeros(mask.shape, dtype=states.dtype, device=states.device)
+        additive = additive.masked_fill(~mask, torch.finfo(states.dtype).min)[:, None, None]
         for number, layer in enumerate(encoder["encoder"]["layer"]):
             if number < self.first:
-                states = layer(states, hidden)
+                states = layer(states, additive)
             else:
                 fusion_layer = 2 * (number - self.first)
-                states = self._fusion_block(
-                    layer, fusion_layer, states, mask, batch.inputs["video"]
-                )
+                states = self._fusion_block(layer, fusion_layer, states, mask, video)
         return [row[tokens] for row, tokens in zip(states, mask, strict=True)]
 
     def _fusion_block(
@@ -148,16 +154,18 @@ class SingularityNetwork(Network):
     ) -> Float[Tensor, "batch token dim"]:
         """BERT's block with cross-attention: fusion layers `number` and the one after it."""
         heads = self.fusion.heads
-        own, cross = layer.attention.self, layer.crossattention.self
+        text = layer.attention.self
+        cross = layer.crossattention.self
         mixed = fused_self_attention(
-            states, own.query, own.key, own.value, heads=heads, layer=number, mask=mask
+            states, text.query, text.key, text.value, heads=heads, layer=number, mask=mask
         )
         states = layer.attention.output(mixed, states)
         # A softmax over no keys is undefined; without a video the context is nothing.
         context = torch.zeros_like(states)
         if video.shape[1]:
             query = split_heads(cross.query(states), heads)
-            key, value = (split_heads(part(video), heads) for part in (cross.key, cross.value))
+            key = split_heads(cross.key(video), heads)
+            value = split_heads(cross.value(video), heads)
             context = fused_attention(query, key, value, layer=number + 1, cross=True)
             context = context.transpose(1, 2).flatten(2)
         states = layer.crossattention.output(context, states)
@@ -175,19 +183,22 @@ class SingularityNetwork(Network):
         texts = [f"{answer} {self.tokenizer.sep_token}" for answer in answers]
         ids = self._ids(texts, self.options.answer_tokens).to(self.device)
         # of [CLS] alone: one pass serves all answers
-        first = self._log_probabilities(ids[:1, :1], question)[0, 0][ids[:, 1]]
-        most = len(answers) if sample.choices else min(len(answers), self.options.considered)
+        after_cls = self._log_probabilities(ids[:1, :1], question)[0, 0]
+        first = after_cls[ids[:, 1]]
+        most = len(answers)
+        if not sample.choices:
+            most = min(most, self.options.considered)
         # The decoder runs once an answer, so a vocabulary of thousands is thinned by first tokens.
         ranked = first.topk(most).indices
         scores = torch.full_like(first, -torch.inf)
-        for start in range(0, most, ANSWER_BATCH):
-            batch = ranked[start : start + ANSWER_BATCH]
+        for batch in torch.split(ranked, ANSWER_BATCH):
             tokens = ids[batch]
             log_p = self._log_probabilities(tokens, question.expand(len(batch), -1, -1))
             # The token at each position is predicted by the state before it.
-            own = log_p[:, :-1].gather(2, tokens[:, 1:, None])[..., 0]
+            following = tokens[:, 1:, None]
+            log_p = log_p[:, :-1].gather(2, following)[..., 0]
             mask = tokens[:, 1:] != self.tokenizer.pad_token_id
-            scores[batch] = first[batch] + (own * mask).sum(1)
+            scores[batch] = first[batch] + (log_p * mask).sum(1)
         return scores
 
     def _log_probabilities(
@@ -205,21 +216,25 @@ class SingularityNetwork(Network):
         """Tokens after [CLS], without [SEP] but where the text has one."""
         length = min(length, self.text_decoder.config.max_position_embeddings)
         ids = token_ids(self.tokenizer, texts, length - 1, special=False)
-        return torch.cat([torch.full((len(ids), 1), self.tokenizer.cls_token_id), ids], dim=1)
+        cls = torch.full((len(ids), 1), self.tokenizer.cls_token_id)
+        return torch.cat([cls, ids], dim=1)
 
 
 def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     """Stretched to a square, bicubic without antialiasing, in -1 ... 1."""
-    pixels = torch.from_numpy(np.array(frame.load())).permute(2, 0, 1)[None].float()
+    image = torch.from_numpy(np.array(frame.load()))
+    pixels = image.permute(2, 0, 1)[None].float()
     # Tensors, not Pillow: the authors resize without antialiasing, and answers depend on it.
     square = interpolate(pixels, (side, side), mode="bicubic", align_corners=False)[0]
-    return (square.round().clamp(0, 255) / 255 - 0.5) / 0.5
+    share = square.round().clamp(0, 255) / 255
+    return (share - 0.5) / 0.5
 
 
 def normalise_question(question: str) -> str:
     """Lower-cased words without punctuation."""
     text = PUNCTUATION.sub("", question.lower())
-    text = text.replace("-", " ").replace("/", " ").replace("<person>", "person")
+    for mark, word in (("-", " "), ("/", " "), ("<person>", "person")):
+        text = text.replace(mark, word)
     return " ".join(text.split())
 
 
@@ -230,7 +245,8 @@ def temporal_positions(
     if frames <= embeddings.shape[1]:
         return embeddings[:, :frames]
     rows = embeddings.squeeze(2).transpose(1, 2)
-    return interpolate(rows, frames, mode="linear").transpose(1, 2).unsqueeze(2)
+    stretched = interpolate(rows, frames, mode="linear")
+    return stretched.transpose(1, 2).unsqueeze(2)
 
 
 def rename_beit(name: str) -> str:
@@ -245,14 +261,16 @@ def _beit(file: Checkpoint) -> Any:
     patch = "vision_encoder.embeddings.patch_embeddings.projection.weight"
     layer = "vision_encoder.layers.0"
     table = f"{layer}.relative_position_bias.relative_position_bias_table"
-    side = (round((file.size(table) - 3) ** 0.5) + 1) // 2  # (2 side - 1)^2 + 3 rows
+    offsets = round((file.size(table) - 3) ** 0.5)  # the table has (2 side - 1)^2 + 3 rows
+    side = (offsets + 1) // 2
+    patch_size = file.size(patch, 2)
     config = BeitConfig(
         hidden_size=file.size(patch),
         num_hidden_layers=file.layers("vision_encoder.layers"),
         num_attention_heads=file.size(table, 1),
         intermediate_size=file.size(f"{layer}.mlp.fc1.weight"),
-        image_size=side * file.size(patch, 2),
-        patch_size=file.size(patch, 2),
+        image_size=side * patch_size,
+        patch_size=patch_size,
         use_relative_position_bias=True,
         use_mean_pooling=True,
         layer_scale_init_value=0.1,
@@ -268,9 +286,11 @@ def _text_encoder(file: Checkpoint, head_dim: int) -> tuple[nn.ModuleDict, int]:
     config = _config(file, "text_encoder", prefix, head_dim)
     count = file.layers(prefix)
     first = file.first(prefix, "crossattention.self.query.weight")
-    layers = bert_layers(config, first).extend(bert_layers(config, count - first, cross=True))
+    layers = bert_layers(config, first)
+    layers.extend(bert_layers(config, count - first, cross=True))
+    embeddings = BERT.BertEmbeddings(config)
     encoder = nn.ModuleDict({"layer": layers})
-    return nn.ModuleDict({"embeddings": BERT.BertEmbeddings(config), "encoder": encoder}), first
+    return nn.ModuleDict({"embeddings": embeddings, "encoder": encoder}), first
 
 
 def _decoder(file: Checkpoint, head_dim: int) -> Any:
