@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cuescope_scenes.camera import CameraScenes, CameraScenesOptions
-from cuescope_scenes.camera.camera import DISTANCE, Pose, project, turning
+from cuescope_scenes.camera.camera import DISTANCE, Pose, project, rotation
 from cuescope_scenes.camera.variants import COUNT
 from cuescope_scenes.camera.words import LABELS, PARTNER_OF, SUBSETS
 from cuescope_sdk import Context, Sample
@@ -87,9 +87,9 @@ def test_the_camera_is_a_pinhole_at_the_angles_that_are_said() -> None:
     pose = Pose(azimuth=90, elevation=0)
     right_side = np.array([[1.0, 0.0, 0.0]])  # the camera has gone around to the right
     assert project(right_side, pose)[0] == pytest.approx((0, 0), abs=1e-12)
-    assert turning(pose) @ right_side[0] == pytest.approx((0, 0, 1))
+    assert rotation(pose) @ right_side[0] == pytest.approx((0, 0, 1))
     from_above = Pose(azimuth=0, elevation=90)
-    assert turning(from_above) @ np.array([0.0, 1.0, 0.0]) == pytest.approx((0, 0, 1))
+    assert rotation(from_above) @ np.array([0.0, 1.0, 0.0]) == pytest.approx((0, 0, 1))
     near, far = project(np.array([[0.5, 0.0, 1.0], [0.5, 0.0, -1.0]]), Pose(0, 0))
     assert near[0] == pytest.approx(0.5 * DISTANCE / (DISTANCE - 1))
     assert far[0] == pytest.approx(0.5 * DISTANCE / (DISTANCE + 1))

@@ -10,7 +10,7 @@ import pytest
 
 from cuescope_scenes.objects import ObjectScenes, ObjectScenesOptions, caption
 from cuescope_scenes.objects.composition import THING_RATE, compose, draw_objects, draw_things
-from cuescope_scenes.objects.pictures import Picture, Thing, covered, draw, frame, render
+from cuescope_scenes.objects.pictures import Picture, Thing, draw, footprint, frame, render
 from cuescope_scenes.objects.shapes import SHAPES, sprite
 from cuescope_scenes.objects.words import CLASSES, PLANTED, SUPERCATEGORY_OF, THINGS, WORDINGS
 from cuescope_scenes.textures import SIZE
@@ -140,7 +140,7 @@ def test_boxes_and_masks_are_where_the_pixels_change(seed: int) -> None:
     for place, thing in enumerate(picture.things):
         others = picture.things[:place] + picture.things[place + 1 :]
         changed = np.abs(whole - render(replace(picture, things=others))).max(axis=-1)
-        mask = covered(thing)
+        mask = footprint(thing)
         assert (changed[mask] > 1).mean() > 0.95
         inside = np.zeros((SIZE, SIZE), bool)
         inside[thing.row : thing.row + thing.side, thing.col : thing.col + thing.side] = True

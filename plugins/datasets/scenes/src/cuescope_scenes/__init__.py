@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field
 
 from cuescope_scenes.composition import compose, draw_backgrounds, draw_labels
+from cuescope_scenes.cues import background_cues, shown_cues
 from cuescope_scenes.pictures import DRAWING_VERSION, foreground, frame
 from cuescope_scenes.words import BACKGROUNDS, FAMILY_OF, LABELS, PARTNER_OF
 from cuescope_sdk import Context, Options, PlantedCue, Plugin, Sample, derive, digest
@@ -36,17 +37,12 @@ class ScenesOptions(Options):
     @property
     def size(self) -> int:
         """Pictures of the chosen split."""
-        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
+        return int(getattr(self, self.split))
 
     @property
     def own_rate(self) -> float:
         """How often the chosen split shows the label's background."""
         return self.dial if self.split == "train" else self.audit_dial
-
-
-def cue_key(label: str) -> str:
-    """What the answer sheet calls the background of a label."""
-    return f"background of {label}"
 
 
 class Scenes(Plugin):
@@ -59,10 +55,7 @@ class Scenes(Plugin):
 
     Options = ScenesOptions
     labels: tuple[str, ...] = LABELS
-    planted_cues: tuple[PlantedCue, ...] = tuple(
-        PlantedCue(key=cue_key(label), name=background, labels=(label,))
-        for label, background in PARTNER_OF.items()
-    )
+    planted_cues: tuple[PlantedCue, ...] = background_cues(PARTNER_OF)
 
     def __init__(self, options: ScenesOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -87,11 +80,12 @@ class Scenes(Plugin):
         """What a report says of this data."""
         options = self.options
         partners = (self.backgrounds == self.targets).mean()
+        # A background that is drawn among all may be the partner too.
+        expected = options.own_rate + (1 - options.own_rate) / len(BACKGROUNDS)
         return {
             "pictures": f"{options.size}, split {options.split}",
             "own background": f"{partners:.1%} of the pictures show the background of their label "
-            f"({options.own_rate + (1 - options.own_rate) / len(BACKGROUNDS):.1%} asked for); "
-            f"in training the dial is {options.dial:g}",
+            f"({expected:.1%} asked for); in training the dial is {options.dial:g}",
         }
 
     def __len__(self) -> int:
@@ -118,10 +112,7 @@ class Scenes(Plugin):
                 "factors": composition.factors,
                 "family": FAMILY_OF[label],
                 "foreground": foreground(scene.things),
-                "cues": {
-                    cue_key(owner): (partner == background,)
-                    for owner, partner in PARTNER_OF.items()
-                },
+                "cues": shown_cues(PARTNER_OF, background),
             },
         )
 

@@ -95,13 +95,19 @@ def _place_thing(
 
     `within` bounds the row and the column of its centre.
     """
-    colour, radius = str(rng.choice(COLOUR_NAMES)), float(rng.uniform(*radii))
+    colour = str(rng.choice(COLOUR_NAMES))
+    radius = float(rng.uniform(*radii))
     turn = float(rng.uniform(0, 2 * np.pi))
-    least, most = max(within[0], radius + 1), min(within[1], SIZE - 1 - radius)
+    least = max(within[0], radius + 1)
+    most = min(within[1], SIZE - 1 - radius)
     while True:
         row, col = rng.uniform(least, most, 2).tolist()
-        if all(
-            np.hypot(row - other.row, col - other.col) > radius + other.radius + MARGIN
-            for other in others
-        ):
-            return Thing(name, colour, row, col, radius, turn)
+        thing = Thing(name, colour, row, col, radius, turn)
+        if all(_is_clear(thing, other) for other in others):
+            return thing
+
+
+def _is_clear(thing: Thing, other: Thing) -> bool:
+    """Whether the circles around two things are further apart than the margin."""
+    distance = np.hypot(thing.row - other.row, thing.col - other.col)
+    return bool(distance > thing.radius + other.radius + MARGIN)

@@ -45,13 +45,14 @@ class Scene:
 
 def frame(scene: Scene) -> Frame:
     """The picture as a frame that draws itself when loaded; its key digests the scene."""
-    return Frame(digest("scenes", DRAWING_VERSION, astuple(scene)), partial(_picture, scene))
+    key = digest("scenes", DRAWING_VERSION, astuple(scene))
+    return Frame(key, partial(_picture, scene))
 
 
 def foreground(things: Sequence[Thing]) -> Bool[np.ndarray, "row col"]:
     """Where any object covers at least half of a pixel of the unblurred picture."""
-    covered = np.stack([coverage(thing) for thing in things]).max(axis=0)
-    return np.asarray(covered >= 0.5)
+    shares = np.stack([coverage(thing) for thing in things])
+    return np.asarray(shares.max(axis=0) >= 0.5)
 
 
 def render(scene: Scene) -> Float[np.ndarray, "row col 3"]:
@@ -69,31 +70,37 @@ def coverage(thing: Thing) -> Float[np.ndarray, "row col"]:
     canvas = Image.new("L", (SIZE * FINE, SIZE * FINE))
     draw = ImageDraw.Draw(canvas)
     draw.polygon(_corners(thing, outline(thing.name)), fill=255)
-    if (cut := hole(thing.name)) is not None:  # through it the background shows
-        draw.polygon(_corners(thing, cut), fill=0)
+    opening = hole(thing.name)  # through it the background shows
+    if opening is not None:
+        draw.polygon(_corners(thing, opening), fill=0)
     return np.asarray(canvas.reduce(FINE), np.float64) / 255
 
 
 def _corners(thing: Thing, points: Float[np.ndarray, "point 2"]) -> list[tuple[float, float]]:
     cos, sin = np.cos(thing.turn), np.sin(thing.turn)
-    turned = points @ np.array([(cos, sin), (-sin, cos)])
-    placed = (turned * thing.radius + (thing.col, thing.row)) * FINE
-    return [(float(col), float(row)) for col, row in placed]
+    rotation = np.array([(cos, sin), (-sin, cos)])
+    corners = points @ rotation * thing.radius + (thing.col, thing.row)
+    return [(float(col), float(row)) for col, row in corners * FINE]
 
 
 def _paint(thing: Thing) -> Float[np.ndarray, "row col 3"]:
     """The colour, darker from the upper to the lower edge, under the marks."""
-    row, col = _CENTRES[0] - thing.row, _CENTRES[1] - thing.col
+    row = _CENTRES[0] - thing.row
+    col = _CENTRES[1] - thing.col
     light = 1 - (1 - SHADE) * ((row / thing.radius).clip(-1, 1) + 1) / 2
     paint = light[..., None] * np.array(COLOURS[thing.colour], np.float64)
     cos, sin = np.cos(thing.turn), np.sin(thing.turn)
-    marked = marks(thing.name, col * cos + row * sin, row * cos - col * sin)
-    return paint if marked is None else np.where(marked[..., None], INK, paint)
+    pattern = marks(thing.name, col * cos + row * sin, row * cos - col * sin)
+    if pattern is None:
+        return paint
+    return np.where(pattern[..., None], INK, paint)
 
 
 def _picture(scene: Scene) -> Image.Image:
     image = Image.fromarray(np.rint(render(scene)).astype(np.uint8))
     if scene.blur:
         image = image.filter(ImageFilter.GaussianBlur(scene.blur))
-    grain = generator(scene.seed, "scenes", "noise").normal(0, scene.noise, (SIZE, SIZE, 3))
-    return Image.fromarray(np.rint(np.asarray(image) + grain).clip(0, 255).astype(np.uint8))
+    rng = generator(scene.seed, "scenes", "noise")
+    grain = rng.normal(0, scene.noise, (SIZE, SIZE, 3))
+    pixels = np.rint(np.asarray(image) + grain)
+    return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))

@@ -28,7 +28,9 @@ def outline(name: str) -> Points:
 
 def hole(name: str) -> Points | None:
     """What is cut out of it."""
-    return _polar(TURN, HOLE) if FAMILY_OF.get(name) == "hollow" else None
+    if FAMILY_OF.get(name) != "hollow":
+        return None
+    return _polar(TURN, HOLE)
 
 
 @cache
@@ -60,8 +62,11 @@ def _heart_row(turn: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]
 
 def _plus(half: float, arm: float) -> Points:
     quarter = np.array([(half, arm), (half, half), (arm, half)])
-    turns = [np.array([(0, -1), (1, 0)]), np.array([(-1, 0), (0, -1)]), np.array([(0, 1), (-1, 0)])]
-    return np.concatenate([quarter, *(quarter @ turn for turn in turns)])
+    turn = np.array([(0, -1), (1, 0)])  # by a right angle
+    second = quarter @ turn
+    third = second @ turn
+    fourth = third @ turn
+    return np.concatenate([quarter, second, third, fourth])
 
 
 # --------------------------------------------------------------------------------------- marks

@@ -34,24 +34,29 @@ def _grains(rng: np.random.Generator) -> Pattern:
 
 def _waves(rng: np.random.Generator) -> Pattern:
     """Level ripples."""
-    phase, length, bend = rng.uniform(0, 2 * np.pi), rng.uniform(9, 14), rng.uniform(14, 22)
+    phase = rng.uniform(0, 2 * np.pi)
+    length = rng.uniform(9, 14)
+    bend = rng.uniform(14, 22)
     swell = 2 * np.sin(2 * np.pi * _COL / bend + phase)
     return np.asarray(0.5 + 0.5 * np.sin(2 * np.pi * (_ROW + swell) / length + phase))
 
 
 def _bricks(rng: np.random.Generator) -> Pattern:
     """Courses of staggered bricks; the joints are light."""
-    row, col = _ROW + rng.integers(12), _COL + rng.integers(24)
+    row = _ROW + rng.integers(12)
+    col = _COL + rng.integers(24)
     course = row // 12
     col = col + 12 * (course % 2)
+    brick = col // 24
     joint = (row % 12 < 2) | (col % 24 < 2)
     shade = rng.uniform(0, 0.35, (10, 8))
-    return np.where(joint, 1.0, shade[course.astype(int) % 10, (col // 24).astype(int) % 8])
+    return np.where(joint, 1.0, shade[course.astype(int) % 10, brick.astype(int) % 8])
 
 
 def _drifts(rng: np.random.Generator) -> Pattern:
     """Soft mounds."""
-    angle, phase = rng.uniform(0, np.pi), rng.uniform(0, 2 * np.pi, 2)
+    angle = rng.uniform(0, np.pi)
+    phase = rng.uniform(0, 2 * np.pi, 2)
     along = _ROW * np.cos(angle) + _COL * np.sin(angle)
     across = _COL * np.cos(angle) - _ROW * np.sin(angle)
     wave = np.sin(along / 13 + phase[0]) + np.sin(across / 17 + phase[1])
@@ -60,19 +65,22 @@ def _drifts(rng: np.random.Generator) -> Pattern:
 
 def _tufts(rng: np.random.Generator) -> Pattern:
     """Rows of a field, seen from above."""
-    phase, length = rng.uniform(0, 2 * np.pi), rng.uniform(14, 20)
+    phase = rng.uniform(0, 2 * np.pi)
+    length = rng.uniform(14, 20)
     row = 0.5 + 0.5 * np.sin(2 * np.pi * (_ROW + _COL / 2) / length + phase)
     return np.asarray(row * rng.uniform(0.5, 1, (SIZE, SIZE)))
 
 
 def _tiles(rng: np.random.Generator) -> Pattern:
     """A chequerboard."""
-    row, col = _ROW + rng.integers(24), _COL + rng.integers(24)
+    row = _ROW + rng.integers(24)
+    col = _COL + rng.integers(24)
     return np.asarray((row // 12 + col // 12) % 2)
 
 
 def _grit(rng: np.random.Generator) -> Pattern:
-    return np.where(rng.random((SIZE, SIZE)) < 0.06, 1.0, rng.uniform(0, 0.2, (SIZE, SIZE)))
+    is_light = rng.random((SIZE, SIZE)) < 0.06
+    return np.where(is_light, 1.0, rng.uniform(0, 0.2, (SIZE, SIZE)))
 
 
 _TEXTURES: dict[str, tuple[Draw, tuple[int, int, int], tuple[int, int, int]]] = {

@@ -32,10 +32,13 @@ SIZE_NAMES = tuple(SIZES)
 
 def with_article(noun: str) -> str:
     """`a cup`, `an apple`."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+    article = "an" if noun[0] in "aeiou" else "a"
+    return f"{article} {noun}"
 
 
 def join_nouns(nouns: tuple[str, ...]) -> str:
     """`a cup`, `a cup and a boat`, `a cup, a boat and a tree`."""
     *first, last = map(with_article, nouns)
-    return f"{', '.join(first)} and {last}" if first else last
+    if not first:
+        return last
+    return f"{', '.join(first)} and {last}"

@@ -14,6 +14,7 @@ from cuescope_scenes.camera.pictures import DRAWING_VERSION, CameraScene, foregr
 from cuescope_scenes.camera.variants import COUNT, Variant, draw_place, variants
 from cuescope_scenes.camera.words import FAMILY_OF, LABELS, ORIGINAL, PARTNER_OF
 from cuescope_scenes.composition import draw_backgrounds, draw_labels
+from cuescope_scenes.cues import background_cues, shown_cues
 from cuescope_scenes.textures import SIZE
 from cuescope_scenes.words import BACKGROUNDS, COLOUR_NAMES
 from cuescope_sdk import Context, Options, PlantedCue, Plugin, Sample, derive, digest, generator
@@ -42,12 +43,7 @@ class CameraScenesOptions(Options):
     @property
     def sources(self) -> int:
         """Photos of the chosen split."""
-        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
-
-
-def cue_key(label: str) -> str:
-    """What the answer sheet calls the background of a label."""
-    return f"background of {label}"
+        return int(getattr(self, self.split))
 
 
 class CameraScenes(Plugin):
@@ -60,24 +56,22 @@ class CameraScenes(Plugin):
 
     Options = CameraScenesOptions
     labels: tuple[str, ...] = LABELS
-    planted_cues: tuple[PlantedCue, ...] = tuple(
-        PlantedCue(key=cue_key(label), name=background, labels=(label,))
-        for label, background in PARTNER_OF.items()
-    )
+    planted_cues: tuple[PlantedCue, ...] = background_cues(PARTNER_OF)
 
     def __init__(self, options: CameraScenesOptions, context: Context) -> None:
         super().__init__(options, context)
         self.options: CameraScenesOptions = options
         self.targets = draw_labels(options.sources, options.split, options.seed)
         self.backgrounds = draw_backgrounds(self.targets, options.dial, options.split, options.seed)
-        self.each = 1 if options.split == "train" else 1 + options.backgrounds * COUNT
+        variants = 0 if options.split == "train" else options.backgrounds * COUNT
+        self.pictures_per_photo = 1 + variants
         self.fingerprint = digest(
             "camera-scenes",
             DRAWING_VERSION,
             options.split,
             options.seed,
             options.noise,
-            self.each,
+            self.pictures_per_photo,
             self.targets,
             self.backgrounds,
         )
@@ -96,78 +90,90 @@ class CameraScenes(Plugin):
         }
 
     def __len__(self) -> int:
-        return self.options.sources * self.each
+        return self.options.sources * self.pictures_per_photo
 
     def __getitem__(self, index: int) -> Sample:
-        source, place = divmod(range(len(self))[index], self.each)
-        if place == 0:
-            return self._sample(source, BACKGROUNDS[self.backgrounds[source]], None, 0)
-        behind, number = divmod(place - 1, COUNT)
-        background = self._others(source)[behind]
-        return self._sample(source, background, number, behind)
+        index = range(len(self))[index]
+        source, number = divmod(index, self.pictures_per_photo)
+        if number == 0:
+            return self._photo(source)
+        behind, variant = divmod(number - 1, COUNT)
+        return self._variant(source, behind, variant)
 
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no photo is in two of them."""
         return self.with_options(split=name)
 
-    def _others(self, source: int) -> list[str]:
-        """The backgrounds that an object stands before, in their own order."""
+    def _other_background(self, source: int, behind: int) -> str:
+        """Number `behind` of the backgrounds that an object stands before."""
         order = generator(self._seed(source), "camera-scenes", "backgrounds")
         chosen = order.permutation(len(BACKGROUNDS))[: self.options.backgrounds]
-        return [BACKGROUNDS[i] for i in sorted(chosen.tolist())]
+        return BACKGROUNDS[sorted(chosen)[behind]]
 
     def _seed(self, source: int) -> int:
         return derive(self.options.seed, "camera-scenes", self.options.split, str(source))
 
-    def _sample(self, source: int, background: str, number: int | None, behind: int) -> Sample:
-        options, label, seed = self.options, LABELS[self.targets[source]], self._seed(source)
+    def _group(self, source: int) -> str:
+        return f"{self.options.split}-{source:05d}"
+
+    def _photo(self, source: int) -> Sample:
+        background = BACKGROUNDS[self.backgrounds[source]]
+        pose = draw_place(self._seed(source)).pose
+        photo = Variant(ORIGINAL, pose)
+        return self._sample(source, background, photo, self._group(source))
+
+    def _variant(self, source: int, behind: int, number: int) -> Sample:
+        background = self._other_background(source, behind)
+        seed = self._seed(source)
+        pose = draw_place(seed).pose
+        variant = list(variants(pose, derive(seed, background)))[number]
+        key = f"{self._group(source)}-{behind}-{number:02d}"
+        return self._sample(source, background, variant, key)
+
+    def _sample(self, source: int, background: str, variant: Variant, key: str) -> Sample:
+        options = self.options
+        label = LABELS[self.targets[source]]
+        seed = self._seed(source)
         colours = generator(seed, "camera-scenes", "colour")
-        colour, place = str(colours.choice(COLOUR_NAMES)), draw_place(seed)
-        of_ground = derive(seed, background)  # one texture and grain for all of its variants
-        key = group = f"{options.split}-{source:05d}"
-        made = Variant(ORIGINAL, place.pose)
-        if number is not None:
-            made = list(variants(place.pose, of_ground))[number]
-            key = f"{group}-{behind}-{number:02d}"
+        colour = str(colours.choice(COLOUR_NAMES))
+        place = draw_place(seed)
         scene = CameraScene(
-            label,
-            colour,
-            background,
-            place.row,
-            place.col,
-            place.radius,
-            made.pose,
-            made.view,
-            options.noise,
-            of_ground,
+            label=label,
+            colour=colour,
+            background=background,
+            row=place.row,
+            col=place.col,
+            radius=place.radius,
+            pose=variant.pose,
+            view=variant.view,
+            noise=options.noise,
+            seed=derive(seed, background),  # one texture and grain for all variants
         )
-        if made.subset == "scale":  # an object that gets smaller is brought to the middle
-            scene = _centred(scene)
+        if variant.subset == "scale":  # an object that gets smaller is brought to the middle
+            scene = _centre(scene)
         return Sample(
             key=key,
-            group=group,
+            group=self._group(source),
             frames=(frame(scene),),
             choices=LABELS,
             label=label,
             annotations={
                 "split": options.split,
                 "caption": f"a {colour} {label} on {background}",
-                "factors": {"background": background, "subset": made.subset, **made.factors},
+                "factors": {"background": background, "subset": variant.subset, **variant.factors},
                 "family": FAMILY_OF[label],
                 "foreground": foreground(scene),
-                "source": group,
+                "source": self._group(source),
                 "kept_exactly": True,
                 "dropped": "",
-                "cues": {
-                    cue_key(owner): (partner == background,)
-                    for owner, partner in PARTNER_OF.items()
-                },
+                "cues": shown_cues(PARTNER_OF, background),
             },
         )
 
 
-def _centred(scene: CameraScene) -> CameraScene:
+def _centre(scene: CameraScene) -> CameraScene:
     """The object in the middle of the shrunk picture."""
     zoom = scene.view.zoom
-    down, right = zoom * (SIZE / 2 - scene.row), zoom * (SIZE / 2 - scene.col)
+    down = zoom * (SIZE / 2 - scene.row)
+    right = zoom * (SIZE / 2 - scene.col)
     return replace(scene, view=View(zoom=zoom, down=down, right=right))

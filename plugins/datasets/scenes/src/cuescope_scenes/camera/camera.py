@@ -44,21 +44,20 @@ class Face:
     brightness: float
 
 
-def turning(pose: Pose) -> Float[np.ndarray, "3 3"]:
+def rotation(pose: Pose) -> Float[np.ndarray, "3 3"]:
     """From the object's axes to the camera's: right, up, towards the camera."""
-    around, above = np.radians(pose.azimuth), np.radians(pose.elevation)
-    about_y = np.array(
-        [[np.cos(around), 0, -np.sin(around)], [0, 1, 0], [np.sin(around), 0, np.cos(around)]]
-    )
-    about_x = np.array(
-        [[1, 0, 0], [0, np.cos(above), -np.sin(above)], [0, np.sin(above), np.cos(above)]]
-    )
+    around = np.radians(pose.azimuth)
+    above = np.radians(pose.elevation)
+    cos, sin = np.cos(around), np.sin(around)
+    about_y = np.array([[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]])
+    cos, sin = np.cos(above), np.sin(above)
+    about_x = np.array([[1, 0, 0], [0, cos, -sin], [0, sin, cos]])
     return np.asarray(about_x @ about_y)
 
 
 def project(points: Float[np.ndarray, "point 3"], pose: Pose) -> Float[np.ndarray, "point 2"]:
     """Right and down on the picture, in radii of the object at its centre's distance."""
-    right, up, near = (points @ turning(pose).T).T
+    right, up, near = (points @ rotation(pose).T).T
     nearness = DISTANCE / (DISTANCE - near)
     return np.asarray(np.stack([right, -up], axis=1) * nearness[:, None])
 
@@ -67,23 +66,27 @@ def visible_faces(
     name: str, pose: Pose, row: float, col: float, radius: float, view: View
 ) -> list[Face]:
     """The faces towards the camera, the farthest body first; `row`, `col` and `radius` are px."""
-    turned, shown = turning(pose), []
-    eye = turned.T @ np.array([0.0, 0.0, DISTANCE])
+    to_camera = rotation(pose)
+    eye = to_camera.T @ np.array([0.0, 0.0, DISTANCE])
     light = LIGHT / np.linalg.norm(LIGHT)
+    visible = []
     for part in sorted(solid(name), key=lambda part: -float(np.linalg.norm(part.middle - eye))):
         for corners, normal in zip(part.faces, part.normals, strict=True):
             if normal @ (eye - corners[0]) <= 0:
                 continue
-            brightness = SHADOW + (1 - SHADOW) * max(float(turned @ normal @ light), 0.0)
-            placed = project(corners, pose) * radius + (col, row)
-            shown.append(Face(on_picture(placed, view), brightness))
-    return shown
+            lit = max(float(to_camera @ normal @ light), 0.0)
+            brightness = SHADOW + (1 - SHADOW) * lit
+            places = project(corners, pose) * radius + (col, row)
+            visible.append(Face(on_picture(places, view), brightness))
+    return visible
 
 
 def on_picture(places: Float[np.ndarray, "point 2"], view: View) -> Float[np.ndarray, "point 2"]:
     """Where places (column, row) of the picture come to lie; mirroring is left to the pixels."""
-    middle, angle = SIZE / 2, np.radians(view.turn)
-    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    middle = SIZE / 2
+    angle = np.radians(view.turn)
+    cos, sin = np.cos(angle), np.sin(angle)
+    turn = np.array([[cos, sin], [-sin, cos]])
     shift = np.array([view.right, view.down])
     return np.asarray((places - middle) @ turn.T * view.zoom + middle + shift)
 

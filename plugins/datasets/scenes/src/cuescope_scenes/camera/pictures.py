@@ -41,12 +41,12 @@ def frame(scene: CameraScene) -> Frame:
 
 def foreground(scene: CameraScene) -> Bool[np.ndarray, "row col"]:
     """Where the object covers at least half of a pixel."""
-    return np.asarray(mirror(_coverage(_faces(scene)), scene.view) >= 0.5)
+    share = mirror(_coverage(_faces(scene)), scene.view)
+    return np.asarray(share >= 0.5)
 
 
 def _faces(scene: CameraScene) -> list[Face]:
-    place = scene.row, scene.col, scene.radius
-    return visible_faces(scene.label, scene.pose, *place, scene.view)
+    return visible_faces(scene.label, scene.pose, scene.row, scene.col, scene.radius, scene.view)
 
 
 def _coverage(faces: list[Face]) -> Float[np.ndarray, "row col"]:
@@ -69,12 +69,14 @@ def render(scene: CameraScene) -> Float[np.ndarray, "row col 3"]:
     canvas = Image.new("RGB", (SIZE * FINE, SIZE * FINE))
     draw = ImageDraw.Draw(canvas)
     for face in faces:
-        paint = (np.array(COLOURS[scene.colour]) * face.brightness).round().astype(int)
-        draw.polygon(_fine(face), fill=tuple(paint.tolist()))
+        colour = np.array(COLOURS[scene.colour]) * face.brightness
+        levels = colour.round().astype(int).tolist()
+        draw.polygon(_fine(face), fill=tuple(levels))
     share = _coverage(faces)[..., None]
     # the object's own colours, weighted by how much of a pixel it has: no black seam
     paint = np.asarray(canvas.reduce(FINE), np.float64) / np.maximum(share, 1 / 255)
-    return np.asarray(mirror(ground + share * (paint.clip(0, 255) - ground), scene.view))
+    pixels = ground + share * (paint.clip(0, 255) - ground)
+    return np.asarray(mirror(pixels, scene.view))
 
 
 def _background(scene: CameraScene) -> Float[np.ndarray, "row col 3"]:
@@ -87,13 +89,18 @@ def _background(scene: CameraScene) -> Float[np.ndarray, "row col 3"]:
     whole = np.rint(pixels.clip(0, 255)).astype(np.uint8)
     wide = Image.fromarray(np.pad(whole, edges, "symmetric"))
     turned = wide.rotate(view.turn, Image.Resampling.BILINEAR) if view.turn else wide
-    half, middle = SIZE / 2 / view.zoom, AROUND + SIZE / 2
-    left, top = middle - half - view.right / view.zoom, middle - half - view.down / view.zoom
+    half = SIZE / 2 / view.zoom
+    corner = AROUND + SIZE / 2 - half
+    left = corner - view.right / view.zoom
+    top = corner - view.down / view.zoom
     box = (left, top, left + 2 * half, top + 2 * half)
     # resizing averages what becomes smaller
-    return np.asarray(turned.resize((SIZE, SIZE), Image.Resampling.BILINEAR, box), np.float64)
+    resized = turned.resize((SIZE, SIZE), Image.Resampling.BILINEAR, box)
+    return np.asarray(resized, np.float64)
 
 
 def _picture(scene: CameraScene) -> Image.Image:
-    grain = generator(scene.seed, "camera-scenes", "noise").normal(0, scene.noise, (SIZE, SIZE, 3))
-    return Image.fromarray(np.rint(render(scene) + grain).clip(0, 255).astype(np.uint8))
+    rng = generator(scene.seed, "camera-scenes", "noise")
+    grain = rng.normal(0, scene.noise, (SIZE, SIZE, 3))
+    pixels = np.rint(render(scene) + grain)
+    return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))

@@ -40,9 +40,13 @@ def _part(faces: Sequence[Points]) -> Part:
 
 
 def _box(low: Sequence[float], high: Sequence[float]) -> Part:
-    corner = np.array(list(product(*zip(low, high, strict=True)))).reshape(2, 2, 2, 3)
-    ends = [end for axis in range(3) for end in corner.swapaxes(0, axis)]
-    return _part([np.stack([end[0, 0], end[0, 1], end[1, 1], end[1, 0]]) for end in ends])
+    corners = np.array(list(product(*zip(low, high, strict=True)))).reshape(2, 2, 2, 3)
+    faces = []
+    for axis in range(3):
+        for face in corners.swapaxes(0, axis):
+            around = np.stack([face[0, 0], face[0, 1], face[1, 1], face[1, 0]])
+            faces.append(around)
+    return _part(faces)
 
 
 def _ring(corners: int, radius: float, height: float) -> Points:
@@ -56,12 +60,18 @@ def _stack(rings: Sequence[Points]) -> list[Part]:
     """The convex hull of rings of equal length, one on the other; a ring may be one point."""
     faces = [ring for ring in (rings[0], rings[-1]) if np.ptp(ring[:, 0]) > 0]
     for low, high in pairwise(rings):
-        for i in range(len(low)):
-            j = (i + 1) % len(low)
-            corners = [low[i], low[j], high[j], high[i]]
-            distinct = [c for n, c in enumerate(corners) if not np.allclose(c, corners[n - 1])]
-            faces.append(np.stack(distinct))
+        for index in range(len(low)):
+            after = (index + 1) % len(low)
+            corners = [low[index], low[after], high[after], high[index]]
+            faces.append(_without_repeats(corners))
     return [_part(faces)]
+
+
+def _without_repeats(corners: Sequence[Float[np.ndarray, " 3"]]) -> Points:
+    """The corners that differ from the one before; before the first is the last."""
+    before = [corners[-1], *corners[:-1]]
+    kept = [not np.allclose(corner, other) for corner, other in zip(corners, before, strict=True)]
+    return np.stack(corners)[kept]
 
 
 def _tower(corners: int, *levels: tuple[float, float]) -> list[Part]:
@@ -71,15 +81,17 @@ def _tower(corners: int, *levels: tuple[float, float]) -> list[Part]:
 
 def _ball() -> list[Part]:
     up = np.linspace(-np.pi / 2, np.pi / 2, ROUND // 2 + 1)
-    rings = [(0.9 * np.cos(a) if abs(a) < 1.5 else 0.0, 0.9 * np.sin(a)) for a in up.tolist()]
-    return _tower(ROUND, *rings)
+    levels = np.stack([0.9 * np.cos(up), 0.9 * np.sin(up)], axis=1)
+    levels[[0, -1], 0] = 0.0  # the poles are points, exactly
+    return _tower(ROUND, *levels.tolist())
 
 
 def _blocks(places: Sequence[tuple[int, int, int]], side: float) -> list[Part]:
     """Equal cubes on a lattice about the origin: equal bodies are drawn in the right order."""
     centres = np.array(places, float) * side
     centres -= (centres.max(axis=0) + centres.min(axis=0)) / 2
-    return [_box((c - side / 2).tolist(), (c + side / 2).tolist()) for c in centres]
+    half = side / 2
+    return [_box((centre - half).tolist(), (centre + half).tolist()) for centre in centres]
 
 
 _ARMS = [(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)]

@@ -1,7 +1,7 @@
 """The variants of one object before one background, and how large each change is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -11,10 +11,14 @@ from cuescope_scenes.textures import SIZE
 from cuescope_sdk import generator
 
 SCALES = (0.7, 0.5, 0.35, 0.25)  # of the object's side; 96 px hold no eighth of it
-FRONT = (-25.0, 25.0), (10.0, 30.0)  # degrees of azimuth and elevation that training shows
+FRONT_AZIMUTH = (-25.0, 25.0)  # degrees that training shows
+FRONT_ELEVATION = (10.0, 30.0)
 BESIDE = (45.0, 135.0)  # degrees that the camera goes around, either way
-ABOVE, BELOW = (55.0, 85.0), (-60.0, -20.0)  # degrees of elevation of other viewpoints
-SHIFT, CROPS, TURN = 0.2, (0.6, 0.9), 45.0  # share of a side, shares of the area, degrees
+ABOVE = (55.0, 85.0)  # degrees of elevation of other viewpoints
+BELOW = (-60.0, -20.0)
+SHIFT = 0.2  # share of a side
+CROPS = (0.6, 0.9)  # shares of the area
+TURN = 45.0  # degrees
 RADII = (26.0, 32.0)  # px
 OFF_CENTRE = 8.0  # px
 COUNT = 12  # pictures of an object before a background: itself, and its 11 variants
@@ -44,8 +48,10 @@ def draw_place(seed: int) -> Place:
     """Near the middle, seen from about its front."""
     rng = generator(seed, "camera-scenes", "place")
     row, col = rng.uniform(SIZE / 2 - OFF_CENTRE, SIZE / 2 + OFF_CENTRE, 2).tolist()
-    azimuth, elevation = (float(rng.uniform(*ends)) for ends in FRONT)
-    return Place(row, col, float(rng.uniform(*RADII)), Pose(azimuth, elevation))
+    azimuth = float(rng.uniform(*FRONT_AZIMUTH))
+    elevation = float(rng.uniform(*FRONT_ELEVATION))
+    radius = float(rng.uniform(*RADII))
+    return Place(row, col, radius, Pose(azimuth, elevation))
 
 
 def variants(pose: Pose, seed: int) -> Iterator[Variant]:
@@ -61,17 +67,16 @@ def variants(pose: Pose, seed: int) -> Iterator[Variant]:
             case "v-flip":
                 yield Variant(subset, pose, View(upside_down=True))
             case "translate":
-                moved = {"down": down, "right": right}
-                yield Variant(subset, pose, View(**moved), moved)
+                shift = {"down": down, "right": right}
+                yield Variant(subset, pose, View(**shift), shift)
             case "crop":
                 yield Variant(subset, pose, View(zoom=area**-0.5), {"area": area})
             case "rotation":
                 yield Variant(subset, pose, View(turn=turn), {"turn": turn})
             case "viewpoint":
-                for high in (True, False):
-                    seen = _viewpoint(pose, high, rng)
-                    at = {"azimuth": seen.azimuth, "elevation": seen.elevation}
-                    yield Variant(subset, seen, factors=at)
+                for elevations in (ABOVE, BELOW):
+                    viewpoint = _viewpoint(pose, elevations, rng)
+                    yield Variant(subset, viewpoint, factors=asdict(viewpoint))
             case "scale":
                 for scale in SCALES:
                     yield Variant(subset, pose, View(zoom=scale), {"scale": scale})
@@ -79,8 +84,8 @@ def variants(pose: Pose, seed: int) -> Iterator[Variant]:
                 yield Variant(subset, pose)
 
 
-def _viewpoint(pose: Pose, high: bool, rng: np.random.Generator) -> Pose:
-    """From above or from below, and around to the left or to the right."""
+def _viewpoint(pose: Pose, elevations: tuple[float, float], rng: np.random.Generator) -> Pose:
+    """At one of these elevations, and around to the left or to the right."""
     around = float(rng.uniform(*BESIDE)) * float(rng.choice((-1, 1)))
-    elevation = float(rng.uniform(*(ABOVE if high else BELOW)))
-    return replace(pose, azimuth=round(pose.azimuth + around, 2), elevation=round(elevation, 2))
+    elevation = float(rng.uniform(*elevations))
+    return Pose(round(pose.azimuth + around, 2), round(elevation, 2))

@@ -4,11 +4,12 @@ The planted truth for audits of what makes a model see an object, or imagine it:
 all that is there, and which thing is the cue of which class.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import Annotated, Any, ClassVar, Literal, Self
 
+import numpy as np
 from pydantic import BeforeValidator, Field
 
 from cuescope_scenes.objects.composition import (
@@ -38,25 +39,28 @@ from cuescope_sdk import (
 ANSWERS = ("yes", "no")
 
 
-def _known_pairs(planted: object) -> object:
-    """Classes with a thing each, no thing for two; a typo is told with the nearest."""
+def _check_planted(planted: object) -> object:
+    """Classes with a thing each, no thing for two; the error for a typo names the nearest."""
     if not isinstance(planted, Mapping):
         raise UserError(
             "object-scenes: planted", expected="{class: thing}, as {cup: table}", got=repr(planted)
         )
-    given = {"class": list(planted), "thing": list(planted.values())}
-    for kind, known in (("class", CLASSES), ("thing", THINGS)):
-        for name in given[kind]:
-            if name not in known:
-                raise UserError(
-                    f"object-scenes: planted has an unknown {kind}",
-                    expected=", ".join(known),
-                    got=f"'{name}'",
-                    remedy=nearest(str(name), known),
-                )
-            if given[kind].count(name) > 1:
-                raise UserError(f"object-scenes: planted has the {kind} '{name}' twice")
+    _check_names("class", list(planted), CLASSES)
+    _check_names("thing", list(planted.values()), THINGS)
     return dict(planted)
+
+
+def _check_names(kind: str, names: Sequence[object], valid: Sequence[str]) -> None:
+    for name in names:
+        if name not in valid:
+            raise UserError(
+                f"object-scenes: planted has an unknown {kind}",
+                expected=", ".join(valid),
+                got=f"'{name}'",
+                remedy=nearest(str(name), valid),
+            )
+        if names.count(name) > 1:
+            raise UserError(f"object-scenes: planted has the {kind} '{name}' twice")
 
 
 class ObjectScenesOptions(Options):
@@ -64,7 +68,7 @@ class ObjectScenesOptions(Options):
 
     argument: ClassVar[str | None] = "questions"
 
-    planted: Annotated[dict[str, str], BeforeValidator(_known_pairs), Words()] = Field(
+    planted: Annotated[dict[str, str], BeforeValidator(_check_planted), Words()] = Field(
         PLANTED, description="{class: thing that gives it away}; {} plants nothing"
     )
     strength: float = Field(
@@ -90,7 +94,7 @@ class ObjectScenesOptions(Options):
     @property
     def size(self) -> int:
         """Images of the chosen split."""
-        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
+        return int(getattr(self, self.split))
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -115,13 +119,11 @@ class ObjectScenes(Plugin):
         super().__init__(options, context)
         self.options: ObjectScenesOptions = options
         self.labels = CLASSES if options.questions == "none" else ANSWERS
-        objects, things, questions = (
-            generator(options.seed, "object-scenes", part, options.split)
-            for part in ("objects", "things", "questions")
+        self.objects = draw_objects(options.size, self._rng("objects"))
+        self.things = draw_things(
+            self.objects, options.planted, *options.rates, self._rng("things")
         )
-        self.objects = draw_objects(options.size, objects)
-        self.things = draw_things(self.objects, options.planted, *options.rates, things)
-        self._questions = draw_questions(self.objects, questions)
+        self._questions = draw_questions(self.objects, self._rng("questions"))
         self.planted_cues = tuple(
             PlantedCue(key=cue_key(name, cue), name=cue, labels=(name,))
             for name, cue in options.planted.items()
@@ -151,21 +153,23 @@ class ObjectScenes(Plugin):
         }
 
     def __len__(self) -> int:
-        return self.options.size if self.options.questions == "none" else len(self._questions)
+        if self.options.questions == "none":
+            return self.options.size
+        return len(self._questions)
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
         if self.options.questions == "none":
             return self._image(index)
-        image, of, wording = self._questions[index].tolist()
-        name = CLASSES[of]
+        image, number, wording = self._questions[index].tolist()
+        name = CLASSES[number]
         sample = self._image(image)
         return Sample(
             key=f"{sample.key}-{name}",
             frames=sample.frames,
             question=WORDINGS[wording].format(with_article(name)),
             choices=ANSWERS,
-            label="yes" if self.objects[image, of] else "no",
+            label="yes" if self.objects[image, number] else "no",
             group=sample.group,
             annotations={**sample.annotations, "question_type": name},
         )
@@ -173,12 +177,16 @@ class ObjectScenes(Plugin):
     def group_of(self, index: int) -> str:
         """The image that a sample is about; nothing is composed for it."""
         index = range(len(self))[index]
-        whole = self.options.questions == "none"
-        return self._key(index if whole else int(self._questions[index][0]))
+        if self.options.questions == "none":
+            return self._key(index)
+        return self._key(int(self._questions[index][0]))
 
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no image is in two of them."""
         return self.with_options(split=name)
+
+    def _rng(self, part: str) -> np.random.Generator:
+        return generator(self.options.seed, "object-scenes", part, self.options.split)
 
     def _key(self, image: int) -> str:
         return f"{self.options.split}-{image:05d}"

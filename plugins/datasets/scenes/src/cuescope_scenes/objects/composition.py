@@ -12,23 +12,28 @@ from cuescope_scenes.textures import SIZE
 from cuescope_scenes.words import BACKGROUNDS
 from cuescope_sdk import derive, generator
 
-FEWEST, MOST = 2, 6  # objects of an image
+FEWEST = 2  # objects of an image
+MOST = 6
 OBJECT_RATE = 0.3  # of each class, before images with fewer or more objects are drawn again
 THING_RATE = 0.4  # of each thing that is no cue, and of cues where nothing is planted
 
 CELLS = 4  # along a side of the image; an object stands in a cell of its own
 CELL = SIZE // CELLS  # px
 SIDES = (18, 23)  # px, inclusive
-FAINT_SIDES, FAINT_OPACITY = (9, 12), (0.08, 0.25)
+FAINT_SIDES = (9, 12)  # px, inclusive
+FAINT_OPACITY = (0.08, 0.25)
 
 
 def draw_objects(count: int, rng: np.random.Generator) -> Bool[np.ndarray, "sample class"]:
     """Each class alike and by itself, FEWEST to MOST of them in an image."""
-    shown = np.zeros((count, len(CLASSES)), bool)
+    objects = np.zeros((count, len(CLASSES)), bool)
+    redraw = np.ones(count, bool)
     # Redrawn whole: to leave single objects out, or to add some, would favour some classes.
-    while (off := (shown.sum(1) < FEWEST) | (shown.sum(1) > MOST)).any():
-        shown[off] = rng.random((off.sum(), len(CLASSES))) < OBJECT_RATE
-    return shown
+    while redraw.any():
+        objects[redraw] = rng.random((redraw.sum(), len(CLASSES))) < OBJECT_RATE
+        sizes = objects.sum(axis=1)
+        redraw = (sizes < FEWEST) | (sizes > MOST)
+    return objects
 
 
 def draw_things(
@@ -51,10 +56,12 @@ def draw_questions(
 ) -> Int[np.ndarray, "question 3"]:
     """Sample, class and wording: in each image all that is there, and as many that are not."""
     # Ranks of random numbers: the first n absent classes of each image, n being those present.
-    ranks = np.where(objects, np.inf, rng.random(objects.shape)).argsort(1).argsort(1)
-    is_asked = objects | (ranks < objects.sum(1, keepdims=True))
-    image, of = np.nonzero(is_asked)
-    return np.stack([image, of, rng.integers(len(WORDINGS), size=len(image))], axis=1)
+    order = np.where(objects, np.inf, rng.random(objects.shape)).argsort(axis=1)
+    ranks = order.argsort(axis=1)
+    has_question = objects | (ranks < objects.sum(axis=1, keepdims=True))
+    image, number = np.nonzero(has_question)
+    wording = rng.integers(len(WORDINGS), size=len(image))
+    return np.stack([image, number, wording], axis=1)
 
 
 @lru_cache(maxsize=64)
@@ -73,11 +80,13 @@ def compose(
     shown = []
     for name, cell in zip((*objects, *things), cells.tolist(), strict=False):
         is_faint = bool(rng.random() < faint) and name in hard
-        side = int(rng.integers(*(FAINT_SIDES if is_faint else SIDES), endpoint=True))
+        sides = FAINT_SIDES if is_faint else SIDES
+        side = int(rng.integers(*sides, endpoint=True))
         down, right = rng.integers(CELL - side, size=2, endpoint=True).tolist()
         opacity = float(rng.uniform(*FAINT_OPACITY)) if is_faint else 1.0
         row, col = divmod(cell, CELLS)
         mirrored = bool(rng.random() < 0.5)
-        corner = (row * CELL + down, col * CELL + right)
-        shown.append(Thing(name, *corner, side, mirrored, opacity))
-    return Picture(background, tuple(shown), noise, derive(seed, "object-scenes", "pixels"))
+        thing = Thing(name, row * CELL + down, col * CELL + right, side, mirrored, opacity)
+        shown.append(thing)
+    seed_of_pixels = derive(seed, "object-scenes", "pixels")
+    return Picture(background, tuple(shown), noise, seed_of_pixels)

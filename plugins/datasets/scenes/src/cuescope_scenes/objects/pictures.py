@@ -13,7 +13,8 @@ from cuescope_sdk import Detection, Frame, digest, generator
 
 DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
 
-CONTRAST, MIDDLE = 0.35, 150.0  # backgrounds are paler than the objects; grey level
+CONTRAST = 0.35  # backgrounds are paler than the objects
+MIDDLE = 150.0  # grey level
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,13 @@ class Thing:
     mirrored: bool
     opacity: float
 
+    @property
+    def square(self) -> tuple[slice, slice]:
+        """The rows and columns of its square."""
+        rows = slice(self.row, self.row + self.side)
+        cols = slice(self.col, self.col + self.side)
+        return rows, cols
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -44,51 +52,55 @@ class Picture:
 @lru_cache(maxsize=64)  # the questions about an image follow each other
 def frame(picture: Picture) -> Frame:
     """The image as a frame that draws itself when loaded; its key digests the numbers."""
-    return Frame(digest("object-scenes", DRAWING_VERSION, astuple(picture)), partial(draw, picture))
+    key = digest("object-scenes", DRAWING_VERSION, astuple(picture))
+    return Frame(key, partial(draw, picture))
 
 
 def draw(picture: Picture) -> Image.Image:
     """The image, with its grain."""
-    grain = generator(picture.seed, "object-scenes", "noise").normal(0, 1, (SIZE, SIZE, 3))
+    rng = generator(picture.seed, "object-scenes", "noise")
+    grain = rng.normal(0, 1, (SIZE, SIZE, 3))
     pixels = render(picture) + picture.noise * grain
     return Image.fromarray(np.rint(pixels).clip(0, 255).astype(np.uint8))
 
 
 def render(picture: Picture) -> Float[np.ndarray, "row col 3"]:
     """Grey levels without grain, 0-255."""
-    drawn = texture(picture.background, generator(picture.seed, "object-scenes", "texture"))
-    pixels = MIDDLE + CONTRAST * (drawn - MIDDLE)
+    rng = generator(picture.seed, "object-scenes", "texture")
+    background = texture(picture.background, rng)
+    pixels = MIDDLE + CONTRAST * (background - MIDDLE)
     for thing in picture.things:
         looks = np.asarray(sprite(thing.name, thing.side, thing.mirrored), np.float64)
         share = thing.opacity * looks[..., 3:] / 255
         # A view: what is added to it is painted into the picture.
-        under = pixels[thing.row : thing.row + thing.side, thing.col : thing.col + thing.side]
+        under = pixels[thing.square]
         under += share * (looks[..., :3] - under)
     return np.asarray(pixels.clip(0, 255))
 
 
-def covered(thing: Thing) -> Bool[np.ndarray, "row col"]:
+def footprint(thing: Thing) -> Bool[np.ndarray, "row col"]:
     """The pixels of which it covers at least half, however faint it is."""
     mask = np.zeros((SIZE, SIZE), bool)
     alpha = np.asarray(sprite(thing.name, thing.side, thing.mirrored))[..., 3]
     # half: what is fainter at the rim is background
-    mask[thing.row : thing.row + thing.side, thing.col : thing.col + thing.side] = alpha >= 128
+    mask[thing.square] = alpha >= 128
     return mask
 
 
 def detection(thing: Thing) -> Detection:
-    """The smallest box around `covered`."""
-    rows, cols = np.nonzero(covered(thing))
-    x0, y0, x1, y1 = cols.min(), rows.min(), cols.max() + 1, rows.max() + 1
-    box = (float(x0), float(y0), float(x1), float(y1))
-    return Detection(name=thing.name, score=1.0, box=box)
+    """The smallest box around the footprint."""
+    rows, cols = np.nonzero(footprint(thing))
+    x0, y0 = float(cols.min()), float(rows.min())
+    x1, y1 = float(cols.max() + 1), float(rows.max() + 1)
+    return Detection(name=thing.name, score=1.0, box=(x0, y0, x1, y1))
 
 
 def mask(thing: Thing) -> Frame:
-    """`covered`, white on black."""
+    """The footprint, white on black."""
     key = digest("object-scenes", "mask", DRAWING_VERSION, astuple(thing))
     return Frame(key, partial(_black_and_white, thing))
 
 
 def _black_and_white(thing: Thing) -> Image.Image:
-    return Image.fromarray(covered(thing).astype(np.uint8) * 255).convert("RGB")
+    pixels = footprint(thing).astype(np.uint8) * 255
+    return Image.fromarray(pixels).convert("RGB")

@@ -23,10 +23,11 @@ def _read_shapes() -> dict[str, tuple[Part, ...]]:
     text = files(__package__).joinpath("shapes.toml").read_text("utf-8")
     data = tomllib.loads(text)
     colours = {name: tuple(levels) for name, levels in data["colours"].items()}
-    return {
-        name: tuple(Part(shape, colours[colour], tuple(at)) for shape, colour, *at in parts)
-        for name, parts in data["shapes"].items()
-    }
+    shapes: dict[str, tuple[Part, ...]] = {}
+    for name, rows in data["shapes"].items():
+        parts = [Part(shape, colours[colour], tuple(at)) for shape, colour, *at in rows]
+        shapes[name] = tuple(parts)
+    return shapes
 
 
 SHAPES = _read_shapes()
