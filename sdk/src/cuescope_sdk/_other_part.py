@@ -84,8 +84,8 @@ def ask_again(runner: "Runner", run: Path, typed: Typed) -> "tuple[Runner, Reque
         if typed.model is None or typed.data is None:
             raise UserError(
                 f"{run} was {ELSEWHERE}",
-                expected="its model and data typed by you",
-                remedy="Add --model SPEC and --data SPEC, with -M and -D for options",
+                remedy="To ask again, type what it is about: --model SPEC and --data SPEC, with "
+                "-M and -D for options",
             )
         context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
     request = request_of(load_report(run), context.registry).model_copy(update=typed.changes)

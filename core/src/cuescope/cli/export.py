@@ -51,11 +51,11 @@ def export(
 
     report = load_report(run)
     folder = run if run.is_dir() else run.parent
-    is_made_here(run)
     if affected is not None:
         samples = open_samples(run, typed_context(data, data_option, allow))
         _export_affected(report, folder, samples, affected, to or Form.jsonl, out)
         return
+    is_made_here(run)  # says so where it is not
     form = to or Form.csv
     _write(_table(report, folder, what), form, out or folder / f"{what.value}.{form.value}")
 

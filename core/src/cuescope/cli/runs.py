@@ -40,10 +40,13 @@ def runs(
     from cuescope.cli.terminal import stdout
 
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in rows[0]:
+    columns = list(rows[0])
+    if all(row["made"] == "here" for row in rows):
+        columns.remove("made")
+    for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row.values()))
+        table.add_row(*(Text(str(row[column])) for column in columns))
     stdout().print(table)
 
 
@@ -59,7 +62,9 @@ def report_files(folder: Path) -> list[Path]:
 
 def _row(file: Path) -> dict[str, Any]:
     """What the list says of a run; one that cannot be read is said to be so."""
+    from cuescope.context import cache_folder
     from cuescope.runs import MAX_REPORT_BYTES
+    from cuescope.trust.maker import is_signed
 
     try:
         report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
@@ -68,10 +73,14 @@ def _row(file: Path) -> dict[str, Any]:
         found = [s for s in report["scores"] if s["finding"] and s["metric"] == first]
         specs = {kind: origin[kind]["spec"] for kind in ("method", "model", "data")}
         date = str(origin["started"])[:16].replace("T", " ")
-        return {"run": str(file.parent), **specs, "findings": len(found), "date": date}
+        signature = str(report.get("signature"))
+        is_own = is_signed(str(report.get("seal")), signature, cache_folder())
+        made = "here" if is_own else "elsewhere"
+        row = {"run": str(file.parent), **specs, "findings": len(found), "date": date}
+        return {**row, "made": made}
     except (OSError, ValueError, LookupError, TypeError, RecursionError, UserError):
         unknown = dict.fromkeys(("method", "model", "data", "findings"), "-")
-        return {"run": str(file.parent), **unknown, "date": "unreadable"}
+        return {"run": str(file.parent), **unknown, "date": "unreadable", "made": "-"}
 
 
 def open_page(

@@ -78,8 +78,7 @@ def open_data(run: Path, context: Context) -> Dataset:
             return context.dataset
         raise UserError(
             f"{run} was {ELSEWHERE}",
-            expected="its data typed by you",
-            remedy="Add --data SPEC, and -D KEY=VALUE for options",
+            remedy="To open its data, type it: --data SPEC, with -D KEY=VALUE for options",
         )
     held = replace(context, source=source, dataset=None)
     try:
