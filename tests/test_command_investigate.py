@@ -6,7 +6,6 @@ they find must come together again, red with red and blue with blue.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -298,7 +297,7 @@ def test_runs_that_exist_are_confirmed_together(
     assert "is about another model than the first run" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not os.environ.get("CUESCOPE_FAULTS"), reason="a minute: `make faults` runs it")
+@pytest.mark.long
 def test_the_backgrounds_of_the_toy_clip_are_its_causes(place: Path) -> None:
     """Each background is a cue of its own, and what two methods found of one stands once."""
     words = ("--model", "toy-clip", "--data", "scenes", "--methods", "cci,distilling-failures")

@@ -13,6 +13,11 @@ nbclient = pytest.importorskip("nbclient")
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 METHODS = {"cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
+QUICK = "trove"  # the notebook that `make test` runs
+RUN = [
+    pytest.param(path, marks=[] if path.stem == QUICK else pytest.mark.long, id=path.stem)
+    for path in NOTEBOOKS
+]
 
 
 def outputs(book: Any) -> list[dict[str, Any]]:
@@ -48,8 +53,7 @@ def test_a_stored_notebook_is_light_and_names_no_machine(path: Path) -> None:
     assert not [stream for stream in streams if stream.name == "stderr"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RUN)
 def test_a_notebook_runs_and_finds_what_its_page_shows(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,6 @@ from cuescope_sdk import (
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.testing import PluginShelf
 
-pytestmark = pytest.mark.slow
 WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))  # `make faults` trains three of each kind
 SEEDS = (0, 1, 2) if WHOLE else (0,)
 TRAINED = {"text": 600, "video": 1000, "both": 2000}  # clips that the toy is trained on
@@ -183,6 +182,7 @@ def test_what_answers_is_called_by_its_name(audited: Audited, questions: str, se
         assert points[CROSSMODAL] >= 20 if questions == "both" else abs(points[CROSSMODAL]) <= 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("other_mean", [True, False])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fusing_by_means_is_called_by_its_name(folder: Path, seed: int, other_mean: bool) -> None:
@@ -210,6 +210,7 @@ def test_fusing_by_means_is_called_by_its_name(folder: Path, seed: int, other_me
         assert points[OTHER_MEAN] >= 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_kind_of_question_is_not_diluted(folder: Path, seed: int) -> None:
     inside = {"questions": "both", "train": 4000, "val": 300, "test": 800, "seed": seed}
@@ -303,6 +304,7 @@ def test_a_bag_of_frames_is_seen_through_by_complements(folder: Path) -> None:
     assert accuracies["CAcc_V control (Q')"] >= 90  # of BA-NC alone, as table 3 counts
 
 
+@pytest.mark.long
 def test_who_sees_the_order_answers_complements_too(folder: Path) -> None:
     _, ordered = consistent(folder, "beginnings", positions=True)
     _, bag = consistent(folder, "beginnings", positions=False, epochs=6)
@@ -314,6 +316,7 @@ def test_who_sees_the_order_answers_complements_too(folder: Path) -> None:
 # ------------------------------------------------------------------- the same, whenever asked
 
 
+@pytest.mark.long
 def test_same_seed_same_report_cold_and_warm(folder: Path, tmp_path: Path) -> None:
     request = planted("text", 0)
     cold = runner(tmp_path).run(request)  # trains again

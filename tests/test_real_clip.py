@@ -185,9 +185,7 @@ def share_of_the_meadow(report: Report) -> float:
     return value
 
 
-@pytest.mark.skipif(
-    "CUESCOPE_FAULTS" not in os.environ, reason="five minutes of ViT-B/16: `make faults` runs it"
-)
+@pytest.mark.long  # five minutes of ViT-B/16
 def test_confirm_calls_the_meadow_a_cause(tmp_path: Path) -> None:
     """One frame each, with masks: the meadow goes, or comes, and the boat stays."""
     audit(tmp_path, "--frames", "1", "--clips", "96")

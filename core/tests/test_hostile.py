@@ -271,8 +271,13 @@ def test_a_stop_ends_within_two_seconds_whatever_threads_wait(number: int) -> No
 STOPPED_LINE = "stopped; answers so far are kept, the same command goes on from there"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("milliseconds", [*range(0, 40, 4), *range(40, 240, 20)])
+QUICK = (0, 8, 20, 60)  # milliseconds at which `make test` stops it
+LATER = sorted({*range(0, 40, 4), *range(40, 240, 20)} - {*QUICK})
+
+
+@pytest.mark.parametrize(
+    "milliseconds", [*QUICK, *(pytest.param(each, marks=pytest.mark.long) for each in LATER)]
+)
 def test_a_stop_about_the_end_is_one_line_or_nothing(shell: Shell, milliseconds: int) -> None:
     """Just after the report is printed: all is done, or it says that it was stopped."""
     process = subprocess.Popen(

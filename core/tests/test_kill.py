@@ -46,26 +46,26 @@ def kill_during(process: "subprocess.Popen[bytes]", log: Path, after: int, pause
     assert process.returncode == -signal.SIGKILL, said
 
 
-@pytest.mark.slow
-def test_ten_kills_and_the_same_report(shell: Shell, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.long)])
+def test_kills_and_the_same_report(shell: Shell, tmp_path: Path, kills: int) -> None:
     dice = random.Random(0)
     shell.env["CUESCOPE_CACHE"] = str(tmp_path / "whole")
     shell(*AUDIT, "--out", tmp_path / "undisturbed")
     expected = load_report(tmp_path / "undisturbed").hash
     shell.env["CUESCOPE_CACHE"] = str(tmp_path / "killed")
     out, done = tmp_path / "run", 0
-    logs = [tmp_path / f"log-{i}" for i in range(11)]
-    moments = sorted(dice.sample(range(1, CALLS - 10), 10))
+    logs = [tmp_path / f"log-{i}" for i in range(kills + 1)]
+    moments = sorted(dice.sample(range(1, CALLS - kills), kills))
     for log, moment in zip(logs, moments, strict=False):
         process = start(shell, log, out)
         kill_during(process, log, after=max(1, moment - done), pause=dice.uniform(0, 0.02))
         assert not (out / "report.json").exists()
         done += len(calls(log)) - 1
-    process = start(shell, logs[10], out)
+    process = start(shell, logs[-1], out)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
     assert load_report(out).hash == expected
-    for log in logs[:10]:
+    for log in logs[:-1]:
         assert calls(log), "a kill came before the model was asked"
     seen: set[str] = set()
     for log in logs:
@@ -75,8 +75,7 @@ def test_ten_kills_and_the_same_report(shell: Shell, tmp_path: Path) -> None:
     assert len(seen) == 2 * CLIPS
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("point", range(3))
+@pytest.mark.parametrize("point", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 2))])
 def test_a_kill_anywhere_even_before_the_first_answer(
     shell: Shell, tmp_path: Path, point: int
 ) -> None:

@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -13,11 +14,16 @@ import pytest
 from cuescope.cli import main
 from cuescope_sdk import UserError
 from cuescope_sdk.scaffold.package import class_name, names_of, sdk_range, write
+from cuescope_sdk.testing import Contract, results
 
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
 KINDS += ("intervention",)
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
+QUICK = ("method", "dataset")  # whose packages `make test` tests; of the others it runs the checks
+TESTED = [
+    each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in VARIANTS
+]
 FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "verify"}
 LINES = 80
 # import names of what is called otherwise where it is published
@@ -34,12 +40,31 @@ def write_variant(variant: str, folder: Path) -> Path:
     return write(kind, f"my-own-{kind}", folder, single_file=variant == SINGLE)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", TESTED)
 def test_a_generated_package_passes_its_tests_untouched(variant: str, tmp_path: Path) -> None:
     package = write_variant(variant, tmp_path)
     done = run(sys.executable, "-m", "pytest", "-q", "-W", "error", cwd=package)
     assert done.returncode == 0, done.stdout
     assert "failed" not in done.stdout
+
+
+@pytest.mark.parametrize("variant", sorted({*VARIANTS} - {*QUICK}))
+def test_a_generated_plugin_holds_its_contract(
+    variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checks of its test file, without a pytest and an interpreter of its own."""
+    kind, single_file = variant.partition(" ")[0], variant == SINGLE
+    name = "in-place-single" if single_file else f"in-place-{kind}"
+    package = write(kind, name, tmp_path, single_file=single_file)
+    monkeypatch.syspath_prepend(package / "src")
+    [file] = package.glob("tests/test_*.py")
+    things = [thing for thing in runpy.run_path(str(file)).values() if isinstance(thing, type)]
+    [contract] = [
+        thing for thing in things if issubclass(thing, Contract) and "plugin" in vars(thing)
+    ]
+    found = list(results(contract))
+    assert {result.status for result in found} <= {"ok", "skipped"}, found
+    assert sum(result.status == "ok" for result in found) >= 5
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -67,7 +92,19 @@ def test_a_generated_plugin_is_short_and_clean(variant: str, tmp_path: Path) -> 
     assert formatted.returncode == 0, formatted.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_generated_function_has_types(variant: str, tmp_path: Path) -> None:
+    package = write_variant(variant, tmp_path)
+    for source in [*package.glob("src/*/*.py"), *package.glob("tests/*.py")]:
+        nodes = ast.walk(ast.parse(source.read_text()))
+        for function in (node for node in nodes if isinstance(node, ast.FunctionDef)):
+            given = [*function.args.args, *function.args.kwonlyargs]
+            untyped = [each.arg for each in given if not each.annotation and each.arg != "self"]
+            assert function.returns is not None, function.name
+            assert untyped in ([], ["cls"]), function.name
+
+
+@pytest.mark.long
 def test_a_generated_package_has_no_untyped_line(tmp_path: Path) -> None:
     """`mypy --strict` on sources and tests, with the sdk and the core as they are here."""
     pytest.importorskip("mypy", reason="needs `pip install mypy`")
@@ -125,7 +162,6 @@ def test_the_generated_method_says_what_misleads_the_fake_model(
     assert report.cost.conditions == {"baseline": 150, "hidden": 600}
 
 
-@pytest.mark.slow
 def test_generated_plugins_are_listed_once_installed(tmp_path: Path) -> None:
     target, names = tmp_path / "site", {kind: f"my-own-{kind}" for kind in KINDS}
     packages = [str(write(kind, name, tmp_path)) for kind, name in names.items()]

@@ -125,15 +125,13 @@ def test_the_report_is_the_same_wherever_the_model_answers(tries: "Tries", tmp_p
     assert len(hashes) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long  # a cluster takes half a minute to start
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_audit_outlives_a_machine(
     tries: "Tries", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two machines of a Ray cluster, faked on this one; one of them goes while both answer."""
-    if not WHOLE:
-        pytest.skip("`make faults` kills a machine; a cluster takes half a minute to start")
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray: pip install ray")
     batches = 60
     monkeypatch.setenv("PYTHONPATH", str(TESTS))  # both machines have the model's module

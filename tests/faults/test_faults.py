@@ -25,6 +25,7 @@ from cuescope_sdk._text_cache import TextCache
 if TYPE_CHECKING:
     from .conftest import Tries
 
+WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
 COMMAND = [sys.executable, "-c", "from cuescope.cli import main; main()"]
 # One audit of each kind, as small as it still asks in several batches.
 AUDITS = {
@@ -38,7 +39,8 @@ AUDITS = {
     "step-grounding": "step-grounding --model scripted -M grounding=0.6 "
     "--data shape-world -D val=6",
 }
-FEW = ["step-grounding", "trove"]  # of the kinds, outside of the whole run
+QUICK = "step-grounding"  # the kind that `make test` kills
+KILLED = [kind if kind == QUICK else pytest.param(kind, marks=pytest.mark.long) for kind in AUDITS]
 
 
 # ------------------------------------------------------------------------------- damaged caches
@@ -139,22 +141,19 @@ def killed_and_resumed(line: str, name: str, trained: Path, folder: Path, tries:
     for number in tries(few=1, many=20):
         place = folder / str(number)
         copytree(home / "cache", place / "cache")
-        for _ in range(2):
+        for _ in range(2 if WHOLE else 1):
             run(place, line, kill_after=rng.uniform(0.2, 1.0) * taken)
         assert run(place, line) == whole
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", AUDITS)
+@pytest.mark.parametrize("method", KILLED)
 def test_a_killed_audit_ends_with_the_same_report(
-    method: str, tries: "Tries", trained: Path, tmp_path: Path, request: pytest.FixtureRequest
+    method: str, tries: "Tries", trained: Path, tmp_path: Path
 ) -> None:
-    if method not in FEW and not os.environ.get("CUESCOPE_FAULTS"):
-        pytest.skip("`make faults` kills audits of this kind too")
     killed_and_resumed(f"audit {AUDITS[method]} --out run", method, trained, tmp_path, tries)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_matrix_ends_with_the_same_reports(
     tries: "Tries", trained: Path, tmp_path: Path
 ) -> None:

@@ -1,7 +1,6 @@
 """Ray's actors hold what an executor promises."""
 
 import importlib.util
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,22 +20,18 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-drivers = pytest.mark.skipif(
-    "CUESCOPE_FAULTS" not in os.environ, reason="`make faults` starts a Ray for each driver"
-)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="needs Ray: pip install ray")
 class TestContract(ExecutorContract):
     plugin = Ray
     options = {"where": "2"}
 
-    @drivers
+    @pytest.mark.long  # it starts a Ray for each driver
     def test_leaves_no_worker_where_the_driver_is_killed(self) -> None:
         super().test_leaves_no_worker_where_the_driver_is_killed()
 
-    @drivers
+    @pytest.mark.long
     def test_leaves_no_worker_after_ctrl_c(self) -> None:
         super().test_leaves_no_worker_after_ctrl_c()
 
@@ -110,7 +105,6 @@ assert "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER" not in os.environ
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", f"{'0' * 24}01000000"}
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="needs Ray: pip install ray")
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs Linux: reads /proc/net")
 def test_a_local_ray_listens_to_this_machine_alone() -> None:
