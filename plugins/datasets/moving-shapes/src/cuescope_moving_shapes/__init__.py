@@ -34,7 +34,8 @@ class MovingShapes(Plugin):
         self.sequences = _sequences(options)
         if options.actions > 1:
             self.labels = ()
-        bears, direction = self.sequences.bears, self.sequences.direction
+        bears = self.sequences.bears
+        direction = self.sequences.direction
         self.cue_rates = {
             label: float(bears[direction == index].mean())
             for index, label in enumerate(self.labels)
@@ -64,7 +65,8 @@ class MovingShapes(Plugin):
             return ()
         south = {"none": DIRECTIONS[SOUTH], "video": ANSWERS[SOUTH]}
         label = south.get(self.options.questions)
-        return (PlantedCue(key=self.cue, name=self.cue, labels=(label,) if label else ()),)
+        labels = (label,) if label else ()
+        return (PlantedCue(key=self.cue, name=self.cue, labels=labels),)
 
     @property
     def facts(self) -> dict[str, str]:
@@ -87,7 +89,9 @@ class MovingShapes(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
-        cues = {} if self.cue is None else {self.cue: tuple(self.sequences.cue[index].tolist())}
+        cues = {}
+        if self.cue is not None:
+            cues[self.cue] = tuple(self.sequences.cue[index].tolist())
         key = f"{self.options.split}-{index:05d}"
         sample = Sample(
             key=key,
@@ -99,7 +103,9 @@ class MovingShapes(Plugin):
         )
         if isinstance(self.sequences, ActionSequences):
             return self.sequences.with_actions(sample, index)
-        return sample if self.questions is None else with_question(sample, self.questions[index])
+        if self.questions is None:
+            return sample
+        return with_question(sample, self.questions[index])
 
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no trajectory is in two of them."""
@@ -107,10 +113,19 @@ class MovingShapes(Plugin):
 
 
 def _sequences(options: ShapesOptions) -> Sequences:
-    size, length, split, seed = options.size, options.length, options.split, options.seed
     if options.actions > 1:
-        return generate_actions(size, length, options.actions, split, seed)
-    return generate(size, length, split, seed, options.cue, options.window, options.cramers_v)
+        return generate_actions(
+            options.size, options.length, options.actions, options.split, options.seed
+        )
+    return generate(
+        options.size,
+        options.length,
+        options.split,
+        options.seed,
+        options.cue,
+        options.window,
+        options.cramers_v,
+    )
 
 
 def _check_size(options: ShapesOptions) -> None:

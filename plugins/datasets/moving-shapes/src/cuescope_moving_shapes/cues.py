@@ -14,7 +14,9 @@ CUES = {"background": "red background", "object": "red square", "attribute": "re
 
 def cramers_v(cue: Bool[np.ndarray, " sample"], south: Bool[np.ndarray, " sample"]) -> float:
     """Cramer's V of two yes-or-no variables: |phi|; 0 where one of them never varies."""
-    return _phi(int((cue & south).sum()), int((cue & ~south).sum()), int(south.sum()), len(cue))
+    cue_south = int((cue & south).sum())
+    cue_other = int((cue & ~south).sum())
+    return _phi(cue_south, cue_other, int(south.sum()), len(cue))
 
 
 def cue_error_rate(asked: float, south_share: float) -> float:
@@ -38,10 +40,13 @@ def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
     `south` and `other` count the sequences. Only the counts next to the exact rates are tried.
     """
     rate = cue_error_rate(asked, south / (south + other))
-    bearing, lying = round(south * (1 - rate)), round(other * rate)
+    bearing = round(south * (1 - rate))
+    lying = round(other * rate)
     # Rounding both may miss the asked V by more than a neighbour does: small splits need it.
     near = product(_around(bearing, south), _around(lying, other))
-    return min(near, key=lambda pair: abs(_phi(pair[0], pair[1], south, south + other) - asked))
+    return min(
+        near, key=lambda counts: abs(_phi(counts[0], counts[1], south, south + other) - asked)
+    )
 
 
 def plant(
@@ -55,16 +60,15 @@ def plant(
 
     The cue-bearing sequences of the other classes are shared out evenly among these classes.
     """
-    members = [np.flatnonzero(direction == index) for index in range(len(DIRECTIONS))]
-    south = len(members[SOUTH])
+    south = int((direction == SOUTH).sum())
     bearing, lying = cue_counts(asked, south, len(direction) - south)
-    shares = iter(len(part) for part in np.array_split(np.arange(lying), len(DIRECTIONS) - 1))
-    chosen = np.concatenate(
-        [
-            rng.choice(members[index], bearing if index == SOUTH else next(shares), replace=False)
-            for index in range(len(DIRECTIONS))
-        ]
-    )
+    counts = [len(part) for part in np.array_split(np.arange(lying), len(DIRECTIONS) - 1)]
+    counts.insert(SOUTH, bearing)
+    draws = []
+    for index, count in enumerate(counts):
+        members = np.flatnonzero(direction == index)
+        draws.append(rng.choice(members, count, replace=False))
+    chosen = np.concatenate(draws)
     first = rng.integers(length - cue_frames + 1, size=len(chosen))
     shown = np.zeros((len(direction), length), bool)
     shown[chosen[:, None], first[:, None] + np.arange(cue_frames)] = True
@@ -79,10 +83,12 @@ def square_positions(
     Clear of its bounding box, that is. `disc` is the corner of that box, pixels.
     """
     corner = rng.integers(SIZE - SQUARE + 1, size=disc.shape)
-    # Two boxes overlap where they do along both axes.
-    while (clash := ((corner < disc + DISC) & (disc < corner + SQUARE)).all(axis=1)).any():
+    while True:
+        overlap = (corner < disc + DISC) & (disc < corner + SQUARE)
+        clash = overlap.all(axis=1)  # two boxes overlap where they do along both axes
+        if not clash.any():
+            return corner
         corner[clash] = rng.integers(SIZE - SQUARE + 1, size=(int(clash.sum()), 2))
-    return corner
 
 
 def _around(count: int, most: int) -> range:

@@ -38,21 +38,25 @@ def trajectories(
     owner = _owners(length, seed)
     # Only strays are drawn again: the draw stays uniform over what this split owns.
     candidates = _draw(rng, len(direction), length)
-    while (stray := owner[direction, *candidates] != SPLITS.index(split)).any():
+    number = SPLITS.index(split)
+    while (stray := owner[direction, *candidates] != number).any():
         candidates[:, stray] = _draw(rng, int(stray.sum()), length)
     speed, start, constant = candidates
     along = start[:, None] + np.arange(length) * speed[:, None]
     along = np.where(np.isin(direction, (NORTH, WEST))[:, None], along[:, ::-1], along)
     across = np.broadcast_to(constant[:, None], along.shape)
     vertical = np.isin(direction, (NORTH, SOUTH))[:, None]
-    return np.stack([np.where(vertical, along, across), np.where(vertical, across, along)], -1)
+    row = np.where(vertical, along, across)
+    col = np.where(vertical, across, along)
+    return np.stack([row, col], axis=-1)
 
 
 def _draw(rng: np.random.Generator, count: int, length: int) -> Int[np.ndarray, "3 sample"]:
     """Speed, the lesser end of the way, and the constant coordinate of `count` trajectories."""
     speed, start = _way(rng, count, length)
     other_speed, other_start = _way(rng, count, length)
-    return np.stack([speed, start, other_start + rng.integers(length, size=count) * other_speed])
+    frame = rng.integers(length, size=count)
+    return np.stack([speed, start, other_start + frame * other_speed])
 
 
 def _way(

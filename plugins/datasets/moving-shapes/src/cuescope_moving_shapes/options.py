@@ -43,7 +43,7 @@ class ShapesOptions(Options):
     @property
     def size(self) -> int:
         """Sequences of the chosen split."""
-        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
+        return int(getattr(self, self.split))
 
     @property
     def window(self) -> int:

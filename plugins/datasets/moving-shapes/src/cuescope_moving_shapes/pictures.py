@@ -45,8 +45,9 @@ def render(parameters: Int16[np.ndarray, "frame 6"]) -> UInt8[np.ndarray, "frame
 
 def frame(parameters: Int16[np.ndarray, " 6"]) -> Frame:
     """One picture as a frame that draws itself when loaded; its key digests the parameters."""
-    numbers = tuple(int(number) for number in parameters)
-    return Frame(digest("moving-shapes", DRAWING_VERSION, numbers), partial(_draw, numbers))
+    numbers = tuple(parameters.tolist())
+    key = digest("moving-shapes", DRAWING_VERSION, numbers)
+    return Frame(key, partial(_draw, numbers))
 
 
 def _draw(numbers: tuple[int, ...]) -> Image.Image:

@@ -41,16 +41,19 @@ def draw_questions(
     pairs = rng.permutation(np.arange(len(direction)) % (len(ANSWERS) * len(SIDES)))
     facing, side = np.divmod(pairs, len(SIDES))
     if planted == "video":
-        return [
-            Question("Which way does the disc move?", "direction", d) for d in direction.tolist()
-        ]
+        text = "Which way does the disc move?"
+        return [Question(text, "direction", answer) for answer in direction.tolist()]
     words = "You face {ahead}. Which way is {side} you?"
     if planted == "both":
-        words, facing = "Which way is {side} the moving disc?", direction
-    return [
-        Question(words.format(ahead=ANSWERS[ahead], side=side), side, turn(ahead, SIDES[side]))
-        for ahead, side in zip(facing.tolist(), np.take(tuple(SIDES), side).tolist(), strict=True)
-    ]
+        words = "Which way is {side} the moving disc?"
+        facing = direction
+    sides = np.take(tuple(SIDES), side)
+    return [_question(words, *pair) for pair in zip(facing.tolist(), sides.tolist(), strict=True)]
+
+
+def _question(words: str, ahead: int, side: str) -> Question:
+    text = words.format(ahead=ANSWERS[ahead], side=side)
+    return Question(text, side, turn(ahead, SIDES[side]))
 
 
 def with_question(sample: Sample, question: Question) -> Sample:
@@ -66,4 +69,5 @@ def with_question(sample: Sample, question: Question) -> Sample:
 
 def turn(direction: int, quarters: int) -> int:
     """The direction after so many quarter turns clockwise."""
-    return _CLOCKWISE[(_CLOCKWISE.index(direction) + quarters) % len(_CLOCKWISE)]
+    position = _CLOCKWISE.index(direction) + quarters
+    return _CLOCKWISE[position % len(_CLOCKWISE)]

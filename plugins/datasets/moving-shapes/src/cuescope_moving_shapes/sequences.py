@@ -90,7 +90,8 @@ def _draw_cue(
         marked[:, [SQUARE_ROW, SQUARE_COL]] = square_positions(rng, disc)
         parameters[shown] = marked
     else:
-        parameters[:, :, BACKGROUND_IS_RED if cue == "background" else DISC_IS_RED] = shown
+        flag = BACKGROUND_IS_RED if cue == "background" else DISC_IS_RED
+        parameters[:, :, flag] = shown
 
 
 # ----------------------------------------------------------------------- several movements
@@ -124,14 +125,13 @@ def generate_actions(
     split alone, by a random partition under `seed`.
     """
     rng = generator(seed, "moving-shapes", "acts", split, str(length), str(movements))
-    owner = generator(seed, "moving-shapes", "acts").choice(
-        len(SPLITS), size=(PLACES, PLACES), p=SPLIT_SHARES
-    )
+    partition = generator(seed, "moving-shapes", "acts")
+    owner = partition.choice(len(SPLITS), size=(PLACES, PLACES), p=SPLIT_SHARES)
     orders = np.array(list(permutations(range(len(DIRECTIONS)), movements)))
     way = orders[rng.permutation(np.arange(count) % len(orders))]
-    own = owner == SPLITS.index(split)
+    of_split = owner == SPLITS.index(split)
     speed, origin = _draw_starts(rng, way, length)
-    while (stray := _leaves_field(way, speed, origin, length) | ~own[*origin.T]).any():
+    while (stray := _leaves_field(way, speed, origin, length) | ~of_split[*origin.T]).any():
         speed[stray], origin[stray] = _draw_starts(rng, way[stray], length)
     starts = _first_frames(rng, count, length, movements)
     parameters = _parameters(way, speed, origin, starts, length)
@@ -149,9 +149,10 @@ def _leaves_field(
     way: Ways, speed: Ways, origin: Places, length: int
 ) -> Bool[np.ndarray, " sample"]:
     """Whether a movement ends where no disc may be."""
-    moved = STEPS[way] * speed[..., None] * (length - 1)
-    ends = origin[:, None] + moved.cumsum(axis=1)
-    return np.asarray(((ends < 0) | (ends >= PLACES)).any(axis=(1, 2)))
+    shift = STEPS[way] * speed[..., None] * (length - 1)
+    ends = origin[:, None] + shift.cumsum(axis=1)
+    outside = (ends < 0) | (ends >= PLACES)
+    return np.asarray(outside.any(axis=(1, 2)))
 
 
 def _first_frames(rng: np.random.Generator, count: int, length: int, movements: int) -> Ways:
@@ -175,7 +176,8 @@ def _parameters(
     parameters[..., [DISC_ROW, DISC_COL]] = disc
     parameters[..., [SQUARE_ROW, SQUARE_COL]] = -1
     square = _ahead(disc[sample, shown], STEPS[way[sample, movement]])
-    parameters[sample, shown, SQUARE_ROW], parameters[sample, shown, SQUARE_COL] = square.T
+    parameters[sample, shown, SQUARE_ROW] = square[:, 0]
+    parameters[sample, shown, SQUARE_COL] = square[:, 1]
     return parameters
 
 
