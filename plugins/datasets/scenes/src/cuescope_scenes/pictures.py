@@ -93,7 +93,7 @@ def _paint(thing: Thing) -> Float[np.ndarray, "row col 3"]:
     pattern = marks(thing.name, col * cos + row * sin, row * cos - col * sin)
     if pattern is None:
         return paint
-    return np.where(pattern[..., None], INK, paint)
+    return np.asarray(np.where(pattern[..., None], INK, paint))
 
 
 def _picture(scene: Scene) -> Image.Image:
