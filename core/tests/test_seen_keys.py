@@ -1,5 +1,7 @@
 """Keys seen before, against a set."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ def test_arrays_stay_few_and_hold_each_hash_once() -> None:
     for number in range(1000):
         seen.add([f"key {number}"])
         lengths = [len(array) for array in seen._arrays]
-        assert all(first > 2 * second for first, second in zip(lengths, lengths[1:], strict=False))
+        assert all(first > 2 * second for first, second in pairwise(lengths))
     assert sum(lengths) == 1000 + 1
 
 

@@ -1,7 +1,7 @@
 """From a request to built plugins: data, method, tools, verifiers, and the model last."""
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
@@ -32,9 +32,10 @@ class Built:
     def stamp(self) -> PluginStamp:
         """What a report keeps of it; its facts are those of now, for some learn from answers."""
         options = getattr(self.plugin, "options", None)
+        written = {} if options is None else options.model_dump(mode="json")
         return PluginStamp(
             spec=self.spec,
-            options=options.model_dump(mode="json") if options is not None else {},
+            options=written,
             dist=self.entry.dist,
             version=self.entry.version,
             code=code_digest(self.entry.dist, type(self.plugin).__module__),
@@ -59,18 +60,12 @@ class Parts:
 def build_all(request: Request, context: Context, planning: bool = False) -> Parts:
     """Build cheap things first: a mistake is told before weights load."""
     check_capabilities(request, context)
-    context = settled(request, context, planning)
+    context = context_for(request, context, planning)
     roles = tool_roles(request, context.registry)
     data = build(context, "dataset", request.data, request.data_options)
     context = context.for_dataset(data.plugin)  # before the model: it may need the labels
     method = build(context, "method", request.method, request.method_options)
-    least, labels = method.plugin.requires.labels, data.plugin.labels
-    if len(labels) < least:
-        raise UserError(
-            f"{request.method} on {request.data}",
-            expected=f"a data set with at least {least} label{'s' * (least > 1)}",
-            got=", ".join(labels) or "none",
-        )
+    _check_labels(method, data)
     parts = Parts(
         context=context,
         data=data,
@@ -81,25 +76,48 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
         model=build(context, "model", request.model, request.model_options),  # last: the costliest
     )
     # a mitigated model has less to look at than its class
-    if missing := _missing(method.plugin.requires, parts.model.plugin.capabilities):
+    missing = _missing(method.plugin.requires, parts.model.plugin.capabilities)
+    if missing:
         wanted = f"a model with {' and '.join(missing)}"
         raise UserError(f"{request.method} cannot audit this {request.model}", expected=wanted)
-    if request.repeats > 1 and not getattr(parts.model.plugin, "random_answers", False):
+    if request.repeats > 1:
+        _check_chance(request, parts.model.plugin)
+    return parts
+
+
+def _check_labels(method: Built, data: Built) -> None:
+    least = method.plugin.requires.labels
+    labels = data.plugin.labels
+    if len(labels) < least:
+        plural = "s" if least > 1 else ""
+        raise UserError(
+            f"{method.spec} on {data.spec}",
+            expected=f"a data set with at least {least} label{plural}",
+            got=", ".join(labels) or "none",
+        )
+
+
+def _check_chance(request: Request, model: Model) -> None:
+    if not getattr(model, "random_answers", False):
         raise UserError(
             f"--repeats {request.repeats}",
             expected="a model whose answers are drawn by chance",
             got=f"{request.model}, which always gives the same answer",
             remedy="Leave --repeats out, or ask a text model at a temperature above 0",
         )
-    return parts
 
 
-def settled(request: Request, context: Context, planning: bool = False) -> Context:
-    """The context of this request, with its settings."""
-    names = ("seed", "device", "dtype", "batch_size")
-    given = {name: getattr(request, name) for name in names}
-    # a counter of its own: a matrix runs many
-    return replace(context, **given, planning=planning, tool_calls=Counter())
+def context_for(request: Request, context: Context, planning: bool = False) -> Context:
+    """The context with the settings of this request."""
+    return replace(
+        context,
+        seed=request.seed,
+        device=request.device,
+        dtype=request.dtype,
+        batch_size=request.batch_size,
+        planning=planning,
+        tool_calls=Counter(),  # a counter of its own: a matrix runs many
+    )
 
 
 def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
@@ -111,21 +129,26 @@ def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
 
 def requirements(request: Request, registry: Registry) -> list[Requirements]:
     """Those of the method, and of the methods that verify too."""
-    specs = (request.method, *request.verify_with)
-    entries = (registry.find("method", Spec.parse(spec).name) for spec in specs)
-    return [registry.load(entry).requires for entry in entries]
+    needs = []
+    for spec in (request.method, *request.verify_with):
+        entry = registry.find("method", Spec.parse(spec).name)
+        needs.append(registry.load(entry).requires)
+    return needs
 
 
 def tool_roles(request: Request, registry: Registry) -> dict[str, ToolRole]:
     """The standard roles of tools, and those that the request's methods define, by name."""
-    own = (role for needs in requirements(request, registry) for role in needs.roles)
-    return ROLES | {role.name: role for role in own}
+    roles = dict(ROLES)
+    for needs in requirements(request, registry):
+        roles |= {role.name: role for role in needs.roles}
+    return roles
 
 
 def installed_that(fit: Callable[[Any], bool], kind: str, registry: Registry) -> list[str]:
-    """The names of the installed plugins of a kind whose class fits; a broken one is no advice."""
-    whole = (entry for entry in registry.of_kind(kind) if registry.check(entry) is None)
-    return [entry.name for entry in whole if fit(registry.load(entry))]
+    """The names of the installed plugins of a kind whose class fits."""
+    # a broken one is no advice
+    sound = [entry for entry in registry.of_kind(kind) if registry.check(entry) is None]
+    return [entry.name for entry in sound if fit(registry.load(entry))]
 
 
 def installed_tools(role: ToolRole, registry: Registry) -> list[str]:
@@ -137,14 +160,14 @@ def build_tools(
     request: Request, context: Context, roles: Mapping[str, ToolRole]
 ) -> dict[str, Built]:
     """The tools of a request by role; raises UserError for options of a role that has none."""
-    for role in request.tool_options.keys() - request.tools.keys():
-        remedy = nearest(role, request.tools) or f"Add --tool {role}=SPEC"
-        raise UserError(f"-T {role}: no tool has this role here", remedy=remedy)
-    options = request.tool_options
-    return {
-        name: build_tool(context, find_role(name, roles), spec, options.get(name))
-        for name, spec in request.tools.items()
-    }
+    for name in request.tool_options.keys() - request.tools.keys():
+        remedy = nearest(name, request.tools) or f"Add --tool {name}=SPEC"
+        raise UserError(f"-T {name}: no tool has this role here", remedy=remedy)
+    tools = {}
+    for name, spec in request.tools.items():
+        role = find_role(name, roles)
+        tools[name] = build_tool(context, role, spec, request.tool_options.get(name))
+    return tools
 
 
 def find_role(name: str, roles: Mapping[str, ToolRole]) -> ToolRole:
@@ -176,99 +199,124 @@ def build_verifier(context: Context, name: str) -> Built:
 
 def rebuild_model(request: Request, context: Context) -> Model:
     """The request's model, built anew: what an executor's workers call."""
-    context = settled(request, context)
+    context = context_for(request, context)
     data = context.build("dataset", request.data, request.data_options)
     model: Model = context.for_dataset(data).build("model", request.model, request.model_options)
     return model
 
 
-def chosen_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
+def choose_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
     """All samples, or those of a `part`, or a seeded draw of `limit`, in their own order.
 
     Groups are drawn whole: as many as fit, and one at least. Raises where keys repeat.
     """
     dataset = parts.data.plugin
-    indices = _of_part(parts, settings.part) if settings.part else range(len(dataset))
-    samples = tuple(dataset[index] for index in _drawn(parts, indices, settings.limit))
-    spec = parts.data.spec + (f", part {settings.part}," if settings.part else "")
+    spec = parts.data.spec
+    indices: Sequence[int] = range(len(dataset))
+    if settings.part:
+        spec = f"{spec}, part {settings.part},"
+        indices = _select_part(parts, settings.part)
+    if settings.limit is not None and settings.limit < len(indices):
+        indices = _draw(parts, indices, settings.limit)
+    samples = tuple(dataset[index] for index in indices)
     if not samples:
         raise UserError(f"data set {spec} is empty", remedy="Check its path, split and groups")
-    if len({sample.key for sample in samples}) < len(samples):  # reports and pictures go by key
+    keys = {sample.key for sample in samples}
+    if len(keys) < len(samples):  # reports and pictures go by key
         raise PluginError(f"data set {spec} broke its contract", expected="one key a sample")
     return samples
 
 
-def _of_part(parts: Parts, part: str) -> Sequence[int]:
-    """The groups in these of so many equal parts."""
-    wanted, _, of = part.partition("/")
-    numbers, count = {int(number) for number in wanted.split("+")}, int(of)
-    if not all(1 <= number <= count for number in numbers):
+def _select_part(parts: Parts, part: str) -> list[int]:
+    """The indices of the groups in a part: "2+3/3" is the second and the third of three."""
+    numbers, _, total = part.partition("/")
+    wanted = {int(number) for number in numbers.split("+")}
+    count = int(total)
+    if min(wanted) < 1 or max(wanted) > count:
         raise UserError(f"part {part}", expected=f"numbers from 1 to {count} before the /")
     groups = _groups(parts, range(len(parts.data.plugin)))
     generator(parts.context.seed, "part").shuffle(groups)
-    return sorted(chain.from_iterable(chain(*(groups[n - 1 :: count] for n in numbers))))
+    indices: list[int] = []
+    for number in wanted:
+        indices.extend(chain.from_iterable(groups[number - 1 :: count]))
+    return sorted(indices)
 
 
-def _drawn(parts: Parts, indices: Sequence[int], limit: int | None) -> Sequence[int]:
-    if limit is None or limit >= len(indices):
-        return indices
-    rng, groups = generator(parts.context.seed, "limit"), _groups(parts, indices)
-    # the order of the data set: neighbours share files
+def _draw(parts: Parts, indices: Sequence[int], limit: int) -> list[int]:
+    """So many of the indices, or the whole groups that fit into so many."""
+    rng = generator(parts.context.seed, "limit")
+    groups = _groups(parts, indices)
     if len(groups) == len(indices):
-        return sorted(indices[place] for place in rng.choice(len(indices), limit, replace=False))
-    rng.shuffle(groups)
-    fitting = bisect_right(list(accumulate(map(len, groups))), limit)
-    return sorted(chain.from_iterable(groups[: max(1, fitting)]))
+        numbers = rng.choice(len(indices), limit, replace=False)
+        chosen = [indices[number] for number in numbers]
+    else:
+        rng.shuffle(groups)
+        sizes = list(accumulate(map(len, groups)))
+        fitting = max(1, bisect_right(sizes, limit))
+        chosen = list(chain.from_iterable(groups[:fitting]))
+    # the order of the data set: neighbours share files
+    return sorted(chosen)
 
 
 def _groups(parts: Parts, indices: Sequence[int]) -> list[list[int]]:
     """The indices by the group of their samples; none is opened where the data set tells it."""
     dataset = parts.data.plugin
-    groups: dict[str | int, list[int]] = {}
-    grouped = bool(indices) and dataset[indices[0]].group is not None
-    tell = dataset.group_of if isinstance(dataset, HasGroups) else lambda i: dataset[i].group
+    if not indices or dataset[indices[0]].group is None:
+        return [[index] for index in indices]
+    tells_groups = isinstance(dataset, HasGroups)
+    groups: dict[str | int, list[int]] = defaultdict(list)
     for index in indices:
-        groups.setdefault((tell(index) if grouped else None) or index, []).append(index)
+        group = dataset.group_of(index) if tells_groups else dataset[index].group
+        groups[group or index].append(index)  # a sample without a group is one of its own
     return list(groups.values())
 
 
 def check_capabilities(request: Request, context: Context) -> None:
     """Refuse a pair that cannot work before weights load, and name the models that could."""
     registry = context.registry
-    method, model, _ = checked_classes(request, context)
+    method, model, _ = load_classes(request, context)
     needs: Requirements = method.requires
-    if missing := _missing(needs, model.capabilities):
+    missing = _missing(needs, model.capabilities)
+    if missing:
         able = installed_that(lambda m: not _missing(needs, m.capabilities), "model", registry)
         raise UserError(
             f"{request.method} cannot audit {request.model}",
             expected=f"a model with {' and '.join(missing)}",
             remedy=f"Installed models that have it: {', '.join(able) or 'none'}",
         )
+    _check_tools(request, needs, registry)
+
+
+def _check_tools(request: Request, needs: Requirements, registry: Registry) -> None:
+    """Refuse a request that lacks a tool, or has one that no method of it uses."""
+    roles = tool_roles(request, registry)
     for role in sorted(needs.tools - request.tools.keys()):
-        able = installed_tools(find_role(role, tool_roles(request, registry)), registry)
-        here = f" (installed: {', '.join(able)})" if able else ""
-        raise UserError(f"{request.method} needs a {role}", remedy=f"Add --tool {role}=SPEC{here}")
-    used = frozenset[str]().union(*(n.tools | n.may_use for n in requirements(request, registry)))
-    for role in sorted(request.tools.keys() & tool_roles(request, registry).keys() - used):
-        raise UserError(
-            f"{request.method} has no use for a {role}",
-            expected=f"{' or '.join(sorted(used))} as --tool" if used else "no --tool",
-        )
+        able = installed_tools(find_role(role, roles), registry)
+        installed = f" (installed: {', '.join(able)})" if able else ""
+        remedy = f"Add --tool {role}=SPEC{installed}"
+        raise UserError(f"{request.method} needs a {role}", remedy=remedy)
+    useful: set[str] = set()
+    for method_needs in requirements(request, registry):
+        useful |= method_needs.tools | method_needs.may_use
+    for role in sorted(request.tools.keys() & roles.keys() - useful):
+        expected = f"{' or '.join(sorted(useful))} as --tool" if useful else "no --tool"
+        raise UserError(f"{request.method} has no use for a {role}", expected=expected)
 
 
-def checked_classes(request: Request, context: Context) -> list[Any]:
+def load_classes(request: Request, context: Context) -> list[Any]:
     """The classes of method, model and data; all options are checked, nothing is opened yet."""
     for role, spec in request.tools.items():
-        _checked_class("tool", spec, request.tool_options.get(role, {}), context)
+        _load_class("tool", spec, request.tool_options.get(role, {}), context)
     if request.executor:
-        _checked_class("executor", request.executor, {}, context)
-    return [
-        _checked_class(kind, spec, options, context)
-        for kind, (spec, options) in zip(KINDS, request.plugins, strict=True)
-    ]
+        _load_class("executor", request.executor, {}, context)
+    classes = []
+    for kind, (spec, options) in zip(KINDS, request.plugins, strict=True):
+        classes.append(_load_class(kind, spec, options, context))
+    return classes
 
 
-def _checked_class(kind: str, text: str, options: Mapping[str, Any], context: Context) -> Any:
+def _load_class(kind: str, text: str, options: Mapping[str, Any], context: Context) -> Any:
+    """The class that a SPEC names, its options checked."""
     spec = Spec.parse(text)
     entry = context.registry.find(kind, spec.name)
     loaded = context.registry.load(entry)
@@ -278,6 +326,8 @@ def _checked_class(kind: str, text: str, options: Mapping[str, Any], context: Co
 
 
 def _missing(needs: Requirements, has: Capabilities) -> list[str]:
-    outputs = [f"output '{name}'" for name in sorted(needs.outputs - has.outputs)]
-    edits = [f"edit '{name}'" for name in sorted(needs.edits - has.edits)]
-    return outputs + edits + [f"open {name}" for name in sorted(needs.exposes - has.exposes)]
+    """What a model lacks, in words."""
+    missing = [f"output '{name}'" for name in sorted(needs.outputs - has.outputs)]
+    missing += [f"edit '{name}'" for name in sorted(needs.edits - has.edits)]
+    missing += [f"open {name}" for name in sorted(needs.exposes - has.exposes)]
+    return missing

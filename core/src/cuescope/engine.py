@@ -16,7 +16,7 @@ import pluggy
 
 from cuescope import hookspecs
 from cuescope.auditing import Audit, without_cues
-from cuescope.building import build_all, chosen_samples, rebuild_model
+from cuescope.building import build_all, choose_samples, rebuild_model
 from cuescope.capabilities import HasPlantedCues, LazyWeights
 from cuescope.conclusions import (
     Accuracy,
@@ -69,7 +69,7 @@ class Session:
         self.request = request
         self.cache = cache
         self.parts = parts = build_all(request, context, planning)
-        self.samples = chosen_samples(parts, request)
+        self.samples = choose_samples(parts, request)
         # the method must find the cues by itself
         hidden = tuple(map(without_cues, self.samples))
         self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)

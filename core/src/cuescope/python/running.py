@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from cuescope.building import settled
+from cuescope.building import context_for
 from cuescope.context import Context, ignore, silent
 from cuescope.errors import UserError, nearest
 from cuescope.python.holding import hold_data, hold_model
@@ -80,22 +80,24 @@ def audit(
     }
     given = _method_options(registry, method, dict(method_options or {}), options)
     # checked before an object is opened, which may take long
-    first = _request(method=method, model="-", data="-", method_options=given, **settings)
+    draft = _request(method=method, model="-", data="-", method_options=given, **settings)
     bars = _bars() if progress else None
     announce = _announce if progress else ignore
-    context = settled(first, Context(registry=registry, progress=bars or silent, announce=announce))
+    context = Context(registry=registry, progress=bars or silent, announce=announce)
+    context = context_for(draft, context)
     held: dict[str, Held] = {}
     if not isinstance(data, str):
         held["data"] = hold_data(data, data_options or {}, data_name, context)
     if not isinstance(model, str):
         held["model"] = hold_model(model, model_options or {}, model_name, context)
-        _require_fit(first, held["model"], registry)
-    request = _of(first, model, data, model_options or {}, data_options or {}, held)
+        _require_fit(draft, held["model"], registry)
+    request = _complete(draft, model, data, model_options or {}, data_options or {}, held)
     if held:
         context = replace(context, registry=HeldRegistry(registry, held))
     cache = cache and _may_be_kept(held, announce)
     folder = None if out is None else Path(out)
-    runner = Runner(context, Path(runs), [bars] if bars else [], cache, out=folder)
+    observers = [bars] if bars else []
+    runner = Runner(context, Path(runs), observers, cache, out=folder)
     with closing(runner.cache):
         try:
             report = runner.run(request)
@@ -118,8 +120,8 @@ def _request(**fields: Any) -> Request:
         raise fault("audit", error, Request.model_fields) from error
 
 
-def _of(
-    first: Request,
+def _complete(
+    draft: Request,
     model: Any,
     data: Any,
     model_options: Given,
@@ -127,32 +129,36 @@ def _of(
     held: Mapping[str, Held],
 ) -> Request:
     """The whole request; with SPECs alone it is the command line's own."""
-    if held and first.executor is not None:
+    if held and draft.executor is not None:
         raise UserError(
             "executor with an object in memory",
             expected="SPECs for model and data",
             remedy="Leave executor out: an object answers in this process",
         )
-    fields = {name: getattr(first, name) for name in Request.model_fields}
+    fields = {name: getattr(draft, name) for name in Request.model_fields}
     fields |= {
-        "model": held["model"].name if "model" in held else model,
-        "data": held["data"].name if "data" in held else data,
-        "model_options": {} if "model" in held else _plain(model_options),
-        "data_options": {} if "data" in held else _plain(data_options),
+        "model": model,
+        "data": data,
+        "model_options": _plain(model_options),
+        "data_options": _plain(data_options),
     }
     if not held:
         return Request(**fields)
+    for part, item in held.items():
+        # an object has taken its options already
+        fields |= {part: item.name, f"{part}_options": {}}
     if len(held) == 2 and fields["model"] == fields["data"]:
         raise UserError(f"model and data are both called '{fields['model']}'", remedy="Rename one")
-    return PythonRequest(**fields, objects={h.name: h.fingerprint for h in held.values()})
+    fingerprints = {item.name: item.fingerprint for item in held.values()}
+    return PythonRequest(**fields, objects=fingerprints)
 
 
 def _may_be_kept(held: Mapping[str, Held], announce: Callable[[str], None]) -> bool:
     """Whether answers can be told from those of another object; says so where they cannot."""
-    private = [each.name for each in held.values() if each.private]
-    for name in private:
-        announce(f"answers of '{name}' are not kept: model_name=... names it for the cache")
-    return not private
+    nameless = [item for item in held.values() if item.private]
+    for item in nameless:
+        announce(f"answers of '{item.name}' are not kept: model_name=... names it for the cache")
+    return not nameless
 
 
 def _method_options(
@@ -163,14 +169,14 @@ def _method_options(
         kind = type(method).__name__
         raise UserError("method", expected="the name of a method, as 'trove'", got=f"a {kind}")
     name = Spec.parse(method).name
-    known = registry.load(registry.find("method", name)).Options.model_fields
+    of_method = registry.load(registry.find("method", name)).Options.model_fields
     settings = [*Settings.model_fields, *OWN, "model_options", "data_options"]
     for option in options:
-        if option not in known:
+        if option not in of_method:
             raise UserError(
                 f"audit has no option '{option}', and {name} has none",
-                expected=f"of {name}: {', '.join(known) or 'none'}",
-                remedy=nearest(option, [*known, *settings]),
+                expected=f"of {name}: {', '.join(of_method) or 'none'}",
+                remedy=nearest(option, [*of_method, *settings]),
             )
         if option in given:
             raise UserError(f"option '{option}' is given twice", remedy="Keep one of them")
@@ -179,7 +185,11 @@ def _method_options(
 
 def _plain(options: Given) -> dict[str, Any]:
     """Numbers of numpy as Python's."""
-    return {k: v.item() if isinstance(v, np.generic) else v for k, v in options.items()}
+    plain = dict(options)
+    for name, value in options.items():
+        if isinstance(value, np.generic):
+            plain[name] = value.item()
+    return plain
 
 
 def _require_fit(request: Request, model: Held, registry: Registry) -> None:

@@ -290,12 +290,12 @@ class Investigation:
 
     def find(self, *, again: bool = False) -> None:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
-        from cuescope.building import checked_classes
+        from cuescope.building import load_classes
         from cuescope.report.folders import refuse_another_audit
 
         announce, left_out = self.runner.context.announce, dict(self.choice.left_out)
         for request in (*self.requests.values(), self.test):
-            checked_classes(request, self.runner.context)  # a typo is told before hours of answers
+            load_classes(request, self.runner.context)  # a typo is told before hours of answers
         for name, request in self.requests.items():
             refuse_another_audit(self.found / name, request)
         refuse_another_audit(self.found.parent, self.test)
