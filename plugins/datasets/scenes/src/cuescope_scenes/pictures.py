@@ -91,9 +91,9 @@ def _paint(thing: Thing) -> Float[np.ndarray, "row col 3"]:
     paint = light[..., None] * np.array(COLOURS[thing.colour], np.float64)
     cos, sin = np.cos(thing.turn), np.sin(thing.turn)
     pattern = marks(thing.name, col * cos + row * sin, row * cos - col * sin)
-    if pattern is None:
-        return paint
-    return np.asarray(np.where(pattern[..., None], INK, paint))
+    if pattern is not None:
+        paint = np.where(pattern[..., None], INK, paint)
+    return np.asarray(paint)
 
 
 def _picture(scene: Scene) -> Image.Image:
