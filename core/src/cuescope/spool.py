@@ -4,8 +4,8 @@ import gc
 import io
 import pickle
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -31,17 +31,21 @@ class Shared:
     """Samples of an audit and their frames: files hold the number of each, not its content."""
 
     def __init__(self, samples: Sequence[Sample] = (), folder: Path | None = None) -> None:
-        self._samples, self.folder = samples, folder
+        self._samples = samples
+        self.folder = folder
 
     @cached_property
     def objects(self) -> list[Any]:
         """The samples, each with its frames behind it."""
-        return [each for sample in self._samples for each in (sample, *sample.frames)]
+        objects: list[Any] = []
+        for sample in self._samples:
+            objects += (sample, *sample.frames)
+        return objects
 
     @cached_property
     def numbers(self) -> dict[int, int]:
         """Their numbers by `id`."""
-        return {id(each): number for number, each in enumerate(self.objects)}
+        return {id(item): number for number, item in enumerate(self.objects)}
 
 
 class Spool(Sequence[T]):
@@ -82,7 +86,7 @@ class _Store:
     def __init__(self, shared: Shared) -> None:
         self.length = 0
         self._shared = shared
-        self._chunks: list[list[Any] | tuple[int, int]] = []  # or place and size in the file
+        self._chunks: list[list[Any] | tuple[int, int]] = []  # or start and size in the file
         self._recent: OrderedDict[int, list[Any]] = OrderedDict()
 
     def append(self, item: Any) -> None:
@@ -94,9 +98,11 @@ class _Store:
         self.length += 1
 
     def read(self, row: int) -> Any:
-        number, place = divmod(row, CHUNK)
+        number, position = divmod(row, CHUNK)
         chunk = self._chunks[number]
-        return (self._loaded(number, *chunk) if isinstance(chunk, tuple) else chunk)[place]
+        if isinstance(chunk, tuple):
+            chunk = self._load(number, *chunk)
+        return chunk[position]
 
     @cached_property
     def _file(self) -> IO[bytes]:
@@ -110,25 +116,32 @@ class _Store:
         # a function without a name cannot be pickled, a full disk takes nothing
         with suppress(pickle.PicklingError, AttributeError, TypeError, OSError):
             _Pickler(content, self._shared).dump(self._chunks[number])
-            start, size = self._file.seek(0, io.SEEK_END), content.tell()
+            size = content.tell()
+            start = self._file.seek(0, io.SEEK_END)
             if self._file.write(content.getbuffer()) == size:
                 self._chunks[number] = start, size
 
-    def _loaded(self, number: int, start: int, size: int) -> list[Any]:
+    def _load(self, number: int, start: int, size: int) -> list[Any]:
         if number not in self._recent:
             self._file.seek(start)
-            unpickler = _Unpickler(io.BytesIO(self._file.read(size)), self._shared)
-            # it would walk through everything for each thousand of new objects
-            collects = gc.isenabled()
-            gc.disable()
-            try:
-                self._recent[number] = unpickler.load()
-            finally:
-                if collects:
-                    gc.enable()
+            content = io.BytesIO(self._file.read(size))
+            with _no_collection():
+                self._recent[number] = _Unpickler(content, self._shared).load()
             if len(self._recent) > RECENT:
                 self._recent.popitem(last=False)
         return self._recent[number]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Garbage collection would walk through everything for each thousand of new objects."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Pickler(pickle.Pickler):
@@ -144,9 +157,9 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, item: Any) -> Any:
         kind = type(item)
         if names := SLOTS.get(kind):
-            return _restored, (kind, *[getattr(item, name) for name in names])
+            return _restore, (kind, *[getattr(item, name) for name in names])
         if isinstance(item, Edit | Readout):
-            return _restored_value, (kind, item.__dict__)
+            return _restore_value, (kind, item.__dict__)
         if kind is np.ndarray and item.dtype == np.float32 and item.ndim == 1:
             return np.frombuffer, (item.tobytes(), np.float32)
         return NotImplemented
@@ -161,7 +174,7 @@ class _Unpickler(pickle.Unpickler):
         return self._objects[number]
 
 
-def _restored(kind: type, *values: Any) -> Any:
+def _restore(kind: type, *values: Any) -> Any:
     """The item as it was; it is not checked a second time."""
     item: Any = object.__new__(kind)
     for name, value in zip(SLOTS[kind], values, strict=True):
@@ -169,7 +182,7 @@ def _restored(kind: type, *values: Any) -> Any:
     return item
 
 
-def _restored_value(kind: type, fields: dict[str, Any]) -> Any:
+def _restore_value(kind: type, fields: dict[str, Any]) -> Any:
     item: Any = object.__new__(kind)
     _set(item, "__dict__", fields)
     _set(item, "__pydantic_fields_set__", set(fields))

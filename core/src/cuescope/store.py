@@ -81,7 +81,8 @@ class CacheFile:
 
     def read(self, keys: Iterable[str]) -> dict[str, bytes]:
         """The values of those keys that are there."""
-        remaining, values = iter(sorted(keys)), dict[str, bytes]()  # each page is read once
+        remaining = iter(sorted(keys))  # in order, so that each page is read once
+        values: dict[str, bytes] = {}
         while chunk := list(islice(remaining, CHUNK)):
             marks = ",".join("?" * len(chunk))
             query = f"SELECT key, value, seal FROM rows WHERE key IN ({marks})"
@@ -104,15 +105,16 @@ class CacheFile:
 
         A sound file stays as it is. Raises UserError where the file cannot be used at all.
         """
-        rows, fault = self.count(), self._rows("PRAGMA integrity_check(1)")[0][0]
-        fitting = self._guarded(lambda each: sum(map(fits, each.execute("SELECT * FROM rows"))))
-        if self.path is not None and (fault != "ok" or fitting < self.count()):
+        before = self.count()
+        fault = self._rows("PRAGMA integrity_check(1)")[0][0]
+        if fault == "ok" and self._guarded(_count_fitting) < self.count():
+            fault = "rows that do not fit their seals"
+        if self.path is not None and fault != "ok":
             self._connection.close()
-            reason = fault if fault != "ok" else "rows that do not fit their seals"
-            rebuild(CacheFile, fits, self.path, reason)
+            rebuild(CacheFile, fits, self.path, fault)
             self._connection = self._open()
         kept = self.count()
-        return kept, max(rows - kept, 0)
+        return kept, max(before - kept, 0)
 
     def count(self) -> int:
         """How many rows there are, sealed or not."""
@@ -142,7 +144,8 @@ class CacheFile:
 
     def _patiently(self, action: Callable[[], T]) -> T:
         """Try again while others hold the file, for so long; say so."""
-        since, announced = time.monotonic(), False
+        since = time.monotonic()
+        announced = False
         while True:
             try:
                 return action()
@@ -192,39 +195,52 @@ class CacheFile:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
+        synchronous = "FULL" if self.durable else "NORMAL"
+        wal_pages = DURABLE_WAL_PAGES if self.durable else WAL_PAGES
         # before the first table, or never
         connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'NORMAL'}")
-        pages = DURABLE_WAL_PAGES if self.durable else WAL_PAGES
-        connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {wal_pages}")
         connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
         if _tables(connection).get("rows") == TABLE:
             return
         with connection:
-            connection.execute("BEGIN IMMEDIATE")  # of several that open it, one makes the table
-            tables, version = _tables(connection), _version(connection)
-            if tables.get("rows") == TABLE:
-                return
-            old = self.migrations.get(version) if tables else lambda _: ()
-            if VERSION < version < 100:  # larger numbers come from damage
-                raise NewerFileError
-            if old is None:
+            # of several processes that open it, one makes the table
+            connection.execute("BEGIN IMMEDIATE")
+            self._migrate(connection)
+
+    def _migrate(self, connection: Connection) -> None:
+        """Make the table, with the rows of the older ones that it replaces."""
+        tables = _tables(connection)
+        if tables.get("rows") == TABLE:
+            return
+        version = _version(connection)
+        if VERSION < version < 100:  # larger numbers come from damage
+            raise NewerFileError
+        rows: list[Row] = []
+        if tables:
+            if version not in self.migrations:
                 raise sqlite3.DatabaseError(f"unknown tables: {', '.join(tables)}")
-            rows = [_seal(key, value) for key, value in old(connection)]
-            connection.execute(TABLE)
-            connection.executemany(_INSERT, rows)
-            for name in tables:
-                connection.execute(f'DROP TABLE "{name}"')
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+            old = self.migrations[version](connection)
+            rows = [_seal(key, value) for key, value in old]
+        connection.execute(TABLE)
+        connection.executemany(_INSERT, rows)
+        for name in tables:
+            connection.execute(f'DROP TABLE "{name}"')
+        connection.execute(f"PRAGMA user_version = {VERSION}")
 
     # ----------------------------------------------------------------------------------- damage
 
     def _recover(self, error: Exception) -> None:
         """Mend the file, or raise UserError for trouble that lies around it."""
         code = _code(error)
-        usable = self.path and self.path.is_file() and os.access(self.path, os.R_OK | os.W_OK)
-        if self.path is None or (code in _REMEDIES and not (code in _CLOSED and usable)):
+        if self.path is None:
+            raise self._trouble(error, code) from error
+        usable = self.path.is_file() and os.access(self.path, os.R_OK | os.W_OK)
+        # SQLite calls some damage a file that cannot be opened
+        damaged = code not in _REMEDIES or (code in _CLOSED and usable)
+        if not damaged:
             raise self._trouble(error, code) from error
         # another inode: another process has mended it meanwhile
         if self._inode in (None, self.path.stat().st_ino):
@@ -247,11 +263,16 @@ def fits(row: Sequence[object]) -> TypeGuard[Row]:
     return isinstance(key, str) and isinstance(value, bytes) and _seal(key, value)[2] == seal
 
 
+def _count_fitting(connection: Connection) -> int:
+    return sum(map(fits, connection.execute("SELECT * FROM rows")))
+
+
 def _code(error: Exception) -> int:
+    """SQLite's primary result code."""
     extended: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    # a file that ends too early is damaged, its drive is not
-    short = extended == sqlite3.SQLITE_IOERR_SHORT_READ
-    return sqlite3.SQLITE_CORRUPT if short else extended & 0xFF
+    if extended == sqlite3.SQLITE_IOERR_SHORT_READ:
+        return sqlite3.SQLITE_CORRUPT  # a file that ends too early is damaged, its drive is not
+    return extended & 0xFF
 
 
 def _version(connection: Connection) -> int:
@@ -288,7 +309,8 @@ class ResponseCache(CacheFile):
         return seconds / calls if calls else None
 
     def _pace(self, model: str) -> tuple[int, float]:
-        calls, seconds = json.loads(self.read([key := f"pace {model}"]).get(key, b"[0, 0]"))
+        key = f"pace {model}"
+        calls, seconds = json.loads(self.read([key]).get(key, b"[0, 0]"))
         return calls, seconds
 
 
