@@ -41,7 +41,7 @@ test-all: .venv/ready
 
 # Every fault many times, with a table at the end; `make test` tries each a few times.
 faults: .venv/ready
-	CUESCOPE_FAULTS=1 $(RUN)/pytest -n $(PYTEST_WORKERS) -m "" tests/faults \
+	CUESCOPE_FAULTS=1 $(RUN)/pytest -n $(PYTEST_WORKERS) -m "" tests/faults tests/test_trust.py \
 		plugins/models/openai/tests/test_memory.py tests/test_quag_planted.py \
 		tests/test_spurlens_planted.py sdk/tests/test_method_proofs.py \
 		tests/test_command_investigate.py tests/test_real_clip.py

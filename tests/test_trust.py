@@ -8,7 +8,7 @@ import json
 import os
 import random
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,10 @@ from cuescope.runs import RunFolder, source_of
 from cuescope.trust.risks import Undeclared, risks_of
 from cuescope.trust.source import Source
 
+Attack = Callable[..., int]
 REGISTRY = Registry()
 WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
-FEW = 60  # traps that a command meets outside of the whole run
+FEW = 30  # traps that a command meets outside of the whole run
 KINDS = ("method", "model", "dataset", "tool", "executor")
 AUDIT = "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
 TYPED = ["--model", "scripted", "-M", "grounding=0.6", "--data", "shape-world", "-D", "val=6"]
@@ -88,6 +89,26 @@ def end_of(*words: str | Path) -> int:
     with pytest.raises(SystemExit) as ended:
         main([str(word) for word in words])
     return int(ended.value.code or 0)
+
+
+@pytest.fixture
+def attack(bait: Bait, record_property: Callable[[str, object], None]) -> Iterator[Attack]:
+    """Runs a command while the bait is watched: its exit code; all attacks are counted."""
+    tried = survived = 0
+
+    def attack(*words: str | Path) -> int:
+        nonlocal tried, survived
+        tried += 1
+        with bait.watching() as touches:
+            code = end_of(*words)
+        assert not touches, words
+        assert code in (0, 1, 2), words
+        survived += 1
+        return code
+
+    yield attack
+    record_property("tried", tried)
+    record_property("survived", survived)
 
 
 def commands() -> Iterator[tuple[list[str], Any]]:
@@ -169,14 +190,12 @@ def test_no_option_of_a_run_file_takes_a_risk(
 
 
 def test_a_run_file_is_refused_by_the_command(
-    traps: list[Trap], bait: Bait, tmp_path: Path, made: Path
+    traps: list[Trap], attack: Attack, tmp_path: Path, made: Path
 ) -> None:
     chosen = traps if WHOLE else traps[:FEW]
     for number, trap in enumerate(chosen):
         file = run_file(tmp_path / str(number), trap)
-        with bait.watching() as touches:
-            assert end_of("run", file, "-q") in (1, 2), trap
-        assert not touches, trap
+        assert attack("run", file, "-q") in (1, 2), trap
 
 
 @pytest.mark.parametrize(
@@ -185,7 +204,7 @@ def test_a_run_file_is_refused_by_the_command(
     ids=lambda part: getattr(part, "name", " ".join(part) if isinstance(part, list) else ""),
 )
 def test_a_run_that_was_mailed(
-    words: list[str], parameter: Any, traps: list[Trap], bait: Bait, tmp_path: Path, made: Path
+    words: list[str], parameter: Any, traps: list[Trap], attack: Attack, tmp_path: Path, made: Path
 ) -> None:
     """Every command that takes a path, with runs whose stamps have traps."""
     chosen = traps if WHOLE else traps[:FEW]
@@ -193,25 +212,19 @@ def test_a_run_that_was_mailed(
         seal = SEALS[number % len(SEALS)]
         mail = mailed_run(made, tmp_path / f"mail-{number}", trap, seal)
         line = line_of(words, parameter, mail, tmp_path / f"out-{number}")
-        with bait.watching() as touches:
-            code = end_of(*line)
-        assert not touches, (trap, seal, line)
-        assert code in (0, 1, 2), (trap, seal, line)
+        attack(*line)
 
 
 @pytest.mark.parametrize("command", ["confirm", "mitigate"])
 def test_what_is_typed_anew_brings_no_trap_along(
-    command: str, traps: list[Trap], bait: Bait, tmp_path: Path, made: Path
+    command: str, traps: list[Trap], attack: Attack, tmp_path: Path, made: Path
 ) -> None:
     """Model and data of the person, the rest of the stranger: what asks for more is refused."""
     of_rest = [trap for trap in traps if trap.entry.kind in ("method", "tool")]
     for number, trap in enumerate(of_rest if WHOLE else of_rest[:FEW]):
         mail = mailed_run(made, tmp_path / f"mail-{number}", trap, "resealed")
         line = [command, mail, *NEEDS.get(command, []), *TYPED, "--plan", "-q"]
-        with bait.watching() as touches:
-            code = end_of(*line, "--out", tmp_path / f"out-{number}")
-        assert not touches, trap
-        assert code == 2, trap
+        assert attack(*line, "--out", tmp_path / f"out-{number}") == 2, trap
 
 
 @pytest.mark.parametrize(
@@ -220,7 +233,7 @@ def test_what_is_typed_anew_brings_no_trap_along(
     ids=lambda part: getattr(part, "name", " ".join(part) if isinstance(part, list) else ""),
 )
 def test_other_arrivals(
-    words: list[str], parameter: Any, bait: Bait, tmp_path: Path, made: Path
+    words: list[str], parameter: Any, attack: Attack, bait: Bait, tmp_path: Path, made: Path
 ) -> None:
     """A cache without an end, a mitigated folder, data, a pipe, a link, in every place."""
     fifo = tmp_path / "fifo"
@@ -236,16 +249,15 @@ def test_other_arrivals(
     }
     for name, arrival in arrivals.items():
         line = line_of(words, parameter, arrival, tmp_path / f"out-{name}")
-        with bait.watching() as touches:
-            code = end_of(*line)
-        assert not touches, (name, line)
-        assert code in (0, 1, 2), (name, line)
+        attack(*line)
 
 
 @pytest.mark.parametrize(
     "words", [["audit", "trove"], ["investigate"], ["methods"]], ids=lambda words: words[0]
 )
-def test_folders_that_a_person_names(words: list[str], bait: Bait, tmp_path: Path) -> None:
+def test_folders_that_a_person_names(
+    words: list[str], attack: Attack, bait: Bait, tmp_path: Path
+) -> None:
     """What lies in them is a stranger's all the same."""
     data = data_folder(tmp_path / "data", bait)
     mitigated = mitigated_folder(tmp_path / "mitigated", bait)
@@ -255,9 +267,7 @@ def test_folders_that_a_person_names(words: list[str], bait: Bait, tmp_path: Pat
         ["--data", "moving-shapes", "-M", f"mitigated={mitigated}"],
     ):
         plan = [] if words == ["methods"] else ["--plan"]
-        with bait.watching() as touches:
-            end_of(*words, "--model", "toy:moving-shapes:none", "-M", "epochs=1", *typed, *plan)
-        assert not touches, typed
+        attack(*words, "--model", "toy:moving-shapes:none", "-M", "epochs=1", *typed, *plan)
 
 
 def test_the_bait_is_felt(bait: Bait) -> None:
