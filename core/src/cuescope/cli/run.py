@@ -37,7 +37,8 @@ def run(
     from cuescope.trust.source import Source
 
     requests = list(read_matrix(file).requests())
-    source = Source(f"the run file {file}", file.parent, frozenset(allow or ()))
+    folder = file.parent.resolve()
+    source = Source(f"the run file {file}", folder, frozenset(allow or ()))
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("run", "findings", "of which hold", "the strongest"):
         table.add_column(column, overflow="fold")  # what differs between runs is at the end
