@@ -42,26 +42,28 @@ def scores(audit: Audit, name: str, options: Any, features: Sequence[Feature]) -
     tested = not ranked.points.fitted.all() or name not in ("domino", "distilling-failures")
     pairs = compare(ranked, ranked.slices, options, audit.rng("permutation"), tested=tested)
     q_values = benjamini_hochberg([pair.p_value for pair in pairs])
-    rows = [
-        (pair, q, q is not None and q <= options.fdr and (pair.lost or 0) > options.min_loss)
-        for pair, q in zip(pairs, q_values, strict=True)
-    ]
-    if pairs and tested and not any(found for _, _, found in rows):
-        audit.note("could have been missed", missed_words(ranked, options, len(pairs)))
-    for pair, q, found in sorted(rows, key=lambda row: (not row[2], -row[0].value)):
+    rows = []
+    for pair, q_value in zip(pairs, q_values, strict=True):
+        rejected = q_value is not None and q_value <= options.fdr
+        finding = rejected and (pair.lost or 0) > options.min_loss
+        rows.append((finding, pair, q_value))
+    rows.sort(key=lambda row: (not row[0], -row[1].value))
+    if rows and tested and not rows[0][0]:
+        audit.note("could have been missed", words_for_missed(ranked, options, len(pairs)))
+    for finding, pair, q_value in rows:
         about: dict[str, Any] = {
             "feature": features[pair.number].key,
             "label": audit.labels[pair.label],
             "n": pair.n,
             "p_value": pair.p_value,
-            "q_value": q,
+            "q_value": q_value,
         }
         yield Score(
             **about,
             metric="slice_value",
             value=pair.value,
-            finding=found,
-            statement=pair.words if found else None,
+            finding=finding,
+            statement=pair.words if finding else None,
         )
         yield Score(**about, metric="accuracy_lost", value=pair.lost, low=pair.low, high=pair.high)
 
@@ -75,38 +77,45 @@ def compare(
     tested: bool = True,
 ) -> list[Pair]:
     """What each slice costs each of its labels, in the sequences that had no part in making it."""
-    points, measured = ranked.points, ranked.measured
-    label, correct = np.zeros((2, len(ranked.keys)), dtype=np.int64)
-    label[ranked.sequence], correct[ranked.sequence] = points.label, points.correct
+    points = ranked.points
+    label = np.zeros(len(ranked.keys), dtype=np.int64)
+    label[ranked.sequence] = points.label
+    correct = np.zeros(len(ranked.keys))
+    correct[ranked.sequence] = points.correct
     pairs = []
     for number, part in enumerate(slices):
         inside = np.zeros(len(ranked.keys), dtype=bool)
-        inside[ranked.sequence[part.points[part.core]]] = True
+        core = part.points[part.core]
+        inside[ranked.sequence[core]] = True
         for y, value in part.value.items():
-            mine = np.flatnonzero(measured & (label == y))
+            mine = np.flatnonzero(ranked.measured & (label == y))
             present = inside[mine]
-            if not present.any() or present.all():
-                pairs.append(Pair(number, y, value, n=int(present.sum())))
+            n = int(present.sum())
+            if n in (0, len(mine)):
+                pairs.append(Pair(number, y, value, n=n))
                 continue
-            right, groups = correct[mine].astype(float), ranked.groups.take(mine)
+            right = correct[mine]
+            groups = ranked.groups.take(mine)
             [low], [high] = gap_intervals(
                 right, present[:, None], groups, confidence=options.confidence
             )
-            p_value = gap_p_values(right, present[:, None], groups, rng)[0] if tested else None
-            accuracy_in, accuracy_out = right[present].mean(), right[~present].mean()
-            pairs.append(
-                Pair(
-                    number,
-                    y,
-                    value,
-                    lost=float(accuracy_out - accuracy_in),
-                    low=None if np.isnan(low) else float(low),
-                    high=None if np.isnan(high) else float(high),
-                    p_value=None if p_value is None else float(p_value),
-                    n=int(present.sum()),
-                    words=statement(points, y, accuracy_in, accuracy_out, low, high),
-                )
+            p_value = None
+            if tested:
+                p_value = float(gap_p_values(right, present[:, None], groups, rng)[0])
+            accuracy_in = right[present].mean()
+            accuracy_out = right[~present].mean()
+            pair = Pair(
+                number,
+                y,
+                value,
+                lost=float(accuracy_out - accuracy_in),
+                low=None if np.isnan(low) else float(low),
+                high=None if np.isnan(high) else float(high),
+                p_value=p_value,
+                n=n,
+                words=statement(points, y, accuracy_in, accuracy_out, low, high),
             )
+            pairs.append(pair)
     return pairs
 
 
@@ -123,21 +132,20 @@ def statement(
 
 def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:
     """Accuracy, what is ranked, in which part it was looked for, and which labels were left out."""
-    points, groups = ranked.points, ranked.groups
-    first = np.unique(ranked.sequence, return_index=True)[1]
+    points = ranked.points
+    groups = ranked.groups
+    first = ranked.first
     right = points.correct[first].astype(float)
     low, high = mean_interval(right, groups, confidence=options.confidence)
-    audit.note(
-        "accuracy", f"{right.mean():.1%} of {len(right)} sequences ({low:.1%} to {high:.1%})"
-    )
+    interval = f"({low:.1%} to {high:.1%})"
+    audit.note("accuracy", f"{right.mean():.1%} of {len(right)} sequences {interval}")
     if points.correct.all():
         audit.note("errors", "none: the model is always right here, so nothing is to be explained")
         return
-    sequences = ranked.frame.max() < 0
-    audit.note(
-        "ranked",
-        "sequences; their frames follow in temporal order" if sequences else "frames held still",
-    )
+    unit = "frames held still"
+    if ranked.frame.max() < 0:
+        unit = "sequences; their frames follow in temporal order"
+    audit.note("ranked", unit)
     if getattr(options, "discover", None) is not None:
         fitted = int(points.fitted[first].sum())
         words = f"looked for in {fitted} sequences, measured in the other {len(first) - fitted}"
@@ -162,9 +170,8 @@ def _note_labels_left_out(audit: Audit, name: str, ranked: Ranked) -> None:
             "distilling-failures": "both right and wrong answers",
         }[name]
         names = ", ".join(f"'{label}'" for label in missing)
-        audit.note(
-            "labels left out", f"{names}: expected {needs} in the part where slices are looked for"
-        )
+        expected = f"expected {needs} in the part where slices are looked for"
+        audit.note("labels left out", f"{names}: {expected}")
 
 
 def _note_folds(audit: Audit, options: Any, ranked: Ranked) -> None:
@@ -173,9 +180,11 @@ def _note_folds(audit: Audit, options: Any, ranked: Ranked) -> None:
     for part in ranked.slices:
         [label] = part.value
         mine = points.fitted & (points.label == label)
-        sides = [len(np.unique(points.group[mine & (points.correct == s)])) for s in (True, False)]
-        if min(sides) < options.folds:
-            few.append(f"'{audit.labels[label]}' ({min(sides)})")
+        right = np.unique(points.group[mine & points.correct])
+        wrong = np.unique(points.group[mine & ~points.correct])
+        fewest = min(len(right), len(wrong))
+        if fewest < options.folds:
+            few.append(f"'{audit.labels[label]}' ({fewest})")
     if few:
         audit.note(
             "folds",
@@ -184,22 +193,19 @@ def _note_folds(audit: Audit, options: Any, ranked: Ranked) -> None:
         )
 
 
-def missed_words(ranked: Ranked, options: Any, pairs: int) -> str:
+def words_for_missed(ranked: Ranked, options: Any, pairs: int) -> str:
     """The smallest loss that would have been found, in a slice of a quarter of a label."""
     points = ranked.points
-    first = np.unique(ranked.sequence, return_index=True)[1][ranked.measured]
-    label, right = points.label[first], points.correct[first]
-    limits = []
-    for y in np.unique(label):
-        count = len(np.unique(points.group[first][label == y]))
-        limits.append(
-            smallest_gap(
-                SHARE * count, (1 - SHARE) * count, right[label == y].mean(), options.fdr / pairs
-            )
-        )
-    if any(limit is None for limit in limits):
-        return f"any loss in a slice of {SHARE:.0%} of a label: there are too few sequences"
-    worst = max(limit for limit in limits if limit is not None)
+    first = ranked.first[ranked.measured]
+    worst = 0.0
+    for y in np.unique(points.label[first]):
+        mine = first[points.label[first] == y]
+        count = len(np.unique(points.group[mine]))
+        accuracy = points.correct[mine].mean()
+        limit = smallest_gap(SHARE * count, (1 - SHARE) * count, accuracy, options.fdr / pairs)
+        if limit is None:
+            return f"any loss in a slice of {SHARE:.0%} of a label: there are too few sequences"
+        worst = max(worst, limit)
     return (
         f"a slice of {SHARE:.0%} of a label's sequences that costs {100 * worst:.0f} points is "
         "found in 8 of 10 audits; what costs less may be there"

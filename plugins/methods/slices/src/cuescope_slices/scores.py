@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -71,9 +72,11 @@ def make_slice(
     core: Bool[np.ndarray, " some"] | None = None,
 ) -> Slice:
     """A slice with its points sorted; ties go to the lower point."""
+    if core is None:
+        core = np.ones(len(points), dtype=bool)
     order = np.lexsort((points, -strength))
-    core = np.ones(len(points), dtype=bool) if core is None else core
-    return Slice(name, points[order], strength[order].astype(np.float64), core[order], value)
+    strength = strength[order].astype(np.float64)
+    return Slice(name, points[order], strength, core[order], value)
 
 
 def choose(
@@ -81,7 +84,9 @@ def choose(
 ) -> Int[np.ndarray, " some"]:
     """At most so many of the points, in order."""
     points = np.flatnonzero(chosen)
-    return points if len(points) <= most else np.sort(rng.choice(points, most, replace=False))
+    if len(points) > most:
+        points = np.sort(rng.choice(points, most, replace=False))
+    return points
 
 
 def reduce(
@@ -97,7 +102,8 @@ def reduce(
     used = points[fitted]
     if np.ptp(used, axis=0).max() == 0:
         return np.zeros((len(points), 1))
-    pca = PCA(min(dims, *used.shape), random_state=seed % 2**32).fit(used)
+    components = min(dims, *used.shape)
+    pca = PCA(components, random_state=seed % 2**32).fit(used)
     return np.asarray(pca.transform(points))
 
 
@@ -117,11 +123,9 @@ class Mixture:
     def log_gaussian(self, z: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point slice"]:
         """log P(slice) + log P(z | slice), diagonal covariances."""
         precision = 1 / self.variance
-        squares = (
-            (self.mean**2 * precision).sum(axis=1)
-            - 2 * z @ (self.mean * precision).T
-            + z**2 @ precision.T
-        )
+        of_mean = (self.mean**2 * precision).sum(axis=1)
+        mixed = 2 * z @ (self.mean * precision).T
+        squares = of_mean - mixed + z**2 @ precision.T
         constant = np.log(2 * np.pi * self.variance).sum(axis=1)
         return np.asarray(np.log(self.weight) - 0.5 * (constant + squares))
 
@@ -145,7 +149,8 @@ def fit_mixture(
     ends it.
     """
     count = int(start.max()) + 1
-    share, last = np.eye(count)[start], -np.inf
+    share = np.eye(count)[start]
+    last = -np.inf
     for _ in range(iterations):
         mixture = _maximise(z, label, prediction, share, floor)
         share, likelihood = responsibilities(mixture, z, label, prediction, weights)
@@ -179,13 +184,14 @@ def responsibilities(
 ) -> tuple[Float[np.ndarray, "point slice"], float]:
     """P(slice | point), by embedding alone where label and prediction are None; mean likelihood."""
     log = mixture.log_gaussian(z)
-    for value, chance, weight in zip(
-        (label, prediction), (mixture.label, mixture.prediction), weights, strict=True
-    ):
-        if value is not None:
-            log = log + weight * np.log(value @ chance.T + TINY)
+    label_weight, prediction_weight = weights
+    if label is not None:
+        log = log + label_weight * np.log(label @ mixture.label.T + TINY)
+    if prediction is not None:
+        log = log + prediction_weight * np.log(prediction @ mixture.prediction.T + TINY)
     top = log.max(axis=1, keepdims=True)
-    total = top + np.log(np.exp(log - top).sum(axis=1, keepdims=True))
+    sums = np.exp(log - top).sum(axis=1, keepdims=True)
+    total = top + np.log(sums)
     return np.exp(log - total), float(total.mean())
 
 
@@ -217,7 +223,8 @@ def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     z = reduce(points.embedding, fitted, options.dims, seed)
     components = min(options.components, len(np.unique(z[fitted], axis=0)))
     if options.start == "k-means":
-        start = KMeans(components, n_init=1, random_state=seed % 2**32).fit(z[fitted]).labels_
+        clusters = KMeans(components, n_init=1, random_state=seed % 2**32)
+        start = clusters.fit(z[fitted]).labels_
     else:
         start = confusion_start(points, fitted, components, rng)
     one_hot = np.eye(points.classes)[points.label]
@@ -225,21 +232,17 @@ def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     mixture, _ = fit_mixture(
         z[fitted], one_hot[fitted], points.probability[fitted], start, weights, options.iterations
     )
-    known = responsibilities(mixture, z, one_hot, points.probability, weights)[0]
-    blind = responsibilities(mixture, z, None, None)[0]
-    share = np.where(points.fitted[:, None], known, blind)
+    informed, _ = responsibilities(mixture, z, one_hot, points.probability, weights)
+    blind, _ = responsibilities(mixture, z, None, None)
+    share = np.where(points.fitted[:, None], informed, blind)
     best = share.argmax(axis=1)
     missed = mixture.label - mixture.prediction
-    return [
-        make_slice(
-            f"slice {number}",
-            members := np.flatnonzero(best == number),
-            share[members, number],
-            {y: float(missed[number, y]) for y in range(points.classes)},
-        )
-        for number in range(len(mixture.weight))
-        if (best == number).any()
-    ]
+    slices = []
+    for number in np.unique(best).tolist():
+        members = np.flatnonzero(best == number)
+        value = dict(enumerate(missed[number].tolist()))
+        slices.append(make_slice(f"slice {number}", members, share[members, number], value))
+    return slices
 
 
 # ------------------------------------------------------------------------------------- George
@@ -265,12 +268,9 @@ def george(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
         for number in np.unique(best[mine]).tolist():
             inside = mine[best[mine] == number]
             members = np.flatnonzero(best == number)
+            name = f"{points.labels[label]}: cluster {number}"
             value = {label: float(1 - points.correct[inside].mean())}
-            slices.append(
-                make_slice(
-                    f"{points.labels[label]}: cluster {number}", members, -distance[members], value
-                )
-            )
+            slices.append(make_slice(name, members, -distance[members], value))
     return slices
 
 
@@ -283,18 +283,22 @@ def best_mixture(z: Float[np.ndarray, "point dim"], most: int, restarts: int, se
     from sklearn.metrics import silhouette_samples
     from sklearn.mixture import GaussianMixture
 
-    best, highest = None, -np.inf
-    for count in range(2, min(most, len(np.unique(z, axis=0)) - 1) + 1):
+    best = None
+    highest = -np.inf
+    greatest = min(most, len(np.unique(z, axis=0)) - 1)
+    for count in range(2, greatest + 1):
         model = GaussianMixture(count, n_init=restarts, random_state=seed % 2**32)
         with warnings.catch_warnings():  # a mixture that is still moving is judged as it is
             warnings.simplefilter("ignore", ConvergenceWarning)
             cluster = model.fit_predict(z)
-        if len(np.unique(cluster)) < 2 or len(np.unique(cluster)) == len(cluster):
+        numbers = np.unique(cluster)
+        if len(numbers) in (1, len(cluster)):
             continue
         silhouette = silhouette_samples(z, cluster)
-        mean = np.mean([silhouette[cluster == number].mean() for number in np.unique(cluster)])
+        mean = np.mean([silhouette[cluster == number].mean() for number in numbers])
         if mean >= highest:
-            best, highest = model, float(mean)
+            best = model
+            highest = float(mean)
     return best
 
 
@@ -312,10 +316,13 @@ def distilling_failures(
     """
     unit = points.embedding.astype(np.float64)
     fitted = unit[points.fitted]
-    mean, spread = fitted.mean(axis=0), fitted.std(axis=0)
+    mean = fitted.mean(axis=0)
+    spread = fitted.std(axis=0)
     unit = (unit - mean) / np.where(spread > 0, spread, 1.0)
-    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), TINY)
-    everyone, slices = np.arange(len(points)), []
+    lengths = np.linalg.norm(unit, axis=1, keepdims=True)
+    unit /= np.maximum(lengths, TINY)
+    everyone = np.arange(len(points))
+    slices = []
     for label in np.unique(points.label).tolist():
         mine = choose(points.fitted & (points.label == label), options.most, rng)
         if len(np.unique(points.correct[mine])) < 2:
@@ -336,10 +343,12 @@ def group_folds(
     """Training and test points of each fold, whole groups; none where either side has too few."""
     from sklearn.model_selection import StratifiedGroupKFold
 
-    if min(len(np.unique(group[right == side])) for side in (0, 1)) < folds:
+    groups = [len(np.unique(group[right == side])) for side in (0, 1)]
+    if min(groups) < folds:
         return []
-    splits = [*StratifiedGroupKFold(folds).split(right[:, None], right, group)]
-    usable = all(len(np.unique(right[part])) == 2 for split in splits for part in split)
+    splits = list(StratifiedGroupKFold(folds).split(right[:, None], right, group))
+    parts = chain.from_iterable(splits)
+    usable = all(len(np.unique(right[part])) == 2 for part in parts)
     return splits if usable else []
 
 
@@ -355,14 +364,18 @@ def fit_svm(
     machine = partial(SVC, kernel="linear", class_weight="balanced")
     if not folds:
         return machine(C=1.0).fit(unit, right), 0.5
-    best, highest = 1.0, -np.inf
+    best = 1.0
+    highest = -np.inf
     for penalty in PENALTIES.tolist():
         accuracies = []
         for train, test in folds:
-            told = machine(C=penalty).fit(unit[train], right[train]).predict(unit[test])
-            accuracies.append(balanced_accuracy_score(right[test], told))
-        if np.mean(accuracies) > highest:
-            best, highest = penalty, float(np.mean(accuracies))
+            trained = machine(C=penalty).fit(unit[train], right[train])
+            predicted = trained.predict(unit[test])
+            accuracies.append(balanced_accuracy_score(right[test], predicted))
+        accuracy = float(np.mean(accuracies))
+        if accuracy > highest:
+            best = penalty
+            highest = accuracy
     return machine(C=best).fit(unit, right), highest
 
 
@@ -371,8 +384,8 @@ def fit_svm(
 
 def one_order(name: str, strength: Float[np.ndarray, " point"], classes: int) -> Iterator[Slice]:
     """One slice of all points for every label; its first tenth counts as inside."""
+    points = np.arange(len(strength))
     order = np.argsort(-strength, kind="stable")
-    core = np.zeros(len(strength), dtype=bool)
-    core[order[: max(len(order) // 10, 1)]] = True
+    tenth = order[: max(len(order) // 10, 1)]
     value = dict.fromkeys(range(classes), float(strength.mean()))
-    yield make_slice(name, np.arange(len(strength)), strength, value, core)
+    yield make_slice(name, points, strength, value, np.isin(points, tenth))

@@ -36,11 +36,16 @@ class Ranked:
     slices: tuple[Slice, ...]
 
     @property
+    def first(self) -> np.ndarray:
+        """The first point of each sequence."""
+        return np.unique(self.sequence, return_index=True)[1]
+
+    @property
     def measured(self) -> np.ndarray:
         """Whether each sequence had no part in making the slices, or all had (sequence)."""
         fitted = np.zeros(len(self.keys), dtype=bool)
         fitted[self.sequence[self.points.fitted]] = True
-        return ~fitted if not fitted.all() else fitted
+        return fitted if fitted.all() else ~fitted
 
 
 def rank(audit: Audit, name: str, options: Any) -> Ranked:
@@ -49,9 +54,15 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
     frames = name in ("confidence", "random") or options.unit == "frame"
     samples = [outcome.trial.sample for outcome in answers.outcomes]
     lengths = np.array([len(sample.frames) for sample in samples])
-    sequence = np.repeat(np.arange(len(samples)), lengths if frames else 1)
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    frame = np.arange(lengths.sum()) - starts if frames else np.full(len(samples), -1)
+    if frames:
+        sequence = np.repeat(np.arange(len(samples)), lengths)
+        starts = np.cumsum(lengths) - lengths
+        frame = np.arange(lengths.sum()) - starts[sequence]
+        embedding = answers.embedding
+    else:
+        sequence = np.arange(len(samples))
+        frame = np.full(len(samples), -1)
+        embedding = stack_embeddings(answers.outcomes)
     groups = Groups.of(samples)
     logits = stack_logits(answers.outcomes, audit.labels)
     label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
@@ -59,7 +70,6 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
     part = np.ones(len(samples), dtype=bool)
     if share:
         part = split_groups(groups, audit.rng("discover"), share=share, strata=label)
-    embedding = answers.embedding if frames else stack_embeddings(answers.outcomes)
     points = Points(
         embedding=embedding,
         label=label[sequence],
@@ -71,7 +81,8 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
     )
     keys = tuple(sample.key for sample in samples)
     ranked = Ranked(points, sequence, frame, lengths, keys, groups, ())
-    return replace(ranked, slices=tuple(find(audit, name, options, answers, ranked)))
+    slices = tuple(find(audit, name, options, answers, ranked))
+    return replace(ranked, slices=slices)
 
 
 def find(
@@ -92,7 +103,8 @@ def find(
 
 def slices_of(audit: Audit, name: str, options: Any, points: Points) -> list[Slice]:
     """The slices of these points, whatever their answers are."""
-    return SLICERS[name](points, options, audit.derive_seed(name), audit.rng(name))
+    seed = audit.derive_seed(name)
+    return SLICERS[name](points, options, seed, audit.rng(name))
 
 
 def features(ranked: Ranked) -> Iterator[Feature]:
@@ -109,6 +121,8 @@ def features(ranked: Ranked) -> Iterator[Feature]:
 
 def _occurrences(ranked: Ranked, part: Slice) -> Iterator[Occurrence]:
     for point, strength in zip(part.points.tolist(), part.strength.tolist(), strict=True):
-        number, frame = int(ranked.sequence[point]), int(ranked.frame[point])
-        for each in range(ranked.lengths[number]) if frame < 0 else (frame,):
-            yield Occurrence(sample=ranked.keys[number], frame=each, strength=strength)
+        number = int(ranked.sequence[point])
+        position = int(ranked.frame[point])
+        frames = range(ranked.lengths[number]) if position < 0 else (position,)
+        for frame in frames:
+            yield Occurrence(sample=ranked.keys[number], frame=frame, strength=strength)

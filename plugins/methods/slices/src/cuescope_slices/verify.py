@@ -50,8 +50,9 @@ def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
 def shuffle_answers(ranked: Ranked, rng: np.random.Generator) -> Ranked:
     """Answers of whole groups change places within each label; embeddings stay."""
     points = ranked.points
-    first = np.unique(ranked.sequence, return_index=True)[1]
-    label, codes = points.label[first], ranked.groups.codes
+    first = ranked.first
+    label = points.label[first]
+    codes = ranked.groups.codes
     source = np.empty(len(first), dtype=np.int64)
     key = rng.permutation(ranked.groups.count)[codes]
     source[np.lexsort((codes, label))] = np.lexsort((key, label))
