@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk.statistics import deal_places, placement_p_value, placement_z, score_interval
+from cuescope_sdk.statistics import (
+    critical_z,
+    deal_places,
+    placement_p_value,
+    placement_z,
+    score_interval,
+    share_beyond_chance,
+)
 
 
 def test_every_order_of_two_blocks_gives_the_p_value_and_its_deviate() -> None:
@@ -68,3 +75,34 @@ def test_one_group_bounds_nothing() -> None:
     scores = (3 / shares - 7 / (1 - shares))[None]
     value, low, high = score_interval(scores, shares, extremes=np.zeros((0, 99)))
     assert (value, low, high) == (pytest.approx(0.3, abs=0.011), 0.01, 0.99)
+
+
+def test_the_share_beyond_chance_is_that_of_the_greatest_likelihood() -> None:
+    rng = np.random.default_rng(5)
+    rate = rng.uniform(0.05, 0.6, 80)
+    holds = (rng.random(80) < 0.4) | (rng.random(80) < rate)
+    result = share_beyond_chance(holds, rate, np.arange(80))
+    assert result is not None
+    value, low, high = result
+    shares = np.linspace(0, 0.99, 991)
+    chance = shares[:, None] + (1 - shares[:, None]) * rate
+    likelihood = np.where(holds, np.log(chance), np.log(1 - chance)).sum(axis=1)
+    assert value == pytest.approx(shares[likelihood.argmax()], abs=0.005)
+    assert low < value < high
+    assert share_beyond_chance(holds, np.ones(80), np.arange(80)) is None
+
+
+def test_the_interval_of_the_share_beyond_chance_covers() -> None:
+    rng, missed, draws = np.random.default_rng(6), 0, 200
+    rate, group = np.tile([0.1, 0.3, 0.5], 40), np.arange(120) // 3
+    for _ in range(draws):
+        holds = (rng.random(120) < 0.3) | (rng.random(120) < rate)
+        result = share_beyond_chance(holds, rate, group)
+        assert result is not None
+        _, low, high = result
+        missed += not low <= 0.3 <= high
+    assert missed <= stats.binom.ppf(0.999, draws, 0.05)
+
+
+def test_a_normal_deviate_is_beyond_the_critical_one_as_often_as_its_level_says() -> None:
+    assert stats.norm.sf(critical_z(0.03)) == pytest.approx(0.03)

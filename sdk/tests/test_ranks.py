@@ -11,6 +11,8 @@ from cuescope_sdk.statistics import (
     Groups,
     auroc,
     bootstrap_weights,
+    difference_interval,
+    even_parts,
     mann_whitney_p_value,
     matched_auroc,
     pearson_interval,
@@ -18,6 +20,7 @@ from cuescope_sdk.statistics import (
     rank_correlation,
     rank_correlation_interval,
     samples_for_change,
+    stratified_orders,
     student_interval,
     weighted_means,
 )
@@ -149,3 +152,31 @@ def test_pearsons_interval_is_scipys() -> None:
     expected = (pearson.statistic, *pearson.confidence_interval())
     assert pearson_interval(first, second) == pytest.approx(expected)
     assert pearson_interval(first[:3], second[:3])[1:] == (-1.0, 1.0)
+
+
+def test_parts_are_even_and_equals_stay_together() -> None:
+    values = RNG(7).normal(size=30)
+    parts = even_parts(values, 3)
+    assert np.bincount(parts).tolist() == [10, 10, 10]
+    assert (np.diff(parts[np.argsort(values)]) >= 0).all()
+    assert len(set(even_parts(np.ones(30), 3).tolist())) == 1
+
+
+def test_a_difference_of_two_figures_is_newcombes() -> None:
+    """Of two shares with Wilson's intervals: the example of Newcombe (1998), 56/70 and 48/80."""
+    shares = []
+    for right, count in ((56, 70), (48, 80)):
+        interval = stats.binomtest(right, count).proportion_ci(method="wilson")
+        shares.append((right / count, interval.low, interval.high))
+    ends = difference_interval(*shares)
+    assert ends == pytest.approx((0.0524, 0.3339), abs=1e-4)
+
+
+def test_orders_keep_samples_in_their_stratum() -> None:
+    stratum = np.array(["a", "b", "a", "b", "a"])
+    orders = stratified_orders(stratum, 3000, RNG(8))
+    assert (stratum[orders] == stratum).all()
+    assert (np.sort(orders, axis=1) == np.arange(5)).all()
+    _, counts = np.unique(orders, axis=0, return_counts=True)
+    assert len(counts) == 12  # 3! orders of one stratum, 2! of the other
+    assert stats.chisquare(counts).pvalue > 0.001

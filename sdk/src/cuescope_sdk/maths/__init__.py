@@ -8,6 +8,7 @@ from cuescope_sdk.maths._clustering import (
     Clusters as Clusters,
     CosineSilhouette as CosineSilhouette,
     best_clusters as best_clusters,
+    euclidean_kmeans as euclidean_kmeans,
     normalise as normalise,
     spherical_kmeans as spherical_kmeans,
 )

@@ -1,4 +1,4 @@
-"""Clusters of embeddings on the unit sphere. Needs the extra [clustering]."""
+"""Clusters of embeddings: on the unit sphere (needs the extra [clustering]), or by distance."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -53,6 +53,26 @@ def spherical_kmeans(
         return _clusters(np.zeros(len(unit), dtype=np.int64), np.ones(len(unit)), unit[:1])
     centroid = _train(unit, min(k, len(unit)), seed, restarts)
     return _clusters(*_assign(unit, centroid), centroid)
+
+
+def euclidean_kmeans(
+    points: Float[np.ndarray, "point dim"], k: int, rng: np.random.Generator, *, restarts: int = 1
+) -> tuple[Float[np.ndarray, "cluster dim"], Int[np.ndarray, " point"]]:
+    """Centroids and each point's cluster by Euclidean distance; at most one for a distinct point.
+
+    k-means++ (Arthur and Vassilvitskii, 2007); of several `restarts` the one with the least sum of
+    squares is kept. A cluster may be empty. Raises ValueError for no points, or k below 1.
+    """
+    from scipy.cluster.vq import kmeans2  # a tenth of a second, which not all who import us need
+
+    if k < 1 or len(points) == 0:
+        raise ValueError(f"expected k >= 1 and some points, got k = {k}, {len(points)} points")
+    # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
+    count = min(k, len(np.unique(points, axis=0)))
+    tried = [kmeans2(points, count, minit="++", rng=rng) for _ in range(restarts)]
+    spreads = [((points - centroid[cluster]) ** 2).sum() for centroid, cluster in tried]
+    centroid, cluster = tried[int(np.argmin(spreads))]
+    return np.asarray(centroid), np.asarray(cluster)
 
 
 def _train(

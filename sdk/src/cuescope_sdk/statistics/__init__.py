@@ -13,7 +13,11 @@ from cuescope_sdk.statistics._association import (
     group_means as group_means,
     tests_of_draws as tests_of_draws,
 )
-from cuescope_sdk.statistics._correlation import pearson_interval as pearson_interval
+from cuescope_sdk.statistics._correlation import (
+    Correlation as Correlation,
+    correlation as correlation,
+    pearson_interval as pearson_interval,
+)
 from cuescope_sdk.statistics._groups import (
     FEW as FEW,
     Groups as Groups,
@@ -23,9 +27,11 @@ from cuescope_sdk.statistics._groups import (
 from cuescope_sdk.statistics._intervals import (
     bca_interval as bca_interval,
     change_interval as change_interval,
+    difference_interval as difference_interval,
     gap_intervals as gap_intervals,
     mean_interval as mean_interval,
     student_interval as student_interval,
+    sum_interval as sum_interval,
 )
 from cuescope_sdk.statistics._misclassification import (
     Rate as Rate,
@@ -41,10 +47,12 @@ from cuescope_sdk.statistics._permutation import (
     stratified_change_p_value as stratified_change_p_value,
 )
 from cuescope_sdk.statistics._placement import (
+    critical_z as critical_z,
     deal_places as deal_places,
     placement_p_value as placement_p_value,
     placement_z as placement_z,
     score_interval as score_interval,
+    share_beyond_chance as share_beyond_chance,
 )
 from cuescope_sdk.statistics._power import (
     detectable as detectable,
@@ -69,6 +77,7 @@ from cuescope_sdk.statistics._ranked_gaps import (
 )
 from cuescope_sdk.statistics._ranks import (
     auroc as auroc,
+    even_parts as even_parts,
     mann_whitney_p_value as mann_whitney_p_value,
     matched_auroc as matched_auroc,
     rank_correlation as rank_correlation,
@@ -80,6 +89,7 @@ from cuescope_sdk.statistics._resampling import (
     percentile_interval as percentile_interval,
     permutation_p_value as permutation_p_value,
     portions as portions,
+    stratified_orders as stratified_orders,
     weighted_means as weighted_means,
 )
 from cuescope_sdk.statistics._tests import (
@@ -106,5 +116,6 @@ from cuescope_sdk.statistics._weighted_tests import (
     can_pass as can_pass,
     joined_p_values_of_others as joined_p_values_of_others,
     least_gap_p_value as least_gap_p_value,
+    selected_confidence as selected_confidence,
     weighted_q_values as weighted_q_values,
 )

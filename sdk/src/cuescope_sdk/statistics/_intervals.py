@@ -13,6 +13,8 @@ from scipy import special, stats
 
 from cuescope_sdk.statistics._groups import Groups
 
+Cells = Float[np.ndarray, "*cell"]
+
 
 def mean_interval(
     values: Float[np.ndarray, " sample"],
@@ -82,6 +84,32 @@ def change_interval(
     influence = [groups.sums(_influence(part, everyone)) for part in parts]
     low, high = _difference(*limits, correlation=_correlation(*influence))
     return largest * float(low[0]), largest * float(high[0])
+
+
+def sum_interval(
+    first: tuple[Cells, Cells, Cells], second: tuple[Cells, Cells, Cells]
+) -> tuple[Cells, Cells]:
+    """Interval of the sum of two figures, each given as value, low and high.
+
+    For uncorrelated figures (MOVER: Zou and Donner, 2008); not cut off at the largest sum.
+    """
+    value, low, high = first
+    other, other_low, other_high = second
+    total = value + other
+    down = np.hypot(value - low, other - other_low)
+    up = np.hypot(high - value, other_high - other)
+    return np.asarray(total - down), np.asarray(total + up)
+
+
+def difference_interval(
+    first: tuple[float, float, float], second: tuple[float, float, float]
+) -> tuple[float, float]:
+    """`sum_interval` of one figure minus another."""
+    value, low, high = second
+    minus = np.asarray(-value), np.asarray(-high), np.asarray(-low)
+    plus = np.asarray(first[0]), np.asarray(first[1]), np.asarray(first[2])
+    least, largest = sum_interval(plus, minus)
+    return float(least), float(largest)
 
 
 def student_interval(

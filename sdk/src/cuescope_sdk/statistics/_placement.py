@@ -1,12 +1,13 @@
 """Units that each have a place in their block: do they fit their own better than dealt ones?"""
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy import stats
 
 from cuescope_sdk.statistics._resampling import monte_carlo_p_value
 
 DRAWS, AT_ONCE, ENOUGH = 9999, 500, 100  # draws, those made together, and as good ones to stop at
+SHARES = np.linspace(0.0, 0.999, 334)  # that are tried
 TIE = 1e-9
 
 
@@ -57,6 +58,11 @@ def placement_z(
     return excess / variance**0.5 if variance > TIE else 0.0
 
 
+def critical_z(level: float) -> float:
+    """The `placement_z` beyond which a one-sided test at this level finds: a normal's quantile."""
+    return float(stats.norm.isf(level))
+
+
 def deal_places(
     block: Int[np.ndarray, " unit"], place: Int[np.ndarray, " unit"], rng: np.random.Generator
 ) -> Int[np.ndarray, " unit"]:
@@ -72,6 +78,30 @@ def _members(block: Int[np.ndarray, " unit"]) -> list[Int[np.ndarray, " some"]]:
     order = np.argsort(block, kind="stable")
     edges = np.flatnonzero(np.diff(block[order])) + 1
     return [units for units in np.split(order, edges) if len(units) > 1]
+
+
+def share_beyond_chance(
+    holds: Bool[np.ndarray, " item"],
+    rate: Float[np.ndarray, " item"],
+    group: Int[np.ndarray, " item"],
+    *,
+    confidence: float = 0.95,
+) -> tuple[float, float, float] | None:
+    """The share of items that hold for a reason, with its interval; others hold at their `rate`.
+
+    The maximum of that likelihood, with its `score_interval` of whole groups, which are numbered
+    from 0. None where every rate is 1, and nothing can be told.
+    """
+    rare = 1 / rate - 1
+    if not rare.any():
+        return None
+    yes = rare[:, None] / (1 + SHARES * rare[:, None])
+    no = -1 / (1 - SHARES[None, :])
+    by_group = np.zeros((int(group.max()) + 1, len(SHARES)))
+    np.add.at(by_group, group, np.where(holds[:, None], yes, no))
+    # one group of which all holds, and one of which nothing does
+    extremes = np.stack([yes.sum(axis=0), no[0] * (rare > 0).sum()])
+    return score_interval(by_group, SHARES, extremes=extremes, confidence=confidence)
 
 
 def score_interval(

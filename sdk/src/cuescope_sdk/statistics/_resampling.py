@@ -7,7 +7,7 @@ a time, so a seed gives the same interval on every machine.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 
 from cuescope_sdk.statistics._groups import Groups
 
@@ -85,6 +85,17 @@ def monte_carlo_p_value(reached: int, draws: int) -> float:
     """Of the draws, the data itself among them (Davison and Hinkley, 1997, eq. 4.11)."""
     # The data is one of the equally likely draws, so no p-value is 0 (Phipson and Smyth, 2010).
     return (1 + reached) / (1 + draws)
+
+
+def stratified_orders(
+    stratum: Shaped[np.ndarray, " sample"], draws: int, rng: np.random.Generator
+) -> Int[np.ndarray, "draw sample"]:
+    """Random orders of samples that change places within their stratum (Pitman, 1937)."""
+    orders = np.tile(np.arange(len(stratum)), (draws, 1))
+    for level in np.unique(stratum):
+        members = np.flatnonzero(stratum == level)
+        orders[:, members] = rng.permuted(np.tile(members, (draws, 1)), axis=1)
+    return orders
 
 
 def permutation_p_value(

@@ -9,6 +9,15 @@ from cuescope_sdk.statistics._tests import accuracy_gap_p_value, benjamini_hochb
 SMALLEST, LARGEST = 1e-12, 1 - 1e-3  # p-values that are told apart when they are joined
 
 
+def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
+    """The confidence at which the intervals of what was chosen hold over all that was chosen.
+
+    Figures that were chosen among those tried, on the same data, look larger than they are (false
+    coverage rate: Benjamini and Yekutieli, 2005).
+    """
+    return 1 - (1 - confidence) * chosen / max(tried, 1)
+
+
 def weighted_q_values(
     p_value: Float[np.ndarray, " test"], weight: Float[np.ndarray, " test"]
 ) -> Float[np.ndarray, " test"]:

@@ -6,13 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.cluster.vq import kmeans2
 
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
 from cuescope_sdk.explain import faithfulness_trials
-from cuescope_sdk.maths import normalise, spherical_kmeans
+from cuescope_sdk.maths import euclidean_kmeans, normalise, spherical_kmeans
 
 
 def patch_clusters(
@@ -33,20 +32,9 @@ def patch_clusters(
         # them would be a cluster of its own.
         cluster = spherical_kmeans(normalise(points), k, seed, restarts=restarts).cluster
     else:
-        cluster = euclidean_kmeans(points.astype(np.float64), k, seed, restarts)
+        rng = np.random.default_rng(seed)
+        _, cluster = euclidean_kmeans(points.astype(np.float64), k, rng, restarts=restarts)
     return number_by_size(np.asarray(cluster)).reshape(rows, cols)
-
-
-def euclidean_kmeans(
-    points: Float[np.ndarray, "patch dim"], k: int, seed: int, restarts: int
-) -> Int[np.ndarray, " patch"]:
-    """The cluster of each patch: k-means++, the restart with the least sum of squares."""
-    rng = np.random.default_rng(seed)
-    # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
-    count = min(k, len(np.unique(points, axis=0)))
-    tried = [kmeans2(points, count, minit="++", rng=rng) for _ in range(restarts)]
-    spreads = [((points - centroid[own]) ** 2).sum() for centroid, own in tried]
-    return np.asarray(tried[int(np.argmin(spreads))][1])
 
 
 def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patch"]:

@@ -15,7 +15,8 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Cell, Table, generator
-from cuescope_step_grounding.law.statistics import correlation, matched_pairs
+from cuescope_sdk.statistics import correlation
+from cuescope_step_grounding.law.pairs import correlation_cells, matched_pairs
 from cuescope_step_grounding.scores import RELEVANT
 
 BENCHMARKS = ("STAR", "R2R", "TEACh")
@@ -91,13 +92,13 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
             y,
             generator(seed, "paper"),
             strata=benchmark[chosen] if reading.get("within") else None,
-            models=None if "benchmark" in reading else model[chosen],
+            units=None if "benchmark" in reading else model[chosen],
             given=getattr(tables, reading["given"])[chosen] if "given" in reading else None,
         )
         cells: tuple[Cell, ...] = (None, None, None, None)
         if result is not None:
             agrees = abs(result.r - reading["printed"]) < AGREES
-            cells = (*result.cells, "agrees" if agrees else "differs")
+            cells = (*correlation_cells(result), "agrees" if agrees else "differs")
         row = (reading["figure"], reading["printed"], *cells)
         rows.append(dict(zip(columns, row, strict=True)))
     return Table(

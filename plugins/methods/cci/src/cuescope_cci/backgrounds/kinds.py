@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.cluster.vq import kmeans2
+
+from cuescope_sdk.maths import euclidean_kmeans
 
 FEWEST_IMAGES = 12
 KINDS = (2, 3, 4, 5, 6, 8)
@@ -72,7 +73,7 @@ def _kmeans(
     points: Float[np.ndarray, "image part"], count: int, rng: np.random.Generator
 ) -> tuple[Float[np.ndarray, "kind part"], Int[np.ndarray, " image"]]:
     """k-means without empty clusters, the largest first."""
-    centroid, cluster = kmeans2(points, count, minit="++", rng=rng)
+    centroid, cluster = euclidean_kmeans(points, count, rng)
     used, inverse, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     return centroid[used[order]], np.argsort(order)[inverse]

@@ -10,7 +10,6 @@ from itertools import chain, islice
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy import stats
 
 from cuescope_sdk.statistics import (
     AssociationTests,
@@ -19,6 +18,8 @@ from cuescope_sdk.statistics import (
     association_tests,
     centre,
     detectable,
+    difference_interval,
+    even_parts,
     group_means,
     mean_interval,
     smallest_effect,
@@ -97,9 +98,7 @@ def strata_of(
     stratum, count = np.empty(groups.count, dtype=np.int64), 0
     for members in map(np.array, profiles.values()):
         parts = int(np.clip(len(members) // OF_A_SIZE, 1, MOST_SIZES))
-        # equals stay together, or the order of the data would make parts of them
-        middle = (stats.rankdata(size[members]) - 0.5) / len(members)
-        stratum[members] = count + np.floor(middle * parts).astype(np.int64)
+        stratum[members] = count + even_parts(size[members], parts)
         count += parts
     return stratum
 
@@ -227,11 +226,11 @@ def pull(
     most = float(weights.max() * there.sum())
     other_low, other_high = _bounds(counted[there], most, groups.take(there), confidence)
     mean, other = float(values[here].mean()), float(values @ weights)
-    down, up = np.hypot(mean - low, other_high - other), np.hypot(high - mean, other - other_low)
+    least, largest = difference_interval((mean, low, high), (other, other_low, other_high))
     return Pull(
         value=mean - other,
-        low=max(-1.0, mean - other - float(down)),
-        high=min(1.0, mean - other + float(up)),
+        low=max(-1.0, least),
+        high=min(1.0, largest),
         here=mean,
         elsewhere=other,
         images=int(here.sum()),

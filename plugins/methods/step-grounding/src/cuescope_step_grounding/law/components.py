@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Report, Table, UserError
+from cuescope_sdk.statistics import correlation
 from cuescope_step_grounding.law.law import MeasuredModel
-from cuescope_step_grounding.law.statistics import correlation
+from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.rows.keys import ACC, HR, REASONING, SGR, TCS, VRS
 from cuescope_step_grounding.scores import RELEVANT
 
@@ -122,7 +123,7 @@ def components(models: Sequence[MeasuredModel], rng: np.random.Generator) -> Tab
         foretold = _standardised_mean([model.figures for model in models], parts, strata)
         several = len(set(strata.tolist())) > 1
         found = correlation(foretold, retention, rng, strata=strata if several else None)
-        cells = (*found.cells, found.n) if found else (None, None, None, None)
+        cells = (*correlation_cells(found), found.n) if found else (None, None, None, None)
         values = (title, ", ".join(parts), *cells, paper)
         lines.append(dict(zip(COLUMNS, values, strict=True)))
     notes = [

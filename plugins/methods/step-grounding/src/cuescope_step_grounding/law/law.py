@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_sdk import Picture, Table
-from cuescope_step_grounding.law.statistics import Correlation, Pair, correlation, matched_pairs
+from cuescope_sdk.statistics import Correlation, correlation
+from cuescope_step_grounding.law.pairs import Pair, correlation_cells, matched_pairs
 
 LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
 WITHIN = 0.01  # share of right answers: accuracy that counts as the same
@@ -62,7 +63,7 @@ class Law:
         }
         rows = []
         for name, of in correlations.items():
-            cells = (name, *of.cells, of.n) if of else (name, None, None, None, None)
+            cells = (name, *correlation_cells(of), of.n) if of else (name, None, None, None, None)
             rows.append(dict(zip(COLUMNS, cells, strict=True)))
         better = sum(pair.more_kept > 0 for pair in self.pairs)
         pairs = (
@@ -98,12 +99,12 @@ def law(models: Sequence[MeasuredModel], rng: np.random.Generator, *, draws: int
     several = len(set(benchmark.tolist())) > 1
     strata, whole = (benchmark, _whole_models(models)) if several else (None, None)
     related = partial(correlation, rng=rng, draws=draws)
-    plain = related(sgr, retention, strata=strata, models=whole)
+    plain = related(sgr, retention, strata=strata, units=whole)
     # A better model may be both better grounded and more robust: accuracy must not explain it.
-    given = related(sgr, retention, given=accuracy, strata=strata, models=whole)
+    given = related(sgr, retention, given=accuracy, strata=strata, units=whole)
     same = _largest_group(models)
     of_same = (None, None) if strata is None or whole is None else (strata[same], whole[same])
-    matched = related(sgr[same], retention[same], strata=of_same[0], models=of_same[1])
+    matched = related(sgr[same], retention[same], strata=of_same[0], units=of_same[1])
     pairs = tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata))
     holds = all(result is not None and result.p_value <= LEVEL for result in (plain, given))
     return Law(plain, given, matched, pairs, holds)

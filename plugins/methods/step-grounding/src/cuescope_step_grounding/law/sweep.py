@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from cuescope_sdk import Table
+from cuescope_sdk.statistics import correlation, rank_correlation
 from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
+from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.law.settings import Setting
-from cuescope_step_grounding.law.statistics import correlation
 
 COLUMNS = ("setting", "SGR %", "VRS", "SGR and retention: r", "interval", "p", "ranks", "VRS ranks")
 
@@ -47,7 +47,7 @@ def _cells(
     yield 100 * float(sgr.mean())
     yield float(np.mean(told)) if len(told) == len(models) else None
     found = correlation(sgr, retention, rng)
-    yield from found.cells if found else (None, None, None)
+    yield from correlation_cells(found) if found else (None, None, None)
     for name in (VERIFIED, CHANGED):
         yield _rank_agreement(models, first, name)
 
@@ -61,4 +61,4 @@ def _rank_agreement(
     one, other = np.array(pairs, np.float64).T
     if one.std() == 0 or other.std() == 0:
         return None
-    return float(spearmanr(one, other).statistic)
+    return rank_correlation(one, other)

@@ -10,20 +10,19 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy import stats
 
 from cuescope_sdk.statistics import (
+    critical_z,
     deal_places,
     placement_p_value,
     placement_z,
-    score_interval,
+    share_beyond_chance,
     smallest_effect,
 )
 
 HOLDS, FAILS, OPEN = 1, 0, -1
 ASSUMED = 0.1  # share of grounded claims at which the test is most powerful
 DRAWS = 9999
-GRID = np.linspace(0.0, 0.999, 334)  # shares of grounded claims that are tried
 POWER, COPIES = 0.8, 60  # of a smallest share: how often it is found, of so many spiked audits
 
 
@@ -131,8 +130,7 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare |
     """The share of claims that hold in their own place beyond chance, with its interval.
 
     Of the decided claims a share is grounded and holds; each other one holds as often as elsewhere.
-    The maximum of that likelihood, with its `score_interval`. None where nothing is decided in two
-    places, or all that is claimed holds everywhere.
+    None where nothing is decided in two places, or all that is claimed holds everywhere.
     """
     held, decided = swaps.elsewhere
     used = (swaps.own != OPEN) & (decided > 0)
@@ -140,18 +138,10 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare |
         return None
     # Half a place more, where it holds: what was found nowhere else is rare, and not impossible.
     rate = ((held + 0.5) / (decided + 0.5))[used]
-    rare, holds = 1 / rate - 1, swaps.own[used] == HOLDS
-    if not rare.any():
-        return None
+    holds = swaps.own[used] == HOLDS
     group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)[1].ravel()
-    count = int(group.max()) + 1
-    yes, no = rare[:, None] / (1 + GRID * rare[:, None]), -1 / (1 - GRID[None, :])
-    by_group = np.zeros((count, len(GRID)))
-    np.add.at(by_group, group, np.where(holds[:, None], yes, no))
-    # one group of which all holds, and one of which nothing does
-    extremes = np.stack([yes.sum(axis=0), no[0] * (rare > 0).sum()])
-    ends = score_interval(by_group, GRID, extremes=extremes, confidence=confidence)
-    return GroundedShare(*ends)
+    ends = share_beyond_chance(holds, rate, group, confidence=confidence)
+    return None if ends is None else GroundedShare(*ends)
 
 
 def smallest_share(swaps: Swaps, rng: np.random.Generator, *, level: float) -> float | None:
@@ -160,7 +150,7 @@ def smallest_share(swaps: Swaps, rng: np.random.Generator, *, level: float) -> f
     The claims of this audit are dealt to places at random, so that none is grounded; then a share
     of those that are decided is made to hold in its own place. Found is what is beyond `level`.
     """
-    limit = float(stats.norm.isf(level))
+    limit = critical_z(level)
     copies = [_dealt(swaps, rng) for _ in range(COPIES)]
     draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
 
