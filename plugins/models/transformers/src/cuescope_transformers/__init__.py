@@ -39,16 +39,18 @@ class Transformers(ZeroShotModel):
 
         self._model = model
         self._texts = None if model.tokenizer is None else text_tower(model)
-        head = self.choose_head(model.files.title, str(model.files.device), self._texts, model.dim)
+        files = model.files
+        head = self.choose_head(files.title, str(files.device), self._texts, model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint, head.uses_text_tower)
         together = f"{model.frames} frames together"
         sequence = together if model.takes_video else "mean of frame embeddings"
-        self.facts = {**model.files.facts, **head.facts, "sequence": sequence}
+        self.facts = {**files.facts, **head.facts, "sequence": sequence}
 
     @classmethod
     def takes(cls, item: object) -> bool:
         """Whether it is a contrastive model of transformers, or a tuple that begins with one."""
-        if (config := config_in(item)) is None:
+        config = config_in(item)
+        if config is None:
             return False
         from cuescope_transformers.loading import is_contrastive
 
@@ -68,7 +70,9 @@ class Transformers(ZeroShotModel):
         from cuescope_transformers.towers import image_tower
         from cuescope_transformers.video import video_tower
 
-        return video_tower(self._model) if self._model.takes_video else image_tower(self._model)
+        if self._model.takes_video:
+            return video_tower(self._model)
+        return image_tower(self._model)
 
     @cached_property
     def _video_texts(self) -> "PromptedTexts | None":
@@ -91,7 +95,8 @@ class Transformers(ZeroShotModel):
             return super().logits(rows, choices)
         dim = self._model.dim
         # behind the embedding: the video's own tokens
-        texts = self._video_texts.rows(choices, rows[0, dim:].reshape(-1, dim))
+        places = rows[0, dim:].reshape(-1, dim)
+        texts = self._video_texts.rows(choices, places)
         return np.asarray(self._head.scale * (texts @ self.pool(rows)))
 
 

@@ -19,14 +19,14 @@ class HeldContrastive(ContrastiveModel):
 
     @cached_property
     def _scalars(self) -> dict[str, Tensor]:
-        named = dict(self.files.network.named_parameters())
-        names = ("logit_scale", "logit_bias")
-        return {name: named[name].detach().float() for name in names if name in named}
+        parameters = dict(self.files.network.named_parameters())
+        names = [name for name in ("logit_scale", "logit_bias") if name in parameters]
+        return {name: parameters[name].detach().float() for name in names}
 
 
 def hold_contrastive(item: Any, options: TransformersOptions, context: Context) -> HeldContrastive:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
-    network, processor = _parts(OWNER, item)
+    network, processor = unpack_parts(OWNER, item)
     files = hold_pretrained(OWNER, network, options.model, context)
     require_pooling(files)
     kind = kind_of(files.config, files.source)
@@ -35,9 +35,10 @@ def hold_contrastive(item: Any, options: TransformersOptions, context: Context) 
     tokenizer = getattr(processor, "tokenizer", None)
     alone = kind.endswith("_vision_model")
     if not hasattr(images, "image_mean") or (tokenizer is None and not alone):
+        words = "" if alone else " and texts"
         raise UserError(
             f"{OWNER}: the processor is a {type(processor).__name__}",
-            expected="one that reads images" + ("" if alone else " and texts"),
+            expected=f"one that reads images{words}",
             remedy="processor = AutoProcessor.from_pretrained(NAME)",
         )
     return HeldContrastive(files, kind, images, None if alone else tokenizer)
@@ -45,7 +46,7 @@ def hold_contrastive(item: Any, options: TransformersOptions, context: Context) 
 
 def hold_generative(item: Any, options: VLMOptions, context: Context) -> GenerativeModel:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
-    network, processor = _parts(OWNER, item)
+    network, processor = unpack_parts(OWNER, item)
     if not hasattr(processor, "tokenizer"):
         raise UserError(
             f"{OWNER}: the processor is a {type(processor).__name__}",
@@ -56,12 +57,14 @@ def hold_generative(item: Any, options: VLMOptions, context: Context) -> Generat
     return with_processor(files, processor, options)
 
 
-def _parts(owner: str, item: Any) -> tuple[Any, Any]:
+def unpack_parts(owner: str, item: Any) -> tuple[Any, Any]:
+    """The two `PARTS`; raises UserError where these are others."""
     if isinstance(item, tuple) and len(item) == 2:
-        return item[0], item[1]
+        return item
+    got = f"{len(item)} parts" if isinstance(item, tuple) else f"the model alone, {HELD}"
     raise UserError(
         f"{owner}: a model in memory comes with its processor",
         expected=f"model={PARTS}",
-        got=f"{len(item)} parts" if isinstance(item, tuple) else f"the model alone, {HELD}",
+        got=got,
         remedy="processor = AutoProcessor.from_pretrained(NAME)",
     )

@@ -62,13 +62,16 @@ class ContrastiveModel:
     @property
     def frames(self) -> int:
         """Frames of one input."""
-        return int(self.vision_config.num_frames) if self.takes_video else 1
+        if not self.takes_video:
+            return 1
+        return int(self.vision_config.num_frames)
 
     @property
     def dim(self) -> int:
         """Size of the shared space; SigLIP's is the image tower's own."""
-        siglip = self.kind.startswith("siglip")
-        return int(self.vision_config.hidden_size if siglip else self.files.config.projection_dim)
+        if self.kind.startswith("siglip"):
+            return int(self.vision_config.hidden_size)
+        return int(self.files.config.projection_dim)
 
     @property
     def logit_scale(self) -> float:
@@ -86,11 +89,12 @@ class ContrastiveModel:
 
         Raises UserError where the files do not have the scale.
         """
-        names = (
-            ("logit_scale", "logit_bias") if self.kind.startswith("siglip") else ("logit_scale",)
-        )
+        names = ["logit_scale"]
+        if self.kind.startswith("siglip"):
+            names.append("logit_bias")
         scalars = stored_tensors(self.files.source, names)
-        if missing := [name for name in names if name not in scalars]:
+        missing = [name for name in names if name not in scalars]
+        if missing:
             raise UserError(
                 f"{self.files.title} lacks weights of a {self.files.network_class.__name__}",
                 expected="every tensor of the model",
@@ -102,14 +106,16 @@ class ContrastiveModel:
         """Digest of the weights' files, the configuration, the preprocessing, dtype and head."""
         # a table of classes reads no words
         words = tokenizer_content(self.tokenizer) if uses_text_tower else None
-        return self.files.fingerprint(self.kind, config_content(self.image_processor), words, head)
+        images = config_content(self.image_processor)
+        return self.files.fingerprint(self.kind, images, words, head)
 
 
 def find_contrastive(options: StockOptions, context: Context) -> ContrastiveModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:
-        return getattr(transformers, BUILDERS[kind_of(config, source)])
+        builder = BUILDERS[kind_of(config, source)]
+        return getattr(transformers, builder)
 
     files = options.find(OWNER, context, builder_of)
     kind = kind_of(files.config, files.source)
@@ -134,24 +140,26 @@ def require_pooling(files: Pretrained) -> None:
 
 def kind_of(config: Any, source: Source) -> str:
     """Which of `BUILDERS` a configuration is (or derives from); raises UserError for another."""
-    if kind := _known_kind(config):
+    kind = _kind_of(config)
+    if kind is not None:
         return kind
+    remedy = nearest(config.model_type, BUILDERS)
+    if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING:
+        remedy = "It answers in words: use transformers-vlm in place of transformers."
     raise UserError(
         f"{OWNER}: {source.title} is no contrastive image-text model that is known here",
         expected=", ".join(BUILDERS),
         got=f"the architecture '{config.model_type}'",
-        remedy="It answers in words: use transformers-vlm in place of transformers."
-        if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING
-        else nearest(config.model_type, BUILDERS),
+        remedy=remedy,
     )
 
 
 def is_contrastive(config: Any) -> bool:
     """Whether `kind_of` knows it."""
-    return _known_kind(config) is not None
+    return _kind_of(config) is not None
 
 
-def _known_kind(config: Any) -> str | None:
+def _kind_of(config: Any) -> str | None:
     for kind in BUILDERS:
         if isinstance(config, transformers.CONFIG_MAPPING[kind]):  # also a class derived from it
             return kind
@@ -182,4 +190,9 @@ def _tensors_in(file: Path, names: Sequence[str]) -> dict[str, Tensor]:
             keys = {key.rpartition(".")[2]: key for key in stored.keys()}  # noqa: SIM118
             return {name: stored.get_tensor(keys[name]) for name in names if name in keys}
     state = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zipfile(file))
-    return {name: state[key] for key in state for name in names if key.rpartition(".")[2] == name}
+    tensors = {}
+    for key in state:
+        name = key.rpartition(".")[2]
+        if name in names:
+            tensors[name] = state[key]
+    return tensors

@@ -75,22 +75,24 @@ class LargeOptions(StockOptions):
 
     def loading(self, owner: str, context: Context) -> dict[str, Any]:
         """Further arguments of `from_pretrained`; raises UserError for what is not installed."""
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         if self.attn_implementation is not None:
             if self.attn_implementation == "flash_attention_2":
                 require_package(owner, "flash_attn", self.attn_implementation)
-            given["attn_implementation"] = self.attn_implementation
+            arguments["attn_implementation"] = self.attn_implementation
         if self.device_map is not None:
             require_package(owner, "accelerate", f"device_map={self.device_map}")
-            given["device_map"] = "cpu" if context.device == "cpu" else self.device_map
+            arguments["device_map"] = "cpu" if context.device == "cpu" else self.device_map
         if self.quantization is not None:
-            require_package(owner, "bitsandbytes", f"quantization={self.quantization}")
-            require_package(owner, "accelerate", f"quantization={self.quantization}")
-            given["quantization_config"] = _quantization(self.quantization, context.dtype)
+            option = f"quantization={self.quantization}"
+            require_package(owner, "bitsandbytes", option)
+            require_package(owner, "accelerate", option)
+            arguments["quantization_config"] = _quantization(self.quantization, context.dtype)
             from cuescope_sdk.torch import resolve_device
 
-            given.setdefault("device_map", {"": str(resolve_device(context.device))})
-        return given
+            device = str(resolve_device(context.device))
+            arguments.setdefault("device_map", {"": device})
+        return arguments
 
 
 def require_package(owner: str, package: str, option: str) -> None:
@@ -110,9 +112,8 @@ def _quantization(bits: str, dtype: str) -> Any:
 
     if bits == "8bit":
         return configuration(load_in_8bit=True)
-    computed = resolve_dtype(dtype)
     return configuration(
-        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=computed
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=resolve_dtype(dtype)
     )
 
 
@@ -177,7 +178,9 @@ class WriterOptions(LargeOptions):
 def config_in(item: object) -> Any | None:
     """The configuration of a transformers model, or of a tuple that begins with one, else None."""
     transformers = sys.modules.get("transformers")  # nobody has a model of what nobody imported
-    network = item[0] if isinstance(item, tuple) and item else item
+    network = item
+    if isinstance(item, tuple) and item:
+        network = item[0]
     if transformers is None or not isinstance(network, transformers.PreTrainedModel):
         return None
     return network.config

@@ -24,14 +24,17 @@ def text_tower(model: ContrastiveModel) -> TextTower:
 
     The first text opens the weights.
     """
-    tokenizer, siglip = model.tokenizer, model.kind.startswith("siglip")
+    tokenizer: Any = model.tokenizer
+    siglip = model.kind.startswith("siglip")
     context = model.files.config.text_config.max_position_embeddings
 
     def tokenize(texts: list[str]) -> dict[str, Tensor]:
         # SigLIP reads the last of 64 places, and was trained on lower-cased text; not every
         # tokenizer of its family says so
-        tokens = tokenizer(  # type: ignore[misc]
-            [text.lower() for text in texts] if siglip else texts,
+        if siglip:
+            texts = [text.lower() for text in texts]
+        tokens = tokenizer(
+            texts,
             padding="max_length" if siglip else True,
             truncation=True,
             max_length=context,
@@ -41,7 +44,8 @@ def text_tower(model: ContrastiveModel) -> TextTower:
 
     @torch.inference_mode()
     def encode(texts: list[str]) -> np.ndarray:
-        features = model.files.network.get_text_features(**tokenize(texts)).pooler_output
+        inputs = tokenize(texts)
+        features = model.files.network.get_text_features(**inputs).pooler_output
         return np.asarray(features.float().cpu().numpy())
 
     def prompts() -> PromptTower:
@@ -59,17 +63,19 @@ def text_tower(model: ContrastiveModel) -> TextTower:
 
 def image_tower(model: ContrastiveModel) -> ImageTower:
     """The image encoder of a model of single images. Opens the weights."""
-    network, vision = model.files.network, vision_of(model)
-    size, naflex = model.vision_config.patch_size, model.kind.startswith("siglip2")
+    network = model.files.network
+    vision = vision_of(model)
+    size = model.vision_config.patch_size
+    naflex = model.kind.startswith("siglip2")
 
     def prepare(frames: Sequence[Image.Image]) -> Inputs:
         return dict(model.image_processor(list(frames), return_tensors="pt"))
 
     def encode(inputs: Inputs) -> Tensor:
-        placed = {name: tensor.to(model.files.device) for name, tensor in inputs.items()}
+        inputs = {name: tensor.to(model.files.device) for name, tensor in inputs.items()}
         if model.tokenizer is not None:
-            return torch.as_tensor(network.get_image_features(**placed).pooler_output)
-        output = network(**placed)
+            return torch.as_tensor(network.get_image_features(**inputs).pooler_output)
+        output = network(**inputs)
         projected = getattr(output, "image_embeds", None)
         return torch.as_tensor(output.pooler_output if projected is None else projected)
 
@@ -102,14 +108,15 @@ def grid(inputs: Inputs, patch_size: int) -> tuple[int, int]:
 
 def canvas(model: ContrastiveModel, inputs: Inputs) -> np.ndarray:
     """The pixels of the first image, rescaling and normalisation undone: uint8 (row, col, 3)."""
-    size = model.vision_config.patch_size
+    values = inputs["pixel_values"]
     if PATCHES in inputs:
+        size = model.vision_config.patch_size
         rows, cols = grid(inputs, size)
-        patches = inputs["pixel_values"][0, : rows * cols].view(rows, cols, size, size, 3)
+        patches = values[0, : rows * cols].view(rows, cols, size, size, 3)
         pixels = patches.transpose(1, 2).reshape(rows * size, cols * size, 3)
     else:
-        values = inputs["pixel_values"]
-        pixels = values.view(-1, *values.shape[-3:])[0].permute(1, 2, 0)
+        first = values.view(-1, *values.shape[-3:])[0]
+        pixels = first.permute(1, 2, 0)
     return as_image(pixels, model.image_processor)
 
 
@@ -121,23 +128,24 @@ def as_image(
         values = values * torch.tensor(processor.image_std) + torch.tensor(processor.image_mean)
     if processor.do_rescale:
         values = values / processor.rescale_factor
-    return np.asarray(values.round().clamp(0, 255).byte().numpy())
+    levels = values.round().clamp(0, 255)
+    return np.asarray(levels.byte().numpy())
 
 
-def block(layer: Any, own: int = 0, padded: bool = False) -> Block:
-    """An encoder layer; it appends `own` tokens, always visible, to those that it is given."""
+def block(layer: Any, appended: int = 0, padded: bool = False) -> Block:
+    """An encoder layer; it appends tokens, always visible, to those that it is given."""
     attention = layer.self_attn
     heads = attention.num_heads
 
     def form(visible: Tensor) -> Tensor:
         # X-CLIP's layers append a message token after the mask was made
-        return additive(pad(visible, (0, own), value=True), attention.q_proj.weight.dtype)
+        visible = pad(visible, (0, appended), value=True)
+        return additive(visible, attention.q_proj.weight.dtype)
 
     def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        queries, keys, values = (
-            split_heads(part(tokens), heads)
-            for part in (attention.q_proj, attention.k_proj, attention.v_proj)
-        )
+        queries = split_heads(attention.q_proj(tokens), heads)
+        keys = split_heads(attention.k_proj(tokens), heads)
+        values = split_heads(attention.v_proj(tokens), heads)
         return queries * attention.scale, keys, values
 
     masked = Masked(layer, "attention_mask", 1, form, padded)

@@ -25,11 +25,13 @@ MESSAGE_TOKENS = 1
 
 def video_tower(model: ContrastiveModel) -> ImageTower:
     """The video encoder; its inputs are `frames` frames each. Opens the weights."""
-    network, count = model.files.network, model.frames
+    network = model.files.network
+    count = model.frames
     layers = vision_of(model).encoder.layers
 
     def pixel_values(frames: Sequence[Image.Image]) -> Inputs:
-        values = model.image_processor(list(frames), return_tensors="pt")["pixel_values"]
+        inputs = model.image_processor(list(frames), return_tensors="pt")
+        values = inputs["pixel_values"]
         return {"pixel_values": values.reshape(1, len(frames), *values.shape[-3:])}
 
     def prepare(frames: Sequence[Image.Image]) -> Inputs:
@@ -44,12 +46,14 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
         return pixel_values(frames)
 
     def encode(inputs: Inputs) -> Tensor:
-        output = network.get_video_features(inputs["pixel_values"].to(model.files.device))
+        pixels = inputs["pixel_values"].to(model.files.device)
+        output = network.get_video_features(pixels)
         patches = network.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
         patches = (patches @ network.prompts_visual_projection).float()
         # hidden patches are NaN: the mean is over the frames in which a place is seen
         places = patches.unflatten(0, (-1, count)).nanmean(dim=1).nan_to_num(0.0)
-        return torch.cat([output.pooler_output.float(), places.flatten(1)], dim=1)
+        embedding = output.pooler_output.float()
+        return torch.cat([embedding, places.flatten(1)], dim=1)
 
     return replace(
         image_tower(model),
@@ -77,12 +81,14 @@ class PromptedTexts:
         """Unit means over the templates."""
         for choice in choices:
             if choice not in self._embedded:
-                self._embedded[choice] = self.encode(prompts_of(self.templates, choice))
-        texts = np.concatenate([self._embedded[choice] for choice in choices])
-        rows = unit(condition(self.network, texts, places))
+                prompts = prompts_of(self.templates, choice)
+                self._embedded[choice] = self.encode(prompts)
+        embedded = [self._embedded[choice] for choice in choices]
+        rows = unit(condition(self.network, np.concatenate(embedded), places))
         # labels may have prompts of their own, more or fewer
-        ends = np.cumsum([len(self._embedded[choice]) for choice in choices])
-        return np.stack([unit_mean(prompts) for prompts in np.split(rows, ends[:-1])])
+        ends = np.cumsum(list(map(len, embedded)))
+        by_choice = np.split(rows, ends[:-1])
+        return np.stack(list(map(unit_mean, by_choice)))
 
 
 @torch.inference_mode()
@@ -96,8 +102,7 @@ def condition(
     visible = places[places.any(axis=1)]
     if not len(visible):
         return texts
-    features, video = (
-        torch.from_numpy(rows)[None].to(network.device, network.dtype) for rows in (texts, visible)
-    )
-    prompted = features + network.prompts_generator(features, video)
-    return np.asarray(prompted[0].float().cpu().numpy())
+    features = torch.from_numpy(texts)[None].to(network.device, network.dtype)
+    video = torch.from_numpy(visible)[None].to(features)
+    conditioned = features + network.prompts_generator(features, video)
+    return np.asarray(conditioned[0].float().cpu().numpy())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from jaxtyping import Float, Int8, UInt8
 
-from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Output, Plugin, Response, Trial
+from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_transformers.options import VLMOptions, config_in
@@ -43,23 +43,24 @@ class TransformersVLM(Plugin, LazyWeights):
         from cuescope_transformers.generative.embedding import embeds
         from cuescope_transformers.generative.patches import shows_patches
 
-        self._model, options = model, self.options
-        wording = options.model_dump(
-            include={"scoring", "max_new_tokens", "prompt", "question", "fps"}
-        )
+        self._model = model
+        options = self.options
+        wording = {"scoring", "max_new_tokens", "prompt", "question", "fps"}
+        large = {"device_map", "quantization", "attn_implementation"}
         self.device = str(model.files.device)
-        self.fingerprint = model.fingerprint(wording)
-        large = options.model_dump(
-            include={"device_map", "quantization", "attn_implementation"}, exclude_none=True
-        )
-        self.facts = {**model.facts, "choices are scored by": options.scoring, **large}
+        self.fingerprint = model.fingerprint(options.model_dump(include=wording))
+        self.facts = {
+            **model.facts,
+            "choices are scored by": options.scoring,
+            **options.model_dump(include=large, exclude_none=True),
+        }
         patches = frozenset({"patches"} if shows_patches(model) else ())
-        unknown = frozenset[Output](() if embeds(model) else ("embedding",))
         changes: dict[str, Any] = {
-            "outputs": self.capabilities.outputs - unknown,
             "exposes": patches | {"fusion"},
             "min_frames": int(model.needs_image),
         }
+        if not embeds(model):
+            changes["outputs"] = self.capabilities.outputs - {"embedding"}
         if options.attn_implementation is not None:
             changes |= {"exposes": patches, "edits": frozenset()}
         self.capabilities = self.capabilities.model_copy(update=changes)
@@ -67,7 +68,8 @@ class TransformersVLM(Plugin, LazyWeights):
     @classmethod
     def takes(cls, item: object) -> bool:
         """Whether it is a model of transformers that answers in words, or begins with one."""
-        if (config := config_in(item)) is None:
+        config = config_in(item)
+        if config is None:
             return False
         from cuescope_transformers.generative.loading import is_generative
 
@@ -93,9 +95,8 @@ class TransformersVLM(Plugin, LazyWeights):
 
     def prefetch(self, trials: Sequence[Trial]) -> None:
         """Begin to load the frames of trials that are asked next."""
-        self._model.ahead.expect(
-            {frame.key: frame.load for trial in trials for frame in trial.sample.frames}
-        )
+        frames = [frame for trial in trials for frame in trial.sample.frames]
+        self._model.ahead.expect({frame.key: frame.load for frame in frames})
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         for trial in trials:

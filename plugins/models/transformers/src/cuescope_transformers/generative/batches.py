@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from cuescope_sdk import HideTokens, Trial, UserError
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
@@ -57,29 +58,36 @@ def batches(
     size = model.rows if model.takes_padding else 1  # one row has no padding
     if reuse and size > 1 and model.kind in CAUSAL:
         by_image, rows = rows_by_image(model, rows)
-        for of_image in by_image:
-            prefix = read_prefix(model, of_image[0].trial.sample, of_image[0].prompt)
+        for group in by_image:
+            prefix = read_prefix(model, group[0].trial.sample, group[0].prompt)
             if prefix is None:
-                rows = [*rows, *of_image]
+                rows = [*rows, *group]
                 continue
-            for start in range(0, len(of_image), size):
-                part = of_image[start : start + size]
-                yield part, prefix.batch(model, [split_prompt(model, r.prompt)[1] for r in part])
+            for part in _parts(group, size):
+                tails = [split_prompt(model, row.prompt)[1] for row in part]
+                yield part, prefix.batch(model, tails)
     alike: dict[object, list[Row]] = {}
     for row in rows:
         edit = row.trial.edit
         # a mask changes the inputs of its own row; any other edit is one state of all layers
         kind = edit.kind if isinstance(edit, HideTokens) else edit
-        alike.setdefault((kind, len(row.trial.sample.frames)), []).append(row)
+        key = (kind, len(row.trial.sample.frames))
+        alike.setdefault(key, []).append(row)
     for group in alike.values():
-        for start in range(0, len(group), size):
-            part = group[start : start + size]
+        for part in _parts(group, size):
+            trials = [row.trial for row in part]
             prompts = [row.prompt for row in part]
-            if isinstance(part[0].trial.edit, HideTokens):
-                yield part, hide(model, [row.trial for row in part], prompts)
+            if isinstance(trials[0].edit, HideTokens):
+                yield part, hide(model, trials, prompts)
             else:
-                inputs = network_inputs(model, [row.trial.sample for row in part], prompts)
+                inputs = network_inputs(model, [trial.sample for trial in trials], prompts)
                 yield part, with_modalities(model, inputs)
+
+
+def _parts(rows: list[Row], size: int) -> Iterator[list[Row]]:
+    """Consecutive rows, `size` of them at most."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
 
 
 def rows_by_image(model: GenerativeModel, rows: Sequence[Row]) -> tuple[list[list[Row]], list[Row]]:
@@ -90,8 +98,8 @@ def rows_by_image(model: GenerativeModel, rows: Sequence[Row]) -> tuple[list[lis
         frames = tuple(frame.key for frame in row.trial.sample.frames)
         alike.setdefault((head, frames), []).append(row)
     shared = [group for (head, _), group in alike.items() if head and len(group) >= FEWEST]
-    kept = {id(row) for group in shared for row in group}
-    return shared, [row for row in rows if id(row) not in kept]
+    taken = set(map(id, chain.from_iterable(shared)))
+    return shared, [row for row in rows if id(row) not in taken]
 
 
 def require_editable(model: GenerativeModel, trial: Trial) -> None:

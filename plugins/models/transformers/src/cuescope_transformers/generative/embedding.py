@@ -28,16 +28,16 @@ def embeds(model: GenerativeModel) -> bool:
 
 def embeddings(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, Float[np.ndarray, " dim"]]:
     """The embedding of each row, by its index; zeros where there is nothing to see."""
-    found = {}
+    means = {}
     for part, batch in batches(model, rows):
         if not isinstance(part[0].trial.edit, HideTokens):
             require_visual_tokens(model, batch, part[0].trial)
         tokens, visual = _read(model, batch)
         for at, row in enumerate(part):
-            own = tokens[at][visual[at]].float()
-            mean = own.mean(dim=0) if len(own) else tokens.new_zeros(tokens.shape[-1]).float()
-            found[row.index] = mean.cpu().numpy()
-    return found
+            seen = tokens[at][visual[at]].float()
+            mean = seen.mean(dim=0) if len(seen) else seen.new_zeros(seen.shape[-1])
+            means[row.index] = mean.cpu().numpy()
+    return means
 
 
 class _ReachedError(Exception):
@@ -49,13 +49,14 @@ def _read(
 ) -> tuple[Float[Tensor, "row token dim"], Bool[Tensor, "row token"]]:
     """What the first layer gets, and which of it is visual; all else of the pass is left out."""
     network = model.network
-    encoder = network.config.is_encoder_decoder
-    first = blocks(network.get_encoder() if encoder else network.get_decoder())[0]
+    is_pair = network.config.is_encoder_decoder
+    reader = network.get_encoder() if is_pair else network.get_decoder()
     got: dict[str, Any] = {}
-    with _until(first, got):
+    with _until(blocks(reader)[0], got):
         generate_tokens(model, batch, None, most=1)
     if batch.cross is None:
-        return got["hidden_states"], (batch.modality == VIDEO).to(got["hidden_states"].device)
+        tokens = got["hidden_states"]
+        return tokens, (batch.modality == VIDEO).to(tokens.device)
     # Mllama's layers are handed the tiles of a row one by one
     tiles = got["cross_attention_states"]
     tiles = tiles.reshape(len(batch.cross), -1, tiles.shape[-1])
@@ -67,7 +68,9 @@ def _until(layer: nn.Module, got: dict[str, Any]) -> Iterator[None]:
     """Within it a pass ends as it reaches the layer, whose arguments are then in `got`."""
 
     def stop(module: nn.Module, args: Any, kwargs: Any) -> None:
-        got.update(kwargs, **({"hidden_states": args[0]} if args else {}))
+        got.update(kwargs)
+        if args:
+            got["hidden_states"] = args[0]
         raise _ReachedError
 
     with layer.register_forward_pre_hook(stop, with_kwargs=True):

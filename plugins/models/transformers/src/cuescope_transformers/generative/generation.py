@@ -27,7 +27,8 @@ class _Steps(LogitsProcessor):
     """
 
     def __init__(self, tokens: Int[Tensor, "row step"] | None = None) -> None:
-        self.taken, self._tokens = 0, tokens
+        self.taken = 0
+        self._tokens = tokens
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """The scores, or such as leave one token a row."""
@@ -55,8 +56,9 @@ def predict_logits(
     most = max(map(len, fed)) + 1
     padding = model.tokenizer.pad_token_id
     # what follows a row's own tokens is never read
-    tokens = torch.tensor([[*row, *[padding] * (most - len(row))] for row in fed])
-    output = _generate(model, batch, fusion, most, _Steps(tokens), output_logits=True)
+    tokens = [[*row, *[padding] * (most - len(row))] for row in fed]
+    steps = _Steps(torch.tensor(tokens))
+    output = _generate(model, batch, fusion, most, steps, output_logits=True)
     return torch.stack(output.logits, dim=1).cpu()
 
 
@@ -84,7 +86,8 @@ def _generate(
 
 def _cache(network: Any) -> dict[str, Any]:
     """A cache of every key where windows slide: edits must know which tokens the keys are of."""
-    layers = set(getattr(network.config.get_text_config(), "layer_types", None) or ())
+    config = network.config.get_text_config()
+    layers = set(getattr(config, "layer_types", None) or ())
     # a sliding layer's own cache forgets keys, and the modality of those left would be unknown
     slides = SLIDING in layers and layers <= {SLIDING, "full_attention"}
     whole = slides and not network.config.is_encoder_decoder
@@ -99,8 +102,10 @@ def follow(network: Any, fusion: Fusion | None) -> Iterator[None]:
     """
     with ExitStack() as stack:
         if fusion is not None and network.config.is_encoder_decoder:
-            own = fusion.modality.new_full((len(fusion.modality), 1), TEXT)
-            stack.enter_context(use_fusion(replace(fusion, modality=own, cross=fusion.modality)))
+            prompt = fusion.modality
+            answer = prompt.new_full((len(prompt), 1), TEXT)
+            decoder = replace(fusion, modality=answer, cross=prompt)
+            stack.enter_context(use_fusion(decoder))
             stack.enter_context(_within(network.get_encoder(), fusion))
         elif fusion is not None:
             stack.enter_context(use_fusion(fusion))
@@ -116,5 +121,6 @@ def _within(module: Any, fusion: Fusion) -> Iterator[None]:
         )
         hooks.callback(entry.remove)
         # the decoder runs after it, with its own modalities
-        hooks.callback(module.register_forward_hook(lambda *_: inside.close()).remove)
+        leave = module.register_forward_hook(lambda *_: inside.close())
+        hooks.callback(leave.remove)
         yield

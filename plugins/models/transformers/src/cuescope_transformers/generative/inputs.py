@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from jaxtyping import Bool, Int, Int8
+from PIL import Image
 from torch import Tensor
 from transformers.video_utils import VideoMetadata
 
@@ -38,8 +39,8 @@ class Batch:
     @property
     def shows_video(self) -> bool:
         """Whether any token is known to be visual."""
-        sides = [self.modality, *([] if self.cross is None else [self.cross])]
-        return any(bool((side == VIDEO).any()) for side in sides)
+        visual = bool((self.modality == VIDEO).any())
+        return visual or (self.cross is not None and bool((self.cross == VIDEO).any()))
 
 
 def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
@@ -48,10 +49,9 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
     A single frame is an image, unless the processor takes videos only. Raises UserError for
     several frames where a model looks at one.
     """
-    count, processor = len(sample.frames), model.processor
-    takes_video, takes_image = (
-        getattr(processor, f"{kind}_processor", None) is not None for kind in ("video", "image")
-    )
+    count = len(sample.frames)
+    takes_image = getattr(model.processor, "image_processor", None) is not None
+    takes_video = getattr(model.processor, "video_processor", None) is not None
     if not count and model.needs_image:
         raise UserError(
             f"{model.files.title} answers nothing without an image",
@@ -75,11 +75,8 @@ def network_inputs(
 ) -> dict[str, Any]:
     """The model's inputs for samples of equally many frames; raises UserError where refused."""
     taken = arguments(model.network.forward) - {"labels"}
-    return {
-        name: _to_device(value, model)
-        for name, value in processor_outputs(model, samples, prompts).items()
-        if name in taken
-    }
+    outputs = processor_outputs(model, samples, prompts)
+    return {name: _to_device(value, model) for name, value in outputs.items() if name in taken}
 
 
 def processor_outputs(
@@ -93,15 +90,16 @@ def processor_outputs(
         raise
     except Exception as error:  # processors refuse with whatever breaks first
         count = len(samples[0].frames)
+        shown = "1 frame" if count == 1 else f"{count or 'no'} frames"
         raise UserError(
-            f"{model.files.title} cannot be shown {count or 'no'} frame{'' if count == 1 else 's'}",
+            f"{model.files.title} cannot be shown {shown}",
             got=shorten(str(error), 200) or type(error).__name__,
         ) from error
 
 
 def pixels_name(inputs: Mapping[str, Any]) -> str:
     """The name of what is given of the frames."""
-    return next(name for name in ("pixel_values_videos", "pixel_values") if name in inputs)
+    return "pixel_values_videos" if "pixel_values_videos" in inputs else "pixel_values"
 
 
 def _call_processor(model: GenerativeModel, samples: Sequence[Sample], prompts: list[str]) -> Any:
@@ -113,7 +111,7 @@ def _call_processor(model: GenerativeModel, samples: Sequence[Sample], prompts: 
     bos = tokenizer.bos_token
     # a chat template may have written the opening token already: two of them are another prompt
     options["add_special_tokens"] = not (bos and prompts[0].startswith(bos))
-    frames = [[model.ahead.take(f.key, f.load) for f in sample.frames] for sample in samples]
+    frames = [_load_frames(model, sample) for sample in samples]
     match media_of(model, samples[0]):
         case []:
             if model.kind == "paligemma":  # its processor insists on images
@@ -121,20 +119,26 @@ def _call_processor(model: GenerativeModel, samples: Sequence[Sample], prompts: 
                 return tokenizer(prompts, return_token_type_ids=True, **options)
             return model.processor(text=prompts, **options)
         case ["video"]:
+            metadata = [_metadata(video, model.options.fps) for video in frames]
             return model.processor(
                 text=prompts,
                 videos=frames,
                 do_sample_frames=False,
-                video_metadata=[_metadata(video, model.options.fps) for video in frames],
+                video_metadata=metadata,
                 **options,
             )
         case _:
             return model.processor(text=prompts, images=frames, **options)
 
 
+def _load_frames(model: GenerativeModel, sample: Sample) -> list[Image.Image]:
+    return [model.ahead.take(frame.key, frame.load) for frame in sample.frames]
+
+
 def _metadata(video: Sequence[Any], fps: float) -> VideoMetadata:
     """The frames as they are: none was left out."""
-    count, (width, height) = len(video), video[0].size
+    count = len(video)
+    width, height = video[0].size
     return VideoMetadata(
         total_num_frames=count,
         fps=fps,
@@ -148,11 +152,13 @@ def _metadata(video: Sequence[Any], fps: float) -> VideoMetadata:
 def _to_device(value: Any, model: GenerativeModel) -> Any:
     if not isinstance(value, Tensor):
         return value
-    return value.to(model.files.device, model.network.dtype if value.is_floating_point() else None)
+    dtype = model.network.dtype if value.is_floating_point() else None
+    return value.to(model.files.device, dtype)
 
 
 def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
-    tokens, config = inputs["input_ids"], model.network.config
+    tokens = inputs["input_ids"]
+    config = model.network.config
     mask = inputs.setdefault("attention_mask", torch.ones_like(tokens))
     visual = placeholders(config, model.processor)
     causal = not config.is_encoder_decoder
@@ -175,14 +181,16 @@ def placeholders(config: Any, processor: Any) -> frozenset[int]:
     # not every configuration names the token that its processor inserts
     for owner in (config, processor):
         values = {getattr(owner, name, None) for name in PLACEHOLDER_NAMES}
-        if ids := frozenset(value for value in values if isinstance(value, int)):
+        ids = frozenset(value for value in values if isinstance(value, int))
+        if ids:
             return ids
     return frozenset()
 
 
 def cross_layers(config: Any) -> frozenset[int]:
     """The layers whose keys are the visual tokens (Mllama), beside a sequence of text alone."""
-    return frozenset(getattr(config.get_text_config(), "cross_attention_layers", None) or ())
+    layers = getattr(config.get_text_config(), "cross_attention_layers", None)
+    return frozenset(layers or ())
 
 
 def modalities(
@@ -208,4 +216,5 @@ def modalities(
 
 
 def is_among(tokens: Int[Tensor, "*shape"], ids: Set[int]) -> Bool[Tensor, "*shape"]:
-    return torch.isin(tokens, torch.tensor(sorted(ids), device=tokens.device, dtype=tokens.dtype))
+    numbers = torch.tensor(sorted(ids), device=tokens.device, dtype=tokens.dtype)
+    return torch.isin(tokens, numbers)

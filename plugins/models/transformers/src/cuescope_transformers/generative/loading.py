@@ -115,8 +115,10 @@ class GenerativeModel:
     def needs_image(self) -> bool:
         """Some `generate` cannot do without pixels; a model with code of its own may not tell."""
         generate = getattr(self.files.network_class, "generate", None)
-        taken = inspect.signature(generate).parameters if generate else {}
-        return "pixel_values" in taken and taken["pixel_values"].default is inspect.Parameter.empty
+        if generate is None:
+            return False
+        pixels = inspect.signature(generate).parameters.get("pixel_values")
+        return pixels is not None and pixels.default is inspect.Parameter.empty
 
     @cached_property
     def special(self) -> frozenset[int]:
@@ -127,21 +129,25 @@ class GenerativeModel:
         ends = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id}
         # "<unk>" is marked special, and stands for a word all the same
         unknown = {tokenizer.unk_token_id} - ends
-        return frozenset((marked | set(tokenizer.all_special_ids)) - unknown)
+        marked.update(tokenizer.all_special_ids)
+        return frozenset(marked - unknown)
 
     @property
     def facts(self) -> dict[str, str]:
-        video = getattr(self.processor, "video_processor", None) is not None
-        return {**self.files.facts, "frames are shown as": "a video" if video else "images"}
+        video = getattr(self.processor, "video_processor", None)
+        shown = "images" if video is None else "a video"
+        return {**self.files.facts, "frames are shown as": shown}
 
     def fingerprint(self, *more: object) -> str:
         """Digest of weights, configuration, preprocessing, words, chat template and dtype."""
-        parts = [
-            getattr(self.processor, name, None) for name in ("image_processor", "video_processor")
-        ]
+        parts = []
+        for name in ("image_processor", "video_processor"):
+            part = getattr(self.processor, name, None)
+            if part is not None:
+                parts.append(config_content(part))
         return self.files.fingerprint(
             config_content(self.processor),
-            [config_content(part) for part in parts if part is not None],
+            parts,
             tokenizer_content(self.tokenizer),
             str(self.processor.chat_template),
             *more,
@@ -180,21 +186,26 @@ def builder_of(config: Any, source: Source) -> Any:
     for name in ("AutoModelForImageTextToText", "AutoModelForMultimodalLM"):
         if name in auto:
             return getattr(transformers, name)
-    contrastive = config.model_type in BUILDERS
+    remedy = None
+    if config.model_type in BUILDERS:
+        remedy = "It compares images with texts: use transformers in place of transformers-vlm."
     raise UserError(
         f"{OWNER}: {source.title} does not answer questions about images or videos",
         expected="an image- or video-text-to-text model",
         got=f"the architecture '{config.model_type}'",
-        remedy="It compares images with texts: use transformers in place of transformers-vlm."
-        if contrastive
-        else None,
+        remedy=remedy,
     )
 
 
 def fusion_shape(network: Any, layers: int) -> FusionShape:
     """From the configuration of the language side and the modules of one of its blocks."""
     config = network.config.get_text_config()
-    heads, dim = config.num_attention_heads, config.hidden_size
+    heads = config.num_attention_heads
+    dim = config.hidden_size
+    weights = 0  # of the linear maps beside attention
+    for name, module in blocks(network.get_decoder())[0].named_modules():
+        if isinstance(module, nn.Linear) and "attn" not in name and "attention" not in name:
+            weights += module.weight.numel()
     return FusionShape(
         layers=layers,
         heads=heads,
@@ -202,12 +213,7 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
         # some models' heads are wider than their share
         head_dim=getattr(config, "head_dim", None) or dim // heads,
         dim=dim,
-        # weights of the linear maps beside attention
-        mlp_multiplications=sum(
-            module.weight.numel()
-            for name, module in blocks(network.get_decoder())[0].named_modules()
-            if isinstance(module, nn.Linear) and "attn" not in name and "attention" not in name
-        ),
+        mlp_multiplications=weights,
     )
 
 

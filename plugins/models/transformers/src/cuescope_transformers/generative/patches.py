@@ -52,20 +52,21 @@ def canvas(
     model: GenerativeModel, frames: Sequence[Frame]
 ) -> list[UInt8[np.ndarray, "height width 3"]]:
     """The pixels that the encoder sees of each frame, shown as an image."""
-    encoder, processor = _encoder_of(model), model.processor.image_processor
-    shown = [
-        encoder.pixels(model, processor_outputs(model, *_without_words(model, frame)))
-        for frame in frames
-    ]
-    return [as_image(pixels, processor) for pixels in shown]
+    encoder = _encoder_of(model)
+    images = []
+    for frame in frames:
+        inputs = processor_outputs(model, *_without_words(model, frame))
+        pixels = encoder.pixels(model, inputs)
+        images.append(as_image(pixels, model.processor.image_processor))
+    return images
 
 
 def patch_features(
     model: GenerativeModel, frames: Sequence[Frame], layer: int
 ) -> list[Float[np.ndarray, "row col dim"]]:
     """Tokens after a layer; raises UserError for one that is not there."""
-    encoder, base = _encoder_of(model), model.network.base_model
-    layers = encoder.layers(base)
+    encoder = _encoder_of(model)
+    layers = encoder.layers(model.network.base_model)
     if not -len(layers) <= layer < len(layers):
         raise UserError(
             f"{model.files.title} has no image layer {layer}",
@@ -78,17 +79,20 @@ def patch_features(
 def _tokens(
     model: GenerativeModel, encoder: ImageEncoder, layer: nn.Module, frame: Frame
 ) -> Float[np.ndarray, "row col dim"]:
-    base, inputs = model.network.base_model, network_inputs(model, *_without_words(model, frame))
+    base = model.network.base_model
+    inputs = network_inputs(model, *_without_words(model, frame))
     outputs: list[Tensor] = []
     with quiet(), hook_output(layer, outputs.append):
         encoder.run(base, inputs)
-    return np.asarray(encoder.on_grid(base, inputs, outputs[0]).float().cpu().numpy())
+    tokens = encoder.on_grid(base, inputs, outputs[0])
+    return np.asarray(tokens.float().cpu().numpy())
 
 
 def _without_words(model: GenerativeModel, frame: Frame) -> tuple[list[Sample], list[str]]:
     """A frame with no words, as `network_inputs` takes it."""
     sample = Sample(key=frame.key, frames=(frame,))
-    prompt = render_prompt(model.processor, model.kind, "", media_of(model, sample))
+    media = media_of(model, sample)
+    prompt = render_prompt(model.processor, model.kind, "", media)
     return [sample], [prompt]
 
 
@@ -103,8 +107,8 @@ def _encoder_of(model: GenerativeModel) -> ImageEncoder:
 
 
 def _image_features(base: Any, inputs: Inputs) -> object:
-    taken = arguments(base.get_image_features)
-    return base.get_image_features(**{name: inputs[name] for name in taken if name in inputs})
+    names = arguments(base.get_image_features) & inputs.keys()
+    return base.get_image_features(**{name: inputs[name] for name in names})
 
 
 # --------------------------------------------- an image tower and a projector: LLaVA, PaliGemma
@@ -112,7 +116,8 @@ def _image_features(base: Any, inputs: Inputs) -> object:
 
 def _whole_image(model: GenerativeModel, inputs: Inputs) -> Tensor:
     values = inputs["pixel_values"]
-    return torch.as_tensor(values.reshape(-1, *values.shape[-3:])[0].permute(1, 2, 0))
+    first = values.reshape(-1, *values.shape[-3:])[0]
+    return torch.as_tensor(first.permute(1, 2, 0))
 
 
 def _tower_layers(base: Any) -> list[nn.Module]:
@@ -123,7 +128,9 @@ def _tower_layers(base: Any) -> list[nn.Module]:
 def _tower_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
     """The patches of the first image, which end its tokens."""
     patch = base.config.vision_config.patch_size
-    rows, cols = (side // patch for side in inputs["pixel_values"].shape[-2:])
+    height, width = inputs["pixel_values"].shape[-2:]
+    rows = height // patch
+    cols = width // patch
     return tokens[0, -rows * cols :].view(rows, cols, -1)
 
 
@@ -133,14 +140,14 @@ def _tower_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
 def _unpack_pixels(model: GenerativeModel, inputs: Inputs) -> Tensor:
     """Each patch is its colours, some frames of each, and rows and columns of pixels."""
     processor = model.processor.image_processor
-    size, merge = processor.patch_size, processor.merge_size
+    size = processor.patch_size
+    merge = processor.merge_size
     _, rows, cols = inputs["image_grid_thw"][0].tolist()
     blocks = (rows // merge, cols // merge, merge, merge)
     # the first of the frames that a patch spans: a single image is there twice
     patches = inputs["pixel_values"].view(*blocks, 3, -1, size, size)[:, :, :, :, :, 0]
-    return torch.as_tensor(
-        patches.permute(0, 2, 5, 1, 3, 6, 4).reshape(rows * size, cols * size, 3)
-    )
+    pixels = patches.permute(0, 2, 5, 1, 3, 6, 4).reshape(rows * size, cols * size, 3)
+    return torch.as_tensor(pixels)
 
 
 def _packed_layers(base: Any) -> list[nn.Module]:
@@ -151,9 +158,10 @@ def _packed_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
     """Merged tokens, or the patches of each side by side."""
     from transformers.vision_utils import get_vision_window_index
 
-    visual, grid = base.visual, inputs["image_grid_thw"]
+    visual = base.visual
+    grid = inputs["image_grid_thw"]
     merge = visual.spatial_merge_size
-    rows, cols = (int(side) // merge for side in grid[0, 1:])
+    _, rows, cols = (grid[0] // merge).tolist()
     merged = tokens.reshape(rows * cols, -1)
     if hasattr(visual, "window_size"):
         # Qwen2.5-VL sorts its tokens by window before the first block; this is the way back
@@ -174,8 +182,9 @@ def _tiles(config: Any, inputs: Inputs) -> tuple[int, int]:
 
 def _join_tiles(model: GenerativeModel, inputs: Inputs) -> Tensor:
     rows, cols = _tiles(model.files.config, inputs)
-    values = inputs["pixel_values"][0, 0, : rows * cols].unflatten(0, (rows, cols))
-    return torch.as_tensor(values.permute(0, 3, 1, 4, 2).flatten(0, 1).flatten(1, 2))
+    values = inputs["pixel_values"][0, 0, : rows * cols]
+    tiles = values.unflatten(0, (rows, cols))
+    return torch.as_tensor(tiles.permute(0, 3, 1, 4, 2).flatten(0, 1).flatten(1, 2))
 
 
 def _tiled_layers(base: Any) -> list[nn.Module]:
@@ -192,11 +201,13 @@ def _run_tiled(base: Any, inputs: Inputs) -> object:
 
 def _tiled_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
     """A tile is a class token, its patches and perhaps padding."""
-    (rows, cols), values = _tiles(base.config, inputs), inputs["pixel_values"]
+    rows, cols = _tiles(base.config, inputs)
+    values = inputs["pixel_values"]
     side = values.shape[-1] // base.config.vision_config.patch_size
-    of_tile = tokens.reshape(values.shape[2], -1, tokens.shape[-1])
-    patches = of_tile[: rows * cols, 1 : 1 + side**2].reshape(rows, cols, side, side, -1)
-    return patches.transpose(1, 2).flatten(0, 1).flatten(1, 2)
+    by_tile = tokens.reshape(values.shape[2], -1, tokens.shape[-1])
+    patches = by_tile[: rows * cols, 1 : 1 + side**2]
+    tiles = patches.reshape(rows, cols, side, side, -1).transpose(1, 2)
+    return tiles.flatten(0, 1).flatten(1, 2)
 
 
 TOWER = ImageEncoder(_whole_image, _tower_layers, _image_features, _tower_grid)

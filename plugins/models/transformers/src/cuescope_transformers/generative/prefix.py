@@ -48,15 +48,15 @@ class Prefix:
     def batch(self, model: GenerativeModel, tails: Sequence[Tokens]) -> Batch:
         """A row for each tail, padded between the two: the prefix is the same for all."""
         longest = max(map(len, tails))
-        padding = [longest - len(tail) for tail in tails]
         pad = model.tokenizer.pad_token_id
-        rows = [
-            [*self.tokens, *[pad] * most, *tail] for most, tail in zip(padding, tails, strict=True)
-        ]
-        tokens = torch.tensor(rows, device=model.files.device)
+        start = len(self.tokens)
+        tokens = torch.full((len(tails), start + longest), pad, device=model.files.device)
+        tokens[:, :start] = torch.tensor(self.tokens)
         seen = torch.ones_like(tokens)
-        for row, most in zip(seen, padding, strict=True):
-            row[len(self.tokens) :][:most] = 0
+        for number, tail in enumerate(tails):
+            end = start + longest - len(tail)
+            tokens[number, end:] = torch.tensor(tail)
+            seen[number, start:end] = 0
         cache = deepcopy(self.cache)  # `generate` goes on with it
         cache.batch_repeat_interleave(len(tails))
         inputs = {"input_ids": tokens, "attention_mask": seen, "past_key_values": cache}
@@ -69,7 +69,9 @@ def split_prompt(model: GenerativeModel, prompt: str) -> tuple[Tokens, Tokens]:
     special = not (bos and prompt.startswith(bos))
     tokens = tuple(model.tokenizer(prompt, add_special_tokens=special)["input_ids"])
     visual = placeholders(model.network.config, model.processor)
-    end = max((at + 1 for at, token in enumerate(tokens) if token in visual), default=0)
+    end = len(tokens)
+    while end and tokens[end - 1] not in visual:
+        end -= 1
     return tokens[:end], tokens[end:]
 
 
@@ -87,13 +89,12 @@ def read_prefix(model: GenerativeModel, sample: Sample, prompt: str) -> Prefix |
     if not tail or tokens[end:] != tail or tokens[end - 1] not in model.special | visual:
         return None
     shape = inputs["input_ids"].shape
-    own = {
-        name: value[:, :end] if value.shape[:2] == shape else value
-        for name, value in inputs.items()
-    }
+    for name, value in inputs.items():
+        if value.shape[:2] == shape:
+            inputs[name] = value[:, :end]
     cache = DynamicCache()
     with quiet():  # by `generate`, which sets the positions for what follows
         model.network.generate(
-            **own, past_key_values=cache, use_cache=True, do_sample=False, max_new_tokens=1
+            **inputs, past_key_values=cache, use_cache=True, do_sample=False, max_new_tokens=1
         )
     return Prefix(tokens[:end], cache)

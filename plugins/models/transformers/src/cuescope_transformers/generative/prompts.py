@@ -27,7 +27,8 @@ def user_words(sample: Sample, options: VLMOptions) -> str:
 
     Raises UserError for more choices than there are letters to list them with.
     """
-    words = options.prompt.replace("{question}", sample.question or options.question).strip()
+    question = sample.question or options.question
+    words = options.prompt.replace("{question}", question).strip()
     if options.scoring != "letters" or not sample.choices:
         return words
     if len(sample.choices) > len(ascii_uppercase):
@@ -37,8 +38,10 @@ def user_words(sample: Sample, options: VLMOptions) -> str:
             got=str(len(sample.choices)),
             remedy="Use -M scoring=likelihood.",
         )
-    lines = [f"({letter}) {choice}" for letter, choice in with_letters(sample.choices)]
-    return "\n".join([*([words] if words else []), *lines, "Answer with the letter."])
+    lines = [words] if words else []
+    lines.extend(f"({letter}) {choice}" for letter, choice in with_letters(sample.choices))
+    lines.append("Answer with the letter.")
+    return "\n".join(lines)
 
 
 def with_letters(choices: Sequence[str]) -> list[tuple[str, str]]:
@@ -56,9 +59,10 @@ def render_prompt(processor: Any, kind: str, words: str, media: Sequence[Medium]
             parts.append({"type": "text", "text": words})
         chat = [{"role": "user", "content": parts}]
         return str(processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False))
-    tokens = "".join(str(getattr(processor, f"{medium}_token", "")) for medium in media)
     pattern, _ = PLAIN_OF.get(kind, (PLAIN, " "))
-    return pattern.replace("{media}", tokens).replace("{words}", words).strip()
+    tokens = [str(getattr(processor, f"{medium}_token", "")) for medium in media]
+    prompt = pattern.replace("{media}", "".join(tokens))
+    return prompt.replace("{words}", words).strip()
 
 
 def gap_before_answer(prompt: str, kind: str, chat: bool, special: Sequence[str]) -> str:
@@ -66,8 +70,9 @@ def gap_before_answer(prompt: str, kind: str, chat: bool, special: Sequence[str]
     if not chat and kind in PLAIN_OF:
         return PLAIN_OF[kind][1]
     # "assistant\n" and "<|im_start|>" end a word already; a space would make another token
-    ended = not prompt or prompt[-1].isspace() or prompt.endswith(tuple(special))
-    return "" if ended else " "
+    if not prompt or prompt[-1].isspace() or prompt.endswith(tuple(special)):
+        return ""
+    return " "
 
 
 def answer_tokens(tokenizer: Any, prompt: str, gap: str, answer: str) -> Tokens:
@@ -77,9 +82,11 @@ def answer_tokens(tokenizer: Any, prompt: str, gap: str, answer: str) -> Tokens:
     where the two would melt into each other.
     """
     # SentencePiece melts a space into the word after it, byte-level pairs may melt both sides
-    head, whole = (_ids(tokenizer, text) for text in (prompt, prompt + gap + answer))
-    if whole[: len(head)] == head and len(whole) > len(head):
-        return tuple(whole[len(head) :])
+    head = _ids(tokenizer, prompt)
+    whole = _ids(tokenizer, prompt + gap + answer)
+    tail = whole[len(head) :]
+    if tail and whole == head + tail:
+        return tuple(tail)
     return tuple(_ids(tokenizer, answer))
 
 

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 
-from cuescope_sdk import Response, Trial, UserError
+from cuescope_sdk import Output, Response, Trial, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, AverageTokens
 from cuescope_transformers.generative.batches import (
     Row,
@@ -51,13 +51,21 @@ def _respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     rows = rows_of(model, trials)
     # where some are edited, both sides of a contrast take the same way
     reuse = model.options.reuse_prefix and not any(trial.edit for trial in trials)
-    logits = _logits(model, [row for row in rows if "logits" in row.trial.outputs], reuse)
-    texts = _texts(model, [row for row in rows if "text" in row.trial.outputs], reuse)
-    embedded = embeddings(model, [row for row in rows if "embedding" in row.trial.outputs])
-    return [
-        Response(logits=logits.get(i), text=texts.get(i), embedding=embedded.get(i))
-        for i in range(len(trials))
-    ]
+    logits = _logits(model, _rows_with("logits", rows), reuse)
+    texts = _texts(model, _rows_with("text", rows), reuse)
+    vectors = embeddings(model, _rows_with("embedding", rows))
+    responses = []
+    for index in range(len(trials)):
+        response = Response(
+            logits=logits.get(index), text=texts.get(index), embedding=vectors.get(index)
+        )
+        responses.append(response)
+    return responses
+
+
+def _rows_with(output: Output, rows: Sequence[Row]) -> list[Row]:
+    """The rows whose trials want an output."""
+    return [row for row in rows if output in row.trial.outputs]
 
 
 def _texts(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int, str]:
@@ -67,27 +75,29 @@ def _texts(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int
         fusion = fusion_of(model, batch, part[0].trial)
         tokens = generate_tokens(model, batch, fusion, model.options.max_new_tokens)
         words = model.tokenizer.batch_decode(tokens, skip_special_tokens=True)
-        texts.update({row.index: text.strip() for row, text in zip(part, words, strict=True)})
+        for row, text in zip(part, words, strict=True):
+            texts[row.index] = text.strip()
     return texts
 
 
 def _logits(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int, np.ndarray]:
     """Log-probabilities of the choices of each row, by its index."""
     answers = {row.index: answers_of(model, row) for row in rows}
-    # every choice is filled in below, by one row or another
-    logits = {index: np.zeros(len(of_row), dtype=np.float32) for index, of_row in answers.items()}
-    feeding = [
-        replace(row, fed=fed, choices=tuple(choices))
-        for row in rows
-        for fed, choices in rows_to_feed(answers[row.index]).items()
-    ]
+    logits: dict[int, np.ndarray] = {}
+    feeding = []
+    for row in rows:
+        tokens = answers[row.index]
+        # every choice is filled in below, by one row or another
+        logits[row.index] = np.zeros(len(tokens), dtype=np.float32)
+        for fed, choices in rows_to_feed(tokens).items():
+            feeding.append(replace(row, fed=fed, choices=tuple(choices)))
     for part, batch in batches(model, feeding, reuse=reuse):
         fusion = fusion_of(model, batch, part[0].trial)
         steps = predict_logits(model, batch, fusion, [row.fed for row in part])
-        for row, of_row in zip(part, steps, strict=True):
+        for row, predicted in zip(part, steps, strict=True):
             for choice in row.choices:
                 answer = answers[row.index][choice]
-                logits[row.index][choice] = log_probability(answer, of_row)
+                logits[row.index][choice] = log_probability(answer, predicted)
     return logits
 
 
@@ -96,10 +106,10 @@ def answers_of(model: GenerativeModel, row: Row) -> list[Tokens]:
     choices: Sequence[str] = row.trial.sample.choices
     if model.options.scoring == "letters":
         choices = [letter for letter, _ in with_letters(choices)]
-    tokenizer, config = model.tokenizer, model.network.generation_config
+    tokenizer = model.tokenizer
     # a decoder's answer is a sequence of its own, after the token that opens each (BART, Florence)
     if model.network.config.is_encoder_decoder:
-        first = config.forced_bos_token_id
+        first = model.network.generation_config.forced_bos_token_id
         start = () if first is None else (first,)
         return [(*start, *answer_tokens(tokenizer, "", "", choice)) for choice in choices]
     chat = bool(getattr(model.processor, "chat_template", None))
@@ -113,10 +123,11 @@ def rows_to_feed(answers: Sequence[Tokens]) -> dict[Tokens, list[int]]:
     The last token of an answer is only predicted, never fed, and a row also serves what it begins
     with: answers of one token share the row () or any other.
     """
-    # longest first, so that a shorter answer finds the row that begins with it
     rows: dict[Tokens, list[int]] = {}
-    for index in sorted(range(len(answers)), key=lambda index: -len(answers[index])):
+    order = sorted(range(len(answers)), key=lambda index: -len(answers[index]))
+    for index in order:
         fed = answers[index][:-1]
+        # longest first, so that a shorter answer finds the row that begins with it
         row = next((row for row in rows if row[: len(fed)] == fed), fed)
         rows.setdefault(row, []).append(index)
     return rows
@@ -126,7 +137,8 @@ def log_probability(answer: Tokens, predicted: Float[Tensor, "step vocabulary"])
     """Sum over the answer's tokens of their log-probability; `predicted` are raw logits."""
     # in float32: sums of half-precision logarithms would order close answers by chance
     steps = predicted[: len(answer)].float().log_softmax(-1)
-    return float(steps[torch.arange(len(answer)), torch.tensor(answer)].sum())
+    chosen = steps[torch.arange(len(answer)), torch.tensor(answer)]
+    return float(chosen.sum())
 
 
 # ---------------------------------------------------------------------------- of the fusion layers
@@ -150,9 +162,9 @@ def modalities(
         require_visual_tokens(model, batch, part[0].trial)
         axes = query_and_key(model, batch, layer)
         for at, row in enumerate(part):
-            of_row = [axis.modality[at][axis.real[at]] for axis in axes]
-            by_trial[row.index] = torch.cat(of_row).cpu().numpy()
-    return [by_trial[index] for index in range(len(trials))]
+            tokens = [axis.modality[at][axis.real[at]] for axis in axes]
+            by_trial[row.index] = torch.cat(tokens).cpu().numpy()
+    return [by_trial[index] for index in sorted(by_trial)]
 
 
 def attention(
@@ -175,9 +187,9 @@ def attention(
         weights = _watch_attention(model, batch, part[0].trial, layer)
         queries, keys = query_and_key(model, batch, layer)
         for at, row in enumerate(part):
-            of_row = weights[at][:, queries.real[at]][:, :, keys.real[at]]
-            by_trial[row.index] = of_row.float().cpu().numpy()
-    return [by_trial[index] for index in range(len(trials))]
+            between = weights[at][:, queries.real[at]][:, :, keys.real[at]]
+            by_trial[row.index] = between.float().cpu().numpy()
+    return [by_trial[index] for index in sorted(by_trial)]
 
 
 def _watch_attention(
@@ -185,9 +197,12 @@ def _watch_attention(
 ) -> Float[Tensor, "row head query key"]:
     """What one layer's attention is while the prompt is read."""
     passes: list[Tensor] = []
-    fusion = fusion_of(
-        model, batch, trial, lambda at, weights: passes.append(weights) if at == layer else None
-    )
+
+    def watch(number: int, weights: Tensor) -> None:
+        if number == layer:
+            passes.append(weights)
+
+    fusion = fusion_of(model, batch, trial, watch)
     generate_tokens(model, batch, fusion, most=1)
     if not passes:
         raise UserError(
@@ -214,13 +229,12 @@ def query_and_key(model: GenerativeModel, batch: Batch, layer: int) -> tuple[Axi
     The keys of a decoder's layer are the encoder's tokens, to which its first token attends.
     """
     # layers are numbered as the library runs them: an encoder's first, then its decoder's
+    network = model.network
     mask = batch.inputs["attention_mask"].bool()
     prompt = Axis(batch.modality, mask)
-    if layer in cross_layers(model.network.config) and batch.cross is not None:
+    if layer in cross_layers(network.config) and batch.cross is not None:
         return prompt, Axis(batch.cross, batch.cross != OTHER)
-    if model.network.config.is_encoder_decoder and layer >= len(
-        blocks(model.network.get_encoder())
-    ):
-        first = Axis(torch.full_like(batch.modality[:, :1], TEXT), torch.ones_like(mask[:, :1]))
-        return first, prompt
-    return prompt, prompt
+    if not network.config.is_encoder_decoder or layer < len(blocks(network.get_encoder())):
+        return prompt, prompt
+    first = Axis(torch.full_like(batch.modality[:, :1], TEXT), torch.ones_like(mask[:, :1]))
+    return first, prompt

@@ -31,9 +31,11 @@ class TransformersWriter(Plugin, LazyWeights):
     def generate(self, prompts: Sequence[str]) -> list[str]:
         from cuescope_transformers.writing.network import write
 
-        options, texts = self.options, self._memory.get(prompts)
+        options = self.options
+        texts = self._memory.get(prompts)
+        missing = set(prompts) - texts.keys()
         # shortest first, so that prompts of a batch need little padding
-        new = sorted(set(prompts) - texts.keys(), key=lambda prompt: (len(prompt), prompt))
+        new = sorted(missing, key=lambda prompt: (len(prompt), prompt))
         size = options.batch_size if new and self._model.takes_padding else 1
         with self.context.progress("writing", len(new)) as advance:
             for start in range(0, len(new), size):

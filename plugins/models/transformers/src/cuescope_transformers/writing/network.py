@@ -26,7 +26,8 @@ class WriterModel:
     @property
     def takes_padding(self) -> bool:
         """Whether prompts of different lengths may go together: positions do not count padding."""
-        return "position_ids" in inspect.signature(self.files.network.forward).parameters
+        signature = inspect.signature(self.files.network.forward)
+        return "position_ids" in signature.parameters
 
     @property
     def facts(self) -> dict[str, str]:
@@ -35,8 +36,8 @@ class WriterModel:
 
     def fingerprint(self, *more: object) -> str:
         """Digest of weights, configuration, words, chat template, dtype and whatever is added."""
-        words, template = tokenizer_content(self.tokenizer), str(self.tokenizer.chat_template)
-        return self.files.fingerprint(words, template, *more)
+        words = tokenizer_content(self.tokenizer)
+        return self.files.fingerprint(words, str(self.tokenizer.chat_template), *more)
 
 
 def find_writer(options: WriterOptions, context: Context) -> WriterModel:
@@ -53,8 +54,8 @@ def find_writer(options: WriterOptions, context: Context) -> WriterModel:
 def builder_of(config: Any, source: Source) -> Any:
     """The Auto class; raises UserError for an architecture that does not continue texts."""
     auto = getattr(config, "auto_map", None) or {}
-    known = transformers.MODEL_FOR_CAUSAL_LM_MAPPING
-    if type(config) in known or "AutoModelForCausalLM" in auto:
+    stock = type(config) in transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+    if stock or "AutoModelForCausalLM" in auto:
         return transformers.AutoModelForCausalLM
     raise UserError(
         f"{OWNER}: {source.title} does not continue texts",
@@ -85,7 +86,8 @@ def write(model: WriterModel, prompts: Sequence[str], system: str, most: int) ->
         )
     # padding is at the left: all prompts end together
     new = tokens[:, inputs["input_ids"].shape[1] :]
-    return [text.strip() for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
+    answers = tokenizer.batch_decode(new, skip_special_tokens=True)
+    return [answer.strip() for answer in answers]
 
 
 def render_prompt(tokenizer: Any, prompt: str, system: str) -> str:
@@ -95,8 +97,9 @@ def render_prompt(tokenizer: Any, prompt: str, system: str) -> str:
     """
     if not tokenizer.chat_template:
         return f"{system}\n\n{prompt}" if system else prompt
-    chat = [{"role": "system", "content": system}] if system else []
-    chat.append({"role": "user", "content": prompt})
+    chat = [{"role": "user", "content": prompt}]
+    if system:
+        chat.insert(0, {"role": "system", "content": system})
     try:
         text = tokenizer.apply_chat_template(
             chat, add_generation_prompt=True, tokenize=False, enable_thinking=False

@@ -32,11 +32,12 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
         )
     frames, rows, cols = edit.shape
     count = len(trial.sample.frames)
-    if frames != count or not rows * cols:
+    empty = not rows * cols
+    if frames != count or empty:
         raise UserError(
             f"hide-tokens on sample '{trial.sample.key}'",
             expected=f"a mask for each of {count} frames",
-            got=f"{frames}" if rows * cols else f"masks of {rows} x {cols}",
+            got=f"masks of {rows} x {cols}" if empty else f"{frames}",
         )
 
 
@@ -47,8 +48,9 @@ def hide(model: GenerativeModel, trials: Sequence[Trial], prompts: Sequence[str]
         if isinstance(trial.edit, HideTokens):
             require_hiding(model, trial, trial.edit)
             masked.append((trial.sample, trial.edit.mask))
-    inputs = network_inputs(model, [grey_out(*pair) for pair in masked], prompts)
-    if not masked[0][0].frames:
+    samples = [grey_out(sample, mask) for sample, mask in masked]
+    inputs = network_inputs(model, samples, prompts)
+    if not samples[0].frames:
         return with_modalities(model, inputs)
     mark_hidden(model, inputs, masked, prompts)
     return HIDING[model.kind](model, inputs)

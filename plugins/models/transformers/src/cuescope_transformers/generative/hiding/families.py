@@ -39,7 +39,9 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     In a model of tiles the mask hides in the tiles and in the whole image; the tokens that end
     lines see nothing, and stay.
     """
-    base, medium, name = model.network.base_model, medium_of(inputs), pixels_name(inputs)
+    base = model.network.base_model
+    medium = medium_of(inputs)
+    name = pixels_name(inputs)
     tower = _require_tower(model, base.vision_tower)
     pooling = getattr(base, "vision_resampler", None) if medium == "video" else None
     merge = _patches_a_side(base.config, medium)
@@ -48,14 +50,15 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
         patch = base.config.vision_config.patch_size
         inputs = {**inputs, name: spread_nan(inputs[name], patch * merge)}
     features_of = getattr(base, f"get_{medium}_features")
-    given = {key: inputs[key] for key in arguments(features_of) if key in inputs}
+    names = arguments(features_of) & inputs.keys()
     reader = pooling or base.multi_modal_projector
     with (
         nan_apart(tower.embeddings.patch_embedding),
         without_nan(tower.encoder) as entered,
         hook_input(reader, lambda tokens: _put_back_patches(tokens, entered[-1])),
     ):
-        features = features_of(**given, return_dict=True).pooler_output
+        output = features_of(**{key: inputs[key] for key in names}, return_dict=True)
+    features = output.pooler_output
     # NaN went through the projector: the tokens that read a hidden patch are those that are NaN
     rows = torch.cat([part.reshape(-1, part.shape[-1]) for part in features])
     visible = ~rows.isnan().any(dim=1)
@@ -67,8 +70,9 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
 def _put_back_patches(tokens: Tensor, visible: Tensor) -> Tensor:
     """Tokens of the encoder, perhaps without its class token, at their places."""
     # the library drops CLIP's class token before it projects, and SigLIP has none
-    first = max(1, int(visible.sum(dim=1).max())) - tokens.shape[1]
-    return put_back(tokens, visible[:, first:])
+    most = max(1, int(visible.sum(dim=1).max()))
+    class_tokens = most - tokens.shape[1]
+    return put_back(tokens, visible[:, class_tokens:])
 
 
 def _patches_a_side(config: Any, medium: str) -> int:
@@ -101,16 +105,20 @@ def without_packed(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
 
     The others keep their rotary positions, their windows and their frames.
     """
-    visual, medium = model.network.base_model.visual, medium_of(inputs)
-    pixels, grid = inputs[pixels_name(inputs)], inputs[f"{medium}_grid_thw"]
+    visual = model.network.base_model.visual
+    medium = medium_of(inputs)
+    pixels = inputs[pixels_name(inputs)]
+    grid = inputs[f"{medium}_grid_thw"]
     # four patches become one token: if any of them is hidden, the token goes
     merged = visual.spatial_merge_size**2
-    visible = ~pixels.isnan().any(dim=1).view(-1, merged).any(dim=1)
+    hidden = pixels.isnan().any(dim=1).view(-1, merged)
+    visible = ~hidden.any(dim=1)
     features: tuple[Tensor, ...] = ()
     if bool(visible.any()):
         patches = pixels[visible.repeat_interleave(merged)]
         layout = _layout(visual, grid, visible)
-        features = (visual(patches, grid_thw=grid, **layout).pooler_output,)
+        output = visual(patches, grid_thw=grid, **layout)
+        features = (output.pooler_output,)
     return without_placeholders(model, inputs, medium, visible, features)
 
 
@@ -136,8 +144,9 @@ def _layout(
         order = order.to(visible.device)
         # window_index[i] is the token that comes i-th: in that order, counted among those left
         number = visible.cumsum(dim=0) - 1
-        layout["window_index"] = number[order[visible[order]]]
-        layout["cu_window_seqlens"] = _bounds(bounds, visible[order].repeat_interleave(size**2))
+        in_order = visible[order]
+        layout["window_index"] = number[order[in_order]]
+        layout["cu_window_seqlens"] = _bounds(bounds, in_order.repeat_interleave(size**2))
     return layout
 
 
@@ -147,7 +156,8 @@ def _bounds(
     """The bounds of segments of which only the patches that are `visible` are left."""
     # a segment of which nothing is left has no bound of its own
     before = pad(visible.cumsum(dim=0), (1, 0))[bounds.long()]
-    return before[pad(before.diff() > 0, (1, 0), value=True)].to(bounds.dtype)
+    grows = pad(before.diff() > 0, (1, 0), value=True)
+    return before[grows].to(bounds.dtype)
 
 
 # -------------------------------------------------------------- cross-attention to tiles: Mllama
@@ -159,12 +169,14 @@ def without_keys(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     The class token of each tile stays, and so does what pads the tiles.
     """
     base = model.network.base_model
-    visible = visible_keys(inputs[pixels_name(inputs)], base.config.vision_config.patch_size)
+    patch = base.config.vision_config.patch_size
+    visible = visible_keys(inputs[pixels_name(inputs)], patch)
     batch = with_modalities(model, inputs)
     if batch.cross is None:
         raise ValueError("Mllama's processor made no cross_attention_mask")
     order = visible_first(visible)
-    cross = batch.cross.gather(1, order).masked_fill(~visible.gather(1, order), OTHER)
+    hidden = ~visible.gather(1, order)
+    cross = batch.cross.gather(1, order).masked_fill(hidden, OTHER)
     return replace(batch, cross=cross, around=lambda: _without(base, visible))
 
 
@@ -173,9 +185,10 @@ def visible_keys(pixels: Tensor, patch: int) -> Bool[Tensor, "row key"]:
 
     A patch with a NaN is not visible.
     """
-    rows, cols = (side // patch for side in pixels.shape[-2:])
-    hidden = cells_with_nan(pixels, patch)[..., :rows, :cols].flatten(-2)
-    return ~pad(hidden, (1, 0), value=False).flatten(1)
+    height, width = pixels.shape[-2:]
+    cells = cells_with_nan(pixels, patch)[..., : height // patch, : width // patch]
+    hidden = pad(cells.flatten(-2), (1, 0), value=False)
+    return ~hidden.flatten(1)
 
 
 @contextmanager
@@ -186,7 +199,8 @@ def _without(base: Any, visible: Bool[Tensor, "row key"]) -> Iterator[None]:
         stack.enter_context(nan_apart(vision.patch_embedding))
         for encoder in (vision.transformer, vision.global_transformer):
             entered = stack.enter_context(without_nan(encoder))
-            stack.callback(encoder.register_forward_hook(_put_back_layers(entered)).remove)
+            leave = encoder.register_forward_hook(_put_back_layers(entered))
+            stack.callback(leave.remove)
         cross = _cross_visible(visible)
         hook = base.language_model.register_forward_pre_hook(cross, with_kwargs=True)
         stack.callback(hook.remove)
@@ -196,12 +210,13 @@ def _without(base: Any, visible: Bool[Tensor, "row key"]) -> Iterator[None]:
 def _put_back_layers(entered: list[Tensor]) -> Any:
     """A hook that puts the tokens of each layer back at their places."""
 
-    def put_back_each(module: nn.Module, args: Any, output: Any) -> Any:
+    def put_back_layers(module: nn.Module, args: Any, output: Any) -> Any:
         visible = entered[-1]
+        last = put_back(output.last_hidden_state, visible)
         states = tuple(put_back(state, visible) for state in output.hidden_states)
-        return type(output)(put_back(output.last_hidden_state, visible), states)
+        return type(output)(last, states)
 
-    return put_back_each
+    return put_back_layers
 
 
 def _cross_visible(visible: Bool[Tensor, "row key"]) -> Any:
@@ -210,12 +225,14 @@ def _cross_visible(visible: Bool[Tensor, "row key"]) -> Any:
     fills = ~visible.gather(1, order)[:, None, None]
 
     def cross(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        mask, states = kwargs["cross_attention_mask"], kwargs["cross_attention_states"]
+        mask = kwargs["cross_attention_mask"]
+        states = kwargs["cross_attention_states"]
         if mask is not None:
             index = order[:, None, None].expand(-1, -1, mask.shape[2], -1)
             mask = mask.gather(3, index).masked_fill(fills, torch.finfo(mask.dtype).min)
         if states is not None:
-            states = gather_visible(states.reshape(len(visible), -1, states.shape[-1]), visible)
+            rows = states.reshape(len(visible), -1, states.shape[-1])
+            states = gather_visible(rows, visible)
         return args, {**kwargs, "cross_attention_mask": mask, "cross_attention_states": states}
 
     return cross

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 from torch.nn.functional import max_pool2d
@@ -12,7 +13,8 @@ from cuescope_sdk import Frame, Sample
 from cuescope_transformers.generative.inputs import network_inputs, pixels_name
 from cuescope_transformers.generative.loading import GenerativeModel
 
-GREY, WHITE = 128, 255
+GREY = 128
+WHITE = 255
 DIM = 85  # where a quarter is masked both drawings are equal: 255 x 1/4 = 85 x 3/4
 Masks = Bool[np.ndarray, "frame row col"]
 Pixels = UInt8[np.ndarray, "height width 3"]
@@ -34,14 +36,13 @@ def mark_hidden(
     # no processor tells where a pixel goes, so its own work on two drawings is compared instead:
     # normalising keeps their order, whatever it does to their values
     name = pixels_name(inputs)
-    drawings: tuple[Draw, Draw] = (
-        lambda pixels, share: np.rint(WHITE * share)[..., None],
-        lambda pixels, share: np.rint(DIM * (1 - share))[..., None],
-    )
-    bright, dim = (
-        network_inputs(model, [redraw(*pair, draw) for pair in masked], prompts)[name]
-        for draw in drawings
-    )
+
+    def process(draw: Draw) -> Tensor:
+        samples = [redraw(sample, masks, draw) for sample, masks in masked]
+        return torch.as_tensor(network_inputs(model, samples, prompts)[name])
+
+    bright = process(lambda pixels, share: np.rint(WHITE * share)[..., None])
+    dim = process(lambda pixels, share: np.rint(DIM * (1 - share))[..., None])
     inputs[name] = inputs[name].masked_fill(bright > dim, float("nan"))
 
 
@@ -56,13 +57,15 @@ def redraw(sample: Sample, masks: Masks, draw: Draw) -> Sample:
     for frame, mask in zip(sample.frames, masks, strict=True):
         pixels = np.asarray(frame.load())
         levels = draw(pixels, coverage(mask, *pixels.shape[:2]))
-        frames.append(Frame.from_array(np.broadcast_to(levels, pixels.shape).astype(np.uint8)))
+        drawing = np.broadcast_to(levels, pixels.shape).astype(np.uint8)
+        frames.append(Frame.from_array(drawing))
     return sample.with_frames(tuple(frames), "drawn")
 
 
 def coverage(mask: Bool[np.ndarray, "row col"], height: int, width: int) -> Share:
     """The share of each pixel under a mask that is stretched over them, in [0, 1]."""
-    return _stretch(_stretch(mask.astype(int), height).T, width).T / mask.size
+    rows = _stretch(mask.astype(int), height)
+    return _stretch(rows.T, width).T / mask.size
 
 
 def _stretch(share: Int[np.ndarray, "old side"], new: int) -> Int[np.ndarray, "new side"]:
@@ -70,11 +73,10 @@ def _stretch(share: Int[np.ndarray, "old side"], new: int) -> Int[np.ndarray, "n
     old = len(share)
     # in integers, so that a share of exactly a quarter is one: sums up to each new border
     row, past = np.divmod(np.arange(new + 1) * old, new)
-    before, following = (
-        np.pad(share.cumsum(axis=0), ((1, 0), (0, 0))),
-        np.pad(share, ((0, 1), (0, 0))),
-    )
-    return np.asarray(np.diff(before[row] * new + past[:, None] * following[row], axis=0))
+    before = np.pad(share.cumsum(axis=0), ((1, 0), (0, 0)))
+    following = np.pad(share, ((0, 1), (0, 0)))
+    sums = before[row] * new + past[:, None] * following[row]
+    return np.asarray(np.diff(sums, axis=0))
 
 
 def cells_with_nan(
@@ -91,5 +93,7 @@ def spread_nan(
 ) -> Float[Tensor, "*image channel height width"]:
     """Pixels with NaN spread over whole cells."""
     height, width = pixels.shape[-2:]
-    spread = cells_with_nan(pixels, cell).repeat_interleave(cell, -2).repeat_interleave(cell, -1)
+    spread = cells_with_nan(pixels, cell)
+    for axis in (-2, -1):
+        spread = spread.repeat_interleave(cell, axis)
     return pixels.masked_fill(spread[..., None, :height, :width], float("nan"))

@@ -21,7 +21,8 @@ PER_TOKEN = ("attention_mask", "mm_token_type_ids", "token_type_ids")
 def visible_first(visible: Bool[Tensor, "row token"]) -> Int[Tensor, "row kept"]:
     """The order of the visible tokens, in order; rows with fewer end with others."""
     most = max(1, int(visible.sum(dim=1).max()))
-    return visible.int().argsort(dim=1, descending=True, stable=True)[:, :most]
+    order = visible.int().argsort(dim=1, descending=True, stable=True)
+    return order[:, :most]
 
 
 def gather_visible(
@@ -29,15 +30,17 @@ def gather_visible(
 ) -> Float[Tensor, "row kept dim"]:
     """The visible tokens; rows with fewer end with zeros."""
     order = visible_first(visible)
-    kept = tokens.gather(1, order[..., None].expand(-1, -1, tokens.shape[-1]))
-    return kept.masked_fill(~visible.gather(1, order)[..., None], 0.0)
+    index = order[..., None].expand(-1, -1, tokens.shape[-1])
+    fills = ~visible.gather(1, order)
+    return tokens.gather(1, index).masked_fill(fills[..., None], 0.0)
 
 
 def put_back(
     tokens: Float[Tensor, "row kept dim"], visible: Bool[Tensor, "row token"]
 ) -> Float[Tensor, "row token dim"]:
     """What `gather_visible` took, back at its places; all others are NaN."""
-    kept = torch.arange(tokens.shape[1], device=visible.device) < visible.sum(dim=1, keepdim=True)
+    counts = visible.sum(dim=1, keepdim=True)
+    kept = torch.arange(tokens.shape[1], device=visible.device) < counts
     full = tokens.new_full((*visible.shape, tokens.shape[-1]), float("nan"))
     full[visible] = tokens[kept]
     return full
@@ -58,7 +61,8 @@ def nan_apart(patches: Any) -> Iterator[None]:
 
     def leave(tokens: Tensor) -> Tensor:
         rows, cols = tokens.shape[-2:]
-        return tokens.masked_fill(hidden[0][:, None, :rows, :cols], float("nan"))
+        marks = hidden[0][:, None, :rows, :cols]
+        return tokens.masked_fill(marks, float("nan"))
 
     with hook_input(patches, enter), hook_output(patches, leave):
         yield
@@ -73,19 +77,19 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
     entered: list[Tensor] = []
 
     def enter(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        name = next((name for name in ("inputs_embeds", "hidden_states") if name in kwargs), None)
-        tokens = kwargs[name] if name else args[0]
+        names = [name for name in ("inputs_embeds", "hidden_states") if name in kwargs]
+        tokens = kwargs[names[0]] if names else args[0]
         visible = ~tokens.isnan().any(dim=-1)
         # two passes of one encoder (tiles and the whole image) leave two entries, the last counts
         entered.append(visible)
         if bool(visible.all()):
             return None
         kept = gather_visible(tokens, visible)
-        kwargs = {
-            **kwargs,
-            "attention_mask": _mask_between(kwargs.get("attention_mask"), visible, kept),
-        }
-        return (args, {**kwargs, name: kept}) if name else ((kept, *args[1:]), kwargs)
+        mask = _mask_between(kwargs.get("attention_mask"), visible, kept)
+        kwargs = {**kwargs, "attention_mask": mask}
+        if names:
+            return args, {**kwargs, names[0]: kept}
+        return (kept, *args[1:]), kwargs
 
     hook = encoder.register_forward_pre_hook(enter, with_kwargs=True)
     try:
@@ -100,13 +104,13 @@ def _mask_between(
     """The mask between the tokens that are kept; what fills a row up is seen by none."""
     order = visible_first(visible)
     keys = visible.gather(1, order)
-    ours = None if bool(keys.all()) else additive(keys, kept.dtype)
+    filled = None if bool(keys.all()) else additive(keys, kept.dtype)
     if mask is None:
-        return ours
+        return filled
     # the library's own mask (windows, packed images) between the tokens that stay
     row = torch.arange(len(order), device=order.device)[:, None, None]
-    picked = mask[row, 0, order[:, :, None], order[:, None, :]][:, None]
-    return picked if ours is None else picked + ours
+    between = mask[row, 0, order[:, :, None], order[:, None, :]][:, None]
+    return between if filled is None else between + filled
 
 
 # ---------------------------------------------------------------- of the prompt
@@ -147,13 +151,13 @@ def without_placeholders(
     # stable: what stays keeps its order at the end of the row, padding comes before it
     order = kept.int().argsort(dim=1, stable=True)[:, -most:]
     fills = ~kept.gather(1, order)
-    left: dict[str, Any] = {
-        "input_ids": tokens.gather(1, order).masked_fill(fills, model.tokenizer.pad_token_id),
-        "position_ids": positions.gather(-1, order.expand(*positions.shape[:-1], -1)),
-    }
+    ids = tokens.gather(1, order).masked_fill(fills, model.tokenizer.pad_token_id)
+    index = order.expand(*positions.shape[:-1], -1)
+    left: dict[str, Any] = {"input_ids": ids, "position_ids": positions.gather(-1, index)}
     for name in PER_TOKEN:
         if name in inputs:
             left[name] = inputs[name].gather(1, order).masked_fill(fills, 0)
     if bool(visible.any()):
-        left["mm_encoder_outputs"] = {medium: BaseModelOutputWithPooling(pooler_output=features)}
+        output = BaseModelOutputWithPooling(pooler_output=features)
+        left["mm_encoder_outputs"] = {medium: output}
     return with_modalities(model, left)
