@@ -221,25 +221,27 @@ class Provenance(Value):
     @property
     def identity(self) -> list[tuple[str, str, str, str | None]]:
         """What made the report: role, name, version and fingerprint of each plugin."""
-        return [(r, s.spec.partition(":")[0], s.version, s.fingerprint) for r, s in self.stamps]
+        identity = []
+        for role, stamp in self.stamps:
+            name = stamp.spec.partition(":")[0]  # ARG may be a path; the fingerprint says of what
+            identity.append((role, name, stamp.version, stamp.fingerprint))
+        return identity
 
     @property
     def origin(self) -> list[object]:
         """All that makes a report: `identity`, the plugins' source, the versions of cuescope."""
-        code = [(role, stamp.code) for role, stamp in self.stamps]
-        own = [(name, self.versions.get(name)) for name in ("cuescope", "cuescope-sdk")]
-        return [*self.identity, *code, *own]
+        origin: list[object] = list(self.identity)
+        origin += [(role, stamp.code) for role, stamp in self.stamps]
+        origin += [(name, self.versions.get(name)) for name in ("cuescope", "cuescope-sdk")]
+        return origin
 
     @property
     def stamps(self) -> list[tuple[str, PluginStamp]]:
         """Every plugin of the audit, with its role."""
-        return [
-            ("method", self.method),
-            ("model", self.model),
-            ("data", self.data),
-            *((f"tool: {role}", stamp) for role, stamp in self.tools.items()),
-            *(("verifier", stamp) for stamp in self.verifiers),
-        ]
+        stamps = [("method", self.method), ("model", self.model), ("data", self.data)]
+        stamps += [(f"tool: {role}", stamp) for role, stamp in self.tools.items()]
+        stamps += [("verifier", stamp) for stamp in self.verifiers]
+        return stamps
 
 
 class Report(Value):
@@ -284,16 +286,28 @@ class Report(Value):
     def hash(self) -> str:
         """Digest of what was asked and found; time, machine, cache and evidence have no part."""
         origin = self.provenance
-        results = self.notes, self.features, self.scores, self.evidence, self.tables
-        drawn = origin.limit if origin.part is None else (origin.limit, origin.part)
-        return digest(origin.identity, origin.method.options, origin.seed, drawn, *results)
+        # without a part as before there were parts, so that old reports keep their hash
+        draw = origin.limit if origin.part is None else (origin.limit, origin.part)
+        return digest(
+            origin.identity,
+            origin.method.options,
+            origin.seed,
+            draw,
+            self.notes,
+            self.features,
+            self.scores,
+            self.evidence,
+            self.tables,
+        )
 
     @property
     def names(self) -> dict[str, str]:
         """Feature key -> words: those that a check found, else the feature's own, else the key."""
-        own = {feature.key: feature.name or feature.key for feature in self.features}
-        by_check = {e.feature: e.name for e in self.evidence if e.feature and e.name}
-        return own | by_check
+        names = {feature.key: feature.name or feature.key for feature in self.features}
+        for check in self.evidence:
+            if check.feature and check.name:
+                names[check.feature] = check.name
+        return names
 
     @property
     def headlines(self) -> tuple[Score, ...]:
@@ -310,10 +324,15 @@ class Report(Value):
     @property
     def statements(self) -> tuple[str, ...]:
         """The sentences about the headlines, ranked: findings, and what is always reported."""
-        reported = [s for s in self.headlines if s.finding or s.always_reported or s.value is None]
-        return tuple(words for score in reported if (words := self.sentence(score)))
+        statements = []
+        for score in self.headlines:
+            untested = score.value is None
+            if score.finding or score.always_reported or untested:
+                statements.append(self.sentence(score))
+        return tuple(filter(None, statements))
 
     def sentence(self, score: Score) -> str | None:
         """The statement of a score with the feature's name in its place."""
-        statement = score.statement
-        return statement and statement.replace("{feature}", self.names[score.feature])
+        if not score.statement:
+            return score.statement
+        return score.statement.replace("{feature}", self.names[score.feature])

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
@@ -35,9 +36,19 @@ from cuescope.installing import (
 from cuescope.package_metadata import Package, place_of, read_package
 
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
-KINDS: tuple[str, ...] = ("method", "model", "dataset", "tool", "executor", "observer")
-KINDS += ("mitigator", "intervention", "bench", "command")
-GROUPS = {f"cuescope.{kind}{'es' if kind == 'bench' else 's'}": kind for kind in KINDS}
+GROUPS = {  # of entry points, with the kind of plugin that each lists
+    "cuescope.methods": "method",
+    "cuescope.models": "model",
+    "cuescope.datasets": "dataset",
+    "cuescope.tools": "tool",
+    "cuescope.executors": "executor",
+    "cuescope.observers": "observer",
+    "cuescope.mitigators": "mitigator",
+    "cuescope.interventions": "intervention",
+    "cuescope.benches": "bench",
+    "cuescope.commands": "command",
+}
+KINDS = tuple(GROUPS.values())
 API = "cuescope-sdk"
 MAX_REASON = 500  # characters
 IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many
@@ -96,16 +107,17 @@ class Registry:
                 continue
             if package is None:
                 continue
-            unknown = sorted({point.group for point in package.points} - GROUPS.keys())
+            groups = {point.group for point in package.points}
+            unknown = sorted(groups - GROUPS.keys())
             if unknown:
                 damaged[package.name] = _unknown_group(unknown[0], package.name)
             # the first on sys.path is the one that is imported
             by_dist.setdefault(package.name, _entries_of(package, api))
-        named: dict[tuple[str, str], list[Entry]] = {}
+        by_name: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in chain.from_iterable(by_dist.values()):
-            named.setdefault((entry.kind, entry.name), []).append(entry)
-        marked = [entry for same in named.values() for entry in _unless_alone(same)]
-        return tuple(sorted(marked, key=lambda e: (KINDS.index(e.kind), e.name, e.dist))), damaged
+            by_name[entry.kind, entry.name].append(entry)
+        entries = chain.from_iterable(map(_mark_duplicates, by_name.values()))
+        return tuple(sorted(entries, key=_rank)), damaged
 
     def of_kind(self, kind: str) -> list[Entry]:
         """The plugins of one kind."""
@@ -118,13 +130,12 @@ class Registry:
         if same:
             # a broken one of another package must not stand before a sound one
             return next((entry for entry in same if entry.problem is None), same[0])
-        known = sorted({entry.name for entry in of_kind})
+        names = sorted({entry.name for entry in of_kind})
+        remedy = _where_it_is(kind, name) or nearest(name, names)
         raise UserError(
             f"no {kind} '{name}' is installed",
-            expected=f"one of {', '.join(known)}" if known else None,
-            remedy=_where_it_is(kind, name)
-            or nearest(name, known)
-            or "`cuescope plugins` lists what is here",
+            expected=f"one of {', '.join(names)}" if names else None,
+            remedy=remedy or "`cuescope plugins` lists what is here",
         )
 
     def load(self, entry: Entry) -> Any:
@@ -174,16 +185,14 @@ def _where_it_is(kind: str, name: str) -> str | None:
 
 
 def _entries_of(package: Package, api: str | None) -> list[Entry]:
-    of_package: Problem | None
-    if package.fault:
-        of_package = Problem(package.fault, how_to_reinstall(package.name))
-    else:
-        of_package = _misfit(package.name, package.requires, api)
+    of_package = _package_problem(package, api)
     entries = []
     for point in package.points:
         if point.group not in GROUPS:
             continue
-        own = Problem(point.fault, f"tell the authors of {package.name}") if point.fault else None
+        problem = of_package
+        if point.fault:
+            problem = Problem(point.fault, f"tell the authors of {package.name}")
         entries.append(
             Entry(
                 kind=GROUPS[point.group],
@@ -192,10 +201,17 @@ def _entries_of(package: Package, api: str | None) -> list[Entry]:
                 dist=package.name,
                 version=package.version,
                 summary=package.summary,
-                problem=own or of_package,
+                problem=problem,
             )
         )
     return entries
+
+
+def _package_problem(package: Package, api: str | None) -> Problem | None:
+    """What stands in the way of all plugins of a package."""
+    if package.fault:
+        return Problem(package.fault, how_to_reinstall(package.name))
+    return _misfit(package.name, package.requires, api)
 
 
 def _unknown_group(group: str, dist: str) -> Problem:
@@ -220,19 +236,23 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
     from packaging.requirements import Requirement  # 20 ms, for plugins only
 
     try:
-        requirements = [Requirement(line) for line in declared]
-        applying = [each for each in requirements if each.marker is None or each.marker.evaluate()]
-        unmet = [each for each in applying if not each.specifier.contains(api, prereleases=True)]
+        for requirement in [Requirement(line) for line in declared]:
+            applies = requirement.marker is None or requirement.marker.evaluate()
+            if applies and not requirement.specifier.contains(api, prereleases=True):
+                reason = f"needs {API}{requirement.specifier}, installed is {api}"
+                return Problem(reason, how_to_update(dist))
     except Exception as error:  # markers and versions of strangers raise much
         reason = f"declares {declared[0][:100]!r}: {_one_line(error)}"
         return Problem(reason[:MAX_REASON], how_to_remove(dist))
-    if not unmet:
-        return None
-    wanted = f"{API}{unmet[0].specifier}"
-    return Problem(f"needs {wanted}, installed is {api}", how_to_update(dist))
+    return None
 
 
-def _unless_alone(same: list[Entry]) -> Iterator[Entry]:
+def _rank(entry: Entry) -> tuple[int, str, str]:
+    """Where an entry stands in a list."""
+    return KINDS.index(entry.kind), entry.name, entry.dist
+
+
+def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
     """Entries of one kind and name: two of them are a problem of each, but broken ones of none."""
     for entry in same:
         others = [other.dist for other in same if other is not entry and other.problem is None]
@@ -259,9 +279,11 @@ def _attempt(entry: Entry, *, survive: type[BaseException] | None = None) -> Any
 def _bounded(entry: Entry, seconds: float) -> Any:
     """As `_attempt`, within a time; the user's own Ctrl-C reaches the main thread alone."""
     results: list[Any] = []
-    worker = Thread(
-        target=lambda: results.append(_attempt(entry, survive=KeyboardInterrupt)), daemon=True
-    )
+
+    def attempt() -> None:
+        results.append(_attempt(entry, survive=KeyboardInterrupt))
+
+    worker = Thread(target=attempt, daemon=True)
     worker.start()
     worker.join(seconds)  # a thread cannot be killed: as a daemon it ends with us
     if results:
@@ -297,16 +319,17 @@ def check_hooks(target: str, loaded: type) -> None:
     """Raise TypeError for a hook that pluggy would never call, or call with what it cannot take."""
     from cuescope.capabilities import HOOKS
 
-    for name, member in getmembers_static(loaded):  # inherited ones too
-        if isfunction(member) and hasattr(member, HOOK_MARK):
+    for name, member in getmembers_static(loaded, isfunction):  # inherited ones too
+        if hasattr(member, HOOK_MARK):
             if name not in HOOKS:
-                known = f"expected one of {', '.join(HOOKS)}"
-                raise TypeError(f"{target}.{name} is no hook: {nearest(name, HOOKS) or known}")
+                hint = nearest(name, HOOKS) or f"expected one of {', '.join(HOOKS)}"
+                raise TypeError(f"{target}.{name} is no hook: {hint}")
+            takes = HOOKS[name]
             for argument in list(signature(member).parameters)[1:]:  # without self
-                if argument not in HOOKS[name]:
-                    hint = nearest(argument, HOOKS[name]) or f"it takes {', '.join(HOOKS[name])}"
+                if argument not in takes:
+                    hint = nearest(argument, takes) or f"it takes {', '.join(takes)}"
                     raise TypeError(f"{target}.{name} has no argument '{argument}': {hint}")
-        elif isfunction(member) and name in HOOKS:
+        elif name in HOOKS:
             raise TypeError(f"{target}.{name} lacks @hookimpl, so it would never be called")
 
 
@@ -333,8 +356,9 @@ def code_digest(dist: str, module: str) -> str | None:
     if not _is_editable(dist):
         return None
     top = sys.modules[module.partition(".")[0]]  # all of it: a plugin calls its neighbours
-    folders = [Path(folder) for folder in getattr(top, "__path__", ())]
-    sources = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    sources: list[Path] = []
+    for folder in getattr(top, "__path__", ()):
+        sources += sorted(Path(folder).rglob("*.py"))
     state = blake2b(digest_size=16)
     for file in sources or [Path(str(top.__file__))]:
         state.update(blake2b(file.read_bytes(), digest_size=16).digest())

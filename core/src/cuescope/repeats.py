@@ -22,10 +22,10 @@ def combine(responses: Sequence[Response]) -> Response:
     """
     if len(responses) == 1:
         return responses[0]
-    logits = _present([response.logits for response in responses])
-    texts = Counter(response.text for response in responses if response.text is not None)
+    texts = Counter(response.text for response in responses)
+    del texts[None]  # of a model that gives logits alone
     return Response(
-        logits=_log_mean_probability(np.stack(logits)) if logits else None,
+        logits=_log_mean_probability([response.logits for response in responses]),
         text=texts.most_common(1)[0][0] if texts else None,
         embedding=_mean([response.embedding for response in responses]),
         readout=_mean([response.readout for response in responses]),
@@ -39,8 +39,12 @@ def agreeing(responses: Sequence[Response], combined: Response) -> int:
     return sum(response.text == combined.text for response in responses)
 
 
-def _log_mean_probability(logits: np.ndarray) -> np.ndarray:
-    shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
+def _log_mean_probability(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    present = _present(arrays)
+    if not present:
+        return None
+    logits = np.stack(present).astype(np.float64)
+    shifted = logits - logits.max(axis=1, keepdims=True)  # exp would overflow
     probabilities = np.exp(shifted)
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     smallest = np.finfo(np.float32).tiny  # a choice that is never given stays finite
@@ -53,5 +57,5 @@ def _mean(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
     return np.mean(present, axis=0) if present else None
 
 
-def _present(arrays: Sequence[np.ndarray | None]) -> list[np.ndarray] | None:
-    return [array for array in arrays if array is not None] or None
+def _present(arrays: Sequence[np.ndarray | None]) -> list[np.ndarray]:
+    return [array for array in arrays if array is not None]
