@@ -55,7 +55,7 @@ class TestContract(MethodContract):
     plugin = Saliency
     model = RandomClip
     data = Masked
-    options: ClassVar[Mapping[str, Any]] = {"explainer": "random"}
+    options: ClassVar[Mapping[str, Any]] = {"explainer": "random", "faithfulness": 4, "steps": 4}
     data_options: ClassVar[Mapping[str, Any]] = {"frames": 1, "samples": 24}
     finds_planted_cue = False
 
@@ -125,7 +125,9 @@ def rows(report: Any, metric: str) -> dict[str, Any]:
 
 
 def test_maps_on_the_object_are_no_finding(hand_written: Any) -> None:
-    report = run_audit(Saliency, hand_written, Patches, target="true", explainer="grad-eclip")
+    report = run_audit(
+        Saliency, hand_written, Patches, target="true", explainer="grad-eclip", faithfulness=0
+    )
     assert not report.findings
     assert {f.name for f in report.features} == {f"regions that speak for '{x}'" for x in LABELS}
     for label in LABELS:
@@ -166,7 +168,9 @@ def test_maps_on_the_background_are_found(hand_written: Any) -> None:
 
 
 def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
-    report = run_audit(Saliency, hand_written, Patches, text="blue", explainer="grad-eclip")
+    report = run_audit(
+        Saliency, hand_written, Patches, text="blue", explainer="grad-eclip", faithfulness=0
+    )
     (feature,) = report.features
     assert len(feature.occurrences) == 24
     strengths = [occurrence.strength for occurrence in feature.occurrences]
@@ -177,10 +181,10 @@ def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
 
 def test_groups_by_the_label_that_is_explained(hand_written: Any) -> None:
     samples = [Patches({}, Context())[index] for index in range(24)]
-    report = run_audit(Saliency, hand_written, Patches, target="true")
+    report = run_audit(Saliency, hand_written, Patches, target="true", faithfulness=0)
     counts = {label: score.n for label, score in rows(report, "accuracy").items()}
     assert counts == {label: sum(s.label == label for s in samples) for label in LABELS}
-    report = run_audit(Saliency, hand_written, Patches, target="predicted")
+    report = run_audit(Saliency, hand_written, Patches, target="predicted", faithfulness=0)
     right = sum(s.n * s.value for s in rows(report, "accuracy").values())
     assert report.notes["accuracy"].startswith(f"{right / 24:.1%} of 24 images [")
     assert 0.3 < right / 24 < 0.9  # the other patch's colour is the answer in the rest
@@ -200,7 +204,7 @@ class Odd(Patches):
 
 
 def test_leaves_out_masks_that_say_nothing(hand_written: Any) -> None:
-    report = run_audit(Saliency, hand_written, Odd, target="true")
+    report = run_audit(Saliency, hand_written, Odd, target="true", faithfulness=0)
     assert report.notes["foreground"].startswith("left out: 2 images without a mask, 4 whose mask")
     assert sum(s.n for s in rows(report, "iou").values()) == 18
     assert sum(s.n for s in rows(report, "accuracy").values()) == 24
@@ -214,7 +218,7 @@ class Bare(Patches):
 
 
 def test_without_masks_nothing_is_said_of_the_background(hand_written: Any) -> None:
-    report = run_audit(Saliency, hand_written, Bare)
+    report = run_audit(Saliency, hand_written, Bare, faithfulness=0)
     assert "no foreground masks" in report.notes["weak data"]
     assert not report.findings
     [said] = report.statements  # in place of "No cue found"
@@ -279,7 +283,7 @@ def test_checks_another_method_by_maps_of_its_own(hand_written: Any) -> None:
     from cuescope_sdk import Audit
 
     with temporary_cache() as cache:
-        setup = Setup(Saliency, hand_written, Patches, {"explainer": "random"})
+        setup = Setup(Saliency, hand_written, Patches, {"explainer": "random", "faithfulness": 0})
         session = setup.session(cache)
         session.run()
         audit: Audit = session.audit
