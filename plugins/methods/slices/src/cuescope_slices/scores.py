@@ -223,6 +223,7 @@ def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     z = reduce(points.embedding, fitted, options.dims, seed)
     components = min(options.components, len(np.unique(z[fitted], axis=0)))
     if options.start == "k-means":
+        # scikit-learn's, as in the authors' code: another start would be another mixture
         clusters = KMeans(components, n_init=1, random_state=seed % 2**32)
         start = clusters.fit(z[fitted]).labels_
     else:
