@@ -10,6 +10,7 @@ from cuescope_sdk import (
     Capabilities,
     Context,
     LazyWeights,
+    Options,
     Plugin,
     Response,
     Trial,
@@ -51,9 +52,7 @@ class VideoLLM(Plugin, LazyWeights):
         from cuescope_sdk.torch import files_digest
         from cuescope_video_llm.language import find_language_model
 
-        self._files = {
-            name: _require_file(self.owner, name, getattr(options, name)) for name in FILES
-        }
+        self._files = _require_files(self.owner, options, FILES)
         self._llm: Pretrained
         self._llm, self._tokenizer = find_language_model(self.owner, options, context)
         self.fingerprint = digest(
@@ -65,8 +64,9 @@ class VideoLLM(Plugin, LazyWeights):
             context.dtype,
         )
         self.device = str(self._llm.device)
+        names = [file.name for file in self._files.values()]
         self.facts = {
-            "weights": ", ".join(file.name for file in self._files.values()),
+            "weights": ", ".join(names),
             "language model": self._llm.facts["weights"],
             "answers are": "greedy (the authors' demonstrations sample); sound is not heard",
         }
@@ -125,9 +125,7 @@ class ClipViL(Plugin, LazyWeights):
         from cuescope_sdk.torch import files_digest, resolve_device
 
         names = ("checkpoint", "answers")
-        self._files = {
-            name: _require_file(self.owner, name, getattr(options, name)) for name in names
-        }
+        self._files = _require_files(self.owner, options, names)
         self.device = str(resolve_device(context.device))
         words = options.model_dump(exclude=set(names))
         files = files_digest(list(self._files.values()))
@@ -158,26 +156,34 @@ class ClipViL(Plugin, LazyWeights):
         return [self._answer(trial) for trial in trials]
 
     def _answer(self, trial: Trial) -> Response:
-        logits, answers = self.network.logits(trial.sample), self.network.answers
+        logits = self.network.logits(trial.sample)
+        answers = self.network.answers
         choices = trial.sample.choices
         if not choices:
             return Response(text=answers[int(logits.argmax())])
-        if strangers := [choice for choice in choices if choice not in answers]:
+        strangers = [choice for choice in choices if choice not in answers]
+        if strangers:
             raise UserError(
                 f"{self.owner}: sample '{trial.sample.key}' has the choice '{strangers[0]}'",
                 expected=f"one of the {len(answers):,} answers that it knows",
                 remedy="Ask it open questions, or take data with short answers.",
             )
-        own = logits[[answers.index(choice) for choice in choices]]
-        return Response(logits=own, text=choices[int(own.argmax())])
+        logits = logits[[answers.index(choice) for choice in choices]]
+        return Response(logits=logits, text=choices[int(logits.argmax())])
+
+
+def _require_files(owner: str, options: Options, names: Sequence[str]) -> dict[str, Path]:
+    """The files that the options name; raises UserError for one that is not there."""
+    return {name: _require_file(owner, name, getattr(options, name)) for name in names}
 
 
 def _require_file(owner: str, name: str, path: Any) -> Path:
     file = Path(path).expanduser()
     if not file.is_file():
+        expected = f"the authors' {name} file" if name == "checkpoint" else f"BLIP-2's {name}"
         raise UserError(
             f"{owner}: no file {path}",
-            expected=f"the authors' {name} file" if name == "checkpoint" else f"BLIP-2's {name}",
+            expected=expected,
             remedy="The README says where it is published.",
         )
     return file

@@ -61,18 +61,19 @@ class Tensors:
 
     def layers(self, prefix: str) -> int:
         """How many layers are numbered after `prefix`."""
-        numbers = [
-            int(match[1])
-            for name in self.by_name
-            if (match := re.match(re.escape(prefix) + r"(\d+)\.", name))
-        ]
-        return max(numbers, default=-1) + 1
+        pattern = re.compile(re.escape(prefix) + r"(\d+)\.")
+        count = 0
+        for name in self.by_name:
+            if match := pattern.match(name):
+                count = max(count, int(match[1]) + 1)
+        return count
 
     def load_into(self, network: nn.Module, names: Names = NAMES) -> None:
         """Fill the network, strictly; raises UserError."""
+        tensors = {our_name(name, names): tensor for name, tensor in self.by_name.items()}
         load_state_strictly(
             network,
-            _with_joint_bias({our_name(name, names): t for name, t in self.by_name.items()}),
+            _with_joint_bias(tensors),
             f"{self.owner}: the checkpoints do not fit",
             describe=lambda name: self._describe(published_name(name, names)),
         )
@@ -95,21 +96,28 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Ten
         for name, tensor in _state(owner, path).items():
             name = f"{prefix}{name.removeprefix('module.')}"
             if not UNUSED.match(name) and not _is_beyond(name, vision_layers):
-                by_name[name], file_of[name] = tensor, path.name
+                by_name[name] = tensor
+                file_of[name] = path.name
     return Tensors(owner, by_name, file_of)
 
 
 def read_file(owner: str, path: Path, unused: str) -> Tensors:
     """The tensors of a file, without those whose names begin as `unused`, a regular expression."""
-    tensors = {name.removeprefix("module."): tensor for name, tensor in _state(owner, path).items()}
-    own = {name: tensor for name, tensor in tensors.items() if not re.match(unused, name)}
-    return Tensors(owner, own, dict.fromkeys(own, path.name))
+    by_name = {}
+    for name, tensor in _state(owner, path).items():
+        name = name.removeprefix("module.")
+        if not re.match(unused, name):
+            by_name[name] = tensor
+    return Tensors(owner, by_name, dict.fromkeys(by_name, path.name))
 
 
 def _state(owner: str, path: Path) -> dict[str, Tensor]:
     content = read_weights(owner, path)
-    inner = content.get("model", content) if isinstance(content, dict) else {}
-    tensors = {str(k): v for k, v in inner.items() if isinstance(v, Tensor)} if inner else {}
+    if isinstance(content, dict):
+        content = content.get("model", content)
+    if not isinstance(content, dict):
+        content = {}
+    tensors = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
     if not tensors:
         raise unreadable_weights(owner, path, "no tensor with a name")
     return tensors
@@ -137,11 +145,12 @@ def published_name(name: str, names: Names = NAMES) -> str:
 def _with_joint_bias(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Queries and values have a bias, keys have none: transformers keeps the three in one."""
     joint = dict(tensors)
-    for name in [name for name in tensors if name.endswith(".attn.q_bias")]:
+    for name, query in tensors.items():
         layer = name.removesuffix(".attn.q_bias")
-        if (value := joint.get(f"{layer}.attn.v_bias")) is None:
-            continue
-        query = joint.pop(name)
-        del joint[f"{layer}.attn.v_bias"]
-        joint[f"{layer}.self_attn.qkv.bias"] = torch.cat([query, torch.zeros_like(query), value])
+        value_name = f"{layer}.attn.v_bias"
+        if name.endswith(".attn.q_bias") and value_name in tensors:
+            del joint[name]
+            value = joint.pop(value_name)
+            bias = torch.cat([query, torch.zeros_like(query), value])
+            joint[f"{layer}.self_attn.qkv.bias"] = bias
     return joint

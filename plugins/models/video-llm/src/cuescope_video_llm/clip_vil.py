@@ -20,12 +20,13 @@ from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.models import require_hub
 from cuescope_sdk.torch import quiet
 from cuescope_video_llm.checkpoints import Tensors, read_file
-from cuescope_video_llm.network import DEVIATION, MEAN
+from cuescope_video_llm.network import normalise
 from cuescope_video_llm.options import ClipViLOptions
 
 BERT: Any = modeling_bert  # the library is untyped
 LONGEST = 20  # tokens of a question
-SHORT, LONG = 384, 640  # pixels that a picture is fitted into
+SHORT = 384  # pixels that a picture is fitted into, the shorter side
+LONG = 640
 EPSILON = 1e-12
 BODY = "lxrt_encoder.model.bert"
 VISUAL = f"{BODY}.encoder.visual_model.visual"
@@ -43,21 +44,24 @@ class Bottleneck(nn.Module):
     def __init__(self, inner: int, width: int, stride: int) -> None:
         super().__init__()
         outer = 4 * width
-        self.conv1, self.bn1 = nn.Conv2d(inner, width, 1, bias=False), nn.BatchNorm2d(width)
+        self.conv1 = nn.Conv2d(inner, width, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
         self.conv2 = nn.Conv2d(width, width, 3, padding=1, bias=False)
-        self.bn2, self.bn3 = nn.BatchNorm2d(width), nn.BatchNorm2d(outer)
+        self.bn2 = nn.BatchNorm2d(width)
         self.conv3 = nn.Conv2d(width, outer, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(outer)
         self._pool = nn.AvgPool2d(stride)
-        changes = stride > 1 or inner != outer
-        parts = {"0": nn.Conv2d(inner, outer, 1, bias=False), "1": nn.BatchNorm2d(outer)}
-        self.downsample = nn.ModuleDict(parts) if changes else None
+        self.downsample: nn.Sequential | None = None
+        if stride > 1 or inner != outer:
+            projection = nn.Conv2d(inner, outer, 1, bias=False)
+            self.downsample = nn.Sequential(projection, nn.BatchNorm2d(outer))
 
     def forward(self, states: Tensor) -> Tensor:
         """The states after the block."""
         inner = torch.relu(self.bn1(self.conv1(states)))
         inner = self._pool(torch.relu(self.bn2(self.conv2(inner))))
         if self.downsample is not None:
-            states = self.downsample["1"](self.downsample["0"](self._pool(states)))
+            states = self.downsample(self._pool(states))
         return torch.relu(states + self.bn3(self.conv3(inner)))
 
 
@@ -66,18 +70,22 @@ class ResNet(nn.Module):
 
     def __init__(self, file: Tensors) -> None:
         super().__init__()
-        half, width = file.size(f"{VISUAL}.conv1.weight"), file.size(f"{VISUAL}.conv3.weight")
+        half = file.size(f"{VISUAL}.conv1.weight")
+        width = file.size(f"{VISUAL}.conv3.weight")
         self.conv1 = nn.Conv2d(3, half, 3, stride=2, padding=1, bias=False)
         self.conv2 = nn.Conv2d(half, half, 3, padding=1, bias=False)
         self.conv3 = nn.Conv2d(half, width, 3, padding=1, bias=False)
-        self.bn1, self.bn2, self.bn3 = map(nn.BatchNorm2d, (half, half, width))
-        self.dim = inner = width
+        self.bn1 = nn.BatchNorm2d(half)
+        self.bn2 = nn.BatchNorm2d(half)
+        self.bn3 = nn.BatchNorm2d(width)
+        inner = width
         for number in range(1, 5):
             blocks = []
+            inside = width * 2 ** (number - 1)
             for block in range(file.layers(f"{VISUAL}.layer{number}.")):
                 stride = 2 if number > 1 and block == 0 else 1
-                blocks.append(Bottleneck(inner, width * 2 ** (number - 1), stride))
-                inner = 4 * width * 2 ** (number - 1)
+                blocks.append(Bottleneck(inner, inside, stride))
+                inner = 4 * inside
             self.add_module(f"layer{number}", nn.Sequential(*blocks))
         self.dim = inner
 
@@ -85,8 +93,9 @@ class ResNet(nn.Module):
         """The grid: (frame, dim, row, col)."""
         states = pixels
         for number in (1, 2, 3):
-            conv, norm = getattr(self, f"conv{number}"), getattr(self, f"bn{number}")
-            states = torch.relu(norm(conv(states)))
+            convolve = getattr(self, f"conv{number}")
+            norm = getattr(self, f"bn{number}")
+            states = torch.relu(norm(convolve(states)))
         states = nn.functional.avg_pool2d(states, 2)
         for number in range(1, 5):
             states = getattr(self, f"layer{number}")(states)
@@ -98,7 +107,8 @@ class ClipViLNetwork(nn.Module):
 
     def __init__(self, file: Tensors, options: ClipViLOptions, answers: Sequence[str]) -> None:
         super().__init__()
-        self.owner, self.answers = file.owner, tuple(answers)
+        self.owner = file.owner
+        self.answers = tuple(answers)
         dim = file.size(f"{BODY}.embeddings.word_embeddings.weight", 1)
         if dim % options.head_dim:
             raise UserError(
@@ -118,10 +128,10 @@ class ClipViLNetwork(nn.Module):
         )
         visual = ResNet(file)
         see = {"visn_fc": nn.Linear(visual.dim, dim), "visn_layer_norm": nn.LayerNorm(dim, EPSILON)}
-        layers = range(file.layers(f"{BODY}.encoder.layer."))
+        count = file.layers(f"{BODY}.encoder.layer.")
         encoder = {
             "visn_fc": nn.ModuleDict(see),
-            "layer": nn.ModuleList(BERT.BertLayer(config) for _ in layers),
+            "layer": nn.ModuleList(BERT.BertLayer(config) for _ in range(count)),
             "visual_model": nn.ModuleDict({"visual": visual}),
         }
         body = {
@@ -138,10 +148,11 @@ class ClipViLNetwork(nn.Module):
             nn.LayerNorm(inner, EPSILON),
             nn.Linear(inner, file.size("logit_fc.3.weight")),
         )
-        if len(answers) != self.logit_fc[3].out_features:
+        classes = self.logit_fc[3].out_features
+        if len(answers) != classes:
             raise UserError(
                 f"{file.owner}: the answers do not fit",
-                expected=f"{self.logit_fc[3].out_features}, as many as the checkpoint has classes",
+                expected=f"{classes}, as many as the checkpoint has classes",
                 got=f"{len(answers)}",
                 remedy="Give the authors' trainval_label2ans.json with -M answers=FILE.",
             )
@@ -160,24 +171,27 @@ class ClipViLNetwork(nn.Module):
     @torch.inference_mode()
     def logits(self, sample: Sample) -> Float[np.ndarray, " answer"]:
         """Of every answer, the mean over the frames."""
-        body = self.lxrt_encoder["model"]["bert"]  # type: ignore[index]
-        ids = self.tokenizer(
+        body: Any = self.lxrt_encoder["model"]["bert"]  # type: ignore[index]
+        encoder = body["encoder"]
+        tokens = self.tokenizer(
             sample.question or "", truncation=True, max_length=LONGEST, return_tensors="pt"
-        ).input_ids
-        own = next(self.parameters())
-        words = body["embeddings"](input_ids=ids.to(own.device))
+        )
+        weight = next(self.parameters())
+        words = body["embeddings"](input_ids=tokens.input_ids.to(weight.device))
         rows = []
         for frame in sample.frames:
-            grid = body["encoder"]["visual_model"]["visual"](pixels(frame).to(own))
-            see = body["encoder"]["visn_fc"]
-            seen = see["visn_layer_norm"](see["visn_fc"](grid.flatten(2).transpose(1, 2)))
+            grid = encoder["visual_model"]["visual"](pixels(frame).to(weight))
+            places = encoder["visn_fc"]["visn_fc"](grid.flatten(2).transpose(1, 2))
+            seen = encoder["visn_fc"]["visn_layer_norm"](places)
             # Nothing is padded: a question by itself is as long as it is.
             states = torch.cat([words, seen], dim=1)
-            for layer in body["encoder"]["layer"]:
+            for layer in encoder["layer"]:
                 output = layer(states)
                 states = output[0] if isinstance(output, tuple) else output
-            rows.append(self.logit_fc(body["pooler"]["dense"](states[:, 0]))[0])
-        return np.asarray(torch.stack(rows).mean(0).float().cpu().numpy())
+            pooled = body["pooler"]["dense"](states[:, 0])
+            rows.append(self.logit_fc(pooled)[0])
+        mean = torch.stack(rows).mean(0)
+        return np.asarray(mean.float().cpu().numpy())
 
 
 def pixels(frame: Frame) -> Float[Tensor, "1 channel row col"]:
@@ -186,14 +200,16 @@ def pixels(frame: Frame) -> Float[Tensor, "1 channel row col"]:
     width, height = image.size
     box = (SHORT, LONG) if width <= height else (LONG, SHORT)
     scale = min(SHORT / min(image.size), LONG / max(image.size))
-    pairs = list(zip(image.size, box, strict=True))
-    size = [min(max(round(length * scale), 1), most) for length, most in pairs]
+    width, height = (
+        min(max(round(length * scale), 1), most)
+        for length, most in zip(image.size, box, strict=True)
+    )
+    left = (box[0] - width + 1) // 2
+    top = (box[1] - height + 1) // 2
     canvas = Image.new("RGB", box)
-    place = [(most - length + 1) // 2 for length, most in zip(size, box, strict=True)]
-    canvas.paste(image.resize((size[0], size[1]), Image.Resampling.BILINEAR), (place[0], place[1]))
-    values = np.asarray(canvas, np.float32) / 255
-    normal = (values - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
-    return torch.from_numpy(normal).permute(2, 0, 1)[None]
+    canvas.paste(image.resize((width, height), Image.Resampling.BILINEAR), (left, top))
+    values = np.asarray(canvas, np.float32)
+    return torch.from_numpy(normalise(values)).permute(2, 0, 1)[None]
 
 
 def read_answers(owner: str, path: Path) -> list[str]:
@@ -204,22 +220,23 @@ def read_answers(owner: str, path: Path) -> list[str]:
         raise UserError(
             f"{owner}: answers {path.name} cannot be read", expected="a JSON list of answers"
         ) from error
-    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
+    texts = isinstance(answers, list) and all(isinstance(answer, str) for answer in answers)
+    if not texts:
         raise UserError(f"{owner}: answers {path.name}", expected="a JSON list of answers")
-    return answers
+    return list(answers)
 
 
 def read_tokenizer(owner: str, name: str) -> Any:
     """BERT's tokenizer from a folder or hub id; raises UserError."""
     folder = Path(name).expanduser()
+    source: Path | str = folder
     if not folder.is_dir():
+        source = name
         require_hub(owner, name, "Connect, or name a folder with -M tokenizer=FOLDER.")
     try:
         with quiet():
             # False, since left out it would be asked for on standard input
-            return transformers.AutoTokenizer.from_pretrained(
-                folder if folder.is_dir() else name, trust_remote_code=False
-            )
+            return transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     except Exception as error:  # the reader of a stranger's files fails in any way it likes
         raise UserError(
             f"{owner}: no tokenizer in {name}", expected="a folder or hub id with BERT's vocabulary"

@@ -13,7 +13,8 @@ from cuescope_sdk.torch import Pretrained, Source, find_pretrained, quiet, requi
 from cuescope_video_llm.options import VideoLLMOptions
 
 TURN = "###"  # between the turns of a conversation
-VIDEO = "<Video>{}</Video>"
+BEFORE = "<Video>"  # the marks of a video
+AFTER = "</Video>"
 LAST = 8  # tokens in which the mark of a turn is looked for
 
 
@@ -40,10 +41,12 @@ class _NextTurn(transformers.StoppingCriteria):
     """Ends where a text goes on to the next turn; the mark may be tokenized in several ways."""
 
     def __init__(self, tokenizer: Any, mark: str) -> None:
-        self._tokenizer, self._mark = tokenizer, mark
+        self._tokenizer = tokenizer
+        self._mark = mark
 
     def __call__(self, input_ids: Tensor, scores: Tensor, **_: Any) -> Tensor:
-        ends = [self._mark in self._tokenizer.decode(row[-LAST:]) for row in input_ids]
+        tails = self._tokenizer.batch_decode(input_ids[:, -LAST:])
+        ends = [self._mark in tail for tail in tails]
         return torch.tensor(ends, device=input_ids.device)
 
 
@@ -63,22 +66,25 @@ def continue_prompt(
     rows = []
     for index, part in enumerate(parts):
         if isinstance(part, str):
-            ids = tokenizer(part, add_special_tokens=index == 0, return_tensors="pt").input_ids
-            rows.append(embed(ids.long().to(language_model.device)))
+            tokens = tokenizer(part, add_special_tokens=index == 0, return_tensors="pt")
+            rows.append(embed(tokens.input_ids.long().to(language_model.device)))
         else:
             rows.append(part.to(language_model.device, language_model.dtype))
     inputs = torch.cat([row for row in rows if row.shape[1]], dim=1)
-    ends = transformers.StoppingCriteriaList([_NextTurn(tokenizer, stop)] if stop else [])
-    padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
+    mask = torch.ones(inputs.shape[:2], dtype=torch.long, device=inputs.device)
+    criteria = [_NextTurn(tokenizer, stop)] if stop else []
+    padding = tokenizer.pad_token_id
     with quiet():
         tokens = language_model.generate(
             inputs_embeds=inputs,
-            attention_mask=torch.ones(inputs.shape[:2], dtype=torch.long, device=inputs.device),
+            attention_mask=mask,
             do_sample=False,
             num_beams=1,
             max_new_tokens=most,
-            pad_token_id=padding,
-            stopping_criteria=ends,
+            pad_token_id=0 if padding is None else padding,
+            stopping_criteria=transformers.StoppingCriteriaList(criteria),
         )
     text = str(tokenizer.decode(tokens[0], skip_special_tokens=True))
-    return text.partition(stop)[0].strip() if stop else text.strip()
+    if stop:
+        text, _, _ = text.partition(stop)
+    return text.strip()

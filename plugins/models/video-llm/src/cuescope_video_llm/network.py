@@ -17,10 +17,11 @@ from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.grounding import times_of
 from cuescope_sdk.torch import Pretrained, quiet
 from cuescope_video_llm.checkpoints import Tensors, read_files
-from cuescope_video_llm.language import TURN, VIDEO, continue_prompt
+from cuescope_video_llm.language import TURN, continue_prompt
 from cuescope_video_llm.options import VideoLLMOptions
 
-MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+MEAN = (0.48145466, 0.4578275, 0.40821073)
+DEVIATION = (0.26862954, 0.26130258, 0.27577711)
 BETWEEN = 1e-5  # of the normalisation between image encoder and Q-Former
 
 
@@ -31,13 +32,16 @@ class Network(nn.Module):
 
     def __init__(self, file: Tensors, options: Any, language_model: Any, tokenizer: Any) -> None:
         super().__init__()
-        self.options, self.tokenizer, self.owner = options, tokenizer, file.owner
+        self.options = options
+        self.tokenizer = tokenizer
+        self.owner = file.owner
         # Kept out of the modules: its weights are its own, and so is its place.
         self._language_model = [language_model]
         self.vision = image_encoder(file, options.vision_layers, options.vision_head_dim)
         self.side: int = self.vision.config.image_size
         dim = file.size("query_tokens", 2)
-        self.query_tokens = nn.Parameter(torch.zeros(1, file.size("query_tokens", 1), dim))
+        count = file.size("query_tokens", 1)
+        self.query_tokens = nn.Parameter(torch.zeros(1, count, dim))
         self.qformer = q_former(file, "Qformer", self.vision.config.hidden_size, options.head_dim)
         words = language_model.get_input_embeddings().weight.shape[1]
         self.llama_proj = nn.Linear(dim, words)
@@ -83,38 +87,43 @@ class Network(nn.Module):
         video = self.encode(self.pixels(sample.frames))
         parts = self.conversation(sample, video)
         most = self.options.max_new_tokens
-        return continue_prompt(self._language_model[0], self.tokenizer, parts, most, self.stop)
+        language_model = self._language_model[0]
+        return continue_prompt(language_model, self.tokenizer, parts, most, self.stop)
 
     def pixels(self, frames: Sequence[Frame]) -> Float[Tensor, "frame channel row col"]:
-        values = np.stack([np.asarray(self.picture(frame), np.float32) for frame in frames]) / 255
-        normal = (values - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
-        own = next(self.parameters())
-        return torch.from_numpy(normal).permute(0, 3, 1, 2).to(own.device, own.dtype)
+        pictures = [np.asarray(self.picture(frame), np.float32) for frame in frames]
+        values = torch.from_numpy(normalise(np.stack(pictures)))
+        return values.permute(0, 3, 1, 2).to(next(self.parameters()))
 
     def note(self, sample: Sample) -> str:
         """What is said of the frames; nothing unless the option `note` says it."""
-        times = times_of(sample) or ()
-        seconds = ", ".join(f"{time:.1f}" for time in times)
+        seconds = [f"{time:.1f}" for time in times_of(sample) or ()]
         text: str = self.options.note
-        return text.replace("{frames}", str(len(sample.frames))).replace("{seconds}", seconds)
+        text = text.replace("{frames}", str(len(sample.frames)))
+        return text.replace("{seconds}", ", ".join(seconds))
 
-    def shown(self, video: Tensor) -> tuple[str, Tensor, str]:
-        """A video between its marks."""
-        before, _, after = VIDEO.partition("{}")
-        return before, video, after
+
+def normalise(
+    values: Float[np.ndarray, "*frame row col 3"],
+) -> Float[np.ndarray, "*frame row col 3"]:
+    """As CLIP and BLIP-2 were trained, from 0 to 255."""
+    centred = values / 255 - np.array(MEAN, np.float32)
+    return np.asarray(centred / np.array(DEVIATION, np.float32))
 
 
 def image_encoder(file: Tensors, layers: int, head_dim: int) -> Any:
     """EVA's ViT as BLIP-2 has it, without its last layer."""
     name = "visual_encoder.patch_embed.proj.weight"
-    dim, patch = file.size(name), file.size(name, 3)
+    dim = file.size(name)
+    patch = file.size(name, 3)
     if dim % head_dim:
         raise UserError(
             f"{file.owner}: {file.file_of[name]} has layers {dim} wide",
             expected=f"a multiple of vision_head_dim={head_dim}",
             remedy="Give the file's own with -M vision_head_dim=N.",
         )
-    side = round((file.size("visual_encoder.pos_embed", 1) - 1) ** 0.5)
+    places = file.size("visual_encoder.pos_embed", 1) - 1
+    side = round(places**0.5)
     config = Blip2VisionConfig(
         hidden_size=dim,
         intermediate_size=file.size("visual_encoder.blocks.0.mlp.fc1.weight"),
@@ -133,22 +142,22 @@ def q_former(file: Tensors, name: str, read: int, head_dim: int) -> Any:
     prefix = f"{name}.bert.encoder.layer."
     layers = file.layers(prefix)
     dim = file.size(f"{prefix}0.attention.self.query.weight")
-    reading = [
-        n for n in range(layers) if f"{prefix}{n}.crossattention.self.query.weight" in file.by_name
-    ]
+    query = "crossattention.self.query.weight"
+    reading = [layer for layer in range(layers) if f"{prefix}{layer}.{query}" in file.by_name]
     if dim % head_dim:
         raise UserError(
             f"{file.owner}: {name} has layers {dim} wide",
             expected=f"a multiple of head_dim={head_dim}",
             remedy="Give the file's own with -M head_dim=N.",
         )
+    every = reading[1] if len(reading) > 1 else max(layers, 1)
     config = Blip2QFormerConfig(
         hidden_size=dim,
         num_hidden_layers=layers,
         num_attention_heads=dim // head_dim,
         intermediate_size=file.size(f"{prefix}0.intermediate_query.dense.weight"),
         encoder_hidden_size=read,
-        cross_attention_frequency=reading[1] if len(reading) > 1 else max(layers, 1),
+        cross_attention_frequency=every,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
     )

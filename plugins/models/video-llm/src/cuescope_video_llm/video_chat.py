@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from cuescope_sdk import Frame, Sample
+from cuescope_sdk.torch import split_heads
 from cuescope_video_llm.checkpoints import Tensors
-from cuescope_video_llm.language import TURN
+from cuescope_video_llm.language import AFTER, BEFORE, TURN
 from cuescope_video_llm.network import Network
 
 
@@ -25,7 +26,9 @@ class GlobalAttention(nn.Module):
         super().__init__()
         self.dpe = nn.Conv3d(dim, dim, kernel_size=3, padding=1, groups=dim)
         self.attn = nn.MultiheadAttention(dim, heads)
-        self.ln_1, self.ln_2, self.ln_3 = (nn.LayerNorm(dim) for _ in range(3))
+        self.ln_1 = nn.LayerNorm(dim)
+        self.ln_2 = nn.LayerNorm(dim)
+        self.ln_3 = nn.LayerNorm(dim)
         parts = {"c_fc": nn.Linear(dim, hidden), "c_proj": nn.Linear(hidden, dim)}
         self.mlp = nn.ModuleDict(parts)
 
@@ -36,18 +39,19 @@ class GlobalAttention(nn.Module):
         states = self.ln_3(tokens)
         frames, count, dim = states.shape
         side = round((count - 1) ** 0.5)
-        grid = states[:, 1:].view(1, frames, side, side, dim).permute(0, 4, 1, 2, 3)
-        placed = self.dpe(grid).permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
-        states = torch.cat([states[:, :1], states[:, 1:] + placed], dim=1).reshape(1, -1, dim)
-        weights, biases = self.attn.in_proj_weight.chunk(3), self.attn.in_proj_bias.chunk(3)
+        patches = states[:, 1:]
+        grid = patches.view(1, frames, side, side, dim).permute(0, 4, 1, 2, 3)
+        places = self.dpe(grid).permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
+        states = torch.cat([states[:, :1], patches + places], dim=1).reshape(1, -1, dim)
+        weights = self.attn.in_proj_weight.chunk(3)
+        biases = self.attn.in_proj_bias.chunk(3)
         inputs = (self.ln_1(query), states, states)
         heads = []
-        for read, weight, bias in zip(inputs, weights, biases, strict=True):
-            projected = nn.functional.linear(read, weight, bias)
-            parts = (*projected.shape[:2], self.attn.num_heads, -1)
-            heads.append(projected.reshape(parts).transpose(1, 2))
-        asked, keys, values = heads
-        mixed = scaled_dot_product_attention(asked, keys, values).transpose(1, 2).flatten(2)
+        for rows, weight, bias in zip(inputs, weights, biases, strict=True):
+            projected = nn.functional.linear(rows, weight, bias)
+            heads.append(split_heads(projected, self.attn.num_heads))
+        queries, keys, values = heads
+        mixed = scaled_dot_product_attention(queries, keys, values).transpose(1, 2).flatten(2)
         query = query + self.attn.out_proj(mixed)
         inner = nn.functional.gelu(self.mlp["c_fc"](self.ln_2(query)))
         return query + self.mlp["c_proj"](inner)  # type: ignore[no-any-return]
@@ -60,11 +64,11 @@ class VideoChatNetwork(Network):
     def __init__(self, file: Tensors, options: Any, language_model: Any, tokenizer: Any) -> None:
         super().__init__(file, options, language_model, tokenizer)
         config = self.vision.config
-        dim, heads = config.hidden_size, config.num_attention_heads
+        dim = config.hidden_size
+        heads = config.num_attention_heads
         more = file.size("extra_query_tokens", 1)
-        self.extra_query_tokens = nn.Parameter(
-            torch.zeros(1, more, file.size("extra_query_tokens", 2))
-        )
+        width = file.size("extra_query_tokens", 2)
+        self.extra_query_tokens = nn.Parameter(torch.zeros(1, more, width))
         hidden = file.size("visual_encoder.gmhra.0.mlp.c_fc.weight")
         count = file.layers("visual_encoder.gmhra.")
         self.gmhra_cls_token = nn.Parameter(torch.zeros(1, 1, dim))
@@ -74,7 +78,8 @@ class VideoChatNetwork(Network):
         self, pixels: Float[Tensor, "frame channel row col"]
     ) -> Float[Tensor, "1 token dim"]:
         """The last layers of the encoder are read across frames, one after another."""
-        states, query = self.vision.embeddings(pixels), self.gmhra_cls_token
+        states = self.vision.embeddings(pixels)
+        query = self.gmhra_cls_token
         layers = self.vision.encoder.layers
         first = len(layers) - len(self.gmhra)
         for index, layer in enumerate(layers):
@@ -83,23 +88,23 @@ class VideoChatNetwork(Network):
                 query = self.gmhra[index - first](query, states)
         video = torch.cat([states.flatten(0, 1)[None], query], dim=1)
         queries = torch.cat([self.query_tokens, self.extra_query_tokens], dim=1)
-        read = self.qformer(
-            query_embeds=queries, encoder_hidden_states=self.vision.post_layernorm(video)
-        ).last_hidden_state
-        return self.llama_proj(read.to(self.llama_proj.weight.dtype))  # type: ignore[no-any-return]
+        video = self.vision.post_layernorm(video)
+        output = self.qformer(query_embeds=queries, encoder_hidden_states=video)
+        rows = output.last_hidden_state.to(self.llama_proj.weight.dtype)
+        return self.llama_proj(rows)  # type: ignore[no-any-return]
 
     def picture(self, frame: Frame) -> Image.Image:
         """The middle of a frame whose shorter side was fitted."""
         image = frame.load()
         scale = self.side / min(image.size)
         width, height = (max(round(length * scale), self.side) for length in image.size)
-        left, top = (width - self.side) // 2, (height - self.side) // 2
+        left = (width - self.side) // 2
+        top = (height - self.side) // 2
         resized = image.resize((width, height), Image.Resampling.BICUBIC)
         return resized.crop((left, top, left + self.side, top + self.side))
 
     def conversation(self, sample: Sample, video: Tensor) -> Sequence[str | Tensor]:
         """A turn with the video and what is said of it, and a turn with the question."""
-        before, shown, after = self.shown(video)
-        said = " ".join(filter(None, (after, self.note(sample))))
+        said = " ".join(filter(None, (AFTER, self.note(sample))))
         turn = f"{said}\n{TURN}Human: {sample.question or ''}\n{TURN}Assistant:"
-        return [f"{self.options.system}{TURN}Human: {before}", shown, turn]
+        return [f"{self.options.system}{TURN}Human: {BEFORE}", video, turn]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_video_llm.checkpoints import Tensors
-from cuescope_video_llm.language import TURN
+from cuescope_video_llm.language import AFTER, BEFORE, TURN
 from cuescope_video_llm.network import Network, q_former
 
 
@@ -30,7 +30,8 @@ class VideoLLaMANetwork(Network):
         self, pixels: Float[Tensor, "frame channel row col"]
     ) -> Float[Tensor, "1 token dim"]:
         """Raises UserError for more frames than there are places in time."""
-        frames, places = len(pixels), self.video_frame_position_embedding.num_embeddings
+        frames = len(pixels)
+        places = self.video_frame_position_embedding.num_embeddings
         if frames > places:
             raise UserError(
                 f"{self.owner}: a sample of {frames} frames",
@@ -40,12 +41,13 @@ class VideoLLaMANetwork(Network):
         states = self.vision(pixel_values=pixels).last_hidden_state
         queries = self.query_tokens.expand(frames, -1, -1)
         seen = self.qformer(query_embeds=queries, encoder_hidden_states=states).last_hidden_state
-        places_in_time = self.video_frame_position_embedding.weight[:frames, None]
-        video = self.video_qformer(
-            query_embeds=self.video_query_tokens,
-            encoder_hidden_states=(seen + places_in_time).flatten(0, 1)[None],
-        ).last_hidden_state
-        return self.llama_proj(video.to(self.llama_proj.weight.dtype))  # type: ignore[no-any-return]
+        times = self.video_frame_position_embedding.weight[:frames, None]
+        timed = (seen + times).flatten(0, 1)[None]
+        output = self.video_qformer(
+            query_embeds=self.video_query_tokens, encoder_hidden_states=timed
+        )
+        rows = output.last_hidden_state.to(self.llama_proj.weight.dtype)
+        return self.llama_proj(rows)  # type: ignore[no-any-return]
 
     def picture(self, frame: Frame) -> Image.Image:
         """Squeezed into a square."""
@@ -57,10 +59,10 @@ class VideoLLaMANetwork(Network):
 
     def conversation(self, sample: Sample, video: Tensor) -> Sequence[str | Tensor]:
         """One turn: the video, what is said of it, and the question."""
-        before, shown, after = self.shown(video)
-        asked = " ".join(filter(None, (after, self.note(sample), sample.question or "")))
+        words = filter(None, (AFTER, self.note(sample), sample.question))
+        question = " ".join(words)
         system = self.options.system
         if self.options.conversation == "vicuna":
-            return [f"{system}{TURN}Human: {before}", shown, f"{asked}{TURN}Assistant:"]
+            return [f"{system}{TURN}Human: {BEFORE}", video, f"{question}{TURN}Assistant:"]
         opening = f"<<SYS>>\n{system}\n<</SYS>>\n\n"
-        return [f"[INST] {opening}{before}", shown, f"{asked} [/INST]"]
+        return [f"[INST] {opening}{BEFORE}", video, f"{question} [/INST]"]
