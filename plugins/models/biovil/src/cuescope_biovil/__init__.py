@@ -46,7 +46,8 @@ class BioViLT(ZeroShotModel):
         super().__init__(options, context)
         from cuescope_biovil.loading import find_model
 
-        self._model = model = find_model(options.model, options.revision, context)
+        model = find_model(options.model, options.revision, context)
+        self._model = model
         head = self.choose_head(model.name, str(model.device), model.text_tower(), model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint)
         self.facts = {

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -38,9 +38,11 @@ OWNER = "biovil-t"
 IMAGE_WEIGHTS = "biovil_t_image_model_proj_size_128.pt"
 TEXT_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 VOCABULARIES = ("tokenizer.json", "vocab.txt")
-RESIZE, CROP = 512, 448  # pixels: the shorter side, then a square of the middle
+RESIZE = 512  # pixels of the shorter side
+CROP = 448  # then a square of the middle
 # of the language model that the text tower was made from, and nothing that embeds
 SPARE = ("cls.predictions.", "bert.embeddings.position_ids", "bert.pooler.")
+Network = TypeVar("Network", bound=nn.Module)
 END = "!?."  # the authors drop it from the end of a prompt
 
 
@@ -69,13 +71,12 @@ class Model:
 
     def fingerprint(self, head: str) -> str:
         """Digest of both files of weights, the text's configuration and words, dtype and head."""
-        files = [self.folder / IMAGE_WEIGHTS, text_weights(self.folder, self.title)]
+        files = files_digest([self.folder / IMAGE_WEIGHTS, text_weights(self.folder, self.title)])
         words = tokenizer_content(self.tokenizer)
-        return digest(
-            OWNER, 1, files_digest(files), repr(self.config), words, str(self.dtype), head
-        )
+        return digest(OWNER, 1, files, repr(self.config), words, str(self.dtype), head)
 
-    def _filled(self, network: nn.Module, file: Path, spare: tuple[str, ...] = ()) -> Any:
+    def _open(self, network: Network, file: Path, spare: tuple[str, ...] = ()) -> Network:
+        """The network with the tensors of a file, ready to run."""
         headline = f"{self.name}: {file.name} does not fit"
         load_state_strictly(network, read_state(file), headline, spare=spare)
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
@@ -86,8 +87,7 @@ class Model:
         self.context.stop_plan_before(f"the weights of {self.title}")
         with torch.random.fork_rng(devices=[]):  # initial weights are drawn, and overwritten
             network = ImageNetwork(self.shape)
-        filled: ImageNetwork = self._filled(network, self.folder / IMAGE_WEIGHTS)
-        return filled
+        return self._open(network, self.folder / IMAGE_WEIGHTS)
 
     @cached_property
     def text_network(self) -> TextNetwork:
@@ -96,8 +96,7 @@ class Model:
         with quiet():
             network = TextNetwork(self.config, self.dim)
         file = text_weights(self.folder, self.title)
-        filled: TextNetwork = self._filled(network, file, SPARE)
-        return filled
+        return self._open(network, file, SPARE)
 
     def text_tower(self) -> TextTower:
         """Tokenizer and CXR-BERT; the first text opens its weights."""
@@ -111,7 +110,8 @@ class Model:
                 max_length=self.config.max_position_embeddings,
                 return_tensors="pt",
             )
-            ids, mask = (tokens[n].to(self.device) for n in ("input_ids", "attention_mask"))
+            ids = tokens["input_ids"].to(self.device)
+            mask = tokens["attention_mask"].to(self.device)
             return np.asarray(self.text_network(ids, mask).float().cpu().numpy())
 
         return TextTower(encode, self.dim, 1.0)
@@ -128,8 +128,8 @@ class Model:
                     got=f"{len(frames)}",
                     remedy="Take a data set of pairs, as ms-cxr-t.",
                 )
-            pixels = torch.stack([to_tensor(crop(frame)).expand(3, -1, -1) for frame in frames])
-            return {"images": pixels[None]}
+            pictures = [to_tensor(crop(frame)).expand(3, -1, -1) for frame in frames]
+            return {"images": torch.stack(pictures)[None]}
 
         def encode(inputs: Inputs) -> Tensor:
             embedding: Tensor = network(inputs["images"].to(self.device, self.dtype))
@@ -152,8 +152,9 @@ class Model:
 def crop(image: Image.Image) -> Image.Image:
     """Grey, stretched from the darkest pixel to the brightest, and the middle square of it."""
     grey = np.asarray(image.convert("L"), dtype=np.float64)
-    low, high = grey.min(), grey.max()
-    stretched = (grey - low) / (high - low or 1.0) * 255  # an even picture is black
+    low = grey.min()
+    spread = (grey.max() - low) or 1.0  # an even picture is black
+    stretched = (grey - low) / spread * 255
     whole = Image.fromarray(stretched.astype(np.uint8))
     square: Image.Image = CenterCrop(CROP)(Resize(RESIZE)(whole))
     return square
@@ -164,7 +165,8 @@ def crop(image: Image.Image) -> Image.Image:
 
 def find_model(model: str, revision: str, context: Context) -> Model:
     """Find and measure the files; raises UserError for whatever a person can mend."""
-    device, dtype = resolve_device(context.device), resolve_dtype(context.dtype)
+    device = resolve_device(context.device)
+    dtype = resolve_dtype(context.dtype)
     folder, title = _find_folder(model, revision, context)
     text_weights(folder, title)  # it must be there
     shape = measure(read_state(folder / IMAGE_WEIGHTS), f"{OWNER}: {title}")
@@ -184,8 +186,11 @@ def find_model(model: str, revision: str, context: Context) -> Model:
 def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str]:
     folder = Path(model).expanduser()
     if folder.is_dir():
-        return _checked(folder, folder.resolve().name), folder.resolve().name
-    if model.startswith((".", "/", "~")) or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
+        title = folder.resolve().name
+        require_files(folder, title)
+        return folder, title
+    is_path = model.startswith((".", "/", "~"))
+    if is_path or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         raise UserError(
             f"{OWNER}: no folder {model}", expected=f"a folder with {IMAGE_WEIGHTS}, or a hub id"
         )
@@ -193,7 +198,7 @@ def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str
     folder = fetch_repository(
         OWNER,
         model,
-        lambda folder: _checked(folder, title),
+        lambda folder: require_files(folder, title),
         context,
         revision=revision,
         otherwise="give a folder with the repository's files.",
@@ -202,7 +207,8 @@ def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str
     return folder, title
 
 
-def _checked(folder: Path, title: str) -> Path:
+def require_files(folder: Path, title: str) -> Path:
+    """The folder, if it holds all that is needed; raises UserError where it lacks a file."""
     for names in (("config.json",), (IMAGE_WEIGHTS,), TEXT_WEIGHTS, VOCABULARIES):
         if not any((folder / name).is_file() for name in names):
             raise UserError(
@@ -216,8 +222,9 @@ def _checked(folder: Path, title: str) -> Path:
 def text_weights(folder: Path, title: str) -> Path:
     """The text model's file; raises UserError where there is none."""
     for name in TEXT_WEIGHTS:
-        if (folder / name).is_file():
-            return folder / name
+        file = folder / name
+        if file.is_file():
+            return file
     raise UserError(f"{OWNER}: {title} lacks a file", expected=" or ".join(TEXT_WEIGHTS))
 
 
@@ -228,28 +235,32 @@ def measure(tensors: Mapping[str, Tensor], name: str) -> ImageShape:
     """The sizes that tensors tell; raises UserError for what is no such image model."""
 
     def size(tensor: str, axis: int, dims: int) -> int:
-        found = tensors.get(tensor)
-        if found is None or found.ndim != dims:
+        stored = tensors.get(tensor)
+        if stored is None or stored.ndim != dims:
             raise UserError(
                 f"{name}: {IMAGE_WEIGHTS} does not fit",
                 expected=f"{tensor} with {dims} dimensions",
-                got="none of this name" if found is None else f"shape {tuple(found.shape)}",
+                got="none of this name" if stored is None else f"shape {tuple(stored.shape)}",
             )
-        return int(found.shape[axis])
+        return int(stored.shape[axis])
 
-    stages = tuple(_numbered(tensors, rf"encoder\.encoder\.layer{n}") for n in range(1, 5))
     return ImageShape(
-        stages=stages,
+        stages=tuple(_layers(tensors, rf"encoder\.encoder\.layer{n}") for n in range(1, 5)),
         bottleneck="encoder.encoder.layer1.0.conv3.weight" in tensors,
         width=size("encoder.backbone_to_vit.weight", 0, 4),
-        layers=_numbered(tensors, r"encoder\.vit_pooler\.blocks"),
+        layers=_layers(tensors, r"encoder\.vit_pooler\.blocks"),
         dim=size("projector.model.3.weight", 0, 4),
     )
 
 
-def _numbered(tensors: Mapping[str, Tensor], prefix: str) -> int:
+def _layers(tensors: Mapping[str, Tensor], prefix: str) -> int:
+    """How many layers are numbered after the prefix."""
     pattern = re.compile(rf"{prefix}\.(\d+)\.")
-    return 1 + max((int(m[1]) for name in tensors if (m := pattern.match(name))), default=-1)
+    count = 0
+    for name in tensors:
+        if match := pattern.match(name):
+            count = max(count, int(match[1]) + 1)
+    return count
 
 
 def read_state(file: Path) -> dict[str, Tensor]:
@@ -257,6 +268,6 @@ def read_state(file: Path) -> dict[str, Tensor]:
     content: Any = read_weights(OWNER, file)
     if not isinstance(content, dict) or not content:
         raise unreadable_weights(OWNER, file, "no mapping of names to tensors")
-    if not all(torch.is_tensor(tensor) for tensor in content.values()):
+    if not all(map(torch.is_tensor, content.values())):
         raise unreadable_weights(OWNER, file, "something else than tensors")
     return content

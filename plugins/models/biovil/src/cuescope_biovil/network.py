@@ -42,11 +42,12 @@ class PoolerAttention(nn.Module):
 
     def forward(self, tokens: Float[Tensor, "image token dim"]) -> Float[Tensor, "image token dim"]:
         """Tokens after they have looked at each other."""
-        query, key, value = (
-            split_heads(part(tokens), HEADS) for part in (self.proj_q, self.proj_k, self.proj_v)
-        )
+        query = split_heads(self.proj_q(tokens), HEADS)
+        key = split_heads(self.proj_k(tokens), HEADS)
+        value = split_heads(self.proj_v(tokens), HEADS)
         mixed = scaled_dot_product_attention(query, key, value)
-        output: Tensor = self.proj(mixed.transpose(1, 2).flatten(2))
+        joined = mixed.transpose(1, 2).flatten(2)
+        output: Tensor = self.proj(joined)
         return output
 
 
@@ -55,7 +56,8 @@ class PoolerMLP(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.fc1, self.fc2 = nn.Linear(width, width), nn.Linear(width, width)
+        self.fc1 = nn.Linear(width, width)
+        self.fc2 = nn.Linear(width, width)
 
     def forward(self, tokens: Float[Tensor, "image token dim"]) -> Float[Tensor, "image token dim"]:
         """Each token by itself."""
@@ -68,8 +70,10 @@ class PoolerBlock(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.norm1, self.norm2 = (nn.LayerNorm(width, eps=1e-6) for _ in range(2))
-        self.attn, self.mlp = PoolerAttention(width), PoolerMLP(width)
+        self.norm1 = nn.LayerNorm(width, eps=1e-6)
+        self.norm2 = nn.LayerNorm(width, eps=1e-6)
+        self.attn = PoolerAttention(width)
+        self.mlp = PoolerMLP(width)
 
     def forward(
         self, tokens: Float[Tensor, "image token dim"], where: Float[Tensor, "token dim"]
@@ -97,11 +101,12 @@ class Pooler(nn.Module):
         """What changed, at each place of the current image."""
         places = sine_positions(*current.shape[1:]).to(current)
         where = torch.cat([places + when for when in self.type_embed])
-        tokens = torch.cat([image.flatten(2).transpose(1, 2) for image in (current, previous)], 1)
+        images = torch.cat([current.flatten(2), previous.flatten(2)], dim=2)
+        tokens = images.transpose(1, 2)
         for block in self.blocks:
             tokens = block(tokens, where)
-        kept: Tensor = self.norm_post(tokens)[:, : len(places)]
-        return kept.transpose(1, 2).reshape(current.shape)
+        rows: Tensor = self.norm_post(tokens)[:, : len(places)]
+        return rows.transpose(1, 2).reshape(current.shape)
 
 
 def sine_positions(dim: int, rows: int, cols: int) -> Float[Tensor, "place dim"]:
@@ -110,12 +115,15 @@ def sine_positions(dim: int, rows: int, cols: int) -> Float[Tensor, "place dim"]
     Rows and columns count from 1 and end at 2 pi; sines and cosines take turns.
     """
     half = dim // 2
-    wavelength = 10_000 ** (2 * torch.arange(half).div(2, rounding_mode="floor") / half)
+    number = torch.arange(half)
+    wavelength = 10_000 ** (2 * number.div(2, rounding_mode="floor") / half)
 
     def waves(count: int) -> Tensor:
         angle = torch.arange(1, count + 1) / (count + 1e-6) * 2 * math.pi
         angles = angle[:, None] / wavelength
-        return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], dim=2).flatten(1)
+        sines = angles[:, 0::2].sin()
+        cosines = angles[:, 1::2].cos()
+        return torch.stack([sines, cosines], dim=2).flatten(1)
 
     row = waves(rows)[:, None].expand(rows, cols, half)
     col = waves(cols)[None].expand(rows, cols, half)
@@ -150,9 +158,10 @@ class PairEncoder(nn.Module):
 
     def _patches(self, images: Float[Tensor, "image 3 height width"]) -> Tensor:
         net = self.encoder
-        values = net.maxpool(net.relu(net.bn1(net.conv1(images))))
-        output: Tensor = net.layer4(net.layer3(net.layer2(net.layer1(values))))
-        return output
+        states: Tensor = net.maxpool(net.relu(net.bn1(net.conv1(images))))
+        for stage in (net.layer1, net.layer2, net.layer3, net.layer4):
+            states = stage(states)
+        return states
 
 
 class Projector(nn.Module):
@@ -173,14 +182,15 @@ class ImageNetwork(nn.Module):
 
     def __init__(self, shape: ImageShape) -> None:
         super().__init__()
-        self.encoder, self.projector = PairEncoder(shape), Projector(shape)
+        self.encoder = PairEncoder(shape)
+        self.projector = Projector(shape)
 
     def forward(
         self, images: Float[Tensor, "sample time 3 height width"]
     ) -> Float[Tensor, "sample dim"]:
         """Embeddings, before they are normalised."""
-        embedding: Tensor = self.projector.model(self.encoder(images)).mean(dim=(2, 3))
-        return embedding
+        places: Tensor = self.projector.model(self.encoder(images))
+        return places.mean(dim=(2, 3))
 
 
 class TextHead(nn.Module):
@@ -194,7 +204,8 @@ class TextHead(nn.Module):
 
     def forward(self, first: Float[Tensor, "text width"]) -> Float[Tensor, "text dim"]:
         """Into the space of the images."""
-        output: Tensor = self.dense_to_output(self.LayerNorm(gelu(self.dense_to_hidden(first))))
+        hidden = gelu(self.dense_to_hidden(first))
+        output: Tensor = self.dense_to_output(self.LayerNorm(hidden))
         return output
 
 
