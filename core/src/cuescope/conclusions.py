@@ -142,6 +142,12 @@ class Contrast(Value):
     sides: tuple[Side, Side]
     rule: str
 
+    @property
+    def shows_its_label_only(self) -> bool:
+        """Whether it is about a label, and all of its samples have that one."""
+        labels = {exhibit.label for side in self.sides for exhibit in side.exhibits}
+        return self.label is not None and labels == {self.label}
+
 
 class Accuracy(Value):
     """How often the model is right on the samples as they are; `chance` is what guessing gives.

@@ -59,9 +59,11 @@ class AnswersFile:
                 self._written.add(name)
                 answers.append(outcome)
         for start in range(0, max(len(answers), 1), ROWS):  # none at all is a table too
-            self._write(_columns(answers[start : start + ROWS]))
+            chunk = answers[start : start + ROWS]
+            self._write([_answer_row(outcome) for outcome in chunk])
 
-    def _write(self, columns: dict[str, list[Any]]) -> None:
+    def _write(self, rows: list[dict[str, Any]]) -> None:
+        """Append the rows; a column that a row lacks is null in it."""
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 
@@ -70,15 +72,13 @@ class AnswersFile:
             self._draft = Draft(self.path)
             finalize(self, self._draft.discard)  # of an audit that failed
             self._writer = ParquetWriter(self._draft.path, schema)
-        rows = len(columns["sample"])
-        whole = {name: columns.get(name, [None] * rows) for name in COLUMNS}
-        self._writer.write_table(pa.Table.from_pydict(whole, schema=schema))
+        self._writer.write_table(pa.Table.from_pylist(rows, schema=schema))
 
     def finish(self, audit: "Audit", report: "Report") -> None:
         """Write what was measured and what was found; the files are whole from here on."""
         write_findings(report, self.path.with_name("findings.parquet"))
         if audit.figures:
-            self._write(_figure_columns(audit.figures))
+            self._write([_figure_row(*figure) for figure in audit.figures])
         if self._writer is not None and self._draft is not None:
             self._writer.close()
             self._draft.keep()
@@ -101,7 +101,8 @@ def read_answers(path: Path) -> "pa.Table":
         table = read_table(BufferReader(content))
     except (ArrowException, OSError) as error:
         raise UserError(f"{file} cannot be read", got=str(error).splitlines()[0]) from error
-    if missing := COLUMNS.keys() - {*LATER, *table.column_names}:
+    missing = COLUMNS.keys() - LATER - set(table.column_names)
+    if missing:
         raise UserError(f"{file} has no column {', '.join(sorted(missing))}")
     return table
 
@@ -112,46 +113,45 @@ def _name(trial: Trial) -> tuple[object, ...]:
     return sample.key, sample.question, trial.condition, trial.feature, edit
 
 
-def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
-    trials = [outcome.trial for outcome in outcomes]
-    samples = [trial.sample for trial in trials]
-    labels = [sample.label for sample in samples]
-    chances = [_softmax(outcome.response.logits) for outcome in outcomes]
-    predictions = [
-        None if c is None else o.prediction for c, o in zip(chances, outcomes, strict=True)
-    ]
-    said = [p or o.response.text for p, o in zip(predictions, outcomes, strict=True)]
-    return {
-        "sample": [sample.key for sample in samples],
-        "group": [sample.group for sample in samples],
-        "question": [sample.question for sample in samples],
-        "condition": [trial.condition for trial in trials],
-        "feature": [trial.feature for trial in trials],
-        "edit": [trial.edit and trial.edit.kind for trial in trials],
-        "label": labels,
-        "prediction": predictions,
-        "correct": [None if a is None else a == b for a, b in zip(labels, said, strict=True)],
-        "p_label": [
-            None if each is None or label is None else each[sample.choices.index(label)]
-            for each, label, sample in zip(chances, labels, samples, strict=True)
-        ],
-        "p_prediction": [None if each is None else each.max() for each in chances],
-        "text": [outcome.response.text for outcome in outcomes],
+def _answer_row(outcome: Outcome) -> dict[str, Any]:
+    trial = outcome.trial
+    sample = trial.sample
+    label = sample.label
+    text = outcome.response.text
+    row: dict[str, Any] = {
+        "sample": sample.key,
+        "group": sample.group,
+        "question": sample.question,
+        "condition": trial.condition,
+        "feature": trial.feature,
+        "edit": trial.edit and trial.edit.kind,
+        "label": label,
+        "text": text,
     }
+    answer = text
+    chances = _softmax(outcome.response.logits)
+    if chances is not None:
+        answer = outcome.prediction or text
+        row["prediction"] = outcome.prediction
+        row["p_prediction"] = chances.max()
+        if label is not None:
+            row["p_label"] = chances[sample.choices.index(label)]
+    if label is not None:
+        row["correct"] = label == answer
+    return row
 
 
-def _figure_columns(
-    figures: Sequence[tuple[Sample, str, str, float, str | None]],
-) -> dict[str, list[Any]]:
-    samples, features, measures, values, texts = zip(*figures, strict=True)
+def _figure_row(
+    sample: Sample, feature: str, measure: str, figure: float, text: str | None
+) -> dict[str, Any]:
     return {
-        "sample": [sample.key for sample in samples],
-        "group": [sample.group for sample in samples],
-        "condition": list(measures),
-        "feature": list(features),
-        "label": [sample.label for sample in samples],
-        "text": list(texts),
-        "figure": list(values),
+        "sample": sample.key,
+        "group": sample.group,
+        "condition": measure,
+        "feature": feature,
+        "label": sample.label,
+        "text": text,
+        "figure": figure,
     }
 
 

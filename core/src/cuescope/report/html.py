@@ -1,16 +1,17 @@
 """The report as one offline HTML file: what the template draws, as plain mappings."""
 
 from base64 import b64encode
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from io import BytesIO
+from itertools import islice
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
-from cuescope.conclusions import Contrast, Exhibit, Occurrence, Report, Score
+from cuescope.conclusions import Contrast, Exhibit, Metric, Occurrence, Picture, Report, Score
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
@@ -35,42 +36,43 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     """
     axes = _axes(report)
     cards = _cards(report, pictures, axes)
-    asked = report.provenance
-    return (
-        environment()
-        .get_template("report.html.jinja")
-        .render(
-            report=report,
-            asked=asked,
-            headline=report.metrics[0] if report.metrics else None,
-            axis=axes[report.metrics[0].name] if report.metrics else None,
-            findings=[card for card in cards if card["sentences"]],
-            told=MAX_FINDINGS,
-            steps=next_steps(report, run),
-            cards=cards,
-            features=len({score.feature for score in report.headlines}),
-            pairs=len(report.headlines),
-            verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
-            stamps=asked.stamps,
-            tables=table_cells(report.tables),
-            plates=[
-                (each, data_uri(each.image), _is_chart(each.image)) for each in report.pictures
-            ],
-            max_labels=MAX_LABELS,
-        )
+    headline = report.metrics[0] if report.metrics else None
+    verdicts = sorted((check.verdict for check in report.evidence), reverse=True)
+    template = environment().get_template("report.html.jinja")
+    return template.render(
+        report=report,
+        asked=report.provenance,
+        headline=headline,
+        axis=axes[headline.name] if headline else None,
+        findings=[card for card in cards if card["sentences"]],
+        told=MAX_FINDINGS,
+        steps=next_steps(report, run),
+        cards=cards,
+        features=len({score.feature for score in report.headlines}),
+        pairs=len(report.headlines),
+        verdicts=Counter(verdicts),
+        stamps=report.provenance.stamps,
+        tables=table_cells(report.tables),
+        plates=[_plate(picture) for picture in report.pictures],
+        max_labels=MAX_LABELS,
     )
+
+
+def _plate(picture: Picture) -> tuple[Picture, str, bool]:
+    return picture, data_uri(picture.image), _is_chart(picture.image)
 
 
 def _cards(report: Report, pictures: Mapping[str, bytes], axes: Mapping[str, Axis]) -> list[Drawn]:
     """A feature a card, in the order of its first headline: labels, frames, checks, contrasts."""
     features = {feature.key: feature for feature in report.features}
-    by_feature: dict[str, list[Score]] = {}
+    by_feature: dict[str, list[Score]] = defaultdict(list)
     for score in report.headlines:
-        by_feature.setdefault(score.feature, []).append(score)
+        by_feature[score.feature].append(score)
+    names = report.names
     cards: list[Drawn] = []
-    for rank, (key, scores) in enumerate(list(by_feature.items())[:MAX_CARDS], start=1):
-        feature, name = features[key], report.names[key]
-        shown = feature.occurrences[:MAX_TILES] if rank <= MAX_SHEETS else ()
+    for rank, (key, scores) in enumerate(islice(by_feature.items(), MAX_CARDS), start=1):
+        occurrences = features[key].occurrences
+        shown = occurrences[:MAX_TILES] if rank <= MAX_SHEETS else ()
         tiles = [_tile(occurrence, pictures) for occurrence in shown]
         passing = [score for score in scores if score.finding]
         best = (passing or scores)[0]
@@ -79,69 +81,83 @@ def _cards(report: Report, pictures: Mapping[str, bytes], axes: Mapping[str, Axi
                 "rank": rank,
                 "score": best,
                 "finding": bool(passing),
-                "name": name,
-                "key": key if key != name else None,
+                "name": names[key],
+                "key": key if key != names[key] else None,
                 "sentences": [_sentence(report, score) for score in passing],
                 "contrasts": _contrasts(report, key, passing, pictures),
                 "bar": bar(best, axes[best.metric]),
-                "labels": [_of_label(report, score, axes) for score in scores],
+                "labels": [_label_rows(report, score, axes) for score in scores],
                 "drawn": rank <= MAX_SHEETS,
                 "tiles": tiles,
                 "pictured": any(tile["source"] for tile in tiles),
-                "unseen": len(feature.occurrences) - len(tiles),
+                "unseen": len(occurrences) - len(tiles),
                 "checks": [check for check in report.evidence if check.feature == key],
             }
         )
     return cards
 
 
-def _of_label(report: Report, score: Score, axes: Mapping[str, Axis]) -> Drawn:
+def _label_rows(report: Report, headline: Score, axes: Mapping[str, Axis]) -> Drawn:
     """Every metric of the feature for this label, or for no label in particular."""
-    of_feature = {(s.metric, s.label): s for s in report.scores if s.feature == score.feature}
+    scores: dict[tuple[str, str | None], Score] = {}
+    for score in report.scores:
+        if score.feature == headline.feature:
+            scores[score.metric, score.label] = score
     rows = []
     for metric in report.metrics:
-        known = of_feature.get((metric.name, score.label)) or of_feature.get((metric.name, None))
-        if known is not None:
-            scale = axes[metric.name]
-            row = {"metric": metric, "axis": scale, "bar": bar(known, scale), "n": known.n}
-            rows.append(row | {"p": p_value(known.p_value), "q": p_value(known.q_value)})
-    return {"label": score.label, "finding": score.finding, "rows": rows}
+        by_label = scores.get((metric.name, headline.label)) or scores.get((metric.name, None))
+        if by_label is not None:
+            rows.append(_metric_row(metric, by_label, axes[metric.name]))
+    return {"label": headline.label, "finding": headline.finding, "rows": rows}
+
+
+def _metric_row(metric: Metric, score: Score, axis: Axis) -> Drawn:
+    return {
+        "metric": metric,
+        "axis": axis,
+        "bar": bar(score, axis),
+        "n": score.n,
+        "p": p_value(score.p_value),
+        "q": p_value(score.q_value),
+    }
 
 
 def _contrasts(
     report: Report, feature: str, findings: Sequence[Score], pictures: Mapping[str, bytes]
 ) -> list[Drawn]:
     """The contrasts of a feature's findings, those of its labels before the others."""
-    labels = {score.label for score in findings}
-    own = [contrast for contrast in report.contrasts if contrast.feature == feature]
-    own = [contrast for contrast in own if contrast.label in (None, *labels)]
-    return [_contrast(contrast, pictures) for contrast in own[:MAX_CONTRASTS]]
+    labels = {None, *(score.label for score in findings)}
+    of_feature = [contrast for contrast in report.contrasts if contrast.feature == feature]
+    of_labels = [contrast for contrast in of_feature if contrast.label in labels]
+    return [_contrast(contrast, pictures) for contrast in of_labels[:MAX_CONTRASTS]]
 
 
 def _contrast(contrast: Contrast, pictures: Mapping[str, bytes]) -> Drawn:
-    sides = [
-        {"title": side.title, "exhibits": [_exhibit(each, pictures) for each in side.exhibits]}
-        for side in contrast.sides
-    ]
-    own = {exhibit.label for side in contrast.sides for exhibit in side.exhibits}
-    of_label = contrast.label is not None and own == {contrast.label}
-    return {"label": contrast.label, "of_label": of_label, "rule": contrast.rule, "sides": sides}
+    sides = []
+    for side in contrast.sides:
+        exhibits = [_exhibit(exhibit, pictures) for exhibit in side.exhibits]
+        sides.append({"title": side.title, "exhibits": exhibits})
+    return {
+        "label": contrast.label,
+        "of_label": contrast.shows_its_label_only,
+        "rule": contrast.rule,
+        "sides": sides,
+    }
 
 
 def _exhibit(exhibit: Exhibit, pictures: Mapping[str, bytes]) -> Drawn:
     """One captioned sample; `source` is a data: URI, None where there is no picture."""
-    return _framed(exhibit.occurrence, pictures.get(exhibit_key(exhibit.occurrence), b"")) | {
-        "exhibit": exhibit,
-        "drawing": data_uri(exhibit.drawing) if exhibit.drawing else None,
-    }
+    picture = pictures.get(exhibit_key(exhibit.occurrence), b"")
+    drawing = data_uri(exhibit.drawing) if exhibit.drawing else None
+    return _picture(exhibit.occurrence, picture) | {"exhibit": exhibit, "drawing": drawing}
 
 
 def _tile(occurrence: Occurrence, pictures: Mapping[str, bytes]) -> Drawn:
     """One frame of a contact sheet."""
-    return _framed(occurrence, pictures.get(picture_key(occurrence), b""))
+    return _picture(occurrence, pictures.get(picture_key(occurrence), b""))
 
 
-def _framed(occurrence: Occurrence, picture: bytes) -> Drawn:
+def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:
     """An occurrence and its picture; `source` is a data: URI, None where there is no picture."""
     tile = {
         "sample": occurrence.sample,
@@ -189,8 +205,8 @@ def _axes(report: Report) -> dict[str, Axis]:
     """One axis a metric, so that bars of different features compare."""
     values: dict[str, list[float]] = {metric.name: [] for metric in report.metrics}
     for score in report.scores:
-        known = (score.value, score.low, score.high)
-        values[score.metric] += [value for value in known if value is not None]
+        figures = (score.value, score.low, score.high)
+        values[score.metric] += [value for value in figures if value is not None]
     return {name: axis(of_metric) for name, of_metric in values.items()}
 
 

@@ -1,6 +1,6 @@
 """Tables of a method or bench: our figures, and a paper's own faint beside them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from rich import box
@@ -31,24 +31,41 @@ def render_table(table: Table) -> Group:
 
 def table_cells(tables: Iterable[Table]) -> list[tuple[Table, list[Row], list[str]]]:
     """Tables for a page: each with its rows, and the side of each column."""
-    return [(t, list(beside(t)), [side(t, column) for column in t.columns]) for t in tables]
+    cells = []
+    for table in tables:
+        sides: list[str] = [side(table, column) for column in table.columns]
+        cells.append((table, list(beside(table)), sides))
+    return cells
 
 
 def side(table: Table, column: str) -> Literal["left", "right"]:
     """Where a column's cells stand: figures end at the right, words begin at the left."""
-    words = [cell for row in table.rows if isinstance(cell := row.get(column), str)]
-    return "left" if any(len(cell) > LONG_NAME for cell in words) else "right"
+    for row in table.rows:
+        cell = row.get(column)
+        if isinstance(cell, str) and len(cell) > LONG_NAME:
+            return "left"
+    return "right"
 
 
 def beside(table: Table) -> Iterator[Row]:
     """Each row's name, and for each other column our words and the paper's, "" where none."""
-    (first, *others), decimals = table.columns, table.decimals
+    first = table.columns[0]
     paper = {row[first]: row for row in table.paper}
-    of_both = [(row, paper.pop(row[first], {})) for row in table.rows]
-    for row, theirs in [*of_both, *(({}, row) for row in paper.values())]:
-        pairs = [(row.get(column), theirs.get(column)) for column in others]
-        name = str((row or theirs)[first])
-        yield name, [(_words(a, decimals), _words(b, decimals)) for a, b in pairs]
+    for row in table.rows:
+        yield _row(table, row, paper.pop(row[first], {}))
+    for row in paper.values():  # what the paper has and we have not
+        yield _row(table, {}, row)
+
+
+def _row(table: Table, ours: Mapping[str, Cell], paper: Mapping[str, Cell]) -> Row:
+    first, *others = table.columns
+    name = str((ours or paper)[first])
+    cells = []
+    for column in others:
+        our_words = _words(ours.get(column), table.decimals)
+        paper_words = _words(paper.get(column), table.decimals)
+        cells.append((our_words, paper_words))
+    return name, cells
 
 
 def _beside(ours: str, paper: str) -> Text:

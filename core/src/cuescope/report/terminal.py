@@ -1,7 +1,7 @@
 """The report in a terminal: readable at 80 columns, and without colours in a pipe."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -10,12 +10,13 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from cuescope.conclusions import Contrast, Cost, Evidence, Exhibit, Metric, Report, Score
+from cuescope.conclusions import Accuracy, Contrast, Cost, Evidence, Exhibit, Metric, Report, Score
 from cuescope.report.bars import figure, p_value
 from cuescope.report.steps import Step, command_words, next_steps
 from cuescope.report.tables import render_table
 
 MAX_ROWS = 10
+MAX_STATEMENTS = 3
 NARROW = 72  # columns of a screen on which the headline alone has its column
 LONGEST_WORD = 14  # of a name; longer ones are broken
 VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
@@ -27,36 +28,45 @@ def show(report: Report, console: Console, run: str = "RUN", program: str = "cue
     `run` is the folder of the run, for the commands that go on from here; `program` is what they
     must begin with to work as they stand.
     """
-    sections: list[tuple[str, RenderableType]] = [
-        ("Finding" if len(report.findings) < 2 else "Findings", _finding(report)),
-        *((_contrast_title(report, each), _contrast(each)) for each in _first_contrast(report)),
-        (_ranked_title(report), _ranked(report, console.width)),
-        *((table.title, render_table(table)) for table in report.tables),
-        ("Checks", _checks(report.evidence)),
-        ("How to read the table", _legend(report)),
-        ("Looked at", _facts(report)),
-        ("Cost", Text(_cost(report.cost))),
-    ]
-    asked = report.provenance
-    title = f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}"
+    origin = report.provenance
+    title = f"{origin.method.spec}: {origin.model.spec} on {origin.data.spec}"
     console.print(Rule(Text(title, "bold")))
-    for head, body in sections:
+    for head, body in _sections(report, console.width):
         console.print(Text(head, "bold cyan"))
         indent = 0 if isinstance(body, Table) and body.box else 2  # a wide table needs the width
         console.print(Padding(body, (0, 0, 1, indent)))
-    command = report.provenance.command
-    again: list[tuple[str, list[Step]]] = [("Run it again", [("", command)])] if command else []
-    for head, steps in [("Next", next_steps(report, run)), *again]:
-        console.print(Text(head, "bold cyan"))
-        for words, step in steps:
-            if words:
-                console.print(Padding(Text(words), (0, 0, 0, 2)))
-            if step:
-                typed = f"{program} {step.removeprefix('cuescope ')}"
-                for line in copyable(typed, console.width - 4):
-                    console.print(Text(f"    {line}", "bold"), soft_wrap=True)
-        console.print()
+    _print_steps("Next", next_steps(report, run), console, program)
+    if origin.command:
+        _print_steps("Run it again", [("", origin.command)], console, program)
     console.print(Text(f"report {report.hash}", "dim"))
+
+
+def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]]:
+    """The parts of a report with their heads, in the order in which they are read."""
+    yield "Finding" if len(report.findings) < 2 else "Findings", _finding(report)
+    contrast = _first_contrast(report)
+    if contrast:
+        yield _contrast_title(report, contrast), _contrast(contrast)
+    yield _ranked_title(report), _ranked(report, width)
+    for table in report.tables:
+        yield table.title, render_table(table)
+    yield "Checks", _checks(report.evidence)
+    yield "How to read the table", _legend(report)
+    yield "Looked at", _facts(report)
+    yield "Cost", Text(_cost(report.cost))
+
+
+def _print_steps(head: str, steps: Iterable[Step], console: Console, program: str) -> None:
+    """Words as they are; commands begin with `program`, and can be copied."""
+    console.print(Text(head, "bold cyan"))
+    for words, step in steps:
+        if words:
+            console.print(Padding(Text(words), (0, 0, 0, 2)))
+        if step:
+            command = f"{program} {step.removeprefix('cuescope ')}"
+            for line in copyable(command, console.width - 4):
+                console.print(Text(f"    {line}", "bold"), soft_wrap=True)
+    console.print()
 
 
 def copyable(command: str, width: int) -> list[str]:
@@ -71,10 +81,10 @@ def copyable(command: str, width: int) -> list[str]:
             parts[-1] += f" {word}"
         else:
             parts.append(word)
-    lines = [""]
-    for part in parts:
-        longer = f"{lines[-1]} {part}".lstrip() if len(lines) == 1 else f"{lines[-1]} {part}"
-        if len(longer) + 2 <= width or not lines[-1]:
+    lines = parts[:1]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} {part}"
+        if len(longer) + 2 <= width:  # with " \" behind it
             lines[-1] = longer
         else:
             lines[-1] += " \\"
@@ -83,48 +93,58 @@ def copyable(command: str, width: int) -> list[str]:
 
 
 def _finding(report: Report) -> RenderableType:
-    asked = report.provenance.method.spec
-    nothing = "Nothing could be tested; why is told below. This says nothing about the model."
-    if any(score.value is not None for score in report.headlines):
-        tried = len(report.headlines)
-        nothing = f"No cue found. {tried} candidates were tried; none passes the rule of {asked}."
     # Text: rich would read [brackets] as markup
-    first, *others = map(Text, report.statements or [nothing])
-    first.stylize("bold")
-    more = [Text(f"and {len(others) - 2} more, in the table.", "dim")] if len(others) > 2 else []
-    return Group(first, *others[:2], *more, *_accuracy(report))
+    statements = [Text(statement) for statement in report.statements or [_nothing(report)]]
+    statements[0].stylize("bold")
+    lines = statements[:MAX_STATEMENTS]
+    more = len(statements) - len(lines)
+    if more:
+        lines.append(Text(f"and {more} more, in the table.", "dim"))
+    if report.accuracy is not None:
+        lines.append(_accuracy(report.accuracy))
+    return Group(*lines)
 
 
-def _accuracy(report: Report) -> list[Text]:
+def _nothing(report: Report) -> str:
+    """Why there is no finding."""
+    if all(score.value is None for score in report.headlines):
+        return "Nothing could be tested; why is told below. This says nothing about the model."
+    method = report.provenance.method.spec
+    tried = len(report.headlines)
+    return f"No cue found. {tried} candidates were tried; none passes the rule of {method}."
+
+
+def _accuracy(accuracy: Accuracy) -> Text:
     """How often the model is right, and a warning where that is no better than guessing."""
-    if (accuracy := report.accuracy) is None:
-        return []
     words = (
         f"The model is right in {accuracy.correct:,} of {accuracy.answered:,} answers "
         f"({accuracy.share:.1%}); guessing gives {accuracy.chance:.1%}."
     )
     if accuracy.above_chance:
-        return [Text(words, "dim")]
+        return Text(words, "dim")
     why = (
         " On these samples it is not clearly better than guessing: either it has not learned the "
         "task, or what it relies on misleads it here."
     )
-    return [Text(words + why, "yellow")]
+    return Text(words + why, "yellow")
 
 
-def _first_contrast(report: Report) -> list[Contrast]:
-    """That of the strongest finding, or none."""
+def _first_contrast(report: Report) -> Contrast | None:
+    """That of the strongest finding."""
     if not report.findings:
-        return []
-    first = report.findings[0]
-    own = [each for each in report.contrasts if each.feature == first.feature]
-    return [each for each in own if each.label in (None, first.label)][:1]
+        return None
+    finding = report.findings[0]
+    for contrast in report.contrasts:
+        if contrast.feature == finding.feature and contrast.label in (None, finding.label):
+            return contrast
+    return None
 
 
 def _contrast_title(report: Report, contrast: Contrast) -> str:
-    own = {exhibit.label for side in contrast.sides for exhibit in side.exhibits}
-    where = f", samples of '{contrast.label}'" if own == {contrast.label} != {None} else ""
-    return f"What the model says: {report.names[contrast.feature]}{where}"
+    title = f"What the model says: {report.names[contrast.feature]}"
+    if contrast.shows_its_label_only:
+        title += f", samples of '{contrast.label}'"
+    return title
 
 
 def _contrast(contrast: Contrast) -> RenderableType:
@@ -141,24 +161,28 @@ def _exhibit(exhibit: Exhibit) -> str:
     mark = {True: "right: ", False: "WRONG: ", None: ""}[exhibit.correct]
     words = f"  {mark}{exhibit.occurrence.sample}"
     if exhibit.prediction is not None:
-        sure = "" if exhibit.probability is None else f" {figure(exhibit.probability)}"
-        words += f" - model says '{exhibit.prediction}'{sure}"
+        words += f" - model says '{exhibit.prediction}'"
+        if exhibit.probability is not None:
+            words += f" {figure(exhibit.probability)}"
     if exhibit.label is not None and not exhibit.correct:
         words += f", right is '{exhibit.label}'"
-    return words + (f"; {exhibit.words}" if exhibit.words else "")
+    if exhibit.words:
+        words += f"; {exhibit.words}"
+    return words
 
 
 def _facts(report: Report) -> Table:
-    asked = report.provenance
-    return _grid(
-        ("samples", f"{asked.samples}" + f" of {len(asked.labels)} classes" * bool(asked.labels)),
-        *report.notes.items(),
-        *((f"data: {key}", fact) for key, fact in asked.data.facts.items()),
-        *((f"model: {key}", fact) for key, fact in asked.model.facts.items()),
-    )
+    origin = report.provenance
+    samples = f"{origin.samples}"
+    if origin.labels:
+        samples += f" of {len(origin.labels)} classes"
+    facts = [("samples", samples), *report.notes.items()]
+    facts += [(f"data: {key}", fact) for key, fact in origin.data.facts.items()]
+    facts += [(f"model: {key}", fact) for key, fact in origin.model.facts.items()]
+    return _grid(facts)
 
 
-def _grid(*rows: tuple[str, str]) -> Table:
+def _grid(rows: Iterable[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2))
     for key, words in rows:
         table.add_row(Text(key, "dim"), Text(words))
@@ -181,8 +205,11 @@ def _ranked(report: Report, width: int) -> RenderableType:
         if spare >= 0:
             break
     for column in (table.columns[2], table.columns[1]):  # what is left over is the names'
-        more = min(max(len(str(cell)) for cell in column.cells) - (column.width or 0), spare)
-        column.width, spare = (column.width or 0) + max(0, more), spare - max(0, more)
+        longest = max(len(str(cell)) for cell in column.cells)
+        least = column.width or 0
+        more = max(0, min(longest - least, spare))
+        column.width = least + more
+        spare -= more
     return table
 
 
@@ -196,29 +223,39 @@ def _table(report: Report, metrics: Sequence[Metric], *, gap: int, with_interval
         table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("q", justify="right", no_wrap=True)
-    by_row = {(s.feature, s.label, s.metric): s for s in report.scores}
+    by_row = {(score.feature, score.label, score.metric): score for score in report.scores}
+    names = report.names
     for headline in report.headlines[:MAX_ROWS]:
-        row = [by_row.get((headline.feature, headline.label, m.name)) for m in metrics]
-        known = [score for score in row if score is not None]
-        n = next((score.n for score in known if score.n is not None), None)
-        q = next((score.q_value for score in known if score.q_value is not None), None)
+        row = [by_row.get((headline.feature, headline.label, metric.name)) for metric in metrics]
         table.add_row(
             "*" if headline.finding else "",
-            Text(report.names[headline.feature]),
+            Text(names[headline.feature]),
             Text(headline.label or "all"),
             *[_value(score, with_intervals) for score in row],
-            "" if n is None else str(n),
-            (p_value(q) or "").removeprefix("= ").replace("< 0", "<"),
+            *_n_and_q(row),
             style="bold" if headline.finding else "dim",
         )
     for column in table.columns[1:]:
-        texts = [str(cell) for cell in (column.header, *column.cells)]
+        text = "\n".join(str(cell) for cell in (column.header, *column.cells))
         if column.no_wrap:
-            column.width = max(len(line) for text in texts for line in text.splitlines())
+            column.width = max(map(len, text.splitlines()))
         else:
-            longest = max(len(word) for text in texts for word in text.split())
+            longest = max(map(len, text.split()))
             column.width = min(longest, LONGEST_WORD)
     return table
+
+
+def _n_and_q(row: Iterable[Score | None]) -> tuple[str, str]:
+    """Of the first scores of a row that have them."""
+    n = q = ""
+    for score in row:
+        if score is None:
+            continue
+        if not n and score.n is not None:
+            n = str(score.n)
+        if not q and score.q_value is not None:
+            q = (p_value(score.q_value) or "").removeprefix("= ").replace("< 0", "<")
+    return n, q
 
 
 def _value(score: Score | None, with_interval: bool) -> str:
@@ -227,8 +264,9 @@ def _value(score: Score | None, with_interval: bool) -> str:
     if score.low is None or score.high is None or not with_interval:
         return figure(score.value)
     places = 2 if abs(score.value) >= 0.01 else 6  # bounds are told no more exactly than the value
-    ends = (figure(round(end, places)) for end in (score.low, score.high))
-    return figure(score.value) + "\n" + " to ".join(ends)
+    low = figure(round(score.low, places))
+    high = figure(round(score.high, places))
+    return f"{figure(score.value)}\n{low} to {high}"
 
 
 def _checks(evidence: Iterable[Evidence]) -> RenderableType:
@@ -241,12 +279,12 @@ def _checks(evidence: Iterable[Evidence]) -> RenderableType:
 
 
 def _legend(report: Report) -> RenderableType:
-    return _grid(
-        *([("*", "a finding: it passes the rule of the method")] if report.findings else []),
-        *((metric.title, metric.meaning) for metric in report.metrics),
-        ("n", "samples behind the figure"),
-        ("q", "p-value corrected for all that was tried"),
-    )
+    rows = [(metric.title, metric.meaning) for metric in report.metrics]
+    if report.findings:
+        rows.insert(0, ("*", "a finding: it passes the rule of the method"))
+    rows.append(("n", "samples behind the figure"))
+    rows.append(("q", "p-value corrected for all that was tried"))
+    return _grid(rows)
 
 
 def by_condition(conditions: Mapping[str, int]) -> str:
@@ -255,8 +293,10 @@ def by_condition(conditions: Mapping[str, int]) -> str:
     >>> by_condition({"baseline": 400, "static": 2400})
     ' (baseline 400, static 2,400)'
     """
+    if len(conditions) < 2:
+        return ""
     parts = ", ".join(f"{name} {count:,}" for name, count in conditions.items())
-    return f" ({parts})" if len(conditions) > 1 else ""
+    return f" ({parts})"
 
 
 def _cost(cost: Cost) -> str:
