@@ -22,7 +22,8 @@ from cuescope_trove.scores import compare
 from cuescope_trove.selection import Verdict, could_pass, discovery_part, p_values, score
 from cuescope_trove.verify import check_null
 
-AUDITS = 100
+# audits, and the binomial 99.9th percentile of those with a finding where 5% are promised
+AUDITS = [(25, 6), pytest.param((100, 13), marks=pytest.mark.long)]
 
 
 def simulations() -> Any:
@@ -54,14 +55,15 @@ def verdicts(world: Any, audits: int, discover: float, **options: Any) -> np.nda
     return counts
 
 
+@pytest.mark.parametrize("audits", AUDITS)
 @pytest.mark.parametrize("discover", [0.0, 0.5])
 @pytest.mark.parametrize("null", ["10 clips of one source", "5% label noise, 300 a class"])
-def test_a_null_has_few_cues(null: str, discover: float) -> None:
-    counts = verdicts(SIMULATIONS.NULLS[null], AUDITS, discover)
-    # 5% promised; 13 is the binomial 99.9th percentile
-    assert counts[Verdict.FINDING] <= 13
+def test_a_null_has_few_cues(null: str, discover: float, audits: tuple[int, int]) -> None:
+    number, most = audits
+    counts = verdicts(SIMULATIONS.NULLS[null], number, discover)
+    assert counts[Verdict.FINDING] <= most
     if "noise" in null:
-        assert counts[Verdict.LABEL_NOISE] >= 30
+        assert counts[Verdict.LABEL_NOISE] >= 0.3 * number
 
 
 def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:

@@ -125,7 +125,7 @@ SHIPPED_OPTIONS = {"data": "object-scenes:presence", "patches": 4, "epochs": 10}
 LEARNS = {**SHIPPED_OPTIONS, "epochs": 7, "data_options": {"val": 200}}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_learns_the_planted_cues_and_no_other(build: Callable[..., Any]) -> None:
     leans_on_the_planted_cues(build, LEARNS)
 
