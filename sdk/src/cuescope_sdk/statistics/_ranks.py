@@ -64,7 +64,7 @@ def even_parts(values: Float[np.ndarray, " item"], parts: int) -> Int[np.ndarray
     Equals stay together, or the order of the data would make parts of them.
     """
     middle = (stats.rankdata(values) - 0.5) / len(values)
-    return np.floor(middle * parts).astype(np.int64)
+    return np.asarray(np.floor(middle * parts), dtype=np.int64)
 
 
 def rank_correlation(
