@@ -14,16 +14,7 @@ from cuescope_quag.measures import (
     plain_accuracy,
     question_types,
 )
-from cuescope_quag.scores import (
-    Loss,
-    Rate,
-    Rule,
-    compare,
-    guessing_p_values,
-    rates,
-    smallest_loss,
-    stratified_p_value,
-)
+from cuescope_quag.scores import Loss, Rate, Rule, compare, guessing_p_values, rates, smallest_loss
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.statistics import Groups, change_p_value
 
@@ -49,17 +40,6 @@ def pairs(same: int, lost: int, won: int, never: int) -> tuple[np.ndarray, np.nd
 def videos(questions: int, count: int) -> Groups:
     """So many videos of equally many questions, which stand together."""
     return Groups(np.arange(questions) * count // questions, count, declared=True)
-
-
-def test_what_one_answer_loses_and_another_wins_is_seen() -> None:
-    """Ten "no" lost and ten "yes" won: nothing happens to the accuracy, all to the answers."""
-    before = np.repeat([True, False, True], [10, 10, 20])
-    after = np.repeat([False, True, True], [10, 10, 20])
-    answer = np.repeat([0, 1, 0], [10, 10, 20])
-    change, single = before.astype(float) - after, Groups.single(40)
-    assert change_p_value(change, single, rng()) == 1.0
-    assert stratified_p_value(change, answer, single, rng()) == pytest.approx(2 * 2 / 2**10)
-    assert stratified_p_value(change, np.zeros(40, int), single, rng()) == 1.0
 
 
 def test_loss_and_interval_of_independent_samples() -> None:

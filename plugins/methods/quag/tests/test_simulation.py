@@ -19,7 +19,7 @@ from cuescope_quag.simulation.data import (
     unimodal_error,
     weighting,
 )
-from cuescope_quag.simulation.figure import Rise, figure, increase, rises, spearman, table
+from cuescope_quag.simulation.figure import Rise, figure, increase, rises, table
 from cuescope_quag.simulation.network import Dropout, Sizes, Weights, initial_weights, predict
 from cuescope_quag.simulation.training import (
     QUICK,
@@ -249,16 +249,6 @@ def test_the_increase_is_a_geometric_mean_with_students_interval() -> None:
 def test_one_seed_has_no_interval() -> None:
     increased = increase(np.array([1.5]))
     assert (increased.value, increased.low, increased.high) == (pytest.approx(50), None, None)
-
-
-def test_spearman_is_scipys_and_its_interval_holds_it() -> None:
-    alphas = np.array([0.1, 0.2, 0.3, 0.4])
-    ratios = np.array([[1.0, 3.0, 3.0], [2.0, 4.0, 3.0], [1.5, 5.0, 2.0], [9.0, 2.5, 6.0]])
-    rho, low, high = spearman(alphas, ratios, np.random.default_rng(0))
-    expected = stats.spearmanr(np.repeat(alphas, 3), ratios.ravel()).statistic
-    assert rho == pytest.approx(expected)
-    assert -1 <= low < rho < high <= 1
-    assert spearman(alphas, alphas[:, None] * [1, 1.1], np.random.default_rng(0))[0] > 0.9
 
 
 def risen(*crossmodal: Sequence[float]) -> list[Rise]:

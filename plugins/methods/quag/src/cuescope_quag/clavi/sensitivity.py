@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment, quadratic_assignment
 from scipy.spatial.distance import cdist
-from scipy.stats import mannwhitneyu
 
 from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
 from cuescope_quag.options import QUAGOptions
@@ -20,6 +19,7 @@ from cuescope_quag.trials import fusion_shape, is_correct, plain_trials, questio
 from cuescope_sdk import Audit, Cell, Evidence, Picture, Sample, Table
 from cuescope_sdk.fusion import AttentionWeights, TokenModalities
 from cuescope_sdk.report import bar_chart
+from cuescope_sdk.statistics import mann_whitney_p_value
 
 Distances: TypeAlias = Float[np.ndarray, " pair"]
 
@@ -123,7 +123,7 @@ def compare_distances(
             f"attention that can be aligned; {FEWEST} of each are needed",
             n=count,
         )
-    p_value = float(mannwhitneyu(both, others, alternative="greater").pvalue)
+    p_value = mann_whitney_p_value(both, others)
     return Evidence(
         check=check,
         # Equal distances do not refute anything: a model may know the order by other means.

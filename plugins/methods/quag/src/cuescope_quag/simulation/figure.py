@@ -6,15 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy import stats
 
 from cuescope_quag.simulation.data import unimodal_error
 from cuescope_quag.simulation.training import Errors, Schedule, Training
 from cuescope_sdk import Picture, Table
 from cuescope_sdk.report import Line, line_chart
-from cuescope_sdk.statistics import percentile_interval
+from cuescope_sdk.statistics import rank_correlation_interval, student_interval
 
-RESAMPLES = 2000
 CONFIDENCE = 0.95
 
 
@@ -60,41 +58,12 @@ def increase(ratios: Float[np.ndarray, " seed"]) -> Percent:
     value = _percent(logs.mean())
     if len(logs) < 2:
         return Percent(value, None, None)
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1) * stats.sem(logs)
-    return Percent(value, _percent(logs.mean() - half), _percent(logs.mean() + half))
+    low, high = student_interval(logs, confidence=CONFIDENCE)
+    return Percent(value, _percent(low), _percent(high))
 
 
 def _percent(log_ratio: float) -> float:
     return float(100 * np.expm1(log_ratio))
-
-
-def spearman(
-    alphas: Float[np.ndarray, " alpha"],
-    ratios: Float[np.ndarray, "alpha seed"],
-    rng: np.random.Generator,
-) -> tuple[float, float, float]:
-    """Rank correlation of coupling and rise over all trainings, with a bootstrap interval.
-
-    The seeds are drawn anew within each coupling, for the couplings are chosen, not drawn.
-    """
-    seeds = ratios.shape[1]
-    draws = rng.integers(seeds, size=(RESAMPLES, *ratios.shape))
-    # Seeds change places within their coupling, so every draw has all couplings.
-    resampled = np.take_along_axis(ratios[None], draws, axis=2).reshape(RESAMPLES, -1)
-    rank = stats.rankdata(np.repeat(alphas, seeds))
-    # The real ratios are the first row, so that they and their draws are ranked alike.
-    correlation = _correlations(rank, np.concatenate([ratios.reshape(1, -1), resampled]))
-    return float(correlation[0]), *percentile_interval(correlation[1:], CONFIDENCE)
-
-
-def _correlations(
-    rank: Float[np.ndarray, " training"], values: Float[np.ndarray, "draw training"]
-) -> Float[np.ndarray, " draw"]:
-    centred = rank - rank.mean()
-    ranks = stats.rankdata(values, axis=1)
-    ranks -= ranks.mean(axis=1, keepdims=True)
-    scale = np.sqrt((centred @ centred) * (ranks**2).sum(axis=1))
-    return np.asarray(ranks @ centred / scale)
 
 
 # ------------------------------------------------------------------------ the table and figure
@@ -131,7 +100,7 @@ def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> st
         return "Too few couplings for a rank correlation: three or more are needed."
     alphas = np.array([rise.alpha for rise in of_alphas])
     ratios = np.stack([rise.crossmodal for rise in of_alphas])
-    rho, low, high = spearman(alphas, ratios, rng)
+    rho, low, high = rank_correlation_interval(alphas, ratios, rng, confidence=CONFIDENCE)
     seeds = ratios.shape[1]
     interval = f"[{low:.2f}, {high:.2f}], {seeds} seeds" if seeds > 1 else "(one seed: no interval)"
     words = f"Spearman of alpha and increase: {rho:.2f} {interval}, {len(alphas)} couplings."
