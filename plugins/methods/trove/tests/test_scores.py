@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Groups, sum_interval
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Observations,
@@ -14,7 +14,6 @@ from cuescope_trove.scores import (
     gap_limits,
     most_common_mistake,
     static_bias,
-    sum_limits,
 )
 from cuescope_trove.selection import ranking, score, shuffle_within_labels
 
@@ -237,7 +236,7 @@ def test_intervals_of_both_parts_and_of_the_score_cover(clips: int, across_label
         bias = static_bias(scene, pairs, 2, across_labels=across_labels)
         gap = pairs.error_contribution, *gap_limits(scene, pairs, 2, 0.95)
         limits = bias_limits(scene, pairs, 2, 0.95, across_labels=across_labels)
-        both = sum_limits(gap, (bias.value, *limits))
+        both = sum_interval(gap, (bias.value, *limits))
         bounds = gap[1:], limits, both
         truth = 0.4, 0.6, 1.0
         covered += [

@@ -82,13 +82,13 @@ def near_neighbours(
 
     Samples that were drawn independently may come in any order.
     """
+    from cuescope_sdk.statistics import monte_carlo_p_value, stratified_orders  # a second: scipy
+
     apart = index[None] - index[:, None]
     neighbours = (apart > 0) & (apart < RUN)
     first, second = np.nonzero(neighbours)
-    orders = np.tile(np.arange(len(index)), (SHUFFLES, 1))
-    for name in np.unique(stratum):
-        own = np.flatnonzero(stratum == name)
-        orders[:, own] = rng.permuted(np.tile(own, (SHUFFLES, 1)), axis=1)
+    orders = stratified_orders(stratum, SHUFFLES, rng)
     shuffled = near[orders[:, first], orders[:, second]].sum(axis=1)
-    p_value = (1 + (shuffled >= near[first, second].sum()).sum()) / (1 + SHUFFLES)
+    reached = int((shuffled >= near[first, second].sum()).sum())
+    p_value = monte_carlo_p_value(reached, SHUFFLES)
     return np.asarray(neighbours & near & (p_value <= LEVEL))

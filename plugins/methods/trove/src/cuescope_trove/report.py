@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature, Score, Table
 from cuescope_sdk.maths import cross_fitted_temperatures, softmax
-from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk.statistics import Groups, mean_interval, selected_confidence, sum_interval
 from cuescope_sdk.stills import ask, stack_logits
 from cuescope_trove.control import Control, control_of
 from cuescope_trove.options import TRoVeOptions
@@ -21,7 +21,6 @@ from cuescope_trove.scores import (
     bias_limits,
     gap_limits,
     most_common_mistake,
-    sum_limits,
 )
 from cuescope_trove.selection import ScoredPairs, Verdict, discovery_part, ranking, score
 from cuescope_trove.trials import ClusterChoice
@@ -110,7 +109,7 @@ def pair_intervals(
     bounds = np.array(_bounds(table, np.arange(len(table.pairs)), clusters, level, options))
     chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
     if table.first_gap is None and len(chosen):
-        strict = 1 - (1 - level) * len(chosen) / max(int(table.tried.sum()), 1)
+        strict = selected_confidence(level, len(chosen), int(table.tried.sum()))
         bounds[:, chosen] = _bounds(table, chosen, clusters, strict, options)
     return tuple(bounds)
 
@@ -155,7 +154,8 @@ def _bounds(
     across_labels = options.static_bias == "cluster"
     gap = gap_limits(measured, pairs, clusters, level)
     bias = bias_limits(measured, pairs, clusters, level, across_labels=across_labels)
-    both = sum_limits((pairs.error_contribution, *gap), (table.bias.value[chosen], *bias))
+    # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
+    both = sum_interval((pairs.error_contribution, *gap), (table.bias.value[chosen], *bias))
     return [*gap, *bias, *both]
 
 

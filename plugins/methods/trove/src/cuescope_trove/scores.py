@@ -283,16 +283,3 @@ def bias_limits(
             limits = mean_interval(value[frames], drawn, confidence=confidence)
             low[pair], high[pair] = limits
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
-
-
-def sum_limits(
-    first: tuple[np.ndarray, np.ndarray, np.ndarray],
-    second: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> tuple[Float[np.ndarray, " pair"], Float[np.ndarray, " pair"]]:
-    """Interval of a sum from value, low and high of both parts (MOVER: Zou and Donner, 2008).
-
-    The parts are taken as uncorrelated: one counts the wrong answers, the other says how sure the
-    wrong ones are.
-    """
-    (a, a_low, a_high), (b, b_low, b_high) = first, second
-    return a + b - np.hypot(a - a_low, b - b_low), a + b + np.hypot(a_high - a, b_high - b)
