@@ -14,7 +14,6 @@ from PIL import Image
 from cuescope.cli import main
 from cuescope.runs import load_report
 
-pytestmark = pytest.mark.slow
 Line = Callable[..., str]
 AUDIT = (
     *("audit", "spurlens", "--model", "toy-fusion:object-scenes:presence"),

@@ -57,7 +57,6 @@ def test_bad_edits_of_scenes_are_found() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.slow
 @pytest.mark.skipif(
     not (ASSETS / "stamps/index.json").exists(),
     reason="needs real photos: uv run ../shared/offline_assets.py all",

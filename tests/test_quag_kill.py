@@ -8,8 +8,6 @@ import time
 from pathlib import Path
 from shutil import copytree
 
-import pytest
-
 from cuescope.runs import load_report
 from cuescope_sdk import Report
 
@@ -71,7 +69,6 @@ def kill(folder: Path, after: int) -> None:
     assert process.returncode == -signal.SIGKILL, stderr
 
 
-@pytest.mark.slow
 def test_killed_and_the_same_report(tmp_path: Path) -> None:
     whole = finish(tmp_path / "whole")
     disturbed = tmp_path / "disturbed"

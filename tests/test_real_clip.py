@@ -39,7 +39,6 @@ HOME = {
 
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.slow,
     pytest.mark.skipif(
         not all(path.exists() for path in (WEIGHTS, TABLE, ASSETS / "stamps")),
         reason=f"needs real weights and photos: {COMMAND}",

@@ -25,7 +25,6 @@ SHOWN = ("horse", "dog")
 
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.slow,
     pytest.mark.skipif(
         not all(path.exists() for path in (WEIGHTS, TABLE, ASSETS / "stamps")),
         reason="needs real weights and photos: uv run ../shared/offline_assets.py all",

@@ -17,7 +17,6 @@ from cuescope_sdk import Context, Report, Request, Runner
 from .tiny_models import Parts, llava_next, qwen2_vl, save_vlm
 
 PLANTED = {"cup": ["table"], "bird": ["tree"], "car": ["road"]}
-pytestmark = pytest.mark.slow
 
 
 FAMILIES: dict[str, Callable[[], Parts]] = {"qwen2-vl": qwen2_vl, "llava-next": llava_next}

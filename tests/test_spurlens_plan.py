@@ -14,8 +14,6 @@ from .tiny_models import qwen2_vl, save_owl, save_vlm
 
 Line = Callable[..., str]
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:

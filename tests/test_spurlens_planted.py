@@ -22,7 +22,6 @@ from cuescope_sdk import (
 from cuescope_sdk.testing import PluginShelf
 from cuescope_toy.fusion import training
 
-pytestmark = pytest.mark.slow
 PLANTED = {"cup": "table", "bird": "tree", "car": "road"}
 LEAST = {"recognition": 0.2, "hallucination": 0.5}  # gap
 WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))

@@ -58,7 +58,6 @@ OPTIONS = {
     "-T proposer.generator_options": "{concurrency: 1, backoff: 0.01, timeout: 3}",
 }
 
-pytestmark = pytest.mark.slow
 
 FAULTS: tuple[Callable[[ChatServer], None], ...] = (
     lambda server: server.fail(429, {"error": {"message": "slow down"}}, Retry_After="0.1"),

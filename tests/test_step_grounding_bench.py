@@ -16,7 +16,6 @@ from cuescope.cli import app, main
 from cuescope.runs import load_report
 from cuescope_sdk import Context
 
-pytestmark = pytest.mark.slow
 CLIP = {
     "embed_dim": 16,
     "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8},

@@ -20,8 +20,6 @@ from cuescope_toy.clip import training
 from cuescope_toy.ship import SHAPES
 from cuescope_verifiers.image_text import ImageText, ImageTextOptions
 
-pytestmark = pytest.mark.slow
-
 VIDEOS = 24
 VERIFIERS = ("box-geometry:shape-detector", "likeness", "tracks:shape-detector")
 SCENES = "annotated scenes"

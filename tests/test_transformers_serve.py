@@ -58,11 +58,10 @@ PROPOSALS = 8  # four for each class
 LOUD = 8.0
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(
         not is_serve_available(),
         reason="needs the server of transformers: pip install 'transformers[serving]'",
-    ),
+    )
 ]
 
 

@@ -62,7 +62,6 @@ def finished(driver: "subprocess.Popen[bytes]", folder: Path) -> None:
     assert driver.wait(240) == 0, (folder / "said").read_text()[-2000:]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_killed_worker_costs_its_batch(executor: str, tries: "Tries", tmp_path: Path) -> None:
     batches = 200 if WHOLE else 40
@@ -83,7 +82,6 @@ def test_a_killed_worker_costs_its_batch(executor: str, tries: "Tries", tmp_path
     print(f"{executor}: {again} batches asked again")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_killed_driver_costs_what_its_workers_had(
     executor: str, tries: "Tries", tmp_path: Path
@@ -106,7 +104,6 @@ def test_a_killed_driver_costs_what_its_workers_had(
     print(f"{executor}: {len(asked(tmp_path)) - batches} batches asked again, {kills} kills")
 
 
-@pytest.mark.slow
 def test_the_report_is_the_same_wherever_the_model_answers(tries: "Tries", tmp_path: Path) -> None:
     hashes = set()
     executors = ["", "processes:2", *(["processes:1", "ray:2"] if WHOLE else [])]

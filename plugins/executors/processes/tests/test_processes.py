@@ -10,7 +10,6 @@ from cuescope_sdk import Context, UserError
 from cuescope_sdk.testing import ExecutorContract
 
 
-@pytest.mark.slow  # it starts a process a dozen times
 class TestContract(ExecutorContract):
     plugin = Processes
     options = {"workers": 2}
