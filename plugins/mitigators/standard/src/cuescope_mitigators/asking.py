@@ -7,6 +7,8 @@ are not looked at.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, compress, islice
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -33,7 +35,10 @@ EMBEDDING: frozenset[Output] = frozenset({"embedding"})  # the same, whatever is
 TENTHS = 10.0  # a tenth more of what can be told: e times the weight, with sharpness 1
 LEAST = 0.01  # a way with less weight is not asked
 TRIED = 8  # samples that tell whether a model reads its question
-THING, ANSWER, CLAIM = "what is asked about", "one of the answers", "it is right"
+# What the wordings say of a question that may be about anything.
+THING = "what is asked about"
+ANSWER = "one of the answers"
+CLAIM = "it is right"
 
 
 class OwnQuestion(Readout):
@@ -59,12 +64,16 @@ class Asker:
         self, ways: Sequence[str], trials: Sequence[Trial], cues: Sequence[int]
     ) -> list[list[list[Response]]]:
         """For each way and trial the response to each wording; `cues` has the cue of each trial."""
-        told = self._descriptions(trials) if "dual" in ways else [""] * len(trials)
-        rows = [
-            [self._put(way, *each) for each in zip(trials, cues, told, strict=True)] for way in ways
-        ]
-        responses = iter(self.ask([trial for way in rows for row in way for trial in row]))
-        return [[[next(responses) for _ in row] for row in way] for way in rows]
+        descriptions = [""] * len(trials)
+        if "dual" in ways:
+            descriptions = self._descriptions(trials)
+        rows: list[list[Trial]] = []  # ways one after another, and in each the trials
+        for way in ways:
+            rows += map(partial(self._put, way), trials, cues, descriptions)
+        responses = iter(self.ask(list(chain.from_iterable(rows))))
+        by_row = [list(islice(responses, len(row))) for row in rows]
+        count = len(trials)
+        return [by_row[number * count : (number + 1) * count] for number in range(len(ways))]
 
     def _put(self, way: str, trial: Trial, cue: int, description: str) -> list[Trial]:
         """The trial in the wordings of a way; the plain one is the trial itself."""
@@ -76,38 +85,35 @@ class Asker:
             case "ensemble":
                 # no str.format: a question may have braces of its own
                 words = [wording.replace("{question}", question) for wording in WORDINGS[1:]]
-                return [trial, *(_reworded(trial, each) for each in words)]
+                return [trial, *(_reword(trial, text) for text in words)]
             case "dual":
-                words = [add_description(question, description, _medium(sample))]
+                text = add_description(question, description, _medium(sample))
             case "guiding":
-                words = [add_guidance(question, THING)]
-            case _:
+                text = add_guidance(question, THING)
+            case "spurious-top":
                 # of what shows no cue, the strongest finding's
-                one = way == "spurious-top"
-                cues = [self.names[max(cue, 0)]] if one else list(dict.fromkeys(self.names))
-                words = [add_warning(question, cues, ANSWER, CLAIM)]
-        return [_reworded(trial, each) for each in words]
+                text = add_warning(question, [self.names[max(cue, 0)]], ANSWER, CLAIM)
+            case _:
+                text = add_warning(question, list(dict.fromkeys(self.names)), ANSWER, CLAIM)
+        return [_reword(trial, text)]
 
     def _descriptions(self, trials: Sequence[Trial]) -> list[str]:
-        outputs: frozenset[Output] = frozenset({"text"})
-        requests = [
-            replace(
-                trial,
-                sample=replace(
-                    trial.sample,
-                    key=f"{trial.sample.key}/described",
-                    question=description_request(_medium(trial.sample)),
-                    choices=(),
-                    label=None,
-                ),
-                outputs=outputs,
-            )
-            for trial in trials
-        ]
-        return [shorten_description(answer.text or "") for answer in self.ask(requests)]
+        answers = self.ask([_ask_description(trial) for trial in trials])
+        return [shorten_description(answer.text or "") for answer in answers]
 
 
-def _reworded(trial: Trial, question: str) -> Trial:
+def _ask_description(trial: Trial) -> Trial:
+    sample = replace(
+        trial.sample,
+        key=f"{trial.sample.key}/described",
+        question=description_request(_medium(trial.sample)),
+        choices=(),
+        label=None,
+    )
+    return replace(trial, sample=sample, outputs=frozenset({"text"}))
+
+
+def _reword(trial: Trial, question: str) -> Trial:
     key = f"{trial.sample.key}/reworded"
     sample = replace(trial.sample, key=key, question=question)
     return replace(trial, sample=sample, outputs=trial.outputs - EMBEDDING)
@@ -119,13 +125,15 @@ def _medium(sample: Sample) -> str:
 
 def log_probabilities(wordings: Sequence[Response]) -> Float[np.ndarray, " choice"]:
     """Of the mean over the wordings of a way: an ensemble's vote, counted by how sure each is."""
-    rows = log_softmax([np.asarray(each.logits, np.float64) for each in wordings], axis=1)
+    logits = [np.asarray(response.logits, np.float64) for response in wordings]
+    rows = log_softmax(logits, axis=1)
     return np.asarray(logsumexp(rows, axis=0) - np.log(len(rows)))
 
 
 def common_text(wordings: Sequence[Response]) -> str:
     """What most wordings of a way are answered with; the first of equals."""
-    [(text, _)] = Counter((each.text or "").strip() for each in wordings).most_common(1)
+    counts = Counter((response.text or "").strip() for response in wordings)
+    [(text, _)] = counts.most_common(1)
     return text
 
 
@@ -138,8 +146,9 @@ def information(logits: Float[np.ndarray, "way sample label"]) -> Float[np.ndarr
     cue alone decides tells nothing.
     """
     shares = softmax(logits, axis=2)
-    each, together = entr(shares).sum(axis=2).mean(axis=1), entr(shares.mean(axis=1)).sum(axis=1)
-    return np.asarray((together - each) / np.log(logits.shape[2]))
+    of_answers = entr(shares).sum(axis=2).mean(axis=1)
+    of_mean = entr(shares.mean(axis=1)).sum(axis=1)
+    return np.asarray((of_mean - of_answers) / np.log(logits.shape[2]))
 
 
 def ways_of(
@@ -167,8 +176,14 @@ def ways_of(
                 got="one whose answers are a closed set",
                 remedy="Take other ways, as -O ways=guiding",
             )
-    out = (NAMED if unnamed else set()) | (set() if writes else {"dual"})
-    return tuple(dict.fromkeys(wanted)) or tuple(way for way in WAYS if way not in out)
+    if wanted:
+        return tuple(dict.fromkeys(wanted))
+    impossible: set[str] = set()
+    if unnamed:
+        impossible |= NAMED
+    if not writes:
+        impossible.add("dual")
+    return tuple(way for way in WAYS if way not in impossible)
 
 
 @dataclass(frozen=True)
@@ -190,9 +205,9 @@ def fit_ways(
     """
     ways = ways_of(task.capabilities, task.names, wanted)
     [answer] = task.ask([OwnQuestion().of(task.samples[0])])
-    own = np.asarray(answer.readout, np.uint8).tobytes().decode().strip()
+    question_of_model = np.asarray(answer.readout, np.uint8).tobytes().decode().strip()
     names = tuple(name or "" for name in task.names)
-    asker = Asker(names, own or question, task.ask)
+    asker = Asker(names, question_of_model or question, task.ask)
     rows = np.flatnonzero(task.shows.any(axis=1) | everywhere).tolist()
     trials = list(baseline_trials(task.samples[row] for row in rows))
     if not trials:
@@ -204,40 +219,34 @@ def fit_ways(
     cues = task.router.best(trials, task.ask)
     single = len(ways) == 1
     shown = TRIED if single else len(trials)
-    asked = tuple(dict.fromkeys(("plain", *ways)))
-    answers = dict(zip(asked, asker.answers(asked, trials[:shown], cues[:shown]), strict=True))
+    with_plain = tuple(dict.fromkeys(("plain", *ways)))
+    by_way = asker.answers(with_plain, trials[:shown], cues[:shown])
+    answers = dict(zip(with_plain, by_way, strict=True))
     _require_reading(answers)
     if single:
         return Learned(ways, np.ones(1), names, asker.question)
-    logits = np.stack(
-        [
-            [
-                log_probabilities(wordings)[[trial.sample.choices.index(x) for x in task.labels]]
-                for wordings, trial in zip(answers[way], trials, strict=True)
-            ]
-            for way in ways
-        ]
-    )
+    logits = np.stack([_label_rows(task, trials, answers[way]) for way in ways])
     weights = softmax(sharpness * TENTHS * information(logits))
-    kept = weights >= LEAST
-    return Learned(
-        tuple(way for way, keep in zip(ways, kept, strict=True) if keep),
-        weights[kept] / weights[kept].sum(),
-        names,
-        asker.question,
-    )
+    heavy = weights >= LEAST
+    weights = weights[heavy] / weights[heavy].sum()
+    return Learned(tuple(compress(ways, heavy)), weights, names, asker.question)
+
+
+def _label_rows(
+    task: Task, trials: Sequence[Trial], answers: Sequence[Sequence[Response]]
+) -> Float[np.ndarray, "sample label"]:
+    """Log-probabilities of each trial's answers, in the order of the task's labels."""
+    rows = []
+    for trial, wordings in zip(trials, answers, strict=True):
+        columns = [trial.sample.choices.index(label) for label in task.labels]
+        rows.append(log_probabilities(wordings)[columns])
+    return np.stack(rows)
 
 
 def _require_reading(answers: Mapping[Way, list[list[Response]]]) -> None:
     """Raises UserError where all ways are answered alike."""
     others = [way for way in answers if way != "plain"]
-    same = all(
-        np.array_equal(np.asarray(answer.logits), np.asarray(plain.logits))
-        for way in others
-        for [plain], wordings in zip(answers["plain"], answers[way], strict=True)
-        for answer in wordings
-    )
-    if others and same:
+    if others and all(_same_answers(answers["plain"], answers[way]) for way in others):
         raise UserError(
             "prompts: this model answers the same however it is asked",
             expected="a model that reads a question",
@@ -246,48 +255,64 @@ def _require_reading(answers: Mapping[Way, list[list[Response]]]) -> None:
         )
 
 
+def _same_answers(plain: Sequence[list[Response]], other: Sequence[list[Response]]) -> bool:
+    """Whether all wordings of a way have the logits of the plain answer."""
+    for [answer], wordings in zip(plain, other, strict=True):
+        logits = np.asarray(answer.logits)
+        for wording in wordings:
+            if not np.array_equal(np.asarray(wording.logits), logits):
+                return False
+    return True
+
+
 def answer_otherwise(
     learned: Learned, router: Router, everywhere: bool, trials: Sequence[Trial], ask: Ask
 ) -> list[Response]:
     """A response to each trial; those that show no cue are asked as they are."""
-    framed = [place for place, trial in enumerate(trials) if trial.sample.frames]
-    cues = dict(zip(framed, router.best([trials[place] for place in framed], ask), strict=True))
-    changed = [
-        place
-        for place, trial in enumerate(trials)
-        if trial.outputs - EMBEDDING and (everywhere or cues.get(place, -1) >= 0)
-    ]
-    responses = dict(enumerate(_plainly(learned, trials, set(changed), ask)))
-    by_way = Asker(learned.names, learned.question, ask).answers(
-        learned.ways,
-        [trials[place] for place in changed],
-        [cues.get(place, -1) for place in changed],
+    cues = _cues(router, trials, ask)
+    changed = []
+    for number, trial in enumerate(trials):
+        shows_cue = everywhere or cues[number] >= 0
+        if trial.outputs - EMBEDDING and shows_cue:
+            changed.append(number)
+    responses = list(_plain_answers(learned, trials, set(changed), ask))
+    asker = Asker(learned.names, learned.question, ask)
+    by_way = asker.answers(
+        learned.ways, [trials[number] for number in changed], [cues[number] for number in changed]
     )
-    for number, place in enumerate(changed):
-        of_ways = [way[number] for way in by_way]
-        responses[place] = _mix(learned, of_ways, trials[place].outputs, responses[place])
-    return [responses[place] for place in range(len(trials))]
+    # Of each changed trial the answers to all ways.
+    for number, of_ways in zip(changed, zip(*by_way, strict=True), strict=True):
+        responses[number] = _mix(learned, of_ways, trials[number].outputs, responses[number])
+    return responses
 
 
-def _plainly(
+def _cues(router: Router, trials: Sequence[Trial], ask: Ask) -> list[int]:
+    """The cue that each trial shows; -1 for none, or where it has no frames."""
+    has_frames = [bool(trial.sample.frames) for trial in trials]
+    cues = iter(router.best(list(compress(trials, has_frames)), ask))
+    return [next(cues) if framed else -1 for framed in has_frames]
+
+
+def _plain_answers(
     learned: Learned, trials: Sequence[Trial], changed: Set[int], ask: Ask
 ) -> Iterator[Response]:
     """The model's own answers; of a trial that is asked in other ways the embedding alone."""
-    more = EMBEDDING if not {"plain", "ensemble"} & set(learned.ways) else frozenset()
-    asked = [
-        replace(trial, outputs=trial.outputs & more) if place in changed else trial
-        for place, trial in enumerate(trials)
-    ]
-    answers = iter(ask([trial for trial in asked if trial.outputs]))
-    for trial in asked:
-        yield next(answers) if trial.outputs else Response()
+    has_plain = not {"plain", "ensemble"}.isdisjoint(learned.ways)
+    more = frozenset() if has_plain else EMBEDDING
+    requests = []
+    for number, trial in enumerate(trials):
+        outputs = trial.outputs & more if number in changed else trial.outputs
+        requests.append(replace(trial, outputs=outputs))
+    answers = iter(ask([request for request in requests if request.outputs]))
+    for request in requests:
+        yield next(answers) if request.outputs else Response()
 
 
 def _mix(
     learned: Learned,
     of_ways: Sequence[Sequence[Response]],
     outputs: frozenset[Output],
-    own: Response,
+    plain: Response,
 ) -> Response:
     """Log-probabilities of the weighted mean over the ways, and the text of the heaviest."""
     logits = text = None
@@ -296,6 +321,7 @@ def _mix(
         logits = logsumexp(rows, axis=0, b=learned.weights[:, None])
     if "text" in outputs:
         text = common_text(of_ways[int(learned.weights.argmax())])
-    embeddings = [own.embedding, *(each.embedding for way in of_ways for each in way)]
-    embedding = next((each for each in embeddings if each is not None), None)
+    answers = chain([plain], *of_ways)
+    with_embedding = (answer for answer in answers if answer.embedding is not None)
+    embedding = next(with_embedding, Response()).embedding
     return Response(logits=logits, text=text, embedding=embedding)

@@ -39,13 +39,15 @@ def best_setting(
     standard error of the least count as equal, and the smallest of them is taken (Breiman et al.,
     1984). None where all of them lose more.
     """
-    affordable = {
-        each: loss(right[each]) for each in right if right[each].sum() >= before.sum() - most
-    }
-    if not affordable:
+    losses = {}
+    for setting, answers in right.items():
+        if answers.sum() >= before.sum() - most:
+            losses[setting] = loss(answers)
+    if not losses:
         return None
-    least = min(affordable.values(), key=lambda each: each.value)
-    return next(e for e, own in affordable.items() if own.value <= least.value + least.error)
+    least = min(losses.values(), key=lambda loss: loss.value)
+    enough = least.value + least.error
+    return next(setting for setting, left in losses.items() if left.value <= enough)
 
 
 def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
@@ -57,17 +59,24 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
     sides = []
     for cue in cues:
         hurt = task.hurts[cue]
-        own = np.array([hurt is None or sample.label == hurt for sample in task.samples])
+        is_hurt = np.array([hurt is None or sample.label == hurt for sample in task.samples])
         shows = task.shows[:, cue]
-        if (own & shows).any() and (own & ~shows).any():
-            sides.append((own & shows, own & ~shows))
+        with_cue = is_hurt & shows
+        without = is_hurt & ~shows
+        if with_cue.any() and without.any():
+            sides.append((with_cue, without))
 
     def loss(right: Right) -> Loss:
-        gaps = [abs(float(right[without].mean() - right[shown].mean())) for shown, without in sides]
-        errors = [_variance(right[shown]) + _variance(right[without]) for shown, without in sides]
-        if not gaps:
+        if not sides:
             return Loss(0.0)
-        return Loss(float(np.mean(gaps)), float(np.sqrt(np.sum(errors))) / len(gaps))
+        gaps = []
+        variances = []
+        for with_cue, without in sides:
+            gap = right[without].mean() - right[with_cue].mean()
+            gaps.append(abs(float(gap)))
+            variances.append(_variance(right[with_cue]) + _variance(right[without]))
+        error = float(np.sqrt(np.sum(variances))) / len(gaps)
+        return Loss(float(np.mean(gaps)), error)
 
     return loss
 
@@ -75,7 +84,13 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
 def worst_group(groups: Int[np.ndarray, " sample"]) -> Callable[[Right], Loss]:
     """The highest rate of wrong answers in a group."""
     sizes = np.bincount(groups)
-    return lambda right: Loss(1 - float((np.bincount(groups, right) / sizes)[sizes > 0].min()))
+    exists = sizes > 0
+
+    def loss(right: Right) -> Loss:
+        rates = np.bincount(groups, right)[exists] / sizes[exists]
+        return Loss(1 - float(rates.min()))
+
+    return loss
 
 
 def _variance(right: Right) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, co
 if TYPE_CHECKING:
     from cuescope_mitigators.prompt_learning import Parts
 
+Rows = Int[np.ndarray, " row"]
 SHARES = tuple(np.linspace(0, 1, 9).tolist())  # how far the prompts may count
 
 
@@ -77,8 +79,9 @@ class PromptTables(Mitigation):
         def logits(place: int, answer: Response) -> np.ndarray:
             if cue[place] < 0:
                 return np.asarray(answer.logits)
-            table, share = self.tables[cue[place]], self.shares[cue[place]]
-            rows = table[columns_of(trials[place].sample.choices, self.labels)]
+            share = self.shares[cue[place]]
+            columns = columns_of(trials[place].sample.choices, self.labels)
+            rows = self.tables[cue[place]][columns]
             [unit] = normalise(np.asarray(answer.embedding)[None])
             learned = self.scale * (rows @ unit) + self.bias
             return np.asarray((1 - share) * np.asarray(answer.logits) + share * learned)
@@ -126,7 +129,7 @@ class CoOp(Mitigator):
             router=task.router,
         )
 
-    def _learn(self, task: Task, trained: Sequence[Int[np.ndarray, " row"]]) -> list["Parts"]:
+    def _learn(self, task: Task, trained: Sequence[Rows]) -> list["Parts"]:
         """Prompts learned from each of these selections of the task's samples."""
         from cuescope_mitigators.prompt_learning import LearnedPrompts
 
@@ -144,9 +147,7 @@ class CoOp(Mitigator):
         shape = len(task.labels), embedding.shape[1]
         return [LearnedPrompts.parts(np.asarray(answer.readout), *shape) for answer in answers]
 
-    def _shares(
-        self, task: Task, showing: Sequence[Int[np.ndarray, " row"]]
-    ) -> Float[np.ndarray, " cue"]:
+    def _shares(self, task: Task, showing: Sequence[Rows]) -> Float[np.ndarray, " cue"]:
         """How far each cue's prompts count: each half is answered by what the other half taught.
 
         A cue with fewer than two labels in a half has nothing to choose by.
@@ -154,24 +155,25 @@ class CoOp(Mitigator):
         shares = np.ones(len(showing))
         if self.options.cost >= 1:
             return shares
-        half = [halves(task.targets[rows], self.options.seed) for rows in showing]
-        told = [
-            cue
-            for cue, rows in enumerate(showing)
-            if all(len(set(task.targets[rows[half[cue] == side]])) > 1 for side in (0, 1))
-        ]
-        taught = [showing[cue][half[cue] == side] for cue in told for side in (0, 1)]
-        parts = iter(self._learn(task, taught))
-        logits, embedding = task.logits, normalise(task.embedding)
+        pairs: dict[int, tuple[Rows, Rows]] = {}
+        for cue, rows in enumerate(showing):
+            half = halves(task.targets[rows], self.options.seed)
+            pair = (rows[half == 0], rows[half == 1])
+            if all(len(np.unique(task.targets[side])) > 1 for side in pair):
+                pairs[cue] = pair
+        parts = iter(self._learn(task, list(chain.from_iterable(pairs.values()))))
+        logits = task.logits
+        embedding = normalise(task.embedding)
         before = logits.argmax(axis=1) == task.targets
-        for cue in told:
+        may_lose = self.options.cost * len(task.samples) / len(showing)
+        for cue, (first, second) in pairs.items():
             right = {share: before.copy() for share in SHARES}
-            for side in (0, 1):
-                part, rows = next(parts), showing[cue][half[cue] != side]
+            for rows in (second, first):  # the half that did not teach
+                part = next(parts)
                 learned = part.scale * (embedding[rows] @ part.table.T) + part.bias
                 for share in SHARES:
                     answers = (1 - share) * logits[rows] + share * learned
                     right[share][rows] = answers.argmax(axis=1) == task.targets[rows]
-            may_lose = self.options.cost * len(task.samples) / len(showing)
-            shares[cue] = best_setting(right, before, may_lose, gap_left(task, [cue])) or 0.0
+            best = best_setting(right, before, may_lose, gap_left(task, [cue]))
+            shares[cue] = best or 0.0
         return shares

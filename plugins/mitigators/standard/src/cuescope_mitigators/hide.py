@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,10 +35,12 @@ class MeanPatch(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """One row a trial."""
-        return [
-            np.mean([grid.mean(axis=(0, 1)) for grid in model.patch_features(t.sample.frames)], 0)
-            for t in trials
-        ]
+        means = []
+        for trial in trials:
+            grids = model.patch_features(trial.sample.frames)
+            mean = np.mean([grid.mean(axis=(0, 1)) for grid in grids], axis=0)
+            means.append(mean)
+        return means
 
 
 class PatchProjection(Readout):
@@ -49,10 +52,12 @@ class PatchProjection(Readout):
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """One grid of numbers a frame."""
         along = np.frombuffer(self.direction, np.float32)
-        return [
-            np.stack([grid @ along for grid in model.patch_features(trial.sample.frames)])
-            for trial in trials
-        ]
+        projections = []
+        for trial in trials:
+            grids = model.patch_features(trial.sample.frames)
+            projection = np.stack([grid @ along for grid in grids])
+            projections.append(projection)
+        return projections
 
 
 @dataclass(frozen=True)
@@ -66,23 +71,22 @@ class HiddenPatches(Mitigation):
 
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         """With the patches of the cues that a sample shows hidden; a trial's own edit stands."""
-        free = [t for t in trials if t.edit is None and t.readout is None and t.sample.frames]
-        routes = iter(self.router.route(free, ask) if free else ())
+        free = [number for number, trial in enumerate(trials) if _is_free(trial)]
+        if not free:
+            return list(ask(trials))
+        shown = self.router.route([trials[number] for number in free], ask)
         masks: dict[int, Bool[np.ndarray, "frame row col"]] = {}
-        shown = [(place, next(routes)) for place, t in enumerate(trials) if _among(t, free)]
         for cue in range(len(self.directions)):
-            places = [place for place, shows in shown if shows[cue]]
-            for place, mask in zip(
-                places, self._masks([trials[p] for p in places], cue, ask), strict=True
-            ):
-                masks[place] = masks.get(place, np.zeros_like(mask)) | mask
-        asked = [
-            replace(trial, edit=HideTokens.from_mask(self._bounded(masks[place])))
-            if place in masks and masks[place].any()
-            else trial
-            for place, trial in enumerate(trials)
-        ]
-        return list(ask(asked))
+            numbers = [number for number, shows in zip(free, shown, strict=True) if shows[cue]]
+            of_cue = self._masks([trials[number] for number in numbers], cue, ask)
+            for number, mask in zip(numbers, of_cue, strict=True):
+                masks[number] = masks.get(number, np.zeros_like(mask)) | mask
+        changed = list(trials)
+        for number, mask in masks.items():
+            if mask.any():
+                edit = HideTokens.from_mask(self._bounded(mask))
+                changed[number] = replace(trials[number], edit=edit)
+        return list(ask(changed))
 
     def _masks(self, trials: Sequence[Trial], cue: int, ask: Ask) -> list[np.ndarray]:
         readout = projection(self.directions[cue])
@@ -101,8 +105,9 @@ class HiddenPatches(Mitigation):
         return mask
 
 
-def _among(trial: Trial, trials: Sequence[Trial]) -> bool:
-    return any(trial is each for each in trials)
+def _is_free(trial: Trial) -> bool:
+    """Whether it has patches, and asks for nothing that hiding some would change."""
+    return trial.edit is None and trial.readout is None and bool(trial.sample.frames)
 
 
 def projection(direction: Float[np.ndarray, " dim"]) -> PatchProjection:
@@ -130,16 +135,17 @@ class Hide(Mitigator):
     def fit(self, task: Task) -> HiddenPatches:
         """A direction for each cue; raises UserError for a cue that all samples show, or none."""
         readout = MeanPatch()
-        means = np.stack(
-            [np.asarray(a.readout) for a in task.ask([readout.of(s) for s in task.samples])]
-        )
-        directions, thresholds = [], []
+        answers = task.ask([readout.of(sample) for sample in task.samples])
+        means = np.stack([np.asarray(answer.readout) for answer in answers])
+        directions = []
+        thresholds = []
         for cue in range(task.shows.shape[1]):
             shows = task.shows[:, cue]
             direction = _direction(means, shows, task.targets)
-            without = [task.samples[place] for place in np.flatnonzero(~shows)]
-            along = task.ask([projection(direction).of(sample) for sample in without])
-            likeness = np.concatenate([np.asarray(a.readout).ravel() for a in along])
+            readout_of_cue = projection(direction)
+            without = compress(task.samples, ~shows)
+            answers = task.ask([readout_of_cue.of(sample) for sample in without])
+            likeness = np.concatenate([np.asarray(answer.readout).ravel() for answer in answers])
             directions.append(direction)
             thresholds.append(float(np.quantile(likeness, self.options.spared)))
         return HiddenPatches(

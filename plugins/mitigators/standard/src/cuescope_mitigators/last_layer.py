@@ -111,14 +111,15 @@ class LastLayer(Mitigator):
             learns[:] = True
         rows = np.flatnonzero(learns)
         embedding = task.embedding[rows]
-        centre, spread = embedding.mean(axis=0), embedding.std() or 1.0
+        centre = embedding.mean(axis=0)
+        spread = embedding.std() or 1.0
         inputs = np.column_stack([(embedding - centre) / spread, np.ones(len(embedding))])
         head = self._head(task, rows, inputs)
-        weights, bias = head[:, :-1] / spread, head[:, -1]
+        weights = head[:, :-1] / spread
         return Head(
             labels=task.labels,
             weights=weights,
-            bias=bias - weights @ centre,
+            bias=head[:, -1] - weights @ centre,
             everywhere=self.options.everywhere,
             router=task.router,
         )
@@ -127,13 +128,14 @@ class LastLayer(Mitigator):
         self, task: Task, rows: Int[np.ndarray, " row"], inputs: Float[np.ndarray, "row dim"]
     ) -> Float[np.ndarray, "label dim"]:
         """Fitted to these rows of the task, with the strength that two halves of them ask for."""
-        logits = task.logits
-        own, targets, groups = logits[rows], task.targets[rows], task.groups[rows]
-        before = logits.argmax(axis=1) == task.targets
+        offset = task.logits[rows]
+        targets = task.targets[rows]
+        groups = task.groups[rows]
+        before = task.logits.argmax(axis=1) == task.targets
 
         def head(which: Bool[np.ndarray, " row"], strength: float) -> np.ndarray:
             weights = balanced_weights(groups[which], targets[which])
-            return fit_head(inputs[which], own[which], targets[which], weights, strength)
+            return fit_head(inputs[which], offset[which], targets[which], weights, strength)
 
         strengths = sorted(self.options.strengths)
         right = {strength: before.copy() for strength in strengths}
@@ -141,13 +143,14 @@ class LastLayer(Mitigator):
         if len(strengths) > 1 and half.any():
             for strength in strengths:
                 for tested in (half == 0, half == 1):
-                    answers = own[tested] + inputs[tested] @ head(~tested, strength).T
+                    answers = offset[tested] + inputs[tested] @ head(~tested, strength).T
                     right[strength][rows[tested]] = answers.argmax(axis=1) == targets[tested]
         loss = gap_left(task, range(task.shows.shape[1]))
         if self.options.goal == "worst-group":
             loss = worst_group(task.groups)
         best = best_setting(right, before, self.options.cost * len(before), loss)
-        return head(np.ones(len(rows), bool), strengths[0] if best is None else best)
+        everything = np.ones(len(rows), bool)
+        return head(everything, strengths[0] if best is None else best)
 
 
 def fit_head(
@@ -173,10 +176,10 @@ def fit_head(
         likelihood = log_softmax(own + inputs @ head.T, axis=1)
         wrong = weights[:, None] * (np.exp(likelihood) - right)
         value = -(weights * (likelihood * right).sum(axis=1)).sum()
-        return value + (head**2).sum() / (2 * strength), (
-            wrong.T @ inputs + head / strength
-        ).ravel()
+        value += (head**2).sum() / (2 * strength)
+        gradient = wrong.T @ inputs + head / strength
+        return value, gradient.ravel()
 
     start = np.zeros(shape[0] * shape[1])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
-    return np.asarray(found.x).reshape(shape)
+    minimum = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    return np.asarray(minimum.x).reshape(shape)

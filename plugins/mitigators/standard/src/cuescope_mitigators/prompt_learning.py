@@ -1,5 +1,6 @@
 """The training of CoOp, as a readout: it runs where the model is, and is remembered."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -59,20 +60,25 @@ class LearnedPrompts(Readout):
     @staticmethod
     def parts(row: np.ndarray, labels: int, dim: int) -> Parts:
         """What `read` gave, taken apart."""
-        table = row[2 : 2 + labels * dim].reshape(labels, dim)
+        end = 2 + labels * dim
         width = int(row[-1])
         return Parts(
-            table, row[2 + labels * dim : -1].reshape(-1, width), float(row[0]), float(row[1])
+            table=row[2:end].reshape(labels, dim),
+            context=row[end:-1].reshape(-1, width),
+            scale=float(row[0]),
+            bias=float(row[1]),
         )
 
     def learn(self, tower: PromptTower) -> np.ndarray:
         """The training, on a text tower: scale, bias, the table, the vectors and their width."""
-        prompts = [f"{' '.join([PLACEHOLDER] * self.context)} {label}." for label in self.labels]
+        context_words = " ".join([PLACEHOLDER] * self.context)
+        prompts = [f"{context_words} {label}." for label in self.labels]
         inputs = dict(tower.tokenize(prompts))
         places = _placeholders(tower, inputs["input_ids"], self.context)
         with torch.no_grad():
             words = tower.embedding(torch.unique(inputs["input_ids"])[None])[0].float()
-        width, device = words.shape[1], words.device
+        width = words.shape[1]
+        device = words.device
         stretch = max(1.0, float(words.square().mean().sqrt()) / SPREAD)
         generator = torch.Generator().manual_seed(self.seed)
         first = stretch * SPREAD * torch.randn(self.context, width, generator=generator)
@@ -94,9 +100,11 @@ class LearnedPrompts(Readout):
                 table = normalize(tower.encode(inputs), dim=-1)
         finally:
             hook.remove()
-        numbers = [np.array([tower.scale, tower.bias]), table.cpu().numpy().ravel()]
-        numbers += [context.detach().cpu().numpy().ravel(), np.array([width])]
-        return np.concatenate(numbers).astype(np.float32)
+        vectors = context.detach().cpu().numpy()
+        numbers = np.concatenate(
+            [[tower.scale, tower.bias], table.cpu().numpy().ravel(), vectors.ravel(), [width]]
+        )
+        return numbers.astype(np.float32)
 
     def _train(
         self,
@@ -154,9 +162,8 @@ def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:
     # two texts that differ in the number of placeholders tell which id one has
     single = tower.tokenize([PLACEHOLDER])["input_ids"][0]
     double = tower.tokenize([f"{PLACEHOLDER} {PLACEHOLDER}"])["input_ids"][0]
-    counts = {int(each): int((double == each).sum()) for each in double}
-    known = {int(each): int((single == each).sum()) for each in single}
-    word = [each for each, number in counts.items() if number > known.get(each, 0)]
+    more = Counter(double.tolist()) - Counter(single.tolist())
+    word = list(more)
     places = torch.isin(ids, torch.tensor(word[:1] or [-1], device=ids.device))
     first = places & (places.cumsum(dim=1) <= count)  # a label may hold the same word
     if not bool((first.sum(dim=1) == count).all()):

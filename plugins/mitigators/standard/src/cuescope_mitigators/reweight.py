@@ -66,13 +66,14 @@ class Reweight(Mitigator):
 
     def fit(self, task: Task) -> TrainingWeights:
         """Each label weighs the same, and in a label each group; groups of one size in a subset."""
-        groups, targets = task.groups, task.targets
-        sizes = np.bincount(groups)
-        weights = np.minimum(balanced_weights(groups, targets), self.options.most)
+        groups = task.groups
+        weights = np.minimum(balanced_weights(groups, task.targets), self.options.most)
         rng = np.random.default_rng(self.options.seed)
-        least, balanced = sizes[sizes > 0].min(), np.zeros(len(groups), dtype=bool)
-        for group in np.unique(groups):
-            balanced[rng.permutation(np.flatnonzero(groups == group))[:least]] = True
+        names, sizes = np.unique(groups, return_counts=True)
+        balanced = np.zeros(len(groups), dtype=bool)
+        for group in names:
+            order = rng.permutation(np.flatnonzero(groups == group))
+            balanced[order[: sizes.min()]] = True
         return TrainingWeights(
             keys=tuple(sample.key for sample in task.samples),
             label=tuple(str(sample.label) for sample in task.samples),
