@@ -20,9 +20,10 @@ PLANTED = {"cup": ["table"], "bird": ["tree"], "car": ["road"]}
 
 
 FAMILIES: dict[str, Callable[[], Parts]] = {"qwen2-vl": qwen2_vl, "llava-next": llava_next}
+AUDITED = ["qwen2-vl", pytest.param("llava-next", marks=pytest.mark.long)]
 
 
-@pytest.fixture(scope="module", params=FAMILIES)
+@pytest.fixture(scope="module", params=AUDITED)
 def audited(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Report]:
