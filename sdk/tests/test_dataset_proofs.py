@@ -13,8 +13,9 @@ import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Context, Frame, FrameSource, PlantedCue, Sample, Words
+from cuescope_sdk import Context, Detection, Frame, FrameSource, PlantedCue, Sample, Words
 from cuescope_sdk.testing import DatasetContract, FakeDataset, checks, run_check
+from cuescope_sdk.testing._annotation_types import KNOWN, annotation_faults
 from cuescope_sdk.testing._fake_data import FakeDataOptions
 
 from .contract_proofs import ELSEWHERE, failed
@@ -191,6 +192,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_has_equal_pixels_under_equal_keys": (with_frames(renamed), set()),
     "test_can_be_sent_to_a_worker": (with_frames(loaded_by_lambda), set()),
     "test_annotates_cues_by_frame": (updating(annotations={"cues": {"red corner": True}}), set()),
+    "test_annotates_as_methods_read_it": (
+        updating(annotations={"foreground": np.zeros((3, 5), bool)}),
+        set(),
+    ),
     "test_plants_the_cues_that_it_annotates": (
         attribute("planted_cues", lambda: (PlantedCue(key="red", name="red corner"),)),
         set(),
@@ -241,3 +246,50 @@ def test_check_catches_its_bad_data_set(check: str) -> None:
         assert run_check(contract_of(data), check).status == "failed"
     else:
         assert failed(contract_of(data)) == {check, *others}
+
+
+MASK = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
+BAD_ANNOTATIONS: dict[str, tuple[Any, ...]] = {
+    "foreground": (np.zeros((16, 16), np.uint8), np.zeros((2, 2), bool), MASK, "mask.png"),
+    "masks": ({"cup": np.zeros((16, 16), bool)}, {"cup": MASK}, (MASK,)),
+    "boxes": ([("cup", 0, 0, 4, 4)],),
+    "objects": ("cup", (1, 2)),
+    "captions": ("a cup",),
+    "answers": ("yes",),
+    "factors": ("meadow", {1: "meadow"}),
+    "times": ((0.0,), "0:01", (0.0, None)),
+    "poses": (((0.0, 0.0, 0.0),) * 2,),
+    "actions": ((("jump", 1, 1),), (("jump", 0, 3),), (("jump", 0),)),
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, bad) for key, each in BAD_ANNOTATIONS.items() for bad in each]
+)
+def test_an_annotation_of_another_type_is_named(key: str, value: Any) -> None:
+    two_frames = (Frame.from_array(np.zeros((16, 16, 3), np.uint8)),) * 2
+    sample = Sample(key="a", frames=two_frames, annotations={key: value})
+    assert set(annotation_faults(sample)) == {key}
+
+
+def test_every_known_annotation_has_a_bad_one() -> None:
+    assert BAD_ANNOTATIONS.keys() == KNOWN.keys()
+
+
+def test_annotations_of_the_stated_types_pass() -> None:
+    pixels = np.zeros((4, 6, 3), np.uint8)
+    known = {
+        "foreground": np.zeros((4, 6), bool),
+        "masks": {"cup": Frame.from_array(pixels)},
+        "boxes": (Detection(name="cup", score=1.0, box=(0, 0, 2, 2)),),
+        "objects": (),
+        "captions": ["a cup"],
+        "answers": ("yes", "yeah"),
+        "factors": {"background": "meadow"},
+        "times": (0.0, 1.5),
+        "poses": ((0.0, 0.0, 0.0, 1.57),) * 2,
+        "actions": (("jump", 0, 2),),
+    }
+    sample = Sample(key="a", frames=(Frame.from_array(pixels),) * 2, annotations=known)
+    assert known.keys() == KNOWN.keys()
+    assert not annotation_faults(sample)

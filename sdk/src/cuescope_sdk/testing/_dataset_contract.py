@@ -1,6 +1,7 @@
 """What a data set must hold: the same samples every time, each one whole."""
 
 import pickle
+import reprlib
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import ClassVar
@@ -8,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from cuescope_sdk import Dataset, Frame, HasPlantedCues, HasSplits, Sample, UserError, digest
+from cuescope_sdk.testing._annotation_types import annotation_faults
 from cuescope_sdk.testing._contract import (
     FingerprintedContract,
     NotApplicable,
@@ -16,6 +18,8 @@ from cuescope_sdk.testing._contract import (
     expect_error,
     expect_no_error,
 )
+
+LOOKED_AT = 10  # samples whose annotations are looked at: masks are loaded
 
 
 class DatasetContract(FingerprintedContract):
@@ -251,6 +255,19 @@ class DatasetContract(FingerprintedContract):
             remedy="Set planted_cues = (PlantedCue(key=..., name=...), ...), one for each key",
         )
 
+    def test_annotates_as_methods_read_it(self) -> None:
+        """Known annotations have one type each, and masks are as large as their frame."""
+        for sample in self.samples[:LOOKED_AT]:
+            faults = annotation_faults(sample)
+            expect(
+                not faults,
+                "; ".join(f"annotations['{key}']: {words}" for key, words in faults.items()),
+                got="; ".join(
+                    f"{_told(sample.annotations[key])} in {sample.key}" for key in faults
+                ),
+                remedy="See docs/annotations.md; what is something else needs another key",
+            )
+
     def annotated(self) -> list[Sample]:
         """The samples with cues; raises NotApplicable where there are none."""
         samples = [sample for sample in self.samples if "cues" in sample.annotations]
@@ -319,6 +336,13 @@ def _comparable(value: object) -> object:
             return [_comparable(part) for part in value]
         case _:
             return value
+
+
+def _told(value: object) -> str:
+    """An annotation in few words: an array by its shape."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return reprlib.repr(value)
 
 
 def _same_pixels(frame: Frame, other: Frame) -> bool:
