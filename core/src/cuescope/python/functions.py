@@ -1,8 +1,8 @@
 """Functions of the caller as models: images to probabilities, images and a question to words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -15,10 +15,13 @@ from cuescope.python.objects import name_of
 from cuescope.respond import out_of_memory
 from cuescope.types import Frame, Options, Response, Sample, Trial
 
+T = TypeVar("T")
 Pictures = list[Image.Image]
 SUM_TOLERANCE = 0.01  # rows of float16 probabilities over a thousand labels
 LEAST = 1e-30  # the log of a probability of 0 is no number
+TINY = 1e-12  # the least length that is divided by
 SIDE = 8  # of the small pictures that stand in for an embedding
+TOLD_LABELS = 12  # in facts and errors
 
 
 class OfFunction:
@@ -55,7 +58,9 @@ class OfFunction:
     def renamed(self, name: str) -> Self:
         """The same function under a name, so that its answers may be kept."""
         named = copy(self)
-        named.title, named.private, named._identity = name, False, name
+        named.title = name
+        named.private = False
+        named._identity = name
         return named
 
     def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -103,13 +108,19 @@ class Classifier(OfFunction):
         if not (embed is None or embed == "pixels" or callable(embed)):
             raise UserError("Classifier: embed", expected="a function or 'pixels'", got=repr(embed))
         self.labels = None if labels is None else tuple(map(str, labels))
-        self.embed, self.outputs, self.takes, self.batch_size = embed, outputs, takes, batch_size
+        self.embed = embed
+        self.outputs = outputs
+        self.takes = takes
+        self.batch_size = batch_size
         answers = {"logits"} if embed is None else {"logits", "embedding"}
         self.capabilities = Capabilities(outputs=frozenset(answers))
-        columns = "as the data's labels" if self.labels is None else ", ".join(self.labels[:12])
+        columns = "as the data's labels"
+        if self.labels is not None:
+            more = " ..." if len(self.labels) > TOLD_LABELS else ""
+            columns = ", ".join(self.labels[:TOLD_LABELS]) + more
         self.facts = {
             **self.facts,
-            "columns": columns + (" ..." if self.labels and len(self.labels) > 12 else ""),
+            "columns": columns,
             "sequence": "all frames together" if takes == "clips" else "mean of the frames",
         }
 
@@ -121,74 +132,85 @@ class Classifier(OfFunction):
 
     def for_audit(self, labels: Sequence[str], batch_size: int) -> Self:
         """The same function for data of these labels; raises UserError for labels it has not."""
-        if self.labels is not None and (unknown := [x for x in labels if x not in self.labels]):
-            raise UserError(
-                f"'{self.title}' has no column for the label '{unknown[0]}'",
-                expected=", ".join(self.labels),
-                remedy="Name the columns as the data names its labels",
-            )
+        columns = tuple(labels) if self.labels is None else self.labels
+        for label in labels:
+            if label not in columns:
+                raise UserError(
+                    f"'{self.title}' has no column for the label '{label}'",
+                    expected=", ".join(columns),
+                    remedy="Name the columns as the data names its labels",
+                )
         bound = copy(self)
-        bound.labels, bound.batch_size = self.labels or tuple(labels), batch_size
+        bound.labels = columns
+        bound.batch_size = batch_size
         return bound
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits and embeddings, as each trial asks."""
         self._refuse_inside(trials)
         samples = [trial.sample for trial in trials]
-        asks = {output for trial in trials for output in trial.outputs}
-        scores = self._scores(samples) if "logits" in asks else [None] * len(samples)
-        vectors = self._vectors(samples) if "embedding" in asks else [None] * len(samples)
-        return [
-            Response(
-                logits=score if "logits" in trial.outputs else None,
-                embedding=vector if "embedding" in trial.outputs else None,
+        outputs = frozenset[str]().union(*(trial.outputs for trial in trials))
+        logits = self._logits(samples) if "logits" in outputs else []
+        embeddings = self._embeddings(samples) if "embedding" in outputs else []
+        responses = []
+        for row, trial in enumerate(trials):
+            wants_logits = "logits" in trial.outputs
+            wants_embedding = "embedding" in trial.outputs
+            response = Response(
+                logits=logits[row] if wants_logits else None,
+                embedding=embeddings[row] if wants_embedding else None,
             )
-            for trial, score, vector in zip(trials, scores, vectors, strict=True)
-        ]
+            responses.append(response)
+        return responses
 
-    def _scores(self, samples: Sequence[Sample]) -> list[np.ndarray]:
+    def _logits(self, samples: Sequence[Sample]) -> list[np.ndarray]:
         """Logits over the choices of each sample; of probabilities, their logarithm."""
         if self.takes == "clips":
-            clips = [[frame.load() for frame in sample.frames] for sample in samples]
-            parts = [clips[start:][: self.batch_size] for start in self._starts(clips)]
-            rows = np.concatenate([self._rows(part) for part in parts])
+            clips = [_load(sample.frames) for sample in samples]
+            rows = np.concatenate([self._rows(batch) for batch in self._batches(clips)])
         else:
             by_frame = self._by_frame(samples, self._rows)
             rows = np.stack([_mean(by_frame, sample) for sample in samples])
         if self.outputs == "probabilities":
             rows = np.log(np.maximum(rows, LEAST))
-        return [
-            row[self._columns(sample)].astype(np.float32)
-            for row, sample in zip(rows, samples, strict=True)
-        ]
+        logits = []
+        for row, sample in zip(rows, samples, strict=True):
+            logits.append(row[self._columns(sample)].astype(np.float32))
+        return logits
 
     def _columns(self, sample: Sample) -> list[int]:
+        """The column of each choice."""
         labels = self.labels or sample.choices
-        if unknown := [choice for choice in sample.choices if choice not in labels]:
-            raise UserError(
-                f"'{self.title}' was asked to choose '{unknown[0]}'",
-                expected=f"one of its labels: {', '.join(labels[:12])}",
-                got=sample.question,
-                remedy="A classifier answers no questions: cuescope.TextModel takes a function "
-                "from images and a question to words",
-            )
+        for choice in sample.choices:
+            if choice not in labels:
+                raise UserError(
+                    f"'{self.title}' was asked to choose '{choice}'",
+                    expected=f"one of its labels: {', '.join(labels[:TOLD_LABELS])}",
+                    got=sample.question,
+                    remedy="A classifier answers no questions: cuescope.TextModel takes a function "
+                    "from images and a question to words",
+                )
         return [labels.index(choice) for choice in sample.choices]
 
-    def _vectors(self, samples: Sequence[Sample]) -> list[np.ndarray]:
+    def _embeddings(self, samples: Sequence[Sample]) -> list[np.ndarray]:
         """The unit mean of the frames' vectors, each of unit length."""
-        by_frame = self._by_frame(samples, self._embedding)
-        means = [_mean(by_frame, sample) for sample in samples]
-        return [(mean / max(np.linalg.norm(mean), 1e-12)).astype(np.float32) for mean in means]
+        by_frame = self._by_frame(samples, self._embed_frames)
+        embeddings = []
+        for sample in samples:
+            mean = _mean(by_frame, sample)
+            length = max(np.linalg.norm(mean), TINY)
+            embeddings.append((mean / length).astype(np.float32))
+        return embeddings
 
-    def _embedding(self, images: Pictures) -> np.ndarray:
-        if self.embed == "pixels":
+    def _embed_frames(self, images: Pictures) -> np.ndarray:
+        if not callable(self.embed):  # "pixels"
             return _unit(np.stack([_small(image) for image in images]))
-        rows = _array(self._call(self.embed, images) if callable(self.embed) else [], self.title)
+        rows = _array(self._call(self.embed, images), self.title)
         if rows.ndim != 2 or len(rows) != len(images) or not np.isfinite(rows).all():
             raise UserError(
                 f"embed of '{self.title}'",
                 expected=f"finite numbers of shape ({len(images)}, dim) for {len(images)} images",
-                got=_described(rows),
+                got=_describe(rows),
             )
         return _unit(rows)
 
@@ -201,13 +223,13 @@ class Classifier(OfFunction):
             raise UserError(
                 f"the function '{self.title}'",
                 expected=f"an array of shape {shape} for {len(shown)} {self.takes} and "
-                f"{len(labels)} labels ({', '.join(labels[:12])})",
+                f"{len(labels)} labels ({', '.join(labels[:TOLD_LABELS])})",
                 got=f"shape {rows.shape}",
                 remedy="`labels=` names the columns where they are not the data's labels",
             )
         if not np.isfinite(rows).all():
             raise UserError(
-                f"the function '{self.title}'", expected="finite numbers", got=_described(rows)
+                f"the function '{self.title}'", expected="finite numbers", got=_describe(rows)
             )
         if self.outputs == "probabilities":
             sums = rows.sum(axis=1)
@@ -225,15 +247,17 @@ class Classifier(OfFunction):
         self, samples: Sequence[Sample], answer: Callable[[Pictures], np.ndarray]
     ) -> dict[str, np.ndarray]:
         """The answer to each distinct frame, by its key."""
-        frames: dict[str, Frame] = {f.key: f for sample in samples for f in sample.frames}
-        keys = list(frames)
+        frames: dict[str, Frame] = {}
+        for sample in samples:
+            frames |= {frame.key: frame for frame in sample.frames}
         rows: list[np.ndarray] = []
-        for start in self._starts(keys):
-            rows += list(answer([frames[key].load() for key in keys[start:][: self.batch_size]]))
-        return dict(zip(keys, rows, strict=True))
+        for batch in self._batches(list(frames.values())):
+            rows += list(answer(_load(batch)))
+        return dict(zip(frames, rows, strict=True))
 
-    def _starts(self, items: Sequence[object]) -> range:
-        return range(0, len(items), self.batch_size)
+    def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
+        for start in range(0, len(items), self.batch_size):
+            yield items[start : start + self.batch_size]
 
 
 class TextModel(OfFunction):
@@ -255,14 +279,19 @@ class TextModel(OfFunction):
         return [Response(text=self._text(trial.sample)) for trial in trials]
 
     def _text(self, sample: Sample) -> str:
-        options = f"Options: {', '.join(sample.choices)}." if sample.choices else ""
-        question = " ".join(part for part in (sample.question, options) if part) or None
-        images = [frame.load() for frame in sample.frames]
-        said = self._call(self.function, images, question)
-        if not isinstance(said, str):
-            kind = type(said).__name__
+        parts = [sample.question] if sample.question else []
+        if sample.choices:
+            parts.append(f"Options: {', '.join(sample.choices)}.")
+        question = " ".join(parts) or None
+        answer = self._call(self.function, _load(sample.frames), question)
+        if not isinstance(answer, str):
+            kind = type(answer).__name__
             raise UserError(f"the function '{self.title}'", expected="words, a str", got=kind)
-        return said
+        return answer
+
+
+def _load(frames: Sequence[Frame]) -> Pictures:
+    return [frame.load() for frame in frames]
 
 
 def _array(value: Any, title: str) -> np.ndarray:
@@ -280,11 +309,13 @@ def _array(value: Any, title: str) -> np.ndarray:
 
 
 def _mean(by_frame: Mapping[str, np.ndarray], sample: Sample) -> np.ndarray:
-    return np.asarray(np.mean([by_frame[frame.key] for frame in sample.frames], axis=0))
+    rows = [by_frame[frame.key] for frame in sample.frames]
+    return np.asarray(np.mean(rows, axis=0))
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, TINY))
 
 
 def _small(image: Image.Image) -> np.ndarray:
@@ -292,15 +323,15 @@ def _small(image: Image.Image) -> np.ndarray:
     return np.asarray(small, np.float64).ravel() / 255 - 0.5
 
 
-def _described(rows: np.ndarray) -> str:
+def _describe(rows: np.ndarray) -> str:
     bad = "" if np.isfinite(rows).all() else ", with NaN or infinity"
     return f"shape {rows.shape}{bad}"
 
 
-def _require_word(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
+def _require_word(option: str, value: str, words: tuple[str, ...]) -> None:
+    if value not in words:
         raise UserError(
             f"Classifier: {option}={value!r}",
-            expected=" or ".join(map(repr, known)),
-            remedy=nearest(str(value), known),
+            expected=" or ".join(map(repr, words)),
+            remedy=nearest(str(value), words),
         )
