@@ -32,14 +32,14 @@ METRICS = (
     Metric(
         name="excess",
         title="Effect beyond all controls",
-        meaning="the same, less what the intervention does at most where a cause would do nothing: "
-        "with the placebo alone, without the cue, at an unfound cue, on other labels (-1 to 1)",
+        meaning="the same, minus the largest effect where a cause would have none (-1 to 1): with "
+        "the placebo alone, without the cue, at an unfound cue, on other labels",
     ),
     Metric(
         name="accuracy_lost",
         title="Accuracy lost",
-        meaning="share of all samples that are wrong because of the cue: its cost where it is, "
-        "times how often it is there (-1 to 1; below 0: it helps)",
+        meaning="share of all samples that are wrong because of the cue (-1 to 1; below 0: it "
+        "helps). It is the accuracy lost where the cue is, times the share of samples that show it",
     ),
     Metric(
         name="localisation",
@@ -57,7 +57,7 @@ class Confirm(Plugin):
         outputs=frozenset(), may_use=frozenset({"detector", "segmenter", "image-editor"}), labels=0
     )
     started_by = "cuescope confirm RUN"
-    finds = "Whether a cue that was found causes the answer, accompanies it, or nobody can tell."
+    finds = "Whether a cue that was found causes the answer or accompanies it, or cannot be judged."
     data_needs = DataNeeds(
         each="data set",
         least=20,

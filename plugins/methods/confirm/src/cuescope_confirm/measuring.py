@@ -32,7 +32,7 @@ from cuescope_sdk.statistics import Groups
 SHOWN_EFFECT = 0.25  # that enough samples would show
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
-DIFFERENCE = "a difference: answers move as well where a cause would do nothing"
+DIFFERENCE = "a difference: answers move as much where a cause would have no effect"
 UNEXPLAINED = "something to explain: in the run answers are as right with it as without it"
 COARSE = ("frames",)  # what holds more than the cue
 

@@ -37,7 +37,7 @@ class ConfirmOptions(Options):
         0.1,
         gt=0,
         lt=1,
-        description="an effect that is surely smaller counts as none: share of probability",
+        description="an effect counts as none if it is surely smaller: share of probability",
     )
     admitted: NonNegativeInt = Field(
         100, description="samples of a cause whose reasoning is read, where the model writes any"

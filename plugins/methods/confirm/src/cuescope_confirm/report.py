@@ -12,10 +12,10 @@ from cuescope_sdk import Audit, Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 RULE = (
-    "causes: most of the interventions that decide move the answers beyond their placebo, "
-    "and beyond what they do without the cue, at a cue that nobody found and on labels that the "
-    "cue leaves alone (Holm over findings and interventions); accompanies: "
-    "the placebo does as much; cannot tell: neither"
+    "causes: most of the interventions that decide move the answers more than their placebo. "
+    "They also move them more than they do without the cue, at a cue that nobody found, and on "
+    "labels where the cue makes no difference. Holm's correction is over findings and "
+    "interventions. Accompanies: the placebo does as much. Cannot tell: neither"
 )
 NEXT = (
     "Learn how the model can do without a cause, and measure whether that helps: "
@@ -23,8 +23,8 @@ NEXT = (
 )
 
 MISSING = (
-    "No cue is shown to be a cause. What a decision lacks stands beside each cue: more samples "
-    "(`--on SPLIT`) or a tool (`--tool detector=SPEC`) may bring it."
+    "No cue is shown to be a cause. Beside each cue stands what is missing for a decision. More "
+    "samples (`--on SPLIT`) or a tool (`--tool detector=SPEC`) may help."
 )
 ALONE = "One finding is tested by itself with `cuescope confirm RUN --feature KEY`."
 NONE = (
@@ -194,8 +194,8 @@ def dossier_table(results: Results) -> Table:
         columns=columns,
         rows=tuple(rows),
         notes=(
-            "Necessary: taking the cue out moves the answers. Sufficient: putting it into samples "
-            "without it does.",
+            "Necessary: taking the cue out moves the answers. Sufficient: putting the cue into "
+            "samples without it moves them.",
         ),
     )
 
@@ -221,8 +221,9 @@ def places_table(results: Results) -> Table:
         columns=columns,
         rows=tuple(rows),
         notes=(
-            "AUROC: how well the localiser tells samples of the run that it has not learned from; "
-            "annotated places have none. Area: share of the pixels.",
+            "AUROC: how well the localiser tells samples with the cue from others, in samples of "
+            "the run that it has not learned from; annotated places have none. Area: share of "
+            "the pixels.",
         ),
     )
 
@@ -242,8 +243,8 @@ def matrix(results: Results) -> Table:
         columns=columns,
         rows=tuple(rows),
         notes=(
-            "Positive is what a cause would do. (*) confirms a cause, (0) the placebo does as "
-            "much, (?) undecided, - does not apply or has too few samples.",
+            "A cause has positive figures. (*) confirms a cause, (0) the placebo does as much, "
+            "(?) undecided, - does not apply or has too few samples.",
             f"Intervals hold for all {results.tests} tests together "
             f"({results.confidence:.2%} each).",
         ),
@@ -275,7 +276,7 @@ def figures_table(results: Results) -> Table:
         title="Each witness beside its placebo (accuracy in %, effects in points)",
         columns=columns,
         rows=tuple(rows),
-        notes=("Beyond placebo: of the probability of the answer that the cue moves.",),
+        notes=("Beyond placebo: in points of the probability of the answer that the cue moves.",),
     )
 
 
@@ -293,13 +294,13 @@ def controls_table(results: Results) -> Table:
         )
         rows.append(dict(zip(columns, values, strict=True)))
     return Table(
-        title="Each witness where a cause would do nothing (points beyond the placebo)",
+        title="Each witness where a cause would have no effect (points beyond the placebo)",
         columns=columns,
         rows=tuple(rows),
         notes=(
-            "Without the cue: the same change beyond the same placebo in samples that do not show "
-            "it. Unfound cue, other labels: the same at a cue that nobody found, and on labels "
-            "that this cue leaves alone. A cause does more than all three.",
+            "Without the cue: the same change and placebo in samples that do not show it. Unfound "
+            "cue: the same at a cue that nobody found. Other labels: the same on labels where "
+            "this cue makes no difference. A cause does more with the cue than in all three.",
         ),
     )
 
@@ -325,12 +326,13 @@ def placebo_table(results: Results) -> Table:
         for row in results.rows
     ]
     return Table(
-        title="What each finding is held against beside its placebos",
+        title="What each finding is compared with, beside its placebos",
         columns=columns,
         rows=tuple(dict(zip(columns, values, strict=True)) for values in rows),
         notes=(
-            "Unfound cue: one of the same kind and about as frequent, which is no finding and goes "
-            "with no answers in the run. Other labels: the cue goes with no answers there.",
+            "Unfound cue: a cue of the same kind and about as frequent, which is no finding; in "
+            "the run it goes with no answers. Other labels: labels whose answers did not go with "
+            "the cue in the run.",
         ),
     )
 
@@ -359,7 +361,7 @@ def _unmeasured(measured: Measured) -> str | None:
         return None
     if measured.witness.named.kind.placebo == "none":
         moved = float(differences(measured.witness).mean())
-        return f"it has no placebo, and decides nothing alone ({points(moved)} points)"
+        return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
     located, answers = measured.witness.target.located, measured.witness.answers
     if located is not None and not located.quality.good:
         return "the cue is located too badly: what is changed may be something else"

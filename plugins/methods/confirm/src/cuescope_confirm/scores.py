@@ -21,7 +21,7 @@ Verdict = Literal["causes", "accompanies", "cannot tell"]
 
 
 POWER = "power: more samples"
-REGION = "the cue's region: whole frames with it move answers, and what in them is not known"
+REGION = "the cue's region: changed frames move answers, and what in them does so is unknown"
 Control = Literal["without the cue", "unfound cue", "other labels"]
 Measure = tuple[Float[np.ndarray, " _other"], Groups]
 

@@ -12,7 +12,7 @@ from cuescope_sdk import Audit, Evidence, Verdict
 BESIDE: dict[Control, str] = {
     "without the cue": "without the cue",
     "unfound cue": "at a cue that nobody found",
-    "other labels": "on labels that it leaves alone",
+    "other labels": "on labels where it makes no difference",
 }
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
 

@@ -59,13 +59,13 @@ def papers_table(comparison: Comparison, mitigator: str, number: int, best: int)
     ]
     paper = [dict(zip(COLUMNS, (name, *row), strict=True)) for name, row in PUBLISHED[best].items()]
     notes = [
-        "Label: samples of the label that one of the first 5, 10, 20 cues hurts and that show it; "
-        f"all: all that show one of these cues. +: with {mitigator}; the paper's rows are CoOp on "
-        "Kinetics-400 (400 labels), without placebos."
+        "Label: samples that show one of the first 5, 10, 20 cues and have the label that it "
+        f"hurts. All: all samples that show one of these cues. +: with {mitigator}. The paper's "
+        "rows are CoOp on Kinetics-400 (400 labels), without placebos."
     ]
     if cues < TOPS[-1]:
         notes.append(
-            f"This run has {cues}: a column of more takes them all, and further ones are empty."
+            f"This run has {cues}: the next larger column takes them all, later ones are empty."
         )
     return Table(
         title=f"As TRoVe's Table {number}: accuracy@{best} where the first cues are (%)",

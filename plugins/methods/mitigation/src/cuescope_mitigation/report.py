@@ -25,7 +25,7 @@ def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> 
         "result",
         f"The remedy helps with {helped} of {len(results.rows)} cues, and because of them."
         if helped
-        else "No remedy: with no cue it is shown to help because of the cue.",
+        else "No remedy: for no cue is a gain shown that comes from the cue.",
     )
     if options.save is not None:
         audit.note("audit the mitigated model", f"-M mitigated={options.save}")
@@ -92,12 +92,12 @@ def statement(row: Row, title: str) -> str:
         placebos.append(f"the same shift of all answers {points(row.shifted.gain)}")
     beside = f" For comparison, {' and '.join(placebos)}." if placebos else ""
     ends = {
-        "helps": "The remedy helps, and because of the cue.",
+        "helps": "The remedy helps, and it helps because of the cue.",
         "no gain shown": "No gain is shown: it may be chance.",
         "harms": "The remedy harms here.",
-        "only moves answers": "The remedy only moves answers: a shift of all of them does as much.",
-        "not tried": "Without placebos nobody knows whether it is because of the cue.",
-        "not the cue": "It is not the cue that the remedy mends: random cues do as much.",
+        "only moves answers": "The remedy only moves answers: a shift of them all gains as much.",
+        "not tried": "Without placebos it is not known whether the gain comes from the cue.",
+        "not the cue": "The gain does not come from the cue: random cues gain as much.",
         "too few": "",
     }
     return f"{where}: {figures}.{beside} {ends[row.verdict]}"
@@ -195,8 +195,8 @@ def placebo_table(results: Results) -> Table:
         rows=tuple(rows),
         notes=(
             "Random cues: the same mitigator, fitted to as many samples of each label, drawn at "
-            "random; it answers where the cue is. Shift: a constant on each answer, so that each "
-            "is given as often as by the mitigated model.",
+            "random. It answers where the cue is. Shift: a constant is added to each answer, so "
+            "that each is given as often as by the mitigated model.",
             f"Intervals hold for all cues together ({results.confidence:.1%} each).",
         ),
     )

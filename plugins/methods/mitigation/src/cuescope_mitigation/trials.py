@@ -128,7 +128,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     audit.note(
         "parts",
         f"the remedy is learned on {int(fitted.sum())} samples and measured on "
-        f"{int((~fitted).sum())} others; none of them found the cues",
+        f"{int((~fitted).sum())} others; the cues were found in none of them",
     )
     return Parts(report, cues, router, samples, outcomes, clusters, nearness, fitted, audit.labels)
 

@@ -75,12 +75,12 @@ def moved_check(options: MitigationOptions, comparison: Comparison, results: Res
         for name, label, gap in gaps
         if gap.after - gap.before > GREW and gap.low > 0 and gap.low > gap.before
     ]
-    words = "no other gap grew beyond chance"
+    words = "no gap grew beyond chance"
     if grew:
         name, label, gap = grew[0]
         words = (
-            f"{len(grew)} grew, the most {name} on '{label}': from {points(gap.before)} to "
-            f"{points(gap.after)} points"
+            f"{len(grew)} have a gap that grew, most of all {name} on '{label}': from "
+            f"{points(gap.before)} to {points(gap.after)} points"
         )
     return Evidence(
         check="other cues in its place",

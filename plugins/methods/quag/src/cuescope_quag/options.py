@@ -76,8 +76,8 @@ class QUAGOptions(Options):
     )
     other_mean: bool = Field(
         False,
-        description="also: crossmodal attention averaged and the video another one, so that the "
-        "mean that the averaged attention carries is of another video",
+        description="also try: crossmodal attention averaged, and another video at the input, so "
+        "that the averaged attention carries the mean of another video",
     )
     size_term: Literal["add", "multiply"] = Field(
         "add",
@@ -106,7 +106,7 @@ class QUAGOptions(Options):
     )
     control: Control = Field(
         "section-5.1",
-        description="control questions of CLAVI that the words about complements are said of: "
+        description="control questions of CLAVI that the sentence about complements is about: "
         "section-5.1 has E, E-NC and BA-NC, table-3 only those with a complement question (BA-NC); "
         "the table has both",
     )

@@ -51,7 +51,7 @@ NEXT_STEPS: dict[str, str] = {
     "CLAVI's (--data clavi:...) change their answer with the video.",
     "video alone": "These questions can be answered without their words. Ask several about each "
     "video, with different answers.",
-    "needs neither": "Look at questions and answers: what is right can be guessed.",
+    "needs neither": "Look at questions and answers: the right answers can be guessed.",
     "each alone": "Audit the types of question one by one, with data of one type each.",
     "open": "Ask more questions about more videos: leave --limit out, or add data.",
     "too few samples": "Ask more questions about more videos: leave --limit out, or add data.",

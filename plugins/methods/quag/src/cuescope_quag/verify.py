@@ -138,8 +138,8 @@ def judge_conformability(figures: Sequence[np.ndarray], about: str) -> Evidence:
         check=CONFORMABLE,
         verdict="supported" if worst <= TOLERANCE else "refuted",
         detail="average conformability: after the unimodal short-circuit each row of VV and TT "
-        "is constant over the keys that it may see, rows sum to 1, and the first layer keeps the "
-        f"mass of each row and quadrant; the largest error is {worst:.1e} ({about})",
+        "is constant over the keys that it may see. Rows sum to 1, and the first layer keeps the "
+        f"mass of each row and quadrant. The largest error is {worst:.1e} ({about})",
         value=worst,
         threshold=TOLERANCE,
         n=len(figures),
@@ -164,9 +164,8 @@ def judge_rank(figures: Sequence[np.ndarray], about: str) -> Evidence:
         check=RANK,
         verdict="supported" if excess <= 0 else "refuted",
         detail="after the video short-circuit the rank of a head's attention is at most l_T + 2, "
-        f"the number of text tokens and two; nearest to the bound: rank {nearest[0]:.0f} where "
-        f"the bound is {nearest[1]:.0f}, of a matrix that could have rank {nearest[2]:.0f} "
-        f"({about})",
+        f"the number of text tokens plus two. Nearest to the bound: rank {nearest[0]:.0f}, where "
+        f"the bound is {nearest[1]:.0f} and the matrix could have rank {nearest[2]:.0f} ({about})",
         value=float(excess),
         threshold=0.0,
         n=len(telling),

@@ -48,20 +48,20 @@ class TRoVeOptions(Options):
     )
     pool_labels: bool = Field(
         False,
-        description="what a cluster costs the other labels makes it count for more: finds cues "
+        description="a cluster that costs other labels too counts for more; finds more cues "
         "that harm several labels",
     )
     label_noise: float = Field(
         0.1,
         ge=0,
         le=1,
-        description="share of a label's samples that may be mislabelled: what rests on so many at "
-        "most, which look it, is reported as label noise; 0 leaves it out",
+        description="share of a label's samples that may be mislabelled; a loss that rests on no "
+        "more samples than that, which look mislabelled, is reported as label noise; 0: not tried",
     )
     control: Annotated[str | None, Words()] = Field(
         None,
-        description="annotation that may explain errors as well; findings must hold among samples "
-        "that are alike in it; none: the size of the labelled object where it is known",
+        description="annotation that may also explain errors; findings must hold among samples "
+        "that are alike in it; none: the size of the labelled object, where it is known",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     null_shuffles: NonNegativeInt = Field(

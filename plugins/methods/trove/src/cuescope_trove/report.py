@@ -32,8 +32,9 @@ STATIC_BIAS_WORDS = {
     "cluster": "over all misclassified frames of the cluster (as eq. 2 is printed)",
 }
 SIZE_UNKNOWN = (
-    "not known: errors that follow it can look like a cue. Boxes, masks or a number under "
-    "'object_size' make it known; -O control=NAME holds any other annotation alike"
+    "nothing: the object's size is not known, and errors that follow it can look like a cue. "
+    "Boxes, masks or a number under 'object_size' make it known. -O control=NAME compares only "
+    "samples that are alike in another annotation"
 )
 
 
@@ -141,8 +142,8 @@ def found_again(
         columns=tuple(rows[0]),
         rows=rows,
         notes=(
-            "What was chosen for being large is larger than it will be elsewhere; what is measured "
-            "in other sequences is not.",
+            "A loss that was chosen because it is large will be smaller elsewhere. A loss that is "
+            "measured in other sequences is not too large.",
         ),
     )
 

@@ -87,10 +87,10 @@ def check_labels(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evi
     held = int(table.finding.sum())
     words = f"{len(suspects)} of {len(looks_like)} samples look mislabelled"
     if explained:
-        words += f"; {explained} losses rest on them, and are no findings"
+        words += f"; {explained} losses rest on them, so they are no findings"
     if held:
         hold = "finding holds" if held == 1 else "findings hold"
-        words += f"; {held} {hold} without them, or with answers that label errors do not give"
+        words += f"; {held} {hold} without them, or have answers that label errors cannot explain"
     return Evidence(
         check="label noise",
         verdict="refuted" if explained else "supported" if held else "inconclusive",
@@ -111,7 +111,7 @@ def check_control(analysis: Analysis) -> Evidence:
         check=f"held alike: {control.name}",
         verdict="refuted" if explained else "supported" if held else "inconclusive",
         detail=f"{held} findings hold among sequences that are alike in it; {explained} losses go "
-        "with it, and are no findings" + (f"; it is unknown of {unknown}" if unknown else ""),
+        "with it, so they are no findings" + (f"; it is unknown for {unknown}" if unknown else ""),
         value=float(explained),
         n=len(control.level),
     )

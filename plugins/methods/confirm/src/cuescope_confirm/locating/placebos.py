@@ -144,7 +144,7 @@ def _other_object(
                 direction=target.direction,
                 role="other labels",
             )
-    return "the run has no other object that the thing does not go with"
+    return "the run has no other object whose answers the thing does not go with"
 
 
 def _parts(key: str) -> tuple[str, str, str]:

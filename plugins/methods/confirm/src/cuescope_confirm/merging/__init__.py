@@ -50,9 +50,9 @@ OTHERS = 500  # frames of the runs that each finding's are told from
 FEWEST = 5  # frames on a side, below which nothing is ranked
 FOLDS = 4
 RULE = (
-    "Findings are one cue where they have the same place or name, or where each tells where the "
-    f"other is: a linear model of one ranks the other's frames above frames of neither (AUROC "
-    f"{GOOD_AUROC}), on average over the findings that are joined."
+    "Findings are one cue where they have the same place or name. They are also one cue where "
+    "each predicts the other: a linear model of one ranks the other's frames above frames of "
+    f"neither. Needed is an AUROC of {GOOD_AUROC}, on average over the findings that are joined."
 )
 Box = tuple[float, float, float, float]
 

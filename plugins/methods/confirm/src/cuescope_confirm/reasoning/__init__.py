@@ -221,9 +221,9 @@ def _table(read: Sequence[Admission], reasons: dict[str, str], options: ConfirmO
         columns=columns,
         rows=tuple(rows),
         notes=(
-            "Of the samples whose answer is another one after the intervention, those whose steps "
-            f"name the cue, with {options.confidence:.0%} intervals; beside them the samples "
-            "without the cue whose steps name it all the same.",
+            "Admitted: of the samples whose answer the intervention changes, those whose steps "
+            f"name the cue, with {options.confidence:.0%} intervals. Named there: of the samples "
+            "without the cue, those whose steps name it all the same.",
             *([f"Words that were looked for: {words}."] if words else []),
         ),
     )

@@ -177,18 +177,18 @@ def _table(
     paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
     beside = f" In brackets: {options.beside} on CLAVI in the paper." if paper else ""
     turned = (
-        " (Q'): only of questions that have a complement question Q'. Of CLAVI's control these are "
-        "BA-NC; so the paper's table 3 counts, as its table 15 shows, though section 5.1 names "
-        "E and E-NC as well."
+        " (Q'): only questions that have a complement question Q'. Of CLAVI's control these are "
+        "BA-NC. The paper's table 3 counts these alone, as its table 15 shows, though section 5.1 "
+        "names E and E-NC as well."
         if any(column.endswith(TURNED) for column in columns)
         else ""
     )
     note = (
-        "CAcc_V, consistent accuracy in video: the share of pairs of a video and its complement "
-        "(the same actions in the other order) for which the same question is answered rightly "
-        "both times. CAcc_T, consistent accuracy in text: the share of pairs of a question and "
-        "its complement (before and after, beginning and end, in each other's place) of which "
-        "both are answered rightly about the same video. Control questions need no order of "
+        "CAcc_V, consistent accuracy in video: one question is asked about a video and about its "
+        "complement (the same actions in the other order). It is the share of such pairs with "
+        "both answers right. CAcc_T, consistent accuracy in text: a question and its complement "
+        "(before and after, or beginning and end, exchanged) are asked about one video. It is the "
+        "share of such pairs with both answers right. Control questions need no order of "
         f"events.{turned}{beside}"
     )
     return Table(

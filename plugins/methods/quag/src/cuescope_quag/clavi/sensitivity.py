@@ -191,8 +191,7 @@ def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:
     return Picture(
         title=title,
         caption="Figure 8 of the paper: shares of the pairs by the L2 distance of their aligned "
-        "attention; the parts of a bar are the pairs that are both answered rightly, and the "
-        "others.",
+        "attention. The parts of a bar are pairs with both answers right, and the other pairs.",
         image=bar_chart(rows, title, f"share of the {total} pairs"),
     )
 
