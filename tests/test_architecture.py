@@ -306,6 +306,159 @@ def test_entry_points_are_light() -> None:
     assert heavy_after(["json", "torch"])[:2] == ["torch", "torch"]
 
 
+# ---------------------------------------------------------------------- one room of statistics
+
+STATISTICS = "cuescope_sdk.statistics"
+FIGURE = re.compile(r"(p_values?|intervals?|auroc|power)$")
+RESAMPLED = re.compile(r"bootstrap|resampl|[pq]_values?$|intervals?$")
+QUANTILES = {"quantile", "percentile", "nanquantile", "nanpercentile"}
+DRAWS = {"permutation", "permuted", "shuffle", "choice", "integers", "multinomial"}
+AUROCS = ("roc_auc_score", "roc_curve")
+# Quantiles that are no ends of an interval, by file and function, and what they are instead.
+QUANTILES_OF_OTHERS = {
+    "background.py:_contrast": "usual brightness of the pixels of one image",
+    "background.py:like_object": "usual likeness of the patches of one image",
+    "kept.py:colour_distance": "distance of the colours of two images",
+    "planted.py:_blob": "so many pixels of an image make a planted defect",
+    "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
+    "linear.py:_fit_patches": "a classifier's threshold: patches that it spares",
+    "linear.py:_with_places": "a classifier's threshold: patches that it spares",
+    "hide.py:_masks": "the share of a frame that a remedy hides at most",
+    "hide.py:fit": "a remedy's threshold: frames that it spares",
+    "depth.py:is_nearer": "the range of depths of one image",
+}
+
+
+def of_product() -> list[Path]:
+    """The files of core, sdk and plugins, but for the room of statistics itself."""
+    room = ROOT / "sdk/src/cuescope_sdk/statistics"
+    return [file for dist in DISTS for file in modules(dist) if room not in file.parents]
+
+
+def names_of_room(tree: ast.AST) -> set[str]:
+    """What a file imports from the room."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    of_room = [node for node in imports if (node.module or "").startswith(STATISTICS)]
+    return {alias.asname or alias.name for node in of_room for alias in node.names}
+
+
+def calls_in(tree: ast.AST) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def other_statistics(tree: ast.AST) -> Iterator[str]:
+    """Tests, distributions and AUROC of other libraries."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.startswith("scipy.stats") or name.endswith(AUROCS):
+                yield f"imports {name}"
+
+
+def quantiles(function: ast.FunctionDef, file: str) -> Iterator[str]:
+    for call in calls_in(function):
+        name = ast.unparse(call.func).rpartition(".")[2]
+        if name in QUANTILES and f"{file}:{function.name}" not in QUANTILES_OF_OTHERS:
+            yield f"takes a {name}"
+
+
+def resampling(function: ast.FunctionDef) -> Iterator[str]:
+    """Draws anew, in a function that speaks of p-values, intervals or a bootstrap."""
+    variables = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    figures = {name for name in variables | {function.name} if RESAMPLED.search(name)}
+    for call in calls_in(function):
+        target = call.func
+        if not figures or not isinstance(target, ast.Attribute) or target.attr not in DRAWS:
+            continue
+        # Which of several samples are taken at all is a choice, and no resampling.
+        if "replace=False" not in ast.unparse(call):
+            yield f"draws by {ast.unparse(target)} for {min(figures)}"
+
+
+def own_figures(function: ast.FunctionDef, room: set[str]) -> Iterator[str]:
+    """A function that is named after a figure of the room, and calls nothing of the room."""
+    called = {ast.unparse(call.func) for call in calls_in(function)}
+    # What returns text writes a figure, and what calls nothing looks it up.
+    writes = function.returns is not None and "str" in ast.unparse(function.returns)
+    if FIGURE.search(function.name) and called and not writes and not called & room:
+        yield "computes what it is named after"
+
+
+def own_statistics(source: str, file: str) -> list[str]:
+    """All that a file has of statistics outside of the room."""
+    tree = ast.parse(source)
+    room = names_of_room(tree)
+    offences = [f"{file}: {words}" for words in other_statistics(tree)]
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        of_function = [*quantiles(function, file), *resampling(function)]
+        of_function += own_figures(function, room)
+        offences += [f"{file}:{function.name}: {words}" for words in of_function]
+    return offences
+
+
+def test_statistics_live_in_one_room() -> None:
+    """A new test of significance outside of `cuescope_sdk.statistics` is a defect (rule 21)."""
+    offences = [
+        offence for file in of_product() for offence in own_statistics(file.read_text(), file.name)
+    ]
+    assert not offences
+
+
+def test_what_is_excepted_from_the_room_is_there() -> None:
+    """An exception whose function is gone would hide the next one of its name."""
+    functions = {
+        f"{file.name}:{node.name}"
+        for file in of_product()
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert set(QUANTILES_OF_OTHERS) <= functions
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("from scipy import stats", "imports scipy.stats"),
+        ("import scipy.stats", "imports scipy.stats"),
+        ("from scipy.stats import norm", "imports scipy.stats.norm"),
+        ("def f():\n    from sklearn.metrics import roc_auc_score", "roc_auc_score"),
+        ("def ends(draws):\n    return np.quantile(draws, (0.05, 0.95))", "takes a quantile"),
+        ("def ends(draws):\n    return np.nanpercentile(draws, 5)", "takes a nanpercentile"),
+        ("def f(rng):\n    p_value = mean(rng.permutation(9) > 3)", "rng.permutation for p_value"),
+        (
+            "def f(rng, x):\n    interval = ends(rng.choice(x, 9, replace=True))",
+            "rng.choice for interval",
+        ),
+        ("def bootstrap(rng, x):\n    return x[rng.integers(9, size=9)]", "rng.integers for boot"),
+        ("def change_p_value(x):\n    return mean(x > 0)", "computes what it is named after"),
+        ("def auroc(x):\n    return rank(x)", "computes what it is named after"),
+    ],
+)
+def test_statistics_outside_of_the_room_are_found(source: str, words: str) -> None:
+    [offence, *_] = own_statistics(source, "bad.py")
+    assert words in offence
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from scipy import ndimage",
+        "from cuescope_sdk.statistics import auroc\ndef own_auroc(x):\n    return auroc(x)",
+        "def chosen(rng, x, interval):\n    return rng.choice(x, 9, replace=False)",
+        "def order(rng, x):\n    return rng.permutation(x)",
+        "def interval(low, high) -> str:\n    return f'{low:.2f} to {high:.2f}'",
+        "def p_value(self):\n    return self.test.p_value",
+    ],
+)
+def test_what_is_no_statistics_is_let_be(source: str) -> None:
+    assert not own_statistics(source, "good.py")
+
+
 # ------------------------------------------------------------------------------------ dists
 
 
