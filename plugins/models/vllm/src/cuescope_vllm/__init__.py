@@ -24,7 +24,7 @@ class VLLM(Plugin, LazyWeights):
         from cuescope_sdk.torch import find_pretrained
 
         engine = installed_version()
-        self._files = files = find_pretrained(
+        files = find_pretrained(
             OWNER,
             options.model,
             options.revision,
@@ -32,11 +32,13 @@ class VLLM(Plugin, LazyWeights):
             lambda config, source: type(config),
             options.trust_remote_code,
         )
+        self._files = files
         wording = options.model_dump(include={"max_new_tokens", "prompt", "question"})
         self.fingerprint = files.fingerprint("vllm", engine, wording)
         self.facts = {"weights": files.source.title, "engine": f"vLLM {engine}"}
         self.device = str(files.device)
-        self.capabilities = self.capabilities.model_copy(update={"max_frames": options.frames})
+        limits = {"max_frames": options.frames}
+        self.capabilities = self.capabilities.model_copy(update=limits)
 
     @cached_property
     def engine(self) -> Any:

@@ -4,13 +4,13 @@ https://docs.vllm.ai/en/latest/api/vllm/entrypoints/llm
 """
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from cuescope_sdk import Response, Sample, Trial, UserError
+from cuescope_sdk import Output, Response, Sample, Trial, UserError
 from cuescope_vllm.options import VLLMOptions
 
 Message = dict[str, Any]
@@ -23,9 +23,10 @@ def open_engine(title: str, **arguments: Any) -> Any:
 
         return vllm.LLM(**arguments)
     except Exception as error:  # it checks GPUs, memory, architecture, and raises what it likes
+        words = f"{type(error).__name__}: {error}".split()
         raise UserError(
             f"{title} cannot be opened by vLLM",
-            got=" ".join(f"{type(error).__name__}: {error}".split())[:240],
+            got=" ".join(words)[:240],
             remedy="Less memory: -M max_model_len=4096, -M memory=0.8, or more -M gpus",
         ) from error
 
@@ -33,15 +34,27 @@ def open_engine(title: str, **arguments: Any) -> Any:
 def respond(engine: Any, trials: Sequence[Trial], options: VLLMOptions) -> list[Response]:
     """The responses in order; all questions of a kind go to vLLM in one call."""
     frames: dict[str, Image.Image] = {}
-    asked = [user_message(trial.sample, options, frames) for trial in trials]
-    texts: dict[int, str] = {}
-    wanted = [i for i, trial in enumerate(trials) if "text" in trial.outputs]
-    if wanted:
-        conversations = [[asked[index]] for index in wanted]
-        outputs = _chat(engine, conversations, max_tokens=options.max_new_tokens)
-        texts = {i: out.outputs[0].text.strip() for i, out in zip(wanted, outputs, strict=True)}
-    logits = _choice_logits(engine, trials, asked)
+    messages = [user_message(trial.sample, options, frames) for trial in trials]
+    texts = _texts(engine, trials, messages, options.max_new_tokens)
+    logits = _choice_logits(engine, trials, messages)
     return [Response(logits=logits.get(i), text=texts.get(i)) for i in range(len(trials))]
+
+
+def _wanting(trials: Sequence[Trial], output: Output) -> list[int]:
+    """The trials that ask for an output, by their numbers."""
+    return [number for number, trial in enumerate(trials) if output in trial.outputs]
+
+
+def _texts(
+    engine: Any, trials: Sequence[Trial], messages: Sequence[Message], most: int
+) -> dict[int, str]:
+    """By trial, the answer in words."""
+    numbers = _wanting(trials, "text")
+    if not numbers:
+        return {}
+    outputs = _chat(engine, [[messages[number]] for number in numbers], max_tokens=most)
+    texts = [output.outputs[0].text.strip() for output in outputs]
+    return dict(zip(numbers, texts, strict=True))
 
 
 def user_message(sample: Sample, options: VLLMOptions, frames: dict[str, Image.Image]) -> Message:
@@ -51,26 +64,30 @@ def user_message(sample: Sample, options: VLLMOptions, frames: dict[str, Image.I
         if frame.key not in frames:
             frames[frame.key] = frame.load()
         content.append({"type": "image_pil", "image_pil": frames[frame.key]})
-    words = options.prompt.replace("{question}", sample.question or options.question).strip()
+    question = sample.question or options.question
+    words = options.prompt.replace("{question}", question).strip()
     if words or not content:
         content.append({"type": "text", "text": words})
     return {"role": "user", "content": content}
 
 
 def _choice_logits(
-    engine: Any, trials: Sequence[Trial], asked: Sequence[Message]
+    engine: Any, trials: Sequence[Trial], messages: Sequence[Message]
 ) -> dict[int, np.ndarray]:
     """By trial, the log-probability of each choice as the whole of the answer so far."""
-    scored = [i for i, trial in enumerate(trials) if "logits" in trial.outputs]
-    if not scored:
+    numbers = _wanting(trials, "logits")
+    if not numbers:
         return {}
-    pairs = [(i, choice) for i in scored for choice in trials[i].sample.choices]
-    with_answers = [[asked[i], {"role": "assistant", "content": choice}] for i, choice in pairs]
+    with_choices = []
+    for number in numbers:
+        for choice in trials[number].sample.choices:
+            answer = {"role": "assistant", "content": choice}
+            with_choices.append([messages[number], answer])
     # what stands before an answer: its tokens are those that all choices share with it
-    bare = _chat(engine, [[asked[i]] for i in scored], max_tokens=1)
+    bare = _chat(engine, [[messages[number]] for number in numbers], max_tokens=1)
     answered = _chat(
         engine,
-        with_answers,
+        with_choices,
         max_tokens=1,
         prompt_logprobs=1,
         add_generation_prompt=False,
@@ -78,12 +95,12 @@ def _choice_logits(
     )
     outputs = iter(answered)
     logits = {}
-    for i, before in zip(scored, bare, strict=True):
-        own = [next(outputs) for _ in trials[i].sample.choices]
-        prompts = [list(output.prompt_token_ids) for output in own]
-        start = min(_shared(list(before.prompt_token_ids), prompt) for prompt in prompts)
-        values = [_log_probability(output, start) for output in own]
-        logits[i] = np.array(values, np.float32)
+    for number, before in zip(numbers, bare, strict=True):
+        by_choice = list(islice(outputs, len(trials[number].sample.choices)))
+        prefix = before.prompt_token_ids
+        start = min(_shared_length(prefix, output.prompt_token_ids) for output in by_choice)
+        values = [_log_probability(output, start) for output in by_choice]
+        logits[number] = np.array(values, np.float32)
     return logits
 
 
@@ -100,19 +117,23 @@ def _chat(
     sampling = vllm.SamplingParams(
         temperature=0.0, max_tokens=max_tokens, prompt_logprobs=prompt_logprobs
     )
-    outputs: list[Any] = engine.chat(
-        [list(messages) for messages in conversations], sampling, use_tqdm=False, **template
-    )
+    chats = list(map(list, conversations))
+    outputs: list[Any] = engine.chat(chats, sampling, use_tqdm=False, **template)
     return outputs
 
 
-def _shared(first: Sequence[int], second: Sequence[int]) -> int:
+def _shared_length(first: Sequence[int], second: Sequence[int]) -> int:
     """How many tokens both begin with."""
-    pairs = zip(first, second, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    for length, (left, right) in enumerate(zip(first, second, strict=False)):
+        if left != right:
+            return length
+    return min(len(first), len(second))
 
 
 def _log_probability(output: Any, start: int) -> float:
     """The sum over the prompt's tokens from `start` on; of each vLLM tells its own, at least."""
-    tokens, told = output.prompt_token_ids, output.prompt_logprobs
-    return float(sum(told[place][tokens[place]].logprob for place in range(start, len(tokens))))
+    total = 0.0
+    tokens = output.prompt_token_ids[start:]
+    for token, log_probabilities in zip(tokens, output.prompt_logprobs[start:], strict=True):
+        total += log_probabilities[token].logprob
+    return total
