@@ -52,14 +52,17 @@ class Traces(Plugin):
             raise UserError("traces: no data set to which the traces belong")
         self._traces = traces_by_content(traces, context.dataset, options.file.name)
         self.fingerprint = digest("traces", 1, traces, sorted(self._traces))
-        self.facts: Mapping[str, str] = {"recorded traces": coverage(traces, context.dataset)}
+        recorded = coverage(traces, context.dataset)
+        self.facts: Mapping[str, str] = {"recorded traces": recorded}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         for trial in trials:
             refuse_unanswerable("traces", self.capabilities, trial)
-        return [
-            Response(text=self._traces.get(sample_content(trial.sample), "")) for trial in trials
-        ]
+        responses = []
+        for trial in trials:
+            content = sample_content(trial.sample)
+            responses.append(Response(text=self._traces.get(content, "")))
+        return responses
 
 
 def traces_by_content(traces: Mapping[str, str], data: Dataset, file: str) -> dict[str, str]:
@@ -69,44 +72,51 @@ def traces_by_content(traces: Mapping[str, str], data: Dataset, file: str) -> di
     that do not.
     """
     # By content, not by key: a method may rename what it shows again, and the cache knows no key.
-    by_content: dict[str, tuple[str, str]] = {}
+    traces_of: dict[str, str] = {}
+    key_of: dict[str, str] = {}  # to name the first sample of a content
+    keys = []
     for index in range(len(data)):
         sample = data[index]
+        keys.append(sample.key)
         if sample.key not in traces:
             continue
-        other, trace = by_content.setdefault(
-            sample_content(sample), (sample.key, traces[sample.key])
-        )
+        content = sample_content(sample)
+        first = key_of.setdefault(content, sample.key)
+        trace = traces_of.setdefault(content, traces[sample.key])
         if trace != traces[sample.key]:
             raise UserError(
-                f"traces: samples '{other}' and '{sample.key}' show and ask the same",
+                f"traces: samples '{first}' and '{sample.key}' show and ask the same",
                 expected="one trace for both",
                 got="two that differ",
                 remedy="Leave one out",
             )
-    if not by_content:
-        keys = [data[index].key for index in range(len(data))]
-        known = ", ".join(f"'{key}'" for key in keys[:LISTED])
+    if not traces_of:
+        first = next(iter(traces))
         raise UserError(
             f"traces: {file} has no trace of any sample of the data",
-            expected=f"keys as {known}",
-            got=f"'{next(iter(traces))}'",
-            remedy=nearest(next(iter(traces)), keys),
+            expected=f"keys as {quote(keys)}",
+            got=f"'{first}'",
+            remedy=nearest(first, keys),
         )
-    return {content: trace for content, (_, trace) in by_content.items()}
+    return traces_of
+
+
+def quote(keys: Sequence[str]) -> str:
+    """The first of the keys, as an error or a fact lists them."""
+    return ", ".join(f"'{key}'" for key in keys[:LISTED])
 
 
 def sample_content(sample: Sample) -> str:
     """Digest of what a sample shows and asks."""
-    return digest([frame.key for frame in sample.frames], sample.question, sample.choices)
+    frames = [frame.key for frame in sample.frames]
+    return digest(frames, sample.question, sample.choices)
 
 
 def coverage(traces: Mapping[str, str], data: Dataset) -> str:
     """How many samples have a trace, and which traces belong to none."""
     keys = {data[index].key for index in range(len(data))}
     unknown = [key for key in traces if key not in keys]
-    listed = ", ".join(f"'{key}'" for key in unknown[:LISTED])
-    left = f"; {len(unknown)} of no sample of the data ({listed})" if unknown else ""
+    left = f"; {len(unknown)} of no sample of the data ({quote(unknown)})" if unknown else ""
     return f"{len(keys & traces.keys())} of {len(keys)} samples{left}"
 
 

@@ -21,7 +21,8 @@ def read_recording(path: Path) -> dict[str, str]:
     Lines that are blank are passed over, and fields beside `FIELDS` are for whoever made the file.
     Raises UserError with the number of the first line that cannot be used.
     """
-    traces: dict[str, tuple[int, str]] = {}
+    traces: dict[str, str] = {}
+    lines: dict[str, int] = {}  # where each sample stands
     try:
         with path.expanduser().open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -46,13 +47,14 @@ def read_recording(path: Path) -> dict[str, str]:
         sample, trace = read_line(line, where)
         if sample in traces:
             raise UserError(
-                f"{where}: sample '{sample}' is there already, in line {traces[sample][0]}",
+                f"{where}: sample '{sample}' is there already, in line {lines[sample]}",
                 remedy="Keep one of them",
             )
-        traces[sample] = number, trace
+        traces[sample] = trace
+        lines[sample] = number
     if not traces:
         raise UserError(f"traces: {path} is empty", expected=f"lines as {SHAPE}")
-    return {sample: trace for sample, (_, trace) in traces.items()}
+    return traces
 
 
 def read_line(line: str, where: str) -> tuple[str, str]:
@@ -91,7 +93,8 @@ def read_line(line: str, where: str) -> tuple[str, str]:
         return sample, trace
     if not isinstance(answer, str):
         raise UserError(f"{where}: 'answer'", expected="text", got=_kind(answer))
-    return sample, f"{trace}\nAnswer: {' '.join(_replace_half_characters(answer).split())}"
+    words = _replace_half_characters(answer).split()
+    return sample, f"{trace}\nAnswer: {' '.join(words)}"
 
 
 def _trace_text(trace: Any, where: str) -> str:
@@ -99,22 +102,33 @@ def _trace_text(trace: Any, where: str) -> str:
     if isinstance(trace, str):
         return trace
     steps = trace if isinstance(trace, list) else [trace]
-    for step in steps:
+    lines = []
+    for number, step in enumerate(steps, start=1):
         if not isinstance(step, str):
             expected = "text, or a list of texts"
             raise UserError(f"{where}: 'trace'", expected=expected, got=_kind(step))
-    lines = (" ".join(step.split()) for step in steps)
-    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
+        words = " ".join(step.split())
+        lines.append(f"{number}. {words}")
+    return "\n".join(lines)
 
 
 def _replace_half_characters(text: str) -> str:
     """The text with a mark for each half of a character."""
     # Models that are cut in the middle of an emoji end so, and no file or terminal can hold it.
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    encoded = text.encode("utf-16", "surrogatepass")
+    return encoded.decode("utf-16", "replace")
 
 
 def _kind(value: Any) -> str:
     """What a value is, in JSON's words."""
-    kinds = {dict: "an object", list: "a list", str: "an empty text", bool: "true or false"}
-    numbers = {int: "a number", float: "a number", type(None): "null"}
-    return (kinds | numbers).get(type(value), type(value).__name__)
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: "an empty text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        type(None): "null",
+    }
+    kind = type(value)
+    return kinds.get(kind, kind.__name__)
