@@ -77,7 +77,8 @@ class Saliency(Plugin):
         from cuescope_saliency.trials import map_trials
 
         for outcome in audit.respond(map_trials(audit, self.options, samples, choices)):
-            if (importance := outcome.response.readout) is not None:
+            importance = outcome.response.readout
+            if importance is not None:
                 yield importance
 
     @hookimpl
@@ -88,8 +89,8 @@ class Saliency(Plugin):
         from cuescope_sdk.explain import faithfulness_trials
 
         require_data(audit, self.data_needs, "saliency")
-        images, steps = self.options.faithfulness, self.options.steps
-        checks = faithfulness_trials(audit, images=images, steps=steps)
+        options = self.options
+        checks = faithfulness_trials(audit, images=options.faithfulness, steps=options.steps)
         audit.expect_more(3 * len(audit.samples) + checks)  # its answer, its map, its mask drawn
         yield from features(audit, self.options)
 

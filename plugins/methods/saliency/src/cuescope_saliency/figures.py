@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.trials import ExplainedImage, feature_key
-from cuescope_sdk import Audit, Contrast, Occurrence, Picture, Score
+from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
 from cuescope_sdk.maths import energy_share
 from cuescope_sdk.report import RULE, PanelRow, contrast, draw_beside, image_panels, overlay_heat
 
@@ -25,24 +25,28 @@ def attach_examples(
         "Maps that lie most on the object": ordered[len(ordered) - half :],
     }
     for title, group in groups.items():
-        if group:
-            captions = "; ".join(caption(image) for image in group)
-            panel_rows = [
-                PanelRow(
-                    caption=caption(image),
-                    image=np.asarray(image.canvas.frames[0].load()),
-                    heat=image.importance,
-                    mask=image.foreground,
-                )
-                for image in group
-            ]
-            drawing = image_panels(panel_rows)
-            audit.attach(Picture(title=title, caption=f"{captions}.", image=drawing))
+        if not group:
+            continue
+        captions = "; ".join(map(caption, group))
+        drawing = image_panels(list(map(panel_row, group)))
+        audit.attach(Picture(title=title, caption=f"{captions}.", image=drawing))
+
+
+def panel_row(image: ExplainedImage) -> PanelRow:
+    """The image beside its map and its mask."""
+    return PanelRow(
+        caption=caption(image),
+        image=np.asarray(image.canvas.frames[0].load()),
+        heat=image.importance,
+        mask=image.foreground,
+    )
 
 
 def _foreground_share(image: ExplainedImage) -> float:
     """Share of the importance on the object; 0 without a mask."""
-    return 0.0 if image.foreground is None else energy_share(image.importance, image.foreground)
+    if image.foreground is None:
+        return 0.0
+    return energy_share(image.importance, image.foreground)
 
 
 def caption(image: ExplainedImage) -> str:
@@ -61,24 +65,35 @@ def contrasts(images: Sequence[ExplainedImage], scores: Sequence[Score]) -> Iter
     They are of the images that the figure is of: those about the text, with a mask.
     """
     for score in scores:
-        if score.finding:
-            own = [image for image in images if feature_key(image.text) == score.feature]
-            shown = lean_contrast(own, score.feature, score.label)
-            if shown is not None:
-                yield shown
+        if not score.finding:
+            continue
+        about = [image for image in images if feature_key(image.text) == score.feature]
+        lean = lean_contrast(about, score.feature, score.label)
+        if lean is not None:
+            yield lean
 
 
 def lean_contrast(
     images: Sequence[ExplainedImage], feature: str, label: str | None
 ) -> Contrast | None:
     """Images of one text whose maps lean on the background, and those whose maps do not."""
-    leans = {image.sample.key: lean for image in images if (lean := lean_of(image)) is not None}
-    by_key = {image.sample.key: image for image in images if image.sample.key in leans}
-    limit, than = 0.0, "its size explains"
+    by_key: dict[str, ExplainedImage] = {}
+    leans: dict[str, float] = {}
+    for image in images:
+        lean = lean_of(image)
+        if lean is not None:
+            by_key[image.sample.key] = image
+            leans[image.sample.key] = lean
+    limit = 0.0
+    than = "its size explains"
     if leans and min(leans.values()) > 0:  # all of them lean: the half that does so most
-        limit, than = float(np.median(list(leans.values()))), "in the other half of the images"
-    most = [image.outcome for key, image in by_key.items() if leans[key] > limit]
-    least = [image.outcome for key, image in by_key.items() if leans[key] <= limit]
+        limit = float(np.median(list(leans.values())))
+        than = "in the other half of the images"
+    most: list[Outcome] = []
+    least: list[Outcome] = []
+    for key, image in by_key.items():
+        side = most if leans[key] > limit else least
+        side.append(image.outcome)
     n = len(by_key)
     return contrast(
         feature,
@@ -115,4 +130,5 @@ def lean_words(image: ExplainedImage) -> str:
 
 def draw(image: ExplainedImage) -> bytes:
     """The map over the image."""
-    return draw_beside([overlay_heat(np.asarray(image.canvas.frames[0].load()), image.importance)])
+    picture = np.asarray(image.canvas.frames[0].load())
+    return draw_beside([overlay_heat(picture, image.importance)])

@@ -82,12 +82,13 @@ class SaliencyOptions(Settings):
     pictures: NonNegativeInt = Field(4, description="images shown with their maps")
 
 
+_BY_LAYERS = frozenset({"layers", "form"})
 USES: dict[str, frozenset[str]] = {
     "rollout": frozenset({"layers"}),
-    **dict.fromkeys(
-        ("game", "clip-surgery", "grad-eclip", "grad-eclip-no-lambda"),
-        frozenset({"layers", "form"}),
-    ),
+    "game": _BY_LAYERS,
+    "clip-surgery": _BY_LAYERS,
+    "grad-eclip": _BY_LAYERS,
+    "grad-eclip-no-lambda": _BY_LAYERS,
     "rise": frozenset({"rise_masks", "rise_grid", "rise_kept", "seed", "form"}),
     "m2ib": frozenset(name for name in Settings.model_fields if name.startswith("m2ib"))
     | {"seed", "form"},
@@ -99,7 +100,7 @@ def relevant_settings(explainer: str, settings: Settings) -> Settings:
     """The settings that this explainer reads; the others at their defaults."""
     # Settings are part of the cache key: one that is not read must not ask for the same map again.
     names = USES.get(explainer, frozenset())
-    return Settings(**{name: getattr(settings, name) for name in names})
+    return Settings(**settings.model_dump(include=set(names)))
 
 
 def require_explainer(explainer: object) -> None:

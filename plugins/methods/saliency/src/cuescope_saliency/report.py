@@ -1,7 +1,7 @@
 """The rows of the report, its sentences and its notes."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,25 +48,18 @@ def report_scores(
         for image, lean in zip(figures.masked, figures.lean.tolist(), strict=True):
             audit.record(image.sample, feature_key(figures.text), "background_lean", lean)
     p_values = [mean_above_zero_p_value(figures.lean, figures.masked_groups) for figures in texts]
-    tests = [
+    q_values = benjamini_hochberg(p_values)
+    ranked = []
+    for figures, p_value, q_value in zip(texts, p_values, q_values, strict=True):
         # A finding looks at the background more than its share of the picture, by `min_lean` at
         # the least. What a model that guesses looks at is no finding.
-        LeanTest(
-            p,
-            q,
-            better_than_chance
-            and q is not None
-            and q <= options.fdr
-            and figures.strength > options.min_lean,
-        )
-        for figures, p, q in zip(texts, p_values, benjamini_hochberg(p_values), strict=True)
-    ]
-    if not any(test.finding for test in tests):
+        rejected = better_than_chance and q_value is not None and q_value <= options.fdr
+        finding = rejected and figures.strength > options.min_lean
+        ranked.append((figures, LeanTest(p_value, q_value, finding)))
+    if not any(test.finding for _, test in ranked):
         audit.note("could be missed", _missed_words(audit, options, texts))
-    ranked = sorted(
-        zip(texts, tests, strict=True), key=lambda pair: (not pair[1].finding, -pair[0].strength)
-    )
-    untested = NO_MASKS if not any(len(figures.lean) for figures in texts) else None
+    ranked.sort(key=lambda pair: (not pair[1].finding, -pair[0].strength))
+    untested = None if any(len(figures.lean) for figures in texts) else NO_MASKS
     for figures, test in ranked:
         yield from _rows(audit, options, figures, test, untested)
         untested = None  # said once
@@ -87,23 +80,22 @@ def _rows(
         "accuracy": figures.correct,
     }
     for metric, values in by_metric.items():
-        tested = metric == "background_lean"  # one test a text: more would cost power
         groups = figures.groups if metric == "accuracy" else figures.masked_groups
         interval = change_interval if metric == "background_lean" else mean_interval
         low, high = interval(values, groups, confidence=options.confidence)
-        value = float(values.mean()) if len(values) else None
+        tested: dict[str, Any] = {}
+        if metric == "background_lean":  # one test a text: more would cost power
+            words = statement(figures) if test.finding else untested
+            tested = {**test._asdict(), "statement": words}
         yield Score(
             feature=feature_key(figures.text),
             label=figures.text if figures.text in audit.labels else None,
             metric=metric,
-            value=value,
+            value=float(values.mean()) if len(values) else None,
             low=low,
             high=high,
             n=len(values),
-            p_value=test.p_value if tested else None,
-            q_value=test.q_value if tested else None,
-            finding=tested and test.finding,
-            statement=(statement(figures) if test.finding else untested) if tested else None,
+            **tested,
         )
 
 
@@ -123,7 +115,8 @@ def _missed_words(audit: Audit, options: SaliencyOptions, texts: Sequence[TextFi
     masked = [figures for figures in texts if figures.masked_groups.count > 1]
     if not masked:
         return "any lean: there are no two images with a mask about one text"
-    middle = sorted(masked, key=lambda f: (f.masked_groups.count, f.text))[len(masked) // 2]
+    masked.sort(key=lambda figures: (figures.masked_groups.count, figures.text))
+    middle = masked[len(masked) // 2]
     # The smallest of the p-values must pass the level over their number.
     limit = smallest_mean_above_zero(
         middle.lean,
@@ -153,9 +146,10 @@ def _note(audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImag
     if not masks:
         audit.note("foreground", "the data has no masks, so nothing is known of the background")
     elif blank or len(masks) < len(images):
+        lacking = len(images) - len(masks)
         audit.note(
             "foreground",
-            f"left out: {len(images) - len(masks)} images without a mask, {blank} whose mask is "
+            f"left out: {lacking} images without a mask, {blank} whose mask is "
             "empty or fills the picture",
         )
     return better
@@ -179,9 +173,8 @@ def _note_accuracy(
         words += f" [{100 * low:.0f}, {100 * high:.0f}]" + " few" * groups.few
     beats = f"{chance:.0%} by chance, p = {p_value:.2g}"
     better = p_value <= CHANCE_P
-    audit.attach(
-        Accuracy(correct=int(right.sum()), answered=len(labelled), chance=chance, p_value=p_value)
-    )
+    correct = int(right.sum())
+    audit.attach(Accuracy(correct=correct, answered=len(labelled), chance=chance, p_value=p_value))
     said = f"; {beats}" if better else f": no better than chance ({beats}), so nothing is found"
     audit.note("accuracy", words + said)
     declared = f"{groups.count}" if groups.declared else "none declared: taken as independent"

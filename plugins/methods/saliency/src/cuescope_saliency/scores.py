@@ -41,20 +41,23 @@ class TextFigures:
 
 def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
     """The figures of the images in which one text is explained."""
-    # A mask that is empty or fills the picture leaves nothing to compare with.
-    kept = [
-        (image, image.foreground)
-        for image in images
-        if image.foreground is not None and image.foreground.any() and not image.foreground.all()
-    ]
-    masked = [(image.importance, mask) for image, mask in kept]
+    share, area, iou, masked = [], [], [], []
+    for image in images:
+        mask = image.foreground
+        # A mask that is empty or fills the picture leaves nothing to compare with.
+        if mask is None or mask.all() or not mask.any():
+            continue
+        masked.append(image)
+        share.append(energy_share(image.importance, mask))
+        area.append(mask.mean())
+        iou.append(iou_at_area(image.importance, mask))
     return TextFigures(
         text=images[0].text,
         correct=np.array([image.is_right for image in images], dtype=np.float64),
-        share=np.array([energy_share(*pair) for pair in masked]),
-        area=np.array([mask.mean() for _, mask in masked]),
-        iou=np.array([iou_at_area(*pair) for pair in masked]),
+        share=np.array(share),
+        area=np.array(area),
+        iou=np.array(iou),
         groups=Groups.of([image.sample for image in images]),
-        masked_groups=Groups.of([image.sample for image, _ in kept]),
-        masked=[image for image, _ in kept],
+        masked_groups=Groups.of([image.sample for image in masked]),
+        masked=masked,
     )

@@ -57,13 +57,15 @@ def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     canvases = canvas_samples(audit, samples)
     outcomes = audit.respond(Trial(sample=sample) for sample in samples)
     texts = [text_of(outcome, options) for outcome in outcomes]
-    return [Image(*parts) for parts in zip(outcomes, canvases, texts, strict=True)]
+    images = zip(outcomes, canvases, texts, strict=True)
+    return [Image(outcome, canvas, text) for outcome, canvas, text in images]
 
 
 def text_of(outcome: Outcome, options: SaliencyOptions) -> str:
     """What is explained in an image; raises UserError where the sample has no such text."""
     label = outcome.trial.sample.label
-    text = options.text or (outcome.prediction if options.target == "predicted" else label)
+    chosen = outcome.prediction if options.target == "predicted" else label
+    text = options.text or chosen
     if text is None:
         raise UserError(
             f"saliency: sample '{outcome.trial.sample.key}' has no label",
@@ -80,12 +82,13 @@ def features(audit: Audit, options: SaliencyOptions) -> Iterator[Feature]:
         strength = _confidence(image.outcome, image.text)
         occurrence = Occurrence(sample=image.sample.key, frame=0, strength=strength)
         occurrences.setdefault(image.text, []).append(occurrence)
-    for text, of_text in sorted(occurrences.items()):
+    for text, regions in sorted(occurrences.items()):
+        regions.sort(key=lambda occurrence: -occurrence.strength)
         yield Feature(
             key=feature_key(text),
             kind="regions",
             name=f"regions that speak for '{text}'",
-            occurrences=tuple(sorted(of_text, key=lambda occurrence: -occurrence.strength)),
+            occurrences=tuple(regions),
         )
 
 
@@ -97,11 +100,13 @@ def feature_key(text: str) -> str:
 def trials(audit: Audit, options: SaliencyOptions) -> list[Trial]:
     """A readout of each image, for the text that is explained in it."""
     images = audit.once(list_images, audit, options)
-    canvases, texts = [image.canvas for image in images], [image.text for image in images]
-    return [
-        replace(trial, feature=feature_key(text), condition="explained")
-        for text, trial in zip(texts, map_trials(audit, options, canvases, texts), strict=True)
-    ]
+    canvases = [image.canvas for image in images]
+    texts = [image.text for image in images]
+    readouts = []
+    for text, trial in zip(texts, map_trials(audit, options, canvases, texts), strict=True):
+        readout = replace(trial, feature=feature_key(text), condition="explained")
+        readouts.append(readout)
+    return readouts
 
 
 def map_trials(
@@ -122,16 +127,12 @@ def explained_images(
     """The images with map and mask, from the outcomes of `trials`."""
     images = audit.once(list_images, audit, options)
     masks = _canvas_foregrounds(audit, [image.sample for image in images])
-    return [
-        ExplainedImage(
-            image.outcome,
-            image.canvas,
-            image.text,
-            importance=_on_canvas(outcome, image.canvas),
-            foreground=masks.get(image.sample.key),
-        )
-        for image, outcome in zip(images, outcomes, strict=True)
-    ]
+    explained = []
+    for image, outcome in zip(images, outcomes, strict=True):
+        importance = _on_canvas(outcome, image.canvas)
+        mask = masks.get(image.sample.key)
+        explained.append(ExplainedImage(image.outcome, image.canvas, image.text, importance, mask))
+    return explained
 
 
 def _on_canvas(outcome: Outcome, canvas: Sample) -> Float[np.ndarray, "row col"]:
@@ -146,17 +147,23 @@ def _canvas_foregrounds(
     audit: Audit, samples: Sequence[Sample]
 ) -> dict[str, Bool[np.ndarray, "row col"]]:
     """Annotated foregrounds as the network sees them, by sample."""
-    foregrounds = [(sample, foreground_of(sample)) for sample in samples]
-    masked = [(sample, mask) for sample, mask in foregrounds if mask is not None]
+    masked: list[Sample] = []
+    masks = []
+    for sample in samples:
+        mask = foreground_of(sample)
+        if mask is not None:
+            masked.append(sample)
+            masks.append(mask)
     if not masked:
         return {}
-    canvases = canvas_masks(audit, [sample for sample, _ in masked], [mask for _, mask in masked])
-    return {sample.key: mask for (sample, _), mask in zip(masked, canvases, strict=True)}
+    keys = [sample.key for sample in masked]
+    return dict(zip(keys, canvas_masks(audit, masked, masks), strict=True))
 
 
 def _confidence(outcome: Outcome, text: str) -> float:
     """Softmax probability of the text among the sample's choices; 1 for any other text."""
-    choices, logits = outcome.trial.sample.choices, outcome.response.logits
+    choices = outcome.trial.sample.choices
+    logits = outcome.response.logits
     if text not in choices or logits is None:
         return 1.0
     odds = np.exp(logits - logits.max())  # the highest logit as 0: exp of a large one overflows

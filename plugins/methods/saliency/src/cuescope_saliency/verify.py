@@ -16,6 +16,7 @@ def evidence(audit: Audit, method: Explainer, options: SaliencyOptions) -> Itera
     )
     # Other options than the audit's: another method is audited (--verify-with saliency), whose
     # outcomes are of no use here.
-    own = audit.options is options
-    outcomes = audit.outcomes if own else audit.respond(trials(audit, options))
-    attach_examples(audit, options, audit.once(explained_images, audit, options, outcomes))
+    is_audited = audit.options is options
+    outcomes = audit.outcomes if is_audited else audit.respond(trials(audit, options))
+    images = audit.once(explained_images, audit, options, outcomes)
+    attach_examples(audit, options, images)

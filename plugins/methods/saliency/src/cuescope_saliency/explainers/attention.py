@@ -26,7 +26,8 @@ def raw_attention(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Set
     The text has no part. With average pooling, the mean over the patches that attend.
     """
     _refuse_attention_pooling(tower, "raw-attention")
-    return _patch_map(tower, inputs, _mean_attention(tower, inputs, 1)[0])
+    (attention,) = _mean_attention(tower, inputs, 1)
+    return _patch_map(tower, inputs, attention)
 
 
 def rollout(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
@@ -36,10 +37,11 @@ def rollout(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings)
     text has no part.
     """
     _refuse_attention_pooling(tower, "rollout")
-    flow = torch.eye(count_tokens(tower, inputs), device=tower.device)
+    identity = torch.eye(count_tokens(tower, inputs), device=tower.device)
+    flow = identity
     for mean in _mean_attention(tower, inputs, settings.layers):
         # Later blocks from the left: a token of the last block asks its way back to the patches.
-        flow = (0.5 * mean + 0.5 * torch.eye(len(mean), device=tower.device)) @ flow
+        flow = (0.5 * mean + 0.5 * identity) @ flow
     return _patch_map(tower, inputs, flow)
 
 
@@ -50,8 +52,10 @@ def game(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) ->
     where `form` is "stock".
     """
     _refuse_attention_pooling(tower, "game")
-    layers = settings.layers or (1 if settings.form == "published" else None)
-    score, calls = differentiate(tower, inputs, texts.own, last_blocks(tower, layers))
+    layers = settings.layers
+    if layers is None and settings.form == "published":
+        layers = 1
+    score, calls = differentiate(tower, inputs, texts.row, last_blocks(tower, layers))
     gradients = torch.autograd.grad(score, [call.output for call in calls])
     tokens = count_tokens(tower, inputs)
     relevance = torch.eye(tokens, device=tower.device)
@@ -59,7 +63,8 @@ def game(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) ->
         # Detached: the weights are a factor here, and no gradient is taken through them again.
         heads = heads_of(call.block, call.input.detach(), tokens)
         answers = heads_gradient(call.block, gradient, heads)
-        step = (heads.weights * weights_gradient(answers, heads)).relu().mean(dim=0)
+        contribution = heads.weights * weights_gradient(answers, heads)
+        step = contribution.relu().mean(dim=0)
         relevance = relevance + step @ relevance
     return _patch_map(tower, inputs, relevance)
 
@@ -70,13 +75,15 @@ def _mean_attention(
     """Attention weights of the last `count` blocks, mean over heads."""
     tokens = count_tokens(tower, inputs)
     _, calls = record_attention(tower, inputs, last_blocks(tower, count))
-    return [heads_of(call.block, call.input, tokens).weights.mean(dim=0) for call in calls]
+    heads = [heads_of(call.block, call.input, tokens) for call in calls]
+    return [of_block.weights.mean(dim=0) for of_block in heads]
 
 
 def _patch_map(tower: ImageTower, inputs: Inputs, matrix: Float[Tensor, "token token"]) -> Tensor:
     """What the tokens that make the embedding take from each patch, (row, col)."""
-    flow = matrix[embedding_tokens(tower, len(matrix)), tower.prefix :]
-    return flow.mean(dim=0).reshape(tower.grid(inputs))
+    rows = embedding_tokens(tower, len(matrix))
+    flow = matrix[rows, tower.prefix :].mean(dim=0)
+    return flow.reshape(tower.grid(inputs))
 
 
 def _refuse_attention_pooling(tower: ImageTower, name: str) -> None:

@@ -39,14 +39,16 @@ def m2ib(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) ->
             noised = share * tokens + (1 - share) * noise
             passed = information(tokens, alpha, variance)
             nats = passed.mean()
-            fit = similarity(_encode_from(tower, inputs, block, noised), texts.own).mean()
+            embeddings = _encode_from(tower, inputs, block, noised)
+            fit = similarity(embeddings, texts.row).mean()
             # The gradient of alpha alone: backward() would fill those of the user's model too.
             (alpha.grad,) = torch.autograd.grad(settings.m2ib_beta * nats - fit, alpha)
             optimizer.step()
     if settings.form == "stock":
         passed = information(tokens, alpha, variance)
-    bits = passed.detach().sum(dim=-1)
-    return bits[tower.prefix : count_tokens(tower, inputs)].reshape(tower.grid(inputs))
+    nats_by_token = passed.detach().sum(dim=-1)
+    patches = nats_by_token[tower.prefix : count_tokens(tower, inputs)]
+    return patches.reshape(tower.grid(inputs))
 
 
 def information(
@@ -58,7 +60,8 @@ def information(
     """
     signal = (alpha.sigmoid() * tokens) ** 2 / variance
     # logsigmoid(-alpha) is log(1 - share), and stays finite where the share rounds to 1.
-    return 0.5 * (signal + alpha.neg().sigmoid() ** 2 - 1) - logsigmoid(-alpha)
+    passed_noise = alpha.neg().sigmoid() ** 2
+    return 0.5 * (signal + passed_noise - 1) - logsigmoid(-alpha)
 
 
 def _block_after(tower: ImageTower, layer: int | None) -> int:
@@ -82,7 +85,8 @@ def _encode_from(
 
     The blocks before it see one image, unless there is padding, which the library masks by image.
     """
+    module = tower.blocks[block].module
     if tower.blocks[block].masked.padded:
         inputs = repeat(inputs, len(tokens))
-    with hook_input(tower.blocks[block].module, lambda own: tokens.to(own.dtype)):
+    with hook_input(module, lambda stock: tokens.to(stock.dtype)):
         return tower.encode(inputs)

@@ -1,5 +1,6 @@
 """Explainers that draw: RISE, and the map that knows nothing."""
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -28,29 +29,34 @@ def rise(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) ->
     name, image = _pixels(tower, inputs)
     by_probability = settings.form == "published" and len(texts.choices) > 1
     rows, cols = image.shape[-2:]
-    total, shown = (torch.zeros(rows, cols, device=tower.device) for _ in range(2))
+    total = torch.zeros(rows, cols, device=tower.device)
+    shown = torch.zeros_like(total)
     with torch.inference_mode():
         for masks in _masks(settings, rows, cols):
             batch = masks.to(tower.device)
             masked = image.to(tower.device) * batch[:, None].to(image.dtype)
             stacked = {**repeat(inputs, len(masked)), name: masked}
             embeddings = tower.encode(stacked)
-            scores = similarity(embeddings, texts.own)
+            scores = similarity(embeddings, texts.row)
             if by_probability:
                 cosines = normalize(embeddings.float(), dim=-1) @ texts.choices.T
-                scores = (texts.scale * cosines).softmax(dim=-1)[:, texts.index]
+                logits = texts.scale * cosines
+                scores = logits.softmax(dim=-1)[:, texts.index]
             total += torch.einsum("m,mrc->rc", scores, batch)
             shown += batch.sum(dim=0)
     if by_probability:
-        return (total / (settings.rise_masks * settings.rise_kept)).clone()
+        expected = settings.rise_masks * settings.rise_kept
+        return (total / expected).clone()
     # A pixel that no mask shows has total 0, and 0 / tiny is 0 where 0 / 0 would be NaN. The clone
     # leaves inference mode.
-    return (total / shown.clamp_min(torch.finfo(shown.dtype).tiny)).clone()
+    tiny = torch.finfo(shown.dtype).tiny
+    return (total / shown.clamp_min(tiny)).clone()
 
 
 def random(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
     """Uniform noise on the patches, another for each image: what any explainer must beat."""
-    return torch.rand(tower.grid(inputs), generator=generator_for(inputs, settings.seed, "random"))
+    generator = generator_for(inputs, settings.seed, "random")
+    return torch.rand(tower.grid(inputs), generator=generator)
 
 
 def generator_for(inputs: Inputs, seed: int, name: str) -> torch.Generator:
@@ -63,29 +69,34 @@ def generator_for(inputs: Inputs, seed: int, name: str) -> torch.Generator:
 def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "mask row col"]]:
     """Smooth masks in [0, 1]: a grid of 0 and 1, enlarged bilinearly and cropped at random."""
     generator = torch.Generator().manual_seed(derive(settings.seed, "rise"))
-    count, cells = settings.rise_masks, settings.rise_grid
+    count = settings.rise_masks
+    cells = settings.rise_grid
     grids = torch.rand((count, 1, cells, cells), generator=generator) < settings.rise_kept
-    height, width = -(-rows // cells), -(-cols // cells)
+    height = math.ceil(rows / cells)
+    width = math.ceil(cols / cells)
     # Enlarged to a cell more than the image, so that a shift by less than a cell stays inside.
     up = torch.randint(height, (count,), generator=generator).tolist()
     left = torch.randint(width, (count,), generator=generator).tolist()
     size = ((cells + 1) * height, (cells + 1) * width)
     for start in range(0, count, CHUNK):
-        large = interpolate(grids[start : start + CHUNK].float(), size=size, mode="bilinear")[:, 0]
-        corners = zip(up[start:], left[start:], strict=True)
-        yield torch.stack(
-            [m[r : r + rows, c : c + cols] for m, (r, c) in zip(large, corners, strict=False)]
-        )
+        chunk = grids[start : start + CHUNK].float()
+        masks = []
+        for number, large in enumerate(interpolate(chunk, size=size, mode="bilinear"), start):
+            top = up[number]
+            side = left[number]
+            masks.append(large[0, top : top + rows, side : side + cols])
+        yield torch.stack(masks)
 
 
 def _pixels(tower: ImageTower, inputs: Inputs) -> tuple[str, Tensor]:
     """The one input that is an image, (1, channel, row, col)."""
     images = [(name, tensor) for name, tensor in inputs.items() if tensor.ndim == 4]
     if len(images) != 1:
+        shapes = [f"{name} {tuple(tensor.shape)}" for name, tensor in inputs.items()]
         raise UserError(
             f"saliency: rise masks pixels, but {tower.name} has no input of pixels",
             expected="an input (image, channel, row, col)",
-            got=", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in inputs.items()),
+            got=", ".join(shapes),
             remedy="Take another explainer.",
         )
     return images[0]

@@ -30,16 +30,16 @@ def maskclip(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings
     call = AttentionCall(tower.blocks[-1])
     tokens = count_tokens(tower, inputs)
 
-    def own_value(output: Tensor) -> Tensor:
+    def answer_by_value(output: Tensor) -> Tensor:
         heads = heads_of(call.block, call.input, tokens)
         return with_answers(call, heads, heads.values)
 
     with ExitStack() as hooks:
         # Hooks run in the order of their entry: `record` must see the output before it is replaced.
         record(hooks, call)
-        hooks.enter_context(hook_output(call.block.attention, own_value))
+        hooks.enter_context(hook_output(call.block.attention, answer_by_value))
         embeddings = patch_embeddings(tower, inputs, lambda output: output)
-    return (embeddings @ texts.own).reshape(tower.grid(inputs))
+    return (embeddings @ texts.row).reshape(tower.grid(inputs))
 
 
 def clip_surgery(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
@@ -50,7 +50,8 @@ def clip_surgery(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Sett
     forward pass. What the text shares with all choices is taken off, unless `form` is "stock".
     """
     layers = last_blocks(tower, settings.layers or SURGERY_BLOCKS)
-    calls, tokens = [AttentionCall(tower.blocks[i]) for i in layers], count_tokens(tower, inputs)
+    calls = [AttentionCall(tower.blocks[layer]) for layer in layers]
+    tokens = count_tokens(tower, inputs)
     start: list[Tensor] = []
 
     def second_path(output: Tensor) -> Tensor:
@@ -70,9 +71,10 @@ def clip_surgery(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Sett
             record(hooks, call)
         embeddings = patch_embeddings(tower, inputs, second_path)
     if settings.form == "stock":
-        return (embeddings @ texts.own).reshape(tower.grid(inputs))
+        return (embeddings @ texts.row).reshape(tower.grid(inputs))
     whole = normalize(tower.encode(inputs).float(), dim=-1)[0]
-    return without_common_part(embeddings, whole, texts).reshape(tower.grid(inputs))
+    scores = without_common_part(embeddings, whole, texts)
+    return scores.reshape(tower.grid(inputs))
 
 
 def without_common_part(
@@ -85,8 +87,9 @@ def without_common_part(
     a lone text the similarity to the empty text is taken off, where the model has one.
     """
     if len(texts.choices) == 1:
-        common = texts.own if texts.empty is None else texts.own - texts.empty
-        return embeddings @ common
-    weight = (2 * (texts.choices @ whole)).softmax(dim=0)
+        text = texts.row if texts.empty is None else texts.row - texts.empty
+        return embeddings @ text
+    cosines = texts.choices @ whole
+    weight = (2 * cosines).softmax(dim=0)
     weighted = (embeddings @ texts.choices.T) * (weight / weight.mean())
     return weighted[:, texts.index] - weighted.mean(dim=1)

@@ -57,18 +57,23 @@ class Explanation(Readout):
     @classmethod
     def trial(cls, explainer: Explainer, sample: Sample, text: str, settings: Settings) -> Trial:
         """The trial; what the explainer does not look at has no part in it."""
-        text = "" if explainer in BLIND else text
+        if explainer in BLIND:
+            text = ""
         relevant = relevant_settings(explainer, settings)
         # Only a text that is one of the choices is compared with them: a caption stands alone.
         compared = explainer in COMPARING and settings.form == "published"
         choices = sample.choices if compared and text in sample.choices else ()
-        return cls(explainer=explainer, text=text, choices=choices, settings=relevant).of(sample)
+        readout = cls(explainer=explainer, text=text, choices=choices, settings=relevant)
+        return readout.of(sample)
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[Float[np.ndarray, "row col"]]:
         """One image at a time, so that a map does not depend on what is asked beside it."""
         frames = [single_frame(trial.sample) for trial in trials]
-        asked = self.explainer, self.settings, self.choices
-        return [explain(model, frame, self.text, *asked) for frame in frames]
+        choices = self.choices
+        return [
+            explain(model, frame, self.text, self.explainer, self.settings, choices)
+            for frame in frames
+        ]
 
 
 def explain(
@@ -87,7 +92,7 @@ def explain(
     explainer and the model do not fit.
     """
     require_explainer(explainer)
-    tower = _open(model)
+    tower = _image_tower(model)
     # Tensors of inference mode can never have a gradient; the explainers switch it on themselves.
     with torch.inference_mode(False), torch.no_grad():
         texts = _embed(model, text, choices, explainer, tower.device)
@@ -112,25 +117,29 @@ def _embed(
         # A model with a table of texts in place of a text tower has no row for the empty text.
         return Texts(torch.zeros(0), torch.zeros(1, 0))
     if explainer not in COMPARING or not choices:
-        own, empty = rows((text,)), None
+        row = rows((text,))
+        empty = None
         if explainer == "clip-surgery":
             with suppress(UserError):
                 empty = rows(("",))[0]
-        return Texts(own[0], own, empty=empty)
+        return Texts(row[0], row, empty=empty)
     if text not in choices:
         choices = (*choices, text)
-    all_rows, index = rows(choices), list(choices).index(text)
+    index = list(choices).index(text)
+    all_rows = rows(choices)
     return Texts(all_rows[index], all_rows, index, logit_scale(model, choices))
 
 
 def logit_scale(model: HasImageTower, choices: Sequence[str]) -> float:
     """What the model multiplies cosines with: the range of its logits over that of its cosines."""
-    row = model.embed_choices(choices[:1])[0]
-    high, low = (float(model.logits(side[None], choices[:1])[0]) for side in (row, -row))
-    return (high - low) / 2
+    choice = choices[:1]
+    row = model.embed_choices(choice)
+    highest = float(model.logits(row, choice)[0])
+    lowest = float(model.logits(-row, choice)[0])
+    return (highest - lowest) / 2
 
 
-def _open(model: object) -> ImageTower:
+def _image_tower(model: object) -> ImageTower:
     """The image tower; raises UserError where there is none to look into."""
     if not isinstance(model, HasImageTower):
         raise UserError(

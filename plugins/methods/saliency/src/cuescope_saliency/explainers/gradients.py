@@ -31,12 +31,13 @@ def grad_cam(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings
     Behind that attention the patches of a class-token model have no gradient, so these are the
     last features that the embedding still depends on.
     """
-    score, (call,) = differentiate(tower, inputs, texts.own, last_blocks(tower, 1))
+    score, (call,) = differentiate(tower, inputs, texts.row, last_blocks(tower, 1))
     (gradient,) = torch.autograd.grad(score, call.input)
     patches = slice(tower.prefix, count_tokens(tower, inputs))
     # A mean of half-precision gradients loses digits, hence float32 first.
     channels = gradient[0, patches].float().mean(dim=0)
-    return (call.input[0, patches].float() @ channels).relu().reshape(tower.grid(inputs))
+    values = call.input[0, patches].float() @ channels
+    return values.relu().reshape(tower.grid(inputs))
 
 
 def grad_eclip(
@@ -51,36 +52,43 @@ def grad_eclip(
     another pooling the answers to all patches have a gradient: the maps of all are summed. Without
     lambda (`loosened` is False) all patches count alike.
     """
-    published, tokens = settings.form == "published", count_tokens(tower, inputs)
+    published = settings.form == "published"
+    tokens = count_tokens(tower, inputs)
     replace = partial(as_single_head, tokens=tokens) if published else None
     layers = last_blocks(tower, settings.layers or 1)
-    score, calls = differentiate(tower, inputs, texts.own, layers, replace)
+    score, calls = differentiate(tower, inputs, texts.row, layers, replace)
     gradients = torch.autograd.grad(score, [call.output for call in calls])
-    rows, patches = embedding_tokens(tower, tokens), slice(tower.prefix, tokens)
+    rows = embedding_tokens(tower, tokens)
+    patches = slice(tower.prefix, tokens)
     total = torch.zeros(tokens - tower.prefix, device=tower.device)
     for call, gradient in zip(calls, gradients, strict=True):
         heads = heads_of(call.block, call.input.detach(), tokens)
-        heads = single_head(heads) if published else heads
+        if published:
+            heads = single_head(heads)
         answers = heads_gradient(call.block, gradient, heads)
         importance = weights_gradient(answers, heads).sum(dim=0)[rows, patches]
         if loosened:
-            queries, keys = project_again(call, heads) if published else joined(heads)
-            importance = importance * loosened_attention(queries, keys[patches])[rows]
+            queries, keys = project_again(call, heads) if published else join_heads(heads)
+            attention = loosened_attention(queries, keys[patches])
+            importance = importance * attention[rows]
         # Heads are summed before the relu: what one head says for the text another may deny.
         total = total + importance.relu().sum(dim=0)
     return total.reshape(tower.grid(inputs))
 
 
-def joined(heads: Heads) -> tuple[Float[Tensor, "token dim"], Float[Tensor, "token dim"]]:
+def join_heads(heads: Heads) -> tuple[Float[Tensor, "token dim"], Float[Tensor, "token dim"]]:
     """Queries and keys, heads side by side."""
-    return heads.queries.transpose(0, 1).flatten(1), heads.keys.transpose(0, 1).flatten(1)
+    queries = heads.queries.transpose(0, 1)
+    keys = heads.keys.transpose(0, 1)
+    return queries.flatten(1), keys.flatten(1)
 
 
 def project_again(
     call: AttentionCall, heads: Heads
 ) -> tuple[Float[Tensor, "token dim"], Float[Tensor, "token dim"]]:
     """Queries, not scaled, and keys of a single head, behind the attention's output projection."""
-    weight, (queries, keys) = call.block.out_weight().float(), joined(heads)
+    weight = call.block.out_weight().float()
+    queries, keys = join_heads(heads)
     queries = queries * queries.shape[-1] ** 0.5
     return queries @ weight.T + call.bias, keys @ weight.T + call.bias
 
@@ -94,5 +102,6 @@ def loosened_attention(
     """
     # Cosines of the joined heads: softmax weights would leave nothing but the strongest patch.
     cosine = normalize(queries, dim=-1) @ normalize(keys, dim=-1).T
-    low, high = cosine.amin(dim=-1, keepdim=True), cosine.amax(dim=-1, keepdim=True)
+    low = cosine.amin(dim=-1, keepdim=True)
+    high = cosine.amax(dim=-1, keepdim=True)
     return torch.where(high > low, (cosine - low) / (high - low), 1.0)

@@ -46,14 +46,14 @@ class Heads:
 
 @dataclass(frozen=True)
 class Texts:
-    """The text that is explained, a unit row `own` (dim), and the choices that it is one of.
+    """The text that is explained, a unit `row` (dim), and the choices that it is one of.
 
-    `choices` (choice, dim) are unit rows and `index` is that of `own`; `scale` times a cosine is a
+    `choices` (choice, dim) are unit rows and `index` is that of `row`; `scale` times a cosine is a
     logit. A text of its own is its only choice. `empty` is the row of the empty text, where it is
     wanted and the model has one.
     """
 
-    own: Float[Tensor, " dim"]
+    row: Float[Tensor, " dim"]
     choices: Float[Tensor, "choice dim"]
     index: int = 0
     scale: float = 1.0
@@ -119,7 +119,8 @@ def last_blocks(tower: ImageTower, count: int | None) -> list[int]:
     """Numbers of the last `count` blocks; of all of them for None, or where there are fewer."""
     depth = len(tower.blocks)
     # Counted from the end: the last blocks are those whose attention the embedding still reads.
-    return list(range(depth - min(count or depth, depth), depth))
+    first = max(depth - count, 0) if count else 0
+    return list(range(first, depth))
 
 
 def count_tokens(tower: ImageTower, inputs: Inputs) -> int:
@@ -161,7 +162,8 @@ def with_answers(
     """What the attention would have returned with other answers of its heads: bias and all."""
     # Only the difference is projected: the rest stays what the library itself computed.
     change = answers - heads.weights @ heads.values
-    flat = change.transpose(0, 1).flatten(1) @ call.block.out_weight().float().T
+    change = change.transpose(0, 1).flatten(1)
+    flat = change @ call.block.out_weight().float().T
     output = call.output.clone()  # in place it would change what the model itself computed
     output[0, : len(flat)] += flat.to(output.dtype)
     return output
@@ -170,10 +172,11 @@ def with_answers(
 def single_head(heads: Heads) -> Heads:
     """The same projections as one head as wide as the model, scaled as such a head is."""
     queries, keys, values = (
-        part.transpose(0, 1).flatten(1)[None] for part in (heads.queries, heads.keys, heads.values)
+        rows.transpose(0, 1).flatten(1)[None] for rows in (heads.queries, heads.keys, heads.values)
     )
     queries = queries / len(heads.queries) ** 0.5
-    return Heads(queries, keys, values, (queries @ keys.transpose(1, 2)).softmax(dim=-1))
+    weights = (queries @ keys.transpose(1, 2)).softmax(dim=-1)
+    return Heads(queries, keys, values, weights)
 
 
 def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded dim"]:
@@ -181,18 +184,23 @@ def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded 
 
     The call keeps the bias of the output projection, which nothing else tells.
     """
-    heads, weight = heads_of(call.block, call.input, tokens), call.block.out_weight().float()
-    stock = (heads.weights[:, :1] @ heads.values).transpose(0, 1).flatten(1) @ weight.T
+    heads = heads_of(call.block, call.input, tokens)
+    weight = call.block.out_weight().float()
+    first = heads.weights[:, :1] @ heads.values
+    stock = first.transpose(0, 1).flatten(1) @ weight.T
     call.bias = (call.output[0, 0].float() - stock[0]).detach()
-    one = single_head(heads)
+    head = single_head(heads)
+    (answers,) = head.weights @ head.values
     output = call.output.clone()
-    output[0, :tokens] = ((one.weights @ one.values)[0] @ weight.T + call.bias).to(output.dtype)
+    output[0, :tokens] = (answers @ weight.T + call.bias).to(output.dtype)
     return output
 
 
 def embedding_tokens(tower: ImageTower, tokens: int) -> slice:
     """The tokens whose last state makes the embedding: the class token, or all the patches."""
-    return slice(0, 1) if tower.pooling.kind == "token" else slice(tower.prefix, tokens)
+    if tower.pooling.kind == "token":
+        return slice(0, 1)
+    return slice(tower.prefix, tokens)
 
 
 def patch_embeddings(
@@ -215,7 +223,8 @@ def patch_embeddings(
         # A padding mask is as long as the stock sequence, and the patches here are alone.
         if tower.pooling.masked is not None:
             hooks.enter_context(without_mask(tower.pooling.masked))
-        return normalize(tower.encode(inputs).float(), dim=-1)
+        embeddings = tower.encode(inputs).float()
+    return normalize(embeddings, dim=-1)
 
 
 def repeat(inputs: Inputs, images: int) -> Inputs:
