@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -51,12 +52,13 @@ class Audit:
         compared by identity, text and numbers by value; keyword arguments are part of the key.
         """
         # sorted: keywords come in any order
-        given = (*args, *(part for item in sorted(kwargs.items()) for part in item))
-        key = (function, *(_identity(value) for value in given))
+        arguments = (*args, *chain.from_iterable(sorted(kwargs.items())))
+        key = (function, *map(_identity, arguments))
         if key not in self._results:
-            # The arguments are kept too: an id is another object's as soon as its own is gone.
-            self._results[key] = given, function(*args, **kwargs)
-        result: T = self._results[key][1]
+            # the arguments are kept too: an id is another object's as soon as its own is gone
+            self._results[key] = arguments, function(*args, **kwargs)
+        result: T
+        _, result = self._results[key]
         return result
 
     def rng(self, *names: str) -> np.random.Generator:
@@ -91,8 +93,9 @@ class Audit:
 
 def _identity(value: object) -> Hashable:
     # equal text is often two objects
-    plain = value is None or isinstance(value, str | int | float | bool)
-    return (type(value), value) if plain else id(value)  # with its type: 1 equals True and 1.0
+    if value is None or isinstance(value, str | int | float | bool):
+        return type(value), value  # with its type: 1 equals True and 1.0
+    return id(value)
 
 
 def without_cues(sample: Sample) -> Sample:

@@ -337,6 +337,13 @@ class Report(Value):
                 statements.append(self.sentence(score))
         return tuple(filter(None, statements))
 
+    def contrast_of(self, score: Score) -> Contrast | None:
+        """The first contrast about the feature and label of a score."""
+        for contrast in self.contrasts:
+            if contrast.feature == score.feature and contrast.label in (None, score.label):
+                return contrast
+        return None
+
     def sentence(self, score: Score) -> str | None:
         """The statement of a score with the feature's name in its place."""
         if not score.statement:

@@ -26,8 +26,10 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 def cache_folder() -> Path:
     """`CUESCOPE_CACHE`, else the user's cache folder."""
-    named = os.environ.get("CUESCOPE_CACHE")  # read late: tests and clusters set it as they start
-    return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("cuescope"))
+    folder = os.environ.get("CUESCOPE_CACHE")  # read late: tests and clusters set it as they start
+    if folder:
+        return Path(folder).expanduser()
+    return Path(platformdirs.user_cache_dir("cuescope"))
 
 
 @contextmanager
@@ -78,11 +80,11 @@ class Context:
         cls = self.registry.load(entry)
         with self.registry.blaming(entry):  # whatever goes wrong in there is the plugin's
             valid = validated(entry, cls, spec, options or {})
-            own = self.for_kind(kind)
-            own.check(entry.name, valid, options or {})
-            plugin = cls(valid, own)
-        changed = options and kind == "model" and options.get(MITIGATED)
-        return self._mitigated(plugin, Path(changed)) if changed else plugin
+            context = self.for_kind(kind)
+            context.check(entry.name, valid, options or {})
+            plugin = cls(valid, context)
+        folder = options and kind == "model" and options.get(MITIGATED)
+        return self._mitigate(plugin, Path(folder)) if folder else plugin
 
     def check(self, where: str, valid: Options, options: Mapping[str, Any]) -> None:
         """Raise UserError for options that ask for more than their source may (see `Source`)."""
@@ -96,7 +98,7 @@ class Context:
         """The same context, without a source where the person typed the plugin of this kind."""
         return replace(self, source=None) if kind in self.typed else self
 
-    def _mitigated(self, model: Any, folder: Path) -> Any:
+    def _mitigate(self, model: Any, folder: Path) -> Any:
         """The model with what a mitigator learned; raises UserError where the folder has none."""
         entry = self.registry.find("mitigator", mitigator_of(folder))
         with self.registry.blaming(entry):

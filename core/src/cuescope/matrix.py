@@ -32,12 +32,21 @@ class Matrix(Settings):
     def requests(self) -> Iterator[Request]:
         """The audits, data sets outermost so that each is opened for its models in turn."""
         settings = {name: getattr(self, name) for name in Settings.model_fields}
-        for data, model, method in product(self.data, self.models, self.methods):
-            named = {"method": method, "model": model, "data": data}
-            uses = {k: Use(use=use) if isinstance(use, str) else use for k, use in named.items()}
-            specs = {kind: use.use for kind, use in uses.items()}
-            options = {f"{kind}_options": use.options for kind, use in uses.items()}
-            yield Request(**settings, **specs, **options)
+        lists = [map(_use_of, plugins) for plugins in (self.data, self.models, self.methods)]
+        for data, model, method in product(*lists):
+            yield Request(
+                **settings,
+                method=method.use,
+                method_options=method.options,
+                model=model.use,
+                model_options=model.options,
+                data=data.use,
+                data_options=data.options,
+            )
+
+
+def _use_of(plugin: str | Use) -> Use:
+    return Use(use=plugin) if isinstance(plugin, str) else plugin
 
 
 def read_matrix(path: Path) -> Matrix:

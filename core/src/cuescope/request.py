@@ -51,8 +51,11 @@ class Request(Settings):
     @property
     def plugins(self) -> tuple[tuple[str, Given], ...]:
         """SPEC and options of method, model and data."""
-        kinds = ("method", "model", "data")
-        return tuple((getattr(self, kind), getattr(self, f"{kind}_options")) for kind in kinds)
+        return (
+            (self.method, self.method_options),
+            (self.model, self.model_options),
+            (self.data, self.data_options),
+        )
 
     @property
     def slug(self) -> str:
@@ -68,19 +71,24 @@ class Request(Settings):
     def command(self) -> str:
         """The command line that asks for the same again."""
         words = ["cuescope", "audit", self.method, "--model", self.model, "--data", self.data]
-        given = {
+        tool_options: dict[str, Any] = {}
+        for role, options in self.tool_options.items():
+            tool_options |= {f"{role}.{key}": value for key, value in options.items()}
+        by_flag = {
             "-M": self.model_options,
             "-D": self.data_options,
             "-O": self.method_options,
             "--tool": self.tools,
-            "-T": {f"{r}.{key}": v for r, of in self.tool_options.items() for key, v in of.items()},
+            "-T": tool_options,
         }
-        for flag, options in given.items():
+        for flag, options in by_flag.items():
             for key, value in options.items():
                 words += [flag, f"{key}={written(value)}"]
-        words += [word for name in self.verify_with for word in ("--verify-with", name)]
+        for name in self.verify_with:
+            words += ["--verify-with", name]
         for name, field in Settings.model_fields.items():
-            if isinstance(value := getattr(self, name), str | int) and value != field.default:
+            value = getattr(self, name)
+            if isinstance(value, str | int) and value != field.default:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         return shlex.join(words)
 

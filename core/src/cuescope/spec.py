@@ -93,7 +93,8 @@ def fault(
     # of a union the deepest fault, and of those a name that is wrong
     first = max(error.errors(), key=lambda f: (len(f["loc"]), f["type"] == "extra_forbidden"))
     # pydantic adds class names of a union
-    name = ".".join(part for part in map(str, first["loc"]) if part[:1].islower())
+    parts = [part for part in map(str, first["loc"]) if part[:1].islower()]
+    name = ".".join(parts)
     if first["type"] == "extra_forbidden":
         options = ", ".join(known)
         return UserError(
@@ -118,18 +119,23 @@ def fault(
 
 def _structured(name: str, text: str, annotation: Any) -> Any:
     """A list or mapping where the option takes one ("2,3,5" or YAML); other text as it is."""
-    kinds = {get_origin(kind) or kind for kind in _alternatives(annotation)}
-    if text.startswith(("[", "{")) and kinds & {tuple, list, frozenset, set, dict, Mapping}:
+    alternatives = _alternatives(annotation)
+    kinds = {get_origin(kind) or kind for kind in alternatives}
+    takes_list = bool(kinds & {tuple, list, frozenset, set})
+    takes_mapping = bool(kinds & {dict, Mapping})
+    if text.startswith(("[", "{")) and (takes_list or takes_mapping):
         try:
             return load_yaml(text)
         except yaml.YAMLError as error:
             raise UserError(f"option '{name}'", expected="YAML, or a,b,c", got=text) from error
-    if kinds & {tuple, list, frozenset, set}:
+    if takes_list:
         # a trailing comma makes a list of one
         return [part.strip() for part in text.split(",") if part.strip()]
-    for kind in _alternatives(annotation):  # Literal[2, 3]: a number on the command line is text
-        if get_origin(kind) is Literal and (same := [x for x in get_args(kind) if str(x) == text]):
-            return same[0]
+    for kind in alternatives:
+        if get_origin(kind) is Literal:
+            for choice in get_args(kind):
+                if str(choice) == text:  # Literal[2, 3]: a number on the command line is text
+                    return choice
     # a text option may mean the word
     if text == "none" and type(None) in kinds and str not in kinds:
         return None
@@ -137,5 +143,6 @@ def _structured(name: str, text: str, annotation: Any) -> Any:
 
 
 def _alternatives(annotation: Any) -> Iterable[Any]:
-    union = get_origin(annotation) in (Union, UnionType)
-    return get_args(annotation) if union else (annotation,)
+    if get_origin(annotation) in (Union, UnionType):
+        return get_args(annotation)
+    return (annotation,)

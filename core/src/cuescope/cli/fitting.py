@@ -1,7 +1,6 @@
 """Which plugins go together, and the command that uses one."""
 
 import shlex
-from collections.abc import Callable
 from typing import Any
 
 from cuescope.cli.echo import echo
@@ -12,65 +11,68 @@ OWN_DATA = "folder:PATH"
 
 def show_use(entry: Entry, registry: Registry) -> None:
     """Print what fits a plugin, and an example to copy."""
+    from cuescope.building import installed_that
+
     plugin = registry.load(entry)
     if entry.kind == "method":
-        models = fitting(registry, "model", lambda model: fits(plugin, model))
+        models = installed_that(lambda model: fits(plugin, model), "model", registry)
         echo(f"models that fit: {', '.join(models) or 'none is installed'}")
-        echo(f"example: {_audit(registry, plugin, entry.name, (models or ['SPEC'])[0], OWN_DATA)}")
+        model = models[0] if models else "SPEC"
+        echo(f"example: {_audit(registry, plugin, entry.name, model)}")
     elif entry.kind == "model":
-        methods = fitting(registry, "method", lambda method: fits(method, plugin))
+        methods = installed_that(lambda method: fits(method, plugin), "method", registry)
         echo(f"methods that fit: {', '.join(methods) or 'none is installed'}")
         if methods:
             method = registry.load(registry.find("method", methods[0]))
             spec = _with_argument(entry.name, plugin)
-            echo(f"example: {_audit(registry, method, methods[0], spec, OWN_DATA)}")
+            echo(f"example: {_audit(registry, method, methods[0], spec)}")
     elif entry.kind == "dataset":
-        words = ["cuescope", "audit", "METHOD", "--model", "SPEC"]
-        echo(f"example: {shlex.join([*words, '--data', _with_argument(entry.name, plugin)])}")
+        spec = _with_argument(entry.name, plugin)
+        words = ["cuescope", "audit", "METHOD", "--model", "SPEC", "--data", spec]
+        echo(f"example: {shlex.join(words)}")
     elif entry.kind == "tool":
-        roles = [role.name for role in _roles(registry) if hasattr(plugin, role.method)]
-        for role in roles:
-            echo(f"as: --tool {role}={_with_argument(entry.name, plugin)}")
+        spec = _with_argument(entry.name, plugin)
+        for role in _roles(registry):
+            if hasattr(plugin, role.method):
+                echo(f"as: --tool {role.name}={spec}")
     elif entry.kind == "bench":
         echo(f"example: cuescope bench {entry.name}")
 
 
-def fitting(registry: Registry, kind: str, test: Callable[[Any], bool]) -> list[str]:
-    """Names of the plugins of a kind that are sound and pass a test of their class."""
-    sound = [entry for entry in registry.of_kind(kind) if registry.check(entry) is None]
-    return [entry.name for entry in sound if test(registry.load(entry))]
-
-
 def fits(method: Any, model: Any) -> bool:
     """Whether a model can do all that a method requires."""
-    needs, has = method.requires, model.capabilities
-    sets = ("outputs", "edits", "exposes")
-    if not all(getattr(needs, name) <= getattr(has, name) for name in sets):
+    needs = method.requires
+    has = model.capabilities
+    if not (
+        needs.outputs <= has.outputs and needs.edits <= has.edits and needs.exposes <= has.exposes
+    ):
         return False
     refuses = getattr(method, "refuses", None)  # by more than single capabilities can say
     return refuses is None or refuses(has) is None
 
 
-def _audit(registry: Registry, method: Any, name: str, model: str, data: str) -> str:
-    words = ["cuescope", "audit", name, "--model", model, "--data", data]
+def _audit(registry: Registry, method: Any, name: str, model: str) -> str:
+    """The command of an audit of the reader's own data."""
+    from cuescope.building import installed_tools
+
+    words = ["cuescope", "audit", name, "--model", model, "--data", OWN_DATA]
     roles = {role.name: role for role in _roles(registry)}
     for needed in sorted(method.requires.tools):
-        tools = fitting(registry, "tool", _answers_with(roles[needed].method))
-        words += ["--tool", f"{needed}={(tools or ['SPEC'])[0]}"]
+        tools = installed_tools(roles[needed], registry)
+        tool = tools[0] if tools else "SPEC"
+        words += ["--tool", f"{needed}={tool}"]
     return shlex.join(words)
-
-
-def _answers_with(method: str) -> Callable[[Any], bool]:
-    return lambda tool: hasattr(tool, method)
 
 
 def _roles(registry: Registry) -> list[Any]:
     """The standard roles of tools, and those that methods define."""
     from cuescope.capabilities import ROLES
 
-    sound = [entry for entry in registry.of_kind("method") if registry.check(entry) is None]
-    own = [role for entry in sound for role in registry.load(entry).requires.roles]
-    return [*ROLES.values(), *own]
+    roles = list(ROLES.values())
+    for entry in registry.of_kind("method"):
+        if registry.check(entry) is None:
+            roles += registry.load(entry).requires.roles
+    return roles
 
 
 def _with_argument(name: str, plugin: Any) -> str:

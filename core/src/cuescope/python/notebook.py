@@ -7,12 +7,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
-from cuescope.conclusions import Contrast, Report, Score
+from cuescope.conclusions import Report, Score
 from cuescope.report.bars import figure, p_value
 from cuescope.report.html import data_uri
 from cuescope.runs import exhibit_key, picture_key
 
-CARDS, TILES, ROWS = 5, 6, 12  # a cell is looked at, the page is read
+CARDS = 5  # few: a cell is looked at, the page is read
+TILES = 6
+ROWS = 12
 CONTRASTS = 3  # of the first findings
 SIDE = 128  # pixels; a notebook keeps what its cells show
 
@@ -39,16 +41,22 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
         hidden = contrast is not None or score.feature in shown
         tiles = [] if hidden else features[score.feature].occurrences[:TILES]
         shown.add(score.feature)
-        found = [_small(pictures.get(picture_key(occurrence))) for occurrence in tiles]
-        tiled = [picture for picture in found if picture]
-        cards.append({"words": _words(report, score), "contrast": contrast, "pictures": tiled})
-    told = {card["words"] for card in cards}
+        thumbnails = [_small(pictures.get(picture_key(occurrence))) for occurrence in tiles]
+        cards.append(
+            {
+                "words": _words(report, score),
+                "contrast": contrast,
+                "pictures": list(filter(None, thumbnails)),
+            }
+        )
+    sentences = {card["words"] for card in cards}
+    others = [statement for statement in report.statements if statement not in sentences]
     return environment.get_template("notebook.html.jinja").render(
         report=report,
         asked=report.provenance,
         cards=cards,
         more=len(report.findings) - len(cards),
-        others=[s for s in report.statements if s not in told][:CARDS],
+        others=others[:CARDS],
         undecided=any(score.value is None and score.statement for score in report.headlines),
         rows=report.headlines[:ROWS],
         tried=len(report.headlines),
@@ -62,19 +70,18 @@ def _words(report: Report, score: Score) -> str:
 
 def _contrast(report: Report, score: Score, pictures: Mapping[str, bytes]) -> dict[str, Any] | None:
     """The finding's first contrast: its rule, and of each side the title and the samples."""
-    of_cue = [each for each in report.contrasts if each.feature == score.feature]
-    own: list[Contrast] = [each for each in of_cue if each.label in (None, score.label)]
-    if not own:
+    contrast = report.contrast_of(score)
+    if contrast is None:
         return None
     sides = []
-    for side in own[0].sides:
+    for side in contrast.sides:
         samples = []
         for exhibit in side.exhibits:
             views = (pictures.get(exhibit_key(exhibit.occurrence)), exhibit.drawing)
-            small = [picture for picture in map(_small, views) if picture]
+            small = list(filter(None, map(_small, views)))
             samples.append({"exhibit": exhibit, "pictures": small})
         sides.append({"title": side.title, "samples": samples})
-    return {"rule": own[0].rule, "sides": sides}
+    return {"rule": contrast.rule, "sides": sides}
 
 
 def _small(picture: bytes | None) -> str | None:
@@ -87,5 +94,6 @@ def _small(picture: bytes | None) -> str | None:
     except (UnidentifiedImageError, OSError):  # the cell must come out, whatever a picture is
         return None
     small.thumbnail((SIDE, SIDE))
-    small.save(out := BytesIO(), "JPEG", quality=70)
-    return data_uri(out.getvalue())
+    file = BytesIO()
+    small.save(file, "JPEG", quality=70)
+    return data_uri(file.getvalue())

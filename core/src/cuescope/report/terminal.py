@@ -44,7 +44,7 @@ def show(report: Report, console: Console, run: str = "RUN", program: str = "cue
 def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]]:
     """The parts of a report with their heads, in the order in which they are read."""
     yield "Finding" if len(report.findings) < 2 else "Findings", _finding(report)
-    contrast = _first_contrast(report)
+    contrast = report.contrast_of(report.findings[0]) if report.findings else None
     if contrast:
         yield _contrast_title(report, contrast), _contrast(contrast)
     yield _ranked_title(report), _ranked(report, width)
@@ -127,17 +127,6 @@ def _accuracy(accuracy: Accuracy) -> Text:
         "task, or what it relies on misleads it here."
     )
     return Text(words + why, "yellow")
-
-
-def _first_contrast(report: Report) -> Contrast | None:
-    """That of the strongest finding."""
-    if not report.findings:
-        return None
-    finding = report.findings[0]
-    for contrast in report.contrasts:
-        if contrast.feature == finding.feature and contrast.label in (None, finding.label):
-            return contrast
-    return None
 
 
 def _contrast_title(report: Report, contrast: Contrast) -> str:
