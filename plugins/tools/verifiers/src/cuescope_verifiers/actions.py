@@ -1,6 +1,7 @@
 """Claims of actions held against a network that recognises them."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
@@ -51,16 +52,15 @@ class Actions(Plugin, LazyWeights):
         with self.context.progress("recognising actions", len(cases)) as advance:
             for sample, claims in cases:
                 look = self._look(sample, claims)
-                judgements.append(
-                    [judge_claim(claim, len(sample.frames), look) for claim in claims]
-                )
+                frames = len(sample.frames)
+                judgements.append([judge_claim(claim, frames, look) for claim in claims])
                 advance(1)
         return judgements
 
     def _look(self, sample: Sample, claims: Sequence[Claim]) -> Look:
         """Shows each clip of a sample once, beside all sentences about it."""
-        sentences = (text for claim in atoms(claims) for text in self._texts(claim))
-        texts = list(dict.fromkeys(sentences))
+        sentences = map(self._texts, atoms(claims))
+        texts = list(dict.fromkeys(chain.from_iterable(sentences)))
         logits: dict[Clip, np.ndarray] = {}
 
         def look(claim: Claim, meant: Sequence[int]) -> Judgement:
@@ -73,7 +73,8 @@ class Actions(Plugin, LazyWeights):
                     images = [sample.frames[index].load() for index in clip]
                     logits[clip] = self._network.logits(images, texts)
                 judgement = verdict(softmax(logits[clip][candidates]), ours)
-                judgements.append(judgement.model_copy(update={"frame": clip[len(clip) // 2]}))
+                middle = clip[len(clip) // 2]
+                judgements.append(judgement.model_copy(update={"frame": middle}))
             return best_judgement(judgements)
 
         return look
@@ -107,11 +108,14 @@ def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
     """
     if len(meant) < frames:
         # the moments stand in the middle of the clip, unless it would begin before the video
-        spare = max(length - (meant[-1] - meant[0] + 1), 0)
-        first = min(max(meant[0] - spare // 2, 0), max(frames - length, 0))
+        span = meant[-1] - meant[0] + 1
+        spare = max(length - span, 0)
+        wanted = max(meant[0] - spare // 2, 0)
+        first = min(wanted, max(frames - length, 0))
         last = max(meant[-1], min(first + length, frames) - 1)
         return [_spread(first, last, length)]
-    starts = [*range(0, max(frames - length, 0), max(length // 2, 1)), max(frames - length, 0)]
+    latest = max(frames - length, 0)
+    starts = [*range(0, latest, max(length // 2, 1)), latest]
     return [_spread(start, min(start + length, frames) - 1, length) for start in starts]
 
 
@@ -137,20 +141,22 @@ def fits(claim: Claim, title: str) -> bool:
     """
     words = set(title.lower().replace("_", " ").replace(",", " ").split())
     verb, _, particle = normalise_words(claim.predicate or "").partition(" ")
-    thing = head_noun(normalise_words(claim.object or ""))
-    return (
-        not words.isdisjoint(forms(verb))
-        and set(particle.split()) <= words
-        and (not thing or not words.isdisjoint({thing, f"{thing}s"} | _ANYTHING))
-    )
+    noun = head_noun(normalise_words(claim.object or ""))
+    if words.isdisjoint(forms(verb)) or not words.issuperset(particle.split()):
+        return False
+    return not noun or not words.isdisjoint({noun, f"{noun}s"} | _ANYTHING)
 
 
 def forms(verb: str) -> set[str]:
     """The forms in which a verb may stand in a class name: "put", "puts", "putting" ..."""
     stem = verb.removesuffix("e")
-    doubled = f"{verb}{verb[-1:]}"  # "putting"
+    double = f"{verb}{verb[-1:]}"  # "putting"
     return {
-        *(verb, third_person(verb)),
-        *(f"{stem}ing", f"{verb}ing", f"{doubled}ing"),
-        *(f"{stem}ed", f"{doubled}ed"),
+        verb,
+        third_person(verb),
+        f"{stem}ing",
+        f"{verb}ing",
+        f"{double}ing",
+        f"{stem}ed",
+        f"{double}ed",
     }

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from cuescope_sdk import Detection, Detector, Frame
 from cuescope_sdk.grounding import (
@@ -60,18 +61,16 @@ def find_boxes(
         if wanted:
             answers = detector.detect([frame_of[key] for key in keys], wanted)
             detections |= zip(keys, answers, strict=True)
-    return [
-        {
-            (index, name): [
-                TrackedBox(detection)
-                for detection in detections[frame.key]
-                if detection.name == name and detection.score > threshold
-            ]
-            for index, (frame, of_frame) in enumerate(zip(video, of_video, strict=True))
-            for name in of_frame
-        }
-        for video, of_video in zip(videos, names, strict=True)
-    ]
+    by_video: list[Boxes] = []
+    for video, of_video in zip(videos, names, strict=True):
+        boxes: dict[tuple[int, str], list[TrackedBox]] = {}
+        for index, (frame, of_frame) in enumerate(zip(video, of_video, strict=True)):
+            boxes |= {(index, name): [] for name in of_frame}
+            for detection in detections.get(frame.key, ()):
+                if detection.name in of_frame and detection.score > threshold:
+                    boxes[index, detection.name].append(TrackedBox(detection))
+        by_video.append(boxes)
+    return by_video
 
 
 class BoxEvidence:
@@ -85,8 +84,11 @@ class BoxEvidence:
     def __init__(
         self, boxes: Boxes, frames: int, vocabulary: frozenset[str] | None, width: int, step: float
     ) -> None:
-        self._by_name, self._frames, self._vocabulary = boxes, frames, vocabulary
-        self._width, self._step = width, step
+        self._by_name = boxes
+        self._frames = frames
+        self._vocabulary = vocabulary
+        self._width = width
+        self._step = step
 
     def at(self, claim: Claim, index: int) -> Judgement:
         judgement = self._at(claim, index)
@@ -97,15 +99,18 @@ class BoxEvidence:
 
     def _is_general(self, claim: Claim) -> bool:
         """Whether a phrase of the claim was looked for by more general names alone."""
+        if self._vocabulary is None:
+            return False
         for phrase in map(normalise_words, filter(None, (claim.subject, claim.object))):
-            names = () if self._vocabulary is None else query(phrase, self._vocabulary).names
+            names = query(phrase, self._vocabulary).names
             noun = head_noun(phrase)
             if names and all(is_kind_only(noun, normalise_words(name)) for name in names):
                 return True
         return False
 
     def _at(self, claim: Claim, index: int) -> Judgement:
-        subject, predicate = normalise_words(claim.subject), normalise_words(claim.predicate or "")
+        subject = normalise_words(claim.subject)
+        predicate = normalise_words(claim.predicate or "")
         match claim.kind:
             case "entity":
                 return self._judge_presence(index, subject)
@@ -123,9 +128,8 @@ class BoxEvidence:
             case "relation" if beside := agent_relation(claim):
                 return self._judge_side(index, *beside)
             case "relation":
-                return self._judge_relation(
-                    index, subject, predicate, normalise_words(claim.object or "")
-                )
+                other = normalise_words(claim.object or "")
+                return self._judge_relation(index, subject, predicate, other)
             case "action" if not subject:
                 return Judgement.open("unclear reference")
             case "action" if colour := colour_after(predicate):
@@ -146,21 +150,22 @@ class BoxEvidence:
         With a closed vocabulary "red cup" is looked for as "cup": no cup refutes it, and a cup
         says nothing of its colour.
         """
-        asked = query(phrase, self._vocabulary)
-        unknown = not asked.names or (judgement.verdict == "supported" and not asked.exact)
+        of_phrase = query(phrase, self._vocabulary)
+        unknown = not of_phrase.names or (judgement.verdict == "supported" and not of_phrase.exact)
         return Judgement.open("out of vocabulary") if unknown else judgement
 
     def _judge_presence(self, index: int, phrase: str) -> Judgement:
         detections = [box.detection for box in self._boxes(index, phrase)]
         best = max(detections, key=lambda detection: detection.score, default=None)
-        judgement = (
-            Judgement.of(True, score=best.score, box=best.box) if best else Judgement.of(False)
-        )
+        judgement = Judgement.of(False)
+        if best is not None:
+            judgement = Judgement.of(True, score=best.score, box=best.box)
         return self._of_phrase(phrase, judgement)
 
     def _judge_count(self, index: int, claim: Claim) -> Judgement:
         phrase = normalise_words(claim.subject)
-        asked, things = query(phrase, self._vocabulary), list[Box]()
+        of_phrase = query(phrase, self._vocabulary)
+        things: list[Box] = []
         for box in self._boxes(index, phrase):
             if not any(overlaps(box.detection.box, other) for other in things):
                 things.append(box.detection.box)
@@ -168,7 +173,7 @@ class BoxEvidence:
         number = claim.predicate or ""
         # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
         enough = number.isdecimal() and len(things) >= int(number)
-        unknown = not asked.names or (enough and not asked.exact)
+        unknown = not of_phrase.names or (enough and not of_phrase.exact)
         return Judgement.open("out of vocabulary") if unknown else judgement
 
     def _judge_relation(self, index: int, subject: str, relation: str, other: str) -> Judgement:
@@ -177,17 +182,14 @@ class BoxEvidence:
         for phrase in (subject, other):
             if not self._boxes(index, phrase):
                 return self._judge_presence(index, phrase)
-        pairs = [
-            (box.detection.box, beside.detection.box)
-            for box in self._boxes(index, subject)
-            for beside in self._boxes(index, other)
-        ]
-        # two names may have found one thing, which stands in no relation to itself
-        judgements = [
-            Judgement.of(bool(relation_holds(relation, box, beside)), box=box)
-            for box, beside in pairs
-            if not overlaps(box, beside)
-        ]
+        judgements = []
+        for of_subject, of_other in product(self._boxes(index, subject), self._boxes(index, other)):
+            box = of_subject.detection.box
+            beside = of_other.detection.box
+            # two names may have found one thing, which stands in no relation to itself
+            if not overlaps(box, beside):
+                holds = bool(relation_holds(relation, box, beside))
+                judgements.append(Judgement.of(holds, box=box))
         judgement = best_judgement(judgements) if judgements else Judgement.of(False)
         return self._of_phrase(subject, self._of_phrase(other, judgement))
 
@@ -196,11 +198,11 @@ class BoxEvidence:
         detections = [box.detection for box in self._boxes(index, phrase)]
         if not detections:
             return holds_for_agent(side, self._judge_presence(index, phrase), self._width)
-        judgements = (Judgement.of(True, box=each.box, score=each.score) for each in detections)
-        judgement = best_judgement(
-            holds_for_agent(side, present, self._width) for present in judgements
-        )
-        return self._of_phrase(phrase, judgement)
+        judgements = []
+        for detection in detections:
+            present = Judgement.of(True, box=detection.box, score=detection.score)
+            judgements.append(holds_for_agent(side, present, self._width))
+        return self._of_phrase(phrase, best_judgement(judgements))
 
     # ------------------------------------------------------------------------------------ movement
 
@@ -213,16 +215,18 @@ class BoxEvidence:
         if not self._boxes(index, phrase):
             return self._judge_presence(index, phrase)
         start = max(index - 1, 0)
-        before, after = self._tracks(start, phrase), self._tracks(start + 1, phrase)
-        pairs = [(before[track], after[track]) for track in after if track in before]
+        before = self._tracks(start, phrase)
+        after = self._tracks(start + 1, phrase)
+        judgements = []
+        for track, detection in after.items():
+            if track in before:
+                holds = has_moved(before[track].box, detection.box, how, self._step)
+                judgement = Judgement.of(holds, box=detection.box, score=detection.score)
+                judgements.append(judgement)
+        if judgements:
+            return self._of_phrase(phrase, best_judgement(judgements))
         # a track that was lost tells nothing; a thing that was not there did not move
-        if not pairs:
-            return Judgement.open("no evidence") if before and after else Judgement.of(False)
-        judgement = best_judgement(
-            Judgement.of(has_moved(old.box, new.box, how, self._step), box=new.box, score=new.score)
-            for old, new in pairs
-        )
-        return self._of_phrase(phrase, judgement)
+        return Judgement.open("no evidence") if before and after else Judgement.of(False)
 
     def _judge_appearance(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
@@ -230,16 +234,20 @@ class BoxEvidence:
         before = self._tracks(index - 1, phrase) if index else now
         after = self._tracks(index + 1, phrase) if index + 1 < self._frames else now
         if how == "appear":
-            changed = {track: now[track] for track in now if track not in before}
+            changed = _missing_from(before, now)
+            elsewhere = range(index)
         else:
-            changed = {track: now[track] for track in now if track not in after}
-            changed |= {track: before[track] for track in before if track not in now}
-        # a track that is missing here and known elsewhere was only lost for some frames
-        elsewhere = range(index) if how == "appear" else range(index + 1, self._frames)
-        # track 0 is whatever is best in a frame, and not the same thing in another
-        known = {track for frame in elsewhere for track in self._tracks(frame, phrase) if track}
-        for_good = [box for track, box in changed.items() if track not in known]
-        return Judgement.of(bool(for_good), box=for_good[0].box if for_good else None)
+            changed = _missing_from(after, now) | _missing_from(now, before)
+            elsewhere = range(index + 1, self._frames)
+        # a track that is missing here and seen elsewhere was only lost for some frames
+        seen: set[int] = set()
+        for frame in elsewhere:
+            seen |= self._tracks(frame, phrase).keys()
+        seen.discard(0)  # track 0 is whatever is best in a frame, and another thing in another
+        for track, detection in changed.items():
+            if track not in seen:
+                return Judgement.of(True, box=detection.box)
+        return Judgement.of(False)
 
     def _tracks(self, index: int, phrase: str) -> dict[int, Detection]:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
@@ -253,14 +261,22 @@ class BoxEvidence:
         if index == 0:
             return Judgement.of(False)
         coloured = describe(head_noun(subject), colour)
-        now, then = self._judge_presence(index, coloured), self._judge_presence(index - 1, coloured)
+        now = self._judge_presence(index, coloured)
+        then = self._judge_presence(index - 1, coloured)
         before = self._judge_presence(index - 1, subject)
         for judgement in (now, then, before):
             if judgement.reason is not None:
                 return judgement
         verdicts = (now.verdict, then.verdict, before.verdict)
-        turned = verdicts == ("supported", "unsupported", "supported")
-        return Judgement.of(turned, box=now.box, score=now.score)
+        holds = verdicts == ("supported", "unsupported", "supported")
+        return Judgement.of(holds, box=now.box, score=now.score)
+
+
+def _missing_from(
+    others: Mapping[int, Detection], tracks: Mapping[int, Detection]
+) -> dict[int, Detection]:
+    """The tracks that are not among the others."""
+    return {track: box for track, box in tracks.items() if track not in others}
 
 
 # ------------------------------------------------------------------------------ geometry
@@ -268,8 +284,10 @@ class BoxEvidence:
 
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    (x, y), (later_x, later_y) = box_centre(before), box_centre(after)
-    right, down = later_x - x, later_y - y
+    x, y = box_centre(before)
+    later_x, later_y = box_centre(after)
+    right = later_x - x
+    down = later_y - y
     if how in ("any", "none"):
         return (max(abs(right), abs(down)) > step) == (how == "any")
     ways = {
@@ -284,8 +302,12 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
 
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
-    width, height = (
-        max(0.0, min(box[end], other[end]) - max(box[end - 2], other[end - 2])) for end in (2, 3)
-    )
-    areas = ((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in (box, other))
-    return width * height > SAME_THING * max(areas)
+    width = min(box[2], other[2]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[1], other[1])
+    common = max(0.0, width) * max(0.0, height)
+    return common > SAME_THING * max(_area(box), _area(other))
+
+
+def _area(box: Box) -> float:
+    x0, y0, x1, y1 = box
+    return (x1 - x0) * (y1 - y0)

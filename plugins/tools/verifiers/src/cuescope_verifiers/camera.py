@@ -28,7 +28,7 @@ from cuescope_verifiers.options import CameraOptions
 
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
 Pose = tuple[float, float, float, float]  # metres, z up; radians clockwise from y
-MOVED = 0.2  # metres that are a step
+STEP = 0.2  # metres
 FLAT = frozenset({"turn left", "turn right", "look up", "look down", "stop"})  # a shift tells them
 Source = Literal["annotated", "poses", "frames"]
 At = Callable[[Claim, int], Judgement]
@@ -63,12 +63,12 @@ class Camera(Plugin):
         self._sources[source] += 1
         evidence = self._evidence(sample, source)
 
-        def of_motion(claim: Claim, index: int) -> Judgement:
+        def at(claim: Claim, index: int) -> Judgement:
             if claim.kind != "ego-motion":
                 return Judgement.open("out of vocabulary")
             return evidence(claim, index)
 
-        look = per_frame(of_motion)
+        look = per_frame(at)
         return [judge_claim(claim, len(sample.frames), look) for claim in claims]
 
     def _evidence(self, sample: Sample, source: Source) -> At:
@@ -82,11 +82,14 @@ class Camera(Plugin):
 
     def _motions(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
         """What the shift since the frame before tells; None where there is no clear one."""
-        before, after = (grey(frame.load()) for frame in frames[index - 1 : index + 1])
+        before = grey(frames[index - 1].load())
+        after = grey(frames[index].load())
         if before.shape != after.shape:
             return None
         right, down, peak = shift(before, after)
-        return camera_turn(right, down, self.options.turn) if peak >= self.options.peak else None
+        if peak < self.options.peak:
+            return None
+        return camera_turn(right, down, self.options.turn)
 
 
 def source_of(sample: Sample) -> Source:
@@ -110,14 +113,20 @@ def poses_of(sample: Sample) -> tuple[Pose, ...]:
 
 def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     """The motions that lead from one pose to another."""
-    right, ahead, up = (new - old for old, new in zip(before[:3], after[:3], strict=True))
-    forward = right * sin(before[3]) + ahead * cos(before[3])  # along the heading before the step
-    motions = {turn_name(degrees(after[3] - before[3]))}
-    if abs(forward) > MOVED:
+    heading = before[3]
+    right = after[0] - before[0]
+    ahead = after[1] - before[1]
+    up = after[2] - before[2]
+    forward = right * sin(heading) + ahead * cos(heading)  # along the heading before the step
+    motions = set()
+    turn = turn_name(degrees(after[3] - heading))
+    if turn:
+        motions.add(turn)
+    if abs(forward) > STEP:
         motions.add("move forward" if forward > 0 else "move backward")
-    if abs(up) > MOVED:
+    if abs(up) > STEP:
         motions.add("go up" if up > 0 else "go down")
-    return frozenset(motion for motion in motions if motion) or frozenset({"stop"})
+    return frozenset(motions or {"stop"})
 
 
 def camera_turn(right: float, down: float, least: float) -> frozenset[str]:
@@ -172,15 +181,18 @@ def shift(
         return 0.0, 0.0, np.inf
     rows, cols = before.shape
     window = np.outer(np.hanning(rows), np.hanning(cols))
-    old, new = (np.fft.rfft2((picture - picture.mean()) * window) for picture in (before, after))
+    old = np.fft.rfft2((before - before.mean()) * window)
+    new = np.fft.rfft2((after - after.mean()) * window)
     cross = new * old.conj()
     size = np.abs(cross)
     # phase alone: each frequency counts the same, none where there is next to nothing of it
-    surface = np.fft.irfft2(cross / np.maximum(size, 1e-9 * max(size.max(), 1e-12)), s=(rows, cols))
+    least = 1e-9 * max(size.max(), 1e-12)
+    surface = np.fft.irfft2(cross / np.maximum(size, least), s=(rows, cols))
     # the highest of n values of unit-variance noise is near sqrt(2 log n)
     by_chance = np.sqrt(2 * np.log(surface.size) / surface.size)
     row, col = np.unravel_index(surface.argmax(), surface.shape)
-    down, right = _wrap(int(row), rows), _wrap(int(col), cols)
+    down = _wrap(int(row), rows)
+    right = _wrap(int(col), cols)
     # where shifting the whole picture explains no more than leaving it, one thing moved in it
     if _change(before, after, right, down) >= _change(before, after, 0, 0):
         right = down = 0
@@ -197,6 +209,11 @@ def _change(
 ) -> float:
     """Mean difference of what both show once the first is shifted."""
     rows, cols = before.shape
-    old = before[max(-down, 0) : rows - max(down, 0), max(-right, 0) : cols - max(right, 0)]
-    new = after[max(down, 0) : rows + min(down, 0), max(right, 0) : cols + min(right, 0)]
+    old = before[_overlap(rows, -down), _overlap(cols, -right)]
+    new = after[_overlap(rows, down), _overlap(cols, right)]
     return float(np.abs(new - old).mean())
+
+
+def _overlap(length: int, step: int) -> slice:
+    """What a picture shares with itself that is shifted by so many pixels."""
+    return slice(max(step, 0), length + min(step, 0))

@@ -23,11 +23,10 @@ class Combined(Plugin, LazyWeights):
         self._verifiers = [self._build(spec) for spec in options.verifiers]
         fingerprints = [getattr(verifier, "fingerprint", None) for verifier in self._verifiers]
         self.fingerprint = digest("combined", 1, fingerprints) if all(fingerprints) else None
-        self.facts = {"evidence": ", then ".join(options.verifiers)} | {
-            f"{spec}: {name}": fact
-            for spec, verifier in zip(options.verifiers, self._verifiers, strict=True)
-            for name, fact in getattr(verifier, "facts", {}).items()
-        }
+        self.facts = {"evidence": ", then ".join(options.verifiers)}
+        for spec, verifier in zip(options.verifiers, self._verifiers, strict=True):
+            for name, fact in getattr(verifier, "facts", {}).items():
+                self.facts[f"{spec}: {name}"] = fact
 
     def open_weights(self) -> None:
         for verifier in self._verifiers:
@@ -37,20 +36,18 @@ class Combined(Plugin, LazyWeights):
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         judgements = self._verifiers[0].judge(cases)  # a list of its own, filled in below
         for verifier in self._verifiers[1:]:
-            # (case, claim) of what is open still; a sample is shown again for these claims alone
-            undecided = [
-                (case, [claim for claim, known in enumerate(of_case) if known.reason is not None])
-                for case, of_case in enumerate(judgements)
-            ]
-            undecided = [(case, claims) for case, claims in undecided if claims]
-            left = [
-                (cases[case][0], [cases[case][1][claim] for claim in claims])
-                for case, claims in undecided
-            ]
-            for (case, claims), answers in zip(undecided, verifier.judge(left), strict=True):
-                for claim, answer in zip(claims, answers, strict=True):
+            # what is open still; a sample is shown again for these claims alone
+            left: list[Case] = []
+            positions: list[tuple[int, list[int]]] = []
+            for number, (sample, claims) in enumerate(cases):
+                undecided = _undecided(judgements[number])
+                if undecided:
+                    left.append((sample, [claims[index] for index in undecided]))
+                    positions.append((number, undecided))
+            for (number, undecided), answers in zip(positions, verifier.judge(left), strict=True):
+                for index, answer in zip(undecided, answers, strict=True):
                     if answer.reason is None:
-                        judgements[case][claim] = answer
+                        judgements[number][index] = answer
         return judgements
 
     def _build(self, spec: str) -> ClaimVerifier:
@@ -58,3 +55,8 @@ class Combined(Plugin, LazyWeights):
         if not isinstance(tool, ClaimVerifier):
             raise UserError(f"combined: tool {spec} is no claim-verifier", expected="judge()")
         return tool
+
+
+def _undecided(judgements: Sequence[Judgement]) -> list[int]:
+    """Where no verdict was possible."""
+    return [index for index, judgement in enumerate(judgements) if judgement.reason is not None]

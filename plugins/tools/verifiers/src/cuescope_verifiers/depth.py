@@ -79,28 +79,27 @@ class Depth(BoxGeometry):
 
     def _in_depth(self, sample: Sample, things: BoxEvidence, claim: Claim, index: int) -> Judgement:
         """A thing that is not there is neither before nor behind another."""
-        found = []
-        for phrase in (claim.subject, claim.object or ""):
-            there = things.at(Claim(kind="entity", text=claim.text, subject=phrase), index)
-            if there.verdict != "supported" or there.box is None:
-                return there
-            found.append(there)
         frame = sample.frames[index]
-        one, other = (
-            box_depth(self.network.depth(frame), there.box, frame.load().size)
-            for there in found
-            if there.box is not None
-        )
-        nearer = is_nearer(self.network.depth(frame), one, other, self.options.nearer)
+        boxes = []
+        for phrase in (claim.subject, claim.object or ""):
+            presence = things.at(Claim(kind="entity", text=claim.text, subject=phrase), index)
+            if presence.verdict != "supported" or presence.box is None:
+                return presence
+            boxes.append(presence.box)
+        depth = self.network.depth(frame)
+        size = frame.load().size
+        subject, other = (box_depth(depth, box, size) for box in boxes)
+        nearer = is_nearer(depth, subject, other, self.options.nearer)
         if nearer is None:
             return Judgement.open("no evidence")
         holds = nearer == (claim.predicate == "in front of")
-        return Judgement.of(holds, frame=index, box=found[0].box)
+        return Judgement.of(holds, frame=index, box=boxes[0])
 
     def _ahead(self, sample: Sample, claim: Claim, index: int) -> Judgement:
         if not self.network.metric or index == 0:
             return Judgement.open("no evidence")
-        before, after = (self.network.depth(sample.frames[i]) for i in (index - 1, index))
+        before = self.network.depth(sample.frames[index - 1])
+        after = self.network.depth(sample.frames[index])
         change = approach(before, after) * AHEAD[claim.predicate or ""]
         if abs(change) <= self.options.step_ahead / 2:
             return Judgement.of(False, frame=index)
@@ -119,32 +118,36 @@ def _is_in_depth(claim: Claim) -> bool:
 def box_depth(depth: Map, box: Box, size: tuple[int, int]) -> float:
     """Median depth in the middle of a box, given in pixels of a picture (width, height)."""
     rows, cols = depth.shape
-    left, right = _middle(box[0] / size[0] * cols, box[2] / size[0] * cols, cols)
-    top, bottom = _middle(box[1] / size[1] * rows, box[3] / size[1] * rows, rows)
-    return float(np.median(depth[top:bottom, left:right]))
+    width, height = size
+    across = _middle(box[0] / width * cols, box[2] / width * cols, cols)
+    down = _middle(box[1] / height * rows, box[3] / height * rows, rows)
+    return float(np.median(depth[down, across]))
 
 
-def _middle(low: float, high: float, length: int) -> tuple[int, int]:
+def _middle(low: float, high: float, length: int) -> slice:
     """The middle of a span, at least a pixel wide, within `length`."""
-    centre, half = (low + high) / 2, (high - low) * MIDDLE / 2
+    centre = (low + high) / 2
+    half = (high - low) * MIDDLE / 2
     first = min(max(int(centre - half), 0), length - 1)
-    return first, min(max(int(np.ceil(centre + half)), first + 1), length)
+    end = max(int(np.ceil(centre + half)), first + 1)
+    return slice(first, min(end, length))
 
 
-def is_nearer(depth: Map, one: float, other: float, least: float) -> bool | None:
+def is_nearer(depth: Map, subject: float, other: float, least: float) -> bool | None:
     """Whether the first depth is nearer; None where they differ by less than a share `least` of
     the depths of the picture (from its 5th to its 95th hundredth)."""
     low, high = np.percentile(depth, (5, 95))
-    if abs(one - other) <= least * (high - low):
+    if abs(subject - other) <= least * (high - low):
         return None
-    return one < other
+    return subject < other
 
 
 def approach(before: Map, after: Map) -> float:
     """Mean change of log depth in the middle of the picture: below 0 where it comes nearer."""
-    ratios = []
-    for depth in (before, after):
-        rows, cols = depth.shape
-        (top, bottom), (left, right) = _middle(0, rows, rows), _middle(0, cols, cols)
-        ratios.append(np.log(np.maximum(np.median(depth[top:bottom, left:right]), 1e-6)))
-    return float(ratios[1] - ratios[0])
+    return _log_depth_ahead(after) - _log_depth_ahead(before)
+
+
+def _log_depth_ahead(depth: Map) -> float:
+    rows, cols = depth.shape
+    middle = depth[_middle(0, rows, rows), _middle(0, cols, cols)]
+    return float(np.log(max(np.median(middle), 1e-6)))

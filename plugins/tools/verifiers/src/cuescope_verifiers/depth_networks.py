@@ -60,7 +60,8 @@ class DepthNetwork:
         predicted = self.files.network(pixel_values=values).predicted_depth.float()
         share = min(LARGEST / max(image.size), 1.0)
         size = [max(round(length * share), 1) for length in reversed(image.size)]
-        whole = torch.nn.functional.interpolate(
-            predicted.reshape(1, 1, *predicted.shape[-2:]), size=size, mode="bilinear"
-        )[0, 0]
-        return np.asarray((whole if self.metric else -whole).cpu().numpy(), np.float64)
+        batch = predicted.reshape(1, 1, *predicted.shape[-2:])
+        [[depth]] = torch.nn.functional.interpolate(batch, size=size, mode="bilinear")
+        if not self.metric:
+            depth = -depth
+        return np.asarray(depth.cpu().numpy(), np.float64)

@@ -34,8 +34,8 @@ class ImageText(Plugin, LazyWeights):
                 expected="a contrastive model with its text tower, as open-clip:ViT-B-16/openai",
             )
         self._model = model
-        own = options.model_dump(exclude={"model", "model_options"})
-        self.fingerprint = digest("image-text", 2, model.fingerprint, own)
+        dials = options.model_dump(exclude={"model", "model_options"})
+        self.fingerprint = digest("image-text", 2, model.fingerprint, dials)
         self.facts = {
             **model.facts,
             "evidence": f"likeness by {options.model}, margin {options.margin:g}",
@@ -52,13 +52,17 @@ class ImageText(Plugin, LazyWeights):
         texts: dict[str, None] = {}
         for sample, claims in cases:
             for claim in atoms(claims):
-                if sentences := self._sentences(claim):
-                    texts |= dict.fromkeys(sentences)
-                    meant = (sample.frames[at] for at in frames_meant(claim, len(sample.frames)))
-                    frames |= {frame.key: frame for frame in meant}
+                sentences = self._sentences(claim)
+                if not sentences:
+                    continue
+                texts |= dict.fromkeys(sentences)
+                for index in frames_meant(claim, len(sample.frames)):
+                    frames[sample.frames[index].key] = sample.frames[index]
         self._embed([frame for key, frame in frames.items() if key not in self._frames])
-        if new := [text for text in texts if text not in self._texts]:
-            self._texts |= zip(new, unit(self._model.embed_texts(new)), strict=True)
+        new = [text for text in texts if text not in self._texts]
+        if new:
+            rows = unit(self._model.embed_texts(new))
+            self._texts |= zip(new, rows, strict=True)
         return [self._judge(sample, claims) for sample, claims in cases]
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
@@ -69,11 +73,11 @@ class ImageText(Plugin, LazyWeights):
             # the claim against the opposite that fits the frame best
             rows = np.stack([self._texts[text] for text in sentences])
             likeness = rows @ self._frames[sample.frames[index].key]
-            ahead = float(likeness[0] - likeness[1:].max())
+            lead = float(likeness[0] - likeness[1:].max())
             # cosines of a claim and its opposite are close: a small lead is noise of the wording
-            if abs(ahead) <= self.options.margin:
-                return Judgement.open("no evidence").model_copy(update={"score": ahead})
-            return Judgement.of(ahead > 0, score=ahead, frame=index)
+            if abs(lead) <= self.options.margin:
+                return Judgement.open("no evidence").model_copy(update={"score": lead})
+            return Judgement.of(lead > 0, score=lead, frame=index)
 
         look = per_frame(at)
         return [judge_claim(claim, len(sample.frames), look) for claim in claims]
@@ -91,8 +95,10 @@ class ImageText(Plugin, LazyWeights):
             for start in range(0, len(frames), size):
                 batch = frames[start : start + size]
                 # a still clip for a model of videos
+                keys = [frame.key for frame in batch]
                 samples = [Sample(key=frame.key, frames=(frame,) * count) for frame in batch]
-                answers = self._model.respond([Trial(sample=s, outputs=EMBEDDING) for s in samples])
+                trials = [Trial(sample=sample, outputs=EMBEDDING) for sample in samples]
+                answers = self._model.respond(trials)
                 rows = unit(np.stack([response.embedding for response in answers]))
-                self._frames |= zip((frame.key for frame in batch), rows, strict=True)
+                self._frames |= zip(keys, rows, strict=True)
                 advance(len(batch))

@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import chain
 from typing import Literal
 
 from cuescope_sdk.grounding import INVERSE, Claim, agent_relation, frames_meant, why_unverifiable
@@ -13,11 +14,10 @@ Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disa
 
 OUTRIGHT = IN_SIGHT | OUT_OF_SIGHT  # said of a thing without describing it
 WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
-COLOURS, GOING = frozenset(WORDS["colours"].split()), frozenset(WORDS["going"].split())
-_WAYS, _ALONE = (
-    {word: how for how, words in WORDS[table].items() for word in words}
-    for table in ("ways", "alone")
-)
+COLOURS = frozenset(WORDS["colours"].split())
+GOING = frozenset(WORDS["going"].split())
+_WAYS = {word: how for how, words in WORDS["ways"].items() for word in words}
+_ALONE = {word: how for how, words in WORDS["alone"].items() for word in words}
 _PAIRS = [pair.split("/") for pair in WORDS["opposites"].split(", ")]
 _DISTANT = {"near": "far from", "far from": "near", "touching": "far from"}
 
@@ -52,23 +52,26 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
     words = phrase.split()
     for start in range(len(words)):
         tail = " ".join(words[start:])
-        known = {tail} & vocabulary or {  # as it is, before other forms of the name
-            name for name in vocabulary if is_name_of(tail, normalise_words(name))
-        }
-        if known:
-            return Query(tuple(sorted(known)), exact=start == 0)
+        if tail in vocabulary:  # as it is, before other forms of the name
+            return Query((tail,), exact=start == 0)
+        names = [name for name in vocabulary if is_name_of(tail, normalise_words(name))]
+        if names:
+            return Query(tuple(sorted(names)), exact=start == 0)
     return Query(())
 
 
 def phrases(claim: Claim) -> tuple[str, ...]:
     """The noun phrases whose boxes tell of an atomic claim; () where boxes tell nothing."""
-    subject, other = normalise_words(claim.subject), normalise_words(claim.object or "")
+    subject = normalise_words(claim.subject)
+    other = normalise_words(claim.object or "")
     verb = normalise_words(claim.predicate or "")
     match claim.kind:
         case "entity" | "count":
             return (subject,)
         case "attribute":
-            return (subject,) if verb in OUTRIGHT or movement(verb) else (describe(subject, verb),)
+            if verb in OUTRIGHT or movement(verb):
+                return (subject,)
+            return (describe(subject, verb),)
         case "relation" if beside := agent_relation(claim):
             return (beside[0],)
         case "relation":
@@ -109,7 +112,7 @@ def names_by_frame(
     by_frame: list[set[str]] = [set() for _ in range(frames)]
     for claim in atoms(claims):
         queries = [query(phrase, vocabulary) for phrase in phrases(claim) if phrase]
-        of_claim = {name for of_phrase in queries for name in of_phrase.names}
+        of_claim = set(chain.from_iterable(of_phrase.names for of_phrase in queries))
         # movement is told from the frames before and after: the thing is looked for there too
         reach = int(of_change(claim))
         for frame in frames_meant(claim, frames):
@@ -123,7 +126,8 @@ def names_by_frame(
 
 def sentence(claim: Claim) -> str | None:
     """ "There is a red chair.", "The chair is open." ...; None for the camera and for order."""
-    subject, predicate = normalise_words(claim.subject), normalise_words(claim.predicate or "")
+    subject = normalise_words(claim.subject)
+    predicate = normalise_words(claim.predicate or "")
     other = normalise_words(claim.object or "")
     match claim.kind:
         case "entity":
@@ -133,15 +137,15 @@ def sentence(claim: Claim) -> str | None:
         case "relation":
             return f"The {subject} is {predicate} the {other}."
         case "action":
-            return (
-                f"The {subject or 'person'} {third_person(predicate)}{other and f' the {other}'}."
-            )
+            rest = other and f" the {other}"
+            return f"The {subject or 'person'} {third_person(predicate)}{rest}."
     return None
 
 
 def opposites(claim: Claim) -> list[str]:
     """Sentences that are false where the claim is true: the inverse, the swapped, the denied."""
-    subject, predicate = normalise_words(claim.subject), normalise_words(claim.predicate or "")
+    subject = normalise_words(claim.subject)
+    predicate = normalise_words(claim.predicate or "")
     other = normalise_words(claim.object or "")
     match claim.kind:
         case "entity":
@@ -174,23 +178,26 @@ def third_person(verb: str) -> str:
 
 
 def _with_article(phrase: str) -> str:
-    return f"{'an' if phrase[:1] in 'aeiou' else 'a'} {phrase}"
+    article = "an" if phrase[:1] in "aeiou" else "a"
+    return f"{article} {phrase}"
 
 
 def _swap(words: str) -> list[str]:
     """The words with one colour, or one of a pair of opposites, exchanged."""
     # "move left" as a whole first: word by word "left" alone has no opposite here
+    swapped = _opposites_of(words)
+    if swapped:
+        return swapped
     parts = words.split()
-    return _opposites_of(words) or [
-        " ".join((*parts[:index], other, *parts[index + 1 :]))
-        for index, word in enumerate(parts)
-        for other in _opposites_of(word)
-    ]
+    for index, word in enumerate(parts):
+        for other in _opposites_of(word):
+            text = " ".join((*parts[:index], other, *parts[index + 1 :]))
+            swapped.append(text)
+    return swapped
 
 
 def _opposites_of(word: str) -> list[str]:
     if word in COLOURS:
         return sorted(COLOURS - {word})
-    return [
-        second if word == first else first for first, second in _PAIRS if word in (first, second)
-    ]
+    pairs = [pair for pair in _PAIRS if word in pair]
+    return [second if word == first else first for first, second in pairs]

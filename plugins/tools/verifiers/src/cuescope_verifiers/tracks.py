@@ -44,7 +44,8 @@ class Tracks(BoxGeometry):
         return [names for _ in sample.frames]
 
     def join(self, sample: Sample, boxes: Boxes) -> Boxes:
-        frames, options = range(len(sample.frames)), self.options
+        options = self.options
+        frames = range(len(sample.frames))
         joined: dict[tuple[int, str], Sequence[TrackedBox]] = {}
         for name in {name for _, name in boxes}:
             detections = [[box.detection for box in boxes[frame, name]] for frame in frames]
@@ -93,7 +94,7 @@ def track(
     )
     numbers: list[list[int | None]] = []
     # the library numbers a track in its second frame: where it began is looked up by its box
-    begun: dict[Any, tuple[int, int]] = {}
+    starts: dict[Any, tuple[int, int]] = {}
     for index, detections in enumerate(frames):
         boxes = np.array([box.box for box in detections], dtype=np.float64).reshape(-1, 4)
         scores = np.array([box.score for box in detections], dtype=np.float64)
@@ -101,24 +102,22 @@ def track(
         tracked = tracker.update(
             supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
         )
-        given = dict(zip(tracked.data.get("position", ()), tracked.tracker_id, strict=True))
-        numbers.append([_number(given.get(at, -1)) for at in range(len(detections))])
+        ids = dict(zip(tracked.data.get("position", ()), tracked.tracker_id, strict=True))
+        numbers.append([_number(ids.get(position, -1)) for position in range(len(detections))])
         for path in tracker.tracks:
-            if path not in begun:
+            if path not in starts:
                 distances = np.abs(boxes - path.get_state_bbox()).sum(axis=1)
-                begun[path] = index, int(distances.argmin())
-    for path, (index, at) in begun.items():
-        numbers[index][at] = _number(path.tracker_id)
+                starts[path] = index, int(distances.argmin())
+    for path, (index, position) in starts.items():
+        numbers[index][position] = _number(path.tracker_id)
     alone = count(-1, -1)  # each its own number: alone, they are not one thing
-    return [
-        [
-            TrackedBox(detection, next(alone) if number is None else number)
-            for detection, number in zip(detections, of_frame, strict=True)
-        ]
-        for detections, of_frame in zip(frames, numbers, strict=True)
-    ]
+    by_frame = []
+    for detections, of_frame in zip(frames, numbers, strict=True):
+        of_boxes = [next(alone) if number is None else number for number in of_frame]
+        by_frame.append(list(map(TrackedBox, detections, of_boxes)))
+    return by_frame
 
 
-def _number(given: int) -> int | None:
+def _number(track: int) -> int | None:
     """Tracks from 1 on; None where the library gave none."""
-    return None if given < 0 else int(given) + 1
+    return None if track < 0 else int(track) + 1
