@@ -102,6 +102,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield home / "r"
 
 
+@pytest.mark.long
 def test_prompts_help_and_because_of_the_cue(found: Path) -> None:
     """20 points for the worst group, at most 2 lost over all, no gap shown, and silent placebos.
 

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from shutil import copytree
 
+import pytest
+
 from cuescope.runs import load_report
 from cuescope_sdk import Report
 
@@ -69,6 +71,7 @@ def kill(folder: Path, after: int) -> None:
     assert process.returncode == -signal.SIGKILL, stderr
 
 
+@pytest.mark.long  # in `make test` the core's own audits are killed
 def test_killed_and_the_same_report(tmp_path: Path) -> None:
     whole = finish(tmp_path / "whole")
     disturbed = tmp_path / "disturbed"

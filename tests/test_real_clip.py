@@ -46,11 +46,11 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=[pytest.param("2", marks=pytest.mark.long, id="2 frames")])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `clips`, the response `cache` and the finished `run` of the audit."""
     folder = tmp_path_factory.mktemp("real")
-    audit(folder, "--frames", "2")
+    audit(folder, "--frames", request.param)
     return folder
 
 

@@ -24,6 +24,7 @@ TABLE = ASSETS / "coco80-text-vit-b16.npz"
 SHOWN = ("horse", "dog")
 
 pytestmark = [
+    pytest.mark.long,  # in `make test` CCI audits the toy CLIP, and real_covar asks the real one
     pytest.mark.real,
     pytest.mark.skipif(
         not all(path.exists() for path in (WEIGHTS, TABLE, ASSETS / "stamps")),

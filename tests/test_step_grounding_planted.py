@@ -19,7 +19,6 @@ from cuescope_step_grounding.law.models import Dials, kept_accuracy, model_of, r
 from cuescope_step_grounding.options import DrivenBy
 from cuescope_step_grounding.verification.controls import counterfactual, vocabulary
 
-pytestmark = pytest.mark.slow
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 SPACY = ASSETS / "en_core_web_sm"
 COMMAND = "uv run ../shared/offline_assets.py all"
@@ -28,6 +27,7 @@ PARSERS = ["rules", pytest.param(str(SPACY), id="spacy", marks=[pytest.mark.real
 # What these tests do not ask for: it costs time, and changes no figure that they read.
 SPARE = {"draws": 1, "things": 0, "noise": 0, "resamples": 50, "shown": 0, "partners": 1}
 Audited = Callable[..., Report]
+long = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +74,13 @@ def pearson(one: Sequence[float], other: Sequence[float]) -> float:
 # ------------------------------------------------------------------------------- dials and metrics
 
 
+@pytest.mark.parametrize(
+    "planted", [(0.1, 0.5, 1.0), pytest.param((0.1, 0.3, 0.5, 0.7, 0.9, 1.0), marks=long)]
+)
 @pytest.mark.parametrize("parser", PARSERS)
-def test_grounding_is_measured_as_it_is_planted(audited: Audited, parser: str) -> None:
-    planted = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+def test_grounding_is_measured_as_it_is_planted(
+    audited: Audited, parser: str, planted: tuple[float, ...]
+) -> None:
     sgr = [shares(audited({"grounding": dial}, parser=parser))["SGR"] for dial in planted]
     slope, intercept = np.polyfit(planted, sgr, 1)
     print(f"SGR: r {pearson(planted, sgr):.4f}, slope {slope:.3f}, intercept {intercept:.3f}")
@@ -86,22 +90,29 @@ def test_grounding_is_measured_as_it_is_planted(audited: Audited, parser: str) -
     assert sgr[-1] == 1
 
 
+@pytest.mark.parametrize("videos", [30, pytest.param(100, marks=long)])
 @pytest.mark.parametrize("parser", PARSERS)
-def test_who_says_nothing_false_has_no_fault(audited: Audited, parser: str) -> None:
-    found = shares(audited({}, 100, parser=parser))
+def test_who_says_nothing_false_has_no_fault(audited: Audited, parser: str, videos: int) -> None:
+    found = shares(audited({}, videos, parser=parser))
     assert (found["SGR"], found["HR"], found["Acc"]) == (1, 0, 1)
 
 
-def test_hallucination_is_measured_as_it_is_planted(audited: Audited) -> None:
-    planted = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+@pytest.mark.parametrize(
+    "planted", [(0.0, 0.4, 1.0), pytest.param((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), marks=long)]
+)
+def test_hallucination_is_measured_as_it_is_planted(
+    audited: Audited, planted: tuple[float, ...]
+) -> None:
     rates = [shares(audited({"hallucination": dial}))["HR"] for dial in planted]
     print(f"HR: r {pearson(planted, rates):.4f}, {np.round(rates, 3)}")
     assert pearson(planted, rates) >= 0.98
     assert rates == pytest.approx(planted, abs=0.05)
 
 
-def test_staleness_costs_consistency(audited: Audited) -> None:
-    planted = (0.0, 0.25, 0.5, 0.75, 1.0)
+@pytest.mark.parametrize(
+    "planted", [(0.0, 1.0), pytest.param((0.0, 0.25, 0.5, 0.75, 1.0), marks=long)]
+)
+def test_staleness_costs_consistency(audited: Audited, planted: tuple[float, ...]) -> None:
     consistency = [shares(audited({"stale": dial}, 80))["TCS"] for dial in planted]
     print(f"TCS: r {pearson(planted, consistency):.4f}, {np.round(consistency, 3)}")
     assert (np.diff(consistency) < 0).all()
@@ -135,6 +146,7 @@ def test_who_looks_relies_on_the_video_and_who_does_not_does_not(audited: Audite
     assert blind.high < 1.3
 
 
+@long
 def test_every_relevant_change_costs_who_looks(audited: Audited) -> None:
     """Moved things are no longer where they were: of what is said of places, half is so by luck."""
     kinds = ("position", "temporal", "visibility", "irrelevant", "paraphrase")
@@ -149,7 +161,9 @@ def test_every_relevant_change_costs_who_looks(audited: Audited) -> None:
 # -------------------------------------------------------------------------------------- the verdict
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6, 1.0])
+@pytest.mark.parametrize(
+    "share", [0.3, pytest.param(0.6, marks=long), pytest.param(1.0, marks=long)]
+)
 def test_planted_grounding_is_better_than_random(audited: Audited, share: float) -> None:
     report = audited({"grounding": share}, 60, partners=10)
     print(report.statements[0])
@@ -157,9 +171,10 @@ def test_planted_grounding_is_better_than_random(audited: Audited, share: float)
     assert re.search(r"Of \d+ claims \d+% are supported", report.statements[0])
 
 
-def test_who_goes_by_the_question_is_not(audited: Audited) -> None:
+@pytest.mark.parametrize("seeds", [1, pytest.param(3, marks=long)])
+def test_who_goes_by_the_question_is_not(audited: Audited, seeds: int) -> None:
     """It names what the question names, which is in the video."""
-    for seed in range(3):
+    for seed in range(seeds):
         report = audited({"reliance": "question", "seed": seed}, 60, partners=10)
         assert report.notes["verdict"] in ("open", "no better than random")
         assert "would have been found in 8 of 10" in report.notes["what would be found"]
@@ -261,6 +276,7 @@ def held(pool: tuple[list[Dials], list[MeasuredModel]], driven_by: DrivenBy) -> 
     return [law(of, generator(seed, "law"), draws=399).holds for seed, of in enumerate(models)]
 
 
+@long
 def test_the_pool_is_measured_well(pool: tuple[list[Dials], list[MeasuredModel]]) -> None:
     """Within three standard errors of 40 answers."""
     for planted, found in zip(*pool, strict=True):
@@ -271,6 +287,7 @@ def test_the_pool_is_measured_well(pool: tuple[list[Dials], list[MeasuredModel]]
             assert getattr(found, name) == pytest.approx(share, abs=off)
 
 
+@long
 def test_a_population_that_grounding_drives_is_told(
     pool: tuple[list[Dials], list[MeasuredModel]],
 ) -> None:
@@ -279,6 +296,7 @@ def test_a_population_that_grounding_drives_is_told(
     assert np.mean(found) >= 0.9
 
 
+@long
 @pytest.mark.parametrize("driven_by", ["nothing", "accuracy"])
 def test_one_that_it_does_not_drive_is_told_no_such_thing(
     pool: tuple[list[Dials], list[MeasuredModel]], driven_by: DrivenBy
