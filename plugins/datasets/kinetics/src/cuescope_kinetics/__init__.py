@@ -76,13 +76,13 @@ class Kinetics(VideoQuestions):
         root = self.options.path.expanduser()
         table = find_table(root, official)
         folder = (self.options.videos or root).expanduser()
-        clips = (
-            clips_in_table(table, self.title)
-            if table is not None
-            else clips_in_folders(root, folder, official, self.title)
-        )
-        self.facts["labels from"] = "the folders of the clips" if table is None else table.name
-        clips = self._wanted(clips)
+        if table is not None:
+            clips = clips_in_table(table, self.title)
+            self.facts["labels from"] = table.name
+        else:
+            clips = clips_in_folders(root, folder, official, self.title)
+            self.facts["labels from"] = "the folders of the clips"
+        clips = self._select(clips)
         if split in PARTS:
             clips = self._part(clips, split)
         for clip in clips:
@@ -97,10 +97,11 @@ class Kinetics(VideoQuestions):
 
     def file_names(self, video: str) -> tuple[str, ...]:
         """The name of the clip, ID_START_END with six digits each, or the id alone."""
-        return (video, self._ids[video]) if self._ids[video] != video else (video,)
+        return tuple(dict.fromkeys((video, self._ids[video])))
 
     def __getitem__(self, index: int) -> Sample:
-        sample, question = super().__getitem__(index), self.questions[index]
+        sample = super().__getitem__(index)
+        question = self.questions[index]
         file, probe = self.clips[question.video]
         start, end = question.annotations.get("clip", (0.0, 0.0))
         # a file called by the id alone may be the whole upload
@@ -109,26 +110,24 @@ class Kinetics(VideoQuestions):
             return replace(sample, frames=frames)
         return sample
 
-    def _wanted(self, clips: Sequence[Clip]) -> list[Clip]:
+    def _select(self, clips: Sequence[Clip]) -> list[Clip]:
         """Those of the classes wanted, which become the labels."""
-        known = tuple(sorted({clip.label for clip in clips}))
-        for name in self.options.classes or ():
-            refuse_unknown(self.title, "class", name, known)
-        self.labels = tuple(n for n in known if n in (self.options.classes or known))
+        labels = tuple(sorted({clip.label for clip in clips}))
+        wanted = self.options.classes or labels
+        for name in wanted:
+            refuse_unknown(self.title, "class", name, labels)
+        self.labels = tuple(label for label in labels if label in wanted)
         by_class: dict[str, list[int]] = {label: [] for label in self.labels}
         for index, clip in enumerate(clips):
             if clip.label in by_class:
                 by_class[clip.label].append(index)
-        kept = [
-            indices[i]
-            for indices in by_class.values()
-            for i in sample_indices(
-                len(indices), min(self.options.per_class or len(indices), len(indices))
-            )
-        ]
-        wanted = [clips[index] for index in sorted(kept)]
-        self._ids = {clip.name: clip.youtube_id for clip in wanted}
-        return wanted
+        indices = []
+        for of_class in by_class.values():
+            count = min(self.options.per_class or len(of_class), len(of_class))
+            indices += [of_class[position] for position in sample_indices(len(of_class), count)]
+        selected = [clips[index] for index in sorted(indices)]
+        self._ids = {clip.name: clip.youtube_id for clip in selected}
+        return selected
 
     def _part(self, clips: Sequence[Clip], split: str) -> list[Clip]:
         """Those in the part; each class is parted by itself, whole uploads at a time."""
@@ -138,10 +137,9 @@ class Kinetics(VideoQuestions):
             rng = generator(self.options.split_seed, "kinetics", label)
             order = rng.permutation(len(ids))[: round(self.options.dev_share * len(ids))]
             dev |= {(label, ids[index]) for index in order}
-        share, seed = self.options.dev_share, self.options.split_seed
         self.facts["parts"] = (
-            f"val-dev has {share:.0%} of each class's clips, val-test the others (seed {seed})"
+            f"val-dev has {self.options.dev_share:.0%} of each class's clips, val-test the others "
+            f"(seed {self.options.split_seed})"
         )
-        return [
-            clip for clip in clips if ((clip.label, clip.youtube_id) in dev) == (split == PARTS[0])
-        ]
+        wants_dev = split == PARTS[0]
+        return [clip for clip in clips if ((clip.label, clip.youtube_id) in dev) == wants_dev]

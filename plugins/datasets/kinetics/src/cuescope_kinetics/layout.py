@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 
 from pydantic import BaseModel, Field, FiniteFloat
@@ -39,8 +40,8 @@ class Clip:
 
 def find_table(root: Path, split: str) -> Path | None:
     """The table of a split under `root`; None where there is none."""
-    names = [table.format(s) for table in TABLES for s in SPELLINGS[split]]
-    names += [f"{size}_{s}.csv" for size in SIZES for s in SPELLINGS[split]]
+    tables = (*TABLES, *(f"{size}_{{}}.csv" for size in SIZES))
+    names = [table.format(spelling) for table, spelling in product(tables, SPELLINGS[split])]
     return first_place(root, *names)
 
 
@@ -49,12 +50,19 @@ def clips_in_table(table: Path, title: str) -> list[Clip]:
     clips = []
     for number, row in enumerate(read_csv(table, ClipRow, title), start=1):
         label = row.label.strip().strip('"')
-        if not label or row.time_end <= row.time_start:
+        location = f"{title}: {table.name} row {number}, {row.youtube_id}"
+        if not label:
             raise UserError(
-                f"{title}: {table.name} row {number}, {row.youtube_id}",
-                expected="the label of the clip" if not label else "time_end after time_start",
-                got="none" if not label else f"{row.time_start:g} to {row.time_end:g} seconds",
-                remedy="The authors' test.csv has no labels: take CVDF's" if not label else None,
+                location,
+                expected="the label of the clip",
+                got="none",
+                remedy="The authors' test.csv has no labels: take CVDF's",
+            )
+        if row.time_end <= row.time_start:
+            raise UserError(
+                location,
+                expected="time_end after time_start",
+                got=f"{row.time_start:g} to {row.time_end:g} seconds",
             )
         name = f"{row.youtube_id}_{int(row.time_start):06d}_{int(row.time_end):06d}"
         clips.append(Clip(name, row.youtube_id, label, row.time_start, row.time_end))
@@ -67,16 +75,19 @@ def clips_in_folders(root: Path, videos: Path, split: str, title: str) -> list[C
     Underscores in a class's folder stand for spaces.
     """
     spellings = SPELLINGS[split]
-    named = [name for s in spellings for name in (s, f"{s}_256", f"{s}256", f"{s}_320")]
-    for name in named:
-        clips = [clip for of_class in folders_in(videos / name) for clip in _clips_of(of_class)]
+    for spelling, size in product(spellings, ("", "_256", "256", "_320")):
+        classes = folders_in(videos / f"{spelling}{size}")
+        clips = list(chain.from_iterable(map(_clips_of, classes)))
         if clips:
             return clips
+    expected = f"{spellings[0]}.csv in {root}, or {spellings[0]}/CLASS/FILE.mp4 in {videos}"
+    if root.is_dir():
+        raise UserError(f"{title}: no table of split {split}", expected=expected)
     raise UserError(
-        f"{title}: no table of split {split}" if root.is_dir() else f"{title}: no such folder",
-        expected=f"{spellings[0]}.csv in {root}, or {spellings[0]}/CLASS/FILE.mp4 in {videos}",
-        got=None if root.is_dir() else f"'{root}'",
-        remedy=None if root.is_dir() else nearest(root.name, _beside(root)),
+        f"{title}: no such folder",
+        expected=expected,
+        got=f"'{root}'",
+        remedy=nearest(root.name, _beside(root)),
     )
 
 
@@ -93,5 +104,6 @@ def _clips_of(folder: Path) -> Iterator[Clip]:
         if match is None:
             yield Clip(file.stem, file.stem, label)
         else:
-            start, end = float(match["start"]), float(match["end"])
-            yield Clip(file.stem, match["id"], label, start, end)
+            yield Clip(
+                file.stem, match["id"], label, start=float(match["start"]), end=float(match["end"])
+            )
