@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -28,7 +28,8 @@ from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
 from cuescope_star.layout import QuestionRow, check_question, read_all_classes, video_parts
 from cuescope_star.samples import choose_frames, scene_frame
 
-HELD_ACTIONS, HELD_OBJECTS = 3, 5
+HELD_ACTIONS = 3
+HELD_OBJECTS = 5
 
 
 class STAROptions(VideoQuestionOptions):
@@ -64,7 +65,8 @@ class STAR(VideoQuestions):
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test", "iid", "ood")
 
     def read(self, split: str) -> Iterator[Question]:
-        file = self.file(f"STAR_{self.options.ood if split in ('iid', 'ood') else split}.json")
+        official = self.options.ood if split in ("iid", "ood") else split
+        file = self.file(f"STAR_{official}.json")
         rows = read_json(file, QuestionRow, self.title)
         self.classes = read_all_classes(self.options.path.expanduser(), self.title)
         for row in rows:
@@ -98,28 +100,30 @@ class STAR(VideoQuestions):
 
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
-        row, (file, probe) = self.rows[question.key], self.clips[question.video]
+        row = self.rows[question.key]
+        file, probe = self.clips[question.video]
         # of the whole video, as the graphs' frames are counted
-        times, annotated = clip_times(file, probe), row.annotated
-        within = frames_between(times, row.start, row.end)
+        all_times = clip_times(file, probe)
+        annotated = row.annotated
+        within = frames_between(all_times, row.start, row.end)
         frames = choose_frames(within, annotated, self.options.frames)
-        known: dict[str, Any] = {
-            SCENE: tuple(
-                scene_frame(annotated[frame], self.classes) if frame in annotated else SceneFrame()
-                for frame in frames
-            ),
-            TIMES: tuple(max(0.0, round(float(times[frame]) - row.start, 3)) for frame in frames),
-        }
+        scene = []
+        times = []
+        for frame in frames:
+            situation = annotated.get(frame)
+            scene.append(scene_frame(situation, self.classes) if situation else SceneFrame())
+            times.append(max(0.0, round(float(all_times[frame]) - row.start, 3)))
         sample = super().__getitem__(index)
         return replace(
             sample,
-            frames=frames_at(file, probe, frames, segment_of(times, row.start, row.end)),
-            annotations={**sample.annotations, **known},
+            frames=frames_at(file, probe, frames, segment_of(all_times, row.start, row.end)),
+            annotations={**sample.annotations, SCENE: tuple(scene), TIMES: tuple(times)},
         )
 
     def _part(self, rows: list[QuestionRow], wanted: str) -> list[QuestionRow]:
         """The rows in or out of distribution; says in `facts` what is held out."""
-        options, classes = self.options, self.classes
+        options = self.options
+        classes = self.classes
         draw = partial(held_out_categories, seed=options.held_seed, title=self.title)
         verbs = draw(options.held_actions, classes.verbs, HELD_ACTIONS, what="action")
         things = draw(options.held_objects, classes.things, HELD_OBJECTS, what="object")

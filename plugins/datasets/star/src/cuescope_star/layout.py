@@ -105,8 +105,9 @@ def read_all_classes(root: Path, title: str) -> Classes:
         if len(words) != 3:
             raise UserError(location, expected="'a000 v004 o019'", got=f"'{line[:60]}'")
         action, verb, thing = words
-        for code, known in ((action, texts), (verb, verbs), (thing, objects)):
-            require_class(code, known, location)
+        require_class(action, texts, location)
+        require_class(verb, verbs, location)
+        require_class(thing, objects, location)
         phrases = phrases_of(texts[action], objects[thing])
         actions[action] = ActionClass(verb=verbs[verb], phrases=phrases, object=thing)
     relations = read_classes(find_file(root, "relationship_classes.txt", title), title)
@@ -124,7 +125,8 @@ def phrases_of(text: str, thing: str) -> tuple[str, ...]:
         if words and (starts or word in ("a", "an", "some", "the", "their")):
             break
         words.append(word)
-    return tuple(phrase.strip() for phrase in " ".join(words).replace(" and ", "/").split("/"))
+    phrases = " ".join(words).replace(" and ", "/").split("/")
+    return tuple(map(str.strip, phrases))
 
 
 def check_question(row: QuestionRow, classes: Classes, location: str) -> None:
@@ -139,12 +141,13 @@ def check_question(row: QuestionRow, classes: Classes, location: str) -> None:
     for number, situation in row.situations.items():
         frame = f"{location} frame {number}"
         for names, labels in (("rel_pairs", "rel_labels"), ("bbox", "bbox_labels")):
-            counts = len(getattr(situation, names)), len(getattr(situation, labels))
-            if counts[0] != counts[1]:
+            count = len(getattr(situation, names))
+            count_of_labels = len(getattr(situation, labels))
+            if count != count_of_labels:
                 raise UserError(
                     frame,
                     expected=f"as many {names} as {labels}",
-                    got=f"{counts[0]} and {counts[1]}",
+                    got=f"{count} and {count_of_labels}",
                 )
         for code in (*situation.bbox_labels, *chain(*situation.rel_pairs)):
             require_class(code, classes.objects, frame)
@@ -154,10 +157,10 @@ def check_question(row: QuestionRow, classes: Classes, location: str) -> None:
             require_class(code, classes.actions, frame)
 
 
-def require_class(code: str, known: Collection[str], location: str) -> None:
+def require_class(code: str, classes: Collection[str], location: str) -> None:
     """Raise UserError where a code is of no class."""
-    if code not in known:
-        raise UserError(f"{location}: no class '{code[:60]}'", remedy=nearest(code, known))
+    if code not in classes:
+        raise UserError(f"{location}: no class '{code[:60]}'", remedy=nearest(code, classes))
 
 
 # ---------------------------------------------------------------------- in or out of distribution
@@ -183,26 +186,29 @@ def video_parts(
     rows = list(rows)
     parts = [part_of(row, held, classes) for row in rows]
     outside = {row.video_id for row, part in zip(rows, parts, strict=True) if part == "ood"}
-    return [
-        None if part == "iid" and row.video_id in outside else part
-        for row, part in zip(rows, parts, strict=True)
-    ]
+    for index, row in enumerate(rows):
+        if parts[index] == "iid" and row.video_id in outside:
+            parts[index] = None
+    return parts
 
 
 def named_categories(programs: Iterable[tuple[Function, ...]], classes: Classes) -> frozenset[str]:
     """The verbs and objects that programs name."""
-    words = {word for program in programs for step in program for word in _texts(step.value_input)}
+    words: set[str] = set()
+    for step in chain.from_iterable(programs):
+        words.update(_texts(step.value_input))
     # The value that names an action begins with its verb; a space or an underscore follows.
     verbs = {word.replace("_", " ").partition(" ")[0] for word in words}
-    return frozenset(verbs & set(classes.verbs)) | (words & set(classes.things))
+    return frozenset(verbs.intersection(classes.verbs) | words.intersection(classes.things))
 
 
 def visible_categories(row: QuestionRow, classes: Classes) -> frozenset[str]:
     """The verbs and objects of its situation graphs."""
-    names = set()
+    names: set[str] = set()
     for situation in row.situations.values():
-        names |= {classes.objects[code] for code in situation.bbox_labels}
-        for action in (classes.actions[code] for code in situation.actions):
+        names.update(classes.objects[code] for code in situation.bbox_labels)
+        for code in situation.actions:
+            action = classes.actions[code]
             names |= {action.verb, classes.objects[action.object]}
     return frozenset(names)
 

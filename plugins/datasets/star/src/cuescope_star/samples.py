@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import chain
 
 from cuescope_sdk.data import sample_indices
 from cuescope_sdk.grounding import Action, Relation, SceneFrame, Thing
@@ -22,23 +23,21 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
     box is there and not seen; one that only a relation or action names is seen somewhere.
     """
     actions = dict.fromkeys((*_contacts(situation, classes), *_actions(situation, classes)))
-    relations = [
-        _relation(*pair, classes.relations[label])
-        for pair, label in zip(situation.rel_pairs, situation.rel_labels, strict=True)
-    ]
-    relations += [
-        Relation(subject=action.subject, predicate="on", object=action.object)
-        for action in actions
-        if action.verb in _SUPPORTED and action.object
-    ]
-    named = [code for pair in situation.rel_pairs for code in pair]
-    named += [code for action in actions for code in (action.subject, action.object) if code]
-    things = _boxed(situation, classes)
-    things += [
-        Thing(id=code, name=noun(classes.objects[code]))
-        for code in dict.fromkeys(named)
-        if code not in situation.bbox_labels
-    ]
+    codes = list(chain.from_iterable(situation.rel_pairs))
+    relations = []
+    for pair, label in zip(situation.rel_pairs, situation.rel_labels, strict=True):
+        relation = _relation(*pair, classes.relations[label])
+        relations.append(relation)
+    for action in actions:
+        codes += filter(None, (action.subject, action.object))
+        if action.verb in _SUPPORTED and action.object:
+            relation = Relation(subject=action.subject, predicate="on", object=action.object)
+            relations.append(relation)
+    things = _things_in_boxes(situation, classes)
+    for code in dict.fromkeys(codes):
+        if code not in situation.bbox_labels:
+            thing = Thing(id=code, name=noun(classes.objects[code]))
+            things.append(thing)
     return SceneFrame(
         things=tuple(things), relations=tuple(dict.fromkeys(relations)), actions=tuple(actions)
     )
@@ -60,12 +59,14 @@ def choose_frames(
     for part, index in enumerate(sample_indices(count, wanted)):
         middle = within[index]
         part_frames = within[part * count // wanted : (part + 1) * count // wanted]
-        known = [frame for frame in part_frames if frame in annotated]
-        frames.append(min(known, key=lambda frame: abs(frame - middle), default=middle))
+        candidates = [frame for frame in part_frames if frame in annotated]
+        distances = [abs(frame - middle) for frame in candidates]
+        nearest = candidates[distances.index(min(distances))] if candidates else middle
+        frames.append(nearest)
     return tuple(frames)
 
 
-def _boxed(situation: Situation, classes: Classes) -> list[Thing]:
+def _things_in_boxes(situation: Situation, classes: Classes) -> list[Thing]:
     things: list[Thing] = []
     for code, box in zip(situation.bbox_labels, situation.bbox, strict=True):
         before = sum(thing.id.partition(".")[0] == code for thing in things)
