@@ -25,7 +25,7 @@ class OnnxDetector(Plugin, LazyWeights):
         if options.names is not None:
             files.append(self._file(options.names, ".txt"))
         contents = [digest(file.read_bytes()) for file in files]
-        limits = options.side, options.threshold, options.overlap
+        limits = (options.side, options.threshold, options.overlap)
         self.fingerprint = digest(OWNER, 1, contents, limits)
         self.facts: Mapping[str, str] = {
             "weights": files[0].name,
@@ -42,18 +42,27 @@ class OnnxDetector(Plugin, LazyWeights):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
-        spoken_of = {name: normalise_name(name) for name in names}
-        known = {name: query for name, query in spoken_of.items() if query in self._columns}
-        if not known:  # what is none of its classes needs no pass
+        columns = {}  # of the names that are among its classes
+        for name in names:
+            normal = normalise_name(name)
+            if normal in self._columns:
+                columns[name] = self._columns[normal]
+        if not columns:  # what is none of its classes needs no pass
             return [() for _ in frames]
-        columns = [self._columns[query] for query in known.values()]
-        options, by_frame = self.options, list[tuple[Detection, ...]]()
+        options = self.options
+        by_frame = []
         for start in range(0, len(frames), options.images):
             images = [frame.load() for frame in frames[start : start + options.images]]
             for image, (scores, boxes) in zip(images, self._network.detect(images), strict=True):
-                found = scores[:, columns]
-                limits = options.threshold, options.overlap
-                by_frame.append(make_detections(list(known), found, boxes, image.size, *limits))
+                detections = make_detections(
+                    list(columns),
+                    scores[:, list(columns.values())],
+                    boxes,
+                    image.size,
+                    options.threshold,
+                    options.overlap,
+                )
+                by_frame.append(detections)
         return by_frame
 
     @cached_property
@@ -64,16 +73,16 @@ class OnnxDetector(Plugin, LazyWeights):
 
     @cached_property
     def _columns(self) -> dict[str, int]:
-        return {normalise_name(name): n for n, name in enumerate(self._network.names)}
+        return {normalise_name(name): index for index, name in enumerate(self._network.names)}
 
     def _file(self, path: Path, suffix: str) -> Path:
         file = path.expanduser()
         if not file.is_file():
-            there = [each.name for each in file.parent.glob(f"*{suffix}")]
+            others = [other.name for other in file.parent.glob(f"*{suffix}")]
             raise UserError(
                 f"{OWNER}: no such file '{path}'",
                 expected=f"a {suffix} file",
-                remedy=nearest(file.name, there),
+                remedy=nearest(file.name, others),
             )
         return file
 

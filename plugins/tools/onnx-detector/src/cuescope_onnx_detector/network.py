@@ -33,15 +33,16 @@ class OnnxNetwork:
     def __init__(self, options: OnnxOptions, context: Context) -> None:
         self._file = options.model.expanduser()
         self._session = _open(self._file, context.device)
-        inputs, self._outputs = self._session.get_inputs(), self._session.get_outputs()
+        inputs = self._session.get_inputs()
         shape = inputs[0].shape
         if len(inputs) != 1 or len(shape) != 4 or inputs[0].type not in TYPES:
             raise UserError(
                 f"{OWNER}: {self._file.name} takes no image",
                 expected="one input (batch, 3, height, width) of floats",
-                got=", ".join(f"{each.name} {each.shape} {each.type}" for each in inputs),
+                got=", ".join(f"{entry.name} {entry.shape} {entry.type}" for entry in inputs),
             )
-        self._input, self._type = inputs[0].name, TYPES[inputs[0].type]
+        self._input = inputs[0].name
+        self._type = TYPES[inputs[0].type]
         self._batch = shape[0] if isinstance(shape[0], int) else None
         metadata = self._session.get_modelmeta().custom_metadata_map
         self.size = self._find_size(options.side, shape[2:], metadata)
@@ -57,12 +58,15 @@ class OnnxNetwork:
             part = pixels[start : start + size]
             count = len(part)
             if count < size:  # an export for a fixed batch takes no fewer
-                part = np.concatenate([part, np.zeros((size - count, *part.shape[1:]), self._type)])
-            rows += list(self._session.run(None, {self._input: part})[0])[:count]
+                empty = np.zeros((size - count, *part.shape[1:]), self._type)
+                part = np.concatenate([part, empty])
+            outputs = self._session.run(None, {self._input: part})
+            rows += list(outputs[0])[:count]
         answers = []
         for row, (_, scale, (left, top)) in zip(rows, fitted, strict=True):
             scores, boxes = self._read(np.asarray(row, dtype=np.float32))
-            answers.append((scores, (boxes - np.array([left, top, left, top])) / scale))
+            boxes = (boxes - np.array([left, top, left, top])) / scale
+            answers.append((scores, boxes))
         return answers
 
     def _read(self, output: Float[np.ndarray, "row col"]) -> ScoredBoxes:
@@ -74,7 +78,8 @@ class OnnxNetwork:
             scores[np.arange(len(output)), chosen] = output[:, 4]
             return scores, output[:, :4]
         table = output.T if layout == "classes" else output
-        centres, halves = table[:, :2], table[:, 2:4] / 2
+        centres = table[:, :2]
+        halves = table[:, 2:4] / 2
         boxes = np.hstack([centres - halves, centres + halves])
         if layout == "objectness":
             return table[:, 5:] * table[:, 4:5], boxes
@@ -171,9 +176,11 @@ def fit(
     """
     height, width = size
     scale = min(width / image.width, height / image.height)
-    inner = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    left, top = (width - inner[0]) // 2, (height - inner[1]) // 2
+    inner_width = max(1, round(image.width * scale))
+    inner_height = max(1, round(image.height * scale))
+    corner = ((width - inner_width) // 2, (height - inner_height) // 2)
+    inner = image.convert("RGB").resize((inner_width, inner_height), Image.Resampling.BILINEAR)
     canvas = Image.new("RGB", (width, height), (GREY, GREY, GREY))
-    canvas.paste(image.convert("RGB").resize(inner, Image.Resampling.BILINEAR), (left, top))
+    canvas.paste(inner, corner)
     pixels = np.asarray(canvas, dtype=np.float32).transpose(2, 0, 1) / 255
-    return pixels, scale, (left, top)
+    return pixels, scale, corner
