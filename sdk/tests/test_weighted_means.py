@@ -1,5 +1,6 @@
 """Means over strata, changes against a margin and answers against labels: brute force, the null."""
 
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -69,7 +70,7 @@ def test_an_interval_gives_the_p_value_of_its_test() -> None:
         return bool(z > stats.norm.isf((1 - confidence) / 2))
 
     for z in (0.8, 1.7, 3.2):
-        p_value = interval_p_value(lambda confidence, z=z: is_above(z, confidence))
+        p_value = interval_p_value(partial(is_above, z))
         assert stats.norm.sf(z) <= p_value <= 1.2 * stats.norm.sf(z)
     assert interval_p_value(lambda confidence: False) == 1.0
 
