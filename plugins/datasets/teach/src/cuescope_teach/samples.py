@@ -23,12 +23,12 @@ WITH_HELD = frozenset({"Place", "Pour"})  # done to what is held; the id is of w
 def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
     """At most `wanted` of the moments: where something else begins to be done, and the last."""
     kinds = [MOVES.get(moment.action) for moment in moments]
-    starts = [
-        index
-        for index, kind in enumerate(kinds)
+    starts = []
+    for index, kind in enumerate(kinds):
+        is_end = index in (0, len(kinds) - 1)
         # what is no motion is always shown
-        if index in (0, len(kinds) - 1) or kind is None or kind != kinds[index - 1]
-    ]
+        if is_end or kind is None or kind != kinds[index - 1]:
+            starts.append(index)
     if len(starts) <= wanted:
         return tuple(starts)
     return tuple(starts[index] for index in sample_indices(len(starts), wanted))
@@ -43,35 +43,34 @@ def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame,
     """
     actions: list[list[Action]] = [[] for _ in shown]
     things: list[dict[str, None]] = [{} for _ in shown]
-    held = _held(moments)
+    in_hand = _things_in_hand(moments)
     for frame, index in enumerate(shown):
-        if (thing := held[index]) is not None:
-            actions[frame] += [_action(verb, thing) for verb in ("hold", "carry")]
+        thing = in_hand[index]
+        if thing is not None:
+            actions[frame] += [_action("hold", thing), _action("carry", thing)]
             things[frame][thing] = None
     for frame, (first, after) in enumerate(pairwise((*shown, len(moments)))):
         for index in range(first, after):
             moment = moments[index]
-            thing = held[index] if moment.action in WITH_HELD else moment.oid
+            if moment.action not in VERBS:
+                continue
+            thing = in_hand[index] if moment.action in WITH_HELD else moment.oid
             # What is done between two shown frames can be told from either of them.
             for neighbour in range(frame, min(frame + 2, len(shown))):
-                actions[neighbour] += [
-                    _action(verb, thing) for verb in VERBS.get(moment.action, ())
-                ]
-                if moment.action in VERBS:
-                    things[neighbour] |= dict.fromkeys(key for key in (thing, moment.oid) if key)
-    motions = [(None, True), *(motion_of(moments[a:b]) for a, b in pairwise(shown))]
-    return tuple(
-        SceneFrame(
-            things=(
-                Thing(id=AGENT, name=AGENT, visible=False),
-                *(Thing(id=oid, name=name_of(oid)) for oid in oids),
-            ),
-            actions=tuple(dict.fromkeys(frame_actions)),
+                actions[neighbour] += [_action(verb, thing) for verb in VERBS[moment.action]]
+                things[neighbour] |= dict.fromkeys(filter(None, (thing, moment.oid)))
+    motions = [(None, True), *(motion_of(moments[first:end]) for first, end in pairwise(shown))]
+    agent = Thing(id=AGENT, name=AGENT, visible=False)
+    graphs = []
+    for oids, of_frame, (motion, is_complete) in zip(things, actions, motions, strict=True):
+        graph = SceneFrame(
+            things=(agent, *(Thing(id=oid, name=name_of(oid)) for oid in oids)),
+            actions=tuple(dict.fromkeys(of_frame)),
             motion=motion,
-            closed=frozenset({"motion"} if complete else ()),
+            closed=frozenset({"motion"} if is_complete else ()),
         )
-        for oids, frame_actions, (motion, complete) in zip(things, actions, motions, strict=True)
-    )
+        graphs.append(graph)
+    return tuple(graphs)
 
 
 def motion_of(moments: Sequence[Moment]) -> tuple[str | None, bool]:
@@ -80,13 +79,13 @@ def motion_of(moments: Sequence[Moment]) -> tuple[str | None, bool]:
     Turns one after the other are one turn, or none.
     """
     moves = [MOVES[moment.action] for moment in moments if moment.action in MOVES]
-    runs = groupby(moves, key=lambda move: "turn" if move in TURNS else move)
-    words = [
-        turn_name(sum(TURNS[move] for move in run)) if kind == "turn" else kind
-        for kind, run in runs
-    ]
-    motions = [word for word in words if word is not None]
-    return (motions[0] if len(motions) == 1 else None), len(motions) <= 1
+    motions = []
+    for kind, run in groupby(moves, key=lambda move: "turn" if move in TURNS else move):
+        word = turn_name(sum(TURNS[move] for move in run)) if kind == "turn" else kind
+        if word is not None:
+            motions.append(word)
+    only = motions[0] if len(motions) == 1 else None
+    return only, len(motions) <= 1
 
 
 def name_of(oid: str) -> str:
@@ -96,7 +95,7 @@ def name_of(oid: str) -> str:
     return NOUNS.get(words, words)
 
 
-def _held(moments: Sequence[Moment]) -> list[str | None]:
+def _things_in_hand(moments: Sequence[Moment]) -> list[str | None]:
     """What is in hand as each picture is taken, as far as it was picked up in these moments."""
     held: str | None = None
     before = []
