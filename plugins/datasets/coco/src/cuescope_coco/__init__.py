@@ -8,6 +8,7 @@ Karpathy's splits (2015), karpathy-val and karpathy-test, are parts of val2014 t
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
@@ -75,20 +76,21 @@ class Coco(ImageFolder):
             images = [image for image in images if image.file_name in part]
             captions = {image.id: part[image.file_name] for image in images}
         folder = self.place(split, f"images/{split}")
-        items = [
-            ImageItem(
+        items = []
+        for image in images:
+            of_image = things.get(image.id, ())
+            item = ImageItem(
                 f"{split}/{image.file_name}",
                 folder / image.file_name,
-                _names_shown(names, things.get(image.id, ())),
+                _names_shown(names, of_image),
                 annotations={
                     "image_id": image.id,
                     "size": (image.height, image.width),
-                    "things": things.get(image.id, ()),
+                    "things": of_image,
                     "captions": captions.get(image.id, ()),
                 },
             )
-            for image in images
-        ]
+            items.append(item)
         return Listing(self._labels(names), items)
 
     @property
@@ -98,10 +100,12 @@ class Coco(ImageFolder):
 
     def split(self, name: str) -> Self:
         """The other split; "train" and "val" are those of the same year."""
-        own = self.options.split
+        if name not in ("train", "val"):
+            return super().split(name)
+        current = self.options.split
         # 2014 and 2017 part the same images otherwise
-        year = "2014" if own in KARPATHY else own[-4:]
-        return super().split(f"{name}{year}" if name in ("train", "val") else name)
+        year = "2014" if current in KARPATHY else current[-4:]
+        return super().split(f"{name}{year}")
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
         """An image with a class is compared with those of its supercategory that are without."""
@@ -112,12 +116,13 @@ class Coco(ImageFolder):
         """The boxes in their own words, and the masks ready to be drawn."""
         height, width = item.annotations["size"]
         things: tuple[Thing, ...] = item.annotations["things"]
+        boxes = [Detection(name=thing.name, score=1.0, box=thing.box) for thing in things]
         return {
             "image_id": item.annotations["image_id"],
             "captions": item.annotations["captions"],
             "supercategories": tuple(self.supercategories[name] for name in item.classes),
             "crowds": _names_shown(item.classes, [thing for thing in things if thing.crowd]),
-            "boxes": tuple(Detection(name=t.name, score=1.0, box=t.box) for t in things),
+            "boxes": tuple(boxes),
             # Drawn only where a method looks at one: an image has many, most are never seen.
             "masks": {name: _mask(name, things, height, width) for name in item.classes},
         }
@@ -152,6 +157,7 @@ def _names_shown(names: Sequence[str], things: Sequence[Thing]) -> tuple[str, ..
 
 def _mask(name: str, things: Sequence[Thing], height: int, width: int) -> Frame:
     """Everything of this name, white on black; its key is that of the outlines."""
-    outlines = tuple(o for thing in things if thing.name == name for o in thing.outlines)
+    of_name = [thing.outlines for thing in things if thing.name == name]
+    outlines = tuple(chain.from_iterable(of_name))
     key = digest("coco-mask", 1, height, width, outlines)
     return Frame(key, partial(mask_image, outlines, height, width))

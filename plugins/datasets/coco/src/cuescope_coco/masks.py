@@ -52,7 +52,7 @@ def decoded_counts(text: str) -> list[int]:
     Raises ValueError for text that ends within a number, or holds other characters.
     """
     counts: list[int] = []
-    value, shift = 0, 0
+    value = shift = 0
     for character in text:
         bits = ord(character) - _OFFSET
         if not 0 <= bits < 64:
@@ -65,8 +65,10 @@ def decoded_counts(text: str) -> list[int]:
             continue
         if bits & 16:  # a negative number, in two's complement of the bits that were read
             value -= 1 << shift
-        counts.append(value + (counts[-2] if len(counts) > 2 else 0))
-        value, shift = 0, 0
+        if len(counts) > 2:
+            value += counts[-2]
+        counts.append(value)
+        value = shift = 0
     if shift:
         raise ValueError("run lengths that end within a number")
     return counts
