@@ -47,8 +47,8 @@ class DetectedNames(Plugin):
                 f"detected-names: tool {options.detector} finds nothing",
                 expected="one with detect()",
             )
-        known = getattr(self._detector, "fingerprint", None)
-        self.fingerprint = known and digest("detected-names", 1, known, self._words)
+        detector = getattr(self._detector, "fingerprint", None)
+        self.fingerprint = detector and digest("detected-names", 1, detector, self._words)
 
     @cached_property
     def _detector(self) -> Any:
@@ -62,37 +62,42 @@ class DetectedNames(Plugin):
         """The name that the detector is surer of in each group than in the rest."""
         names = self._names()
         finder = cached_detector(self._detector, self.context)
-        asked = [(frames, names) for g in groups for frames in (g.frames, g.others) if frames]
-        found = iter(finder.detect_all(asked))
-        means = [
-            [mean_best_scores(next(found), names) if frames else None for frames in pair]
-            for pair in ((g.frames, g.others) for g in groups)
-        ]
-        return [
-            None if inside is None or outside is None else best_name(names, inside, outside)
-            for inside, outside in means
-        ]
+        requests = []
+        for group in groups:
+            requests += [(frames, names) for frames in (group.frames, group.others) if frames]
+        answers = iter(finder.detect_all(requests))
+        guesses: list[NameGuess | None] = []
+        for group in groups:
+            inside = next(answers) if group.frames else None
+            outside = next(answers) if group.others else None
+            guess = None
+            if inside is not None and outside is not None:
+                guess = best_name(
+                    names, mean_best_scores(inside, names), mean_best_scores(outside, names)
+                )
+            guesses.append(guess)
+        return guesses
 
     def _names(self) -> tuple[str, ...]:
         if self._words is not None:
             return self._words
-        known = getattr(self._detector, "names", None)
-        if not known:
+        names = getattr(self._detector, "names", None)
+        if not names:
             raise UserError(
                 f"detected-names: {self.options.detector} finds whatever is asked for",
                 expected="names to ask for",
                 remedy="-T namer.words=FILE, one a line",
             )
-        return tuple(sorted(known))
+        return tuple(sorted(names))
 
 
 def mean_best_scores(
-    found: Sequence[Sequence[Detection]], names: Sequence[str]
+    by_frame: Sequence[Sequence[Detection]], names: Sequence[str]
 ) -> Float[np.ndarray, " name"]:
     """The best score of each name in a frame, 0 where it is not found; the mean over frames."""
     column = {name: index for index, name in enumerate(names)}
-    best = np.zeros((len(found), len(names)))
-    for row, detections in zip(best, found, strict=True):
+    best = np.zeros((len(by_frame), len(names)))
+    for row, detections in zip(best, by_frame, strict=True):
         for detection in detections:
             index = column[detection.name]
             row[index] = max(row[index], detection.score)

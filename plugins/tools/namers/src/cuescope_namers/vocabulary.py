@@ -98,8 +98,8 @@ class WrittenVocabulary(Plugin):
                 f"llm-vocabulary: tool {options.generator} writes no text",
                 expected="one with generate()",
             )
-        known = getattr(generator, "fingerprint", None)
-        self.fingerprint = known and digest("llm-vocabulary", 1, known, options.each)
+        fingerprint = getattr(generator, "fingerprint", None)
+        self.fingerprint = fingerprint and digest("llm-vocabulary", 1, fingerprint, options.each)
 
     @cached_property
     def _generator(self) -> Any:
@@ -113,8 +113,9 @@ class WrittenVocabulary(Plugin):
         """The word that each group is nearer to than the rest."""
         if not groups:
             return []
-        labels, each = groups[0].labels, self.options.each
-        prompts = chain.from_iterable(proposal_prompts(label, each) for label in labels)
-        replies = self._generator.generate(list(prompts))
+        prompts: list[str] = []
+        for label in groups[0].labels:
+            prompts += proposal_prompts(label, self.options.each)
+        replies = self._generator.generate(prompts)
         words = dict.fromkeys(chain.from_iterable(map(parse_list, replies)))
         return guesses(groups, list(words), self._templates)
