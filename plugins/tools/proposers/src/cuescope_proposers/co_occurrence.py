@@ -129,14 +129,15 @@ class CoOccurrence(Plugin):
 
 
 def names_in(sample: Sample, source: Source) -> set[str]:
-    annotations, names = sample.annotations, set[str]()
+    annotations = sample.annotations
+    names: set[str] = set()
     if source != "captions":
         names |= {normalise_name(name) for name in annotations.get("objects", ())}
         names |= {normalise_name(box.name) for box in annotations.get("boxes", ())}
     if source != "annotations" and annotations.get("captions"):
         from cuescope_proposers.captions import nouns
 
-        names |= {name for caption in annotations["captions"] for name in nouns(caption)}
+        names.update(*map(nouns, annotations["captions"]))
     return names
 
 

@@ -5,6 +5,7 @@ and says how strongly each image shows one. Nothing looks at the pixels.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, Literal
 
 from pydantic import Field
@@ -89,11 +90,11 @@ class KnownCues(Plugin):
             for name, strength in self._strengths(sample, number).items():
                 strongest[name] = max(strength, strongest.get(name, 0.0))
             yield from (box for box in sample.annotations.get("boxes", ()) if box.name in names)
-        shown = {name: s for name, s in strongest.items() if name in names and s > 0}
+        shown = [name for name, strength in strongest.items() if name in names and strength > 0]
         if shown:
             width, height = frame.load().size
-            for name, strength in shown.items():
-                yield Detection(name=name, score=strength, box=(0, 0, width, height))
+            for name in shown:
+                yield Detection(name=name, score=strongest[name], box=(0, 0, width, height))
 
     def _read(self) -> None:
         """The cues of each class, and which samples show a frame; once."""
@@ -105,7 +106,7 @@ class KnownCues(Plugin):
                 sample = self._data[index]
                 for number, frame in enumerate(sample.frames):
                     self._shown.setdefault(frame.key, []).append((sample, number))
-                for label, cue in self._named(sample, labels):
+                for label, cue in self._cue_names(sample, labels):
                     self._cues.setdefault(label, {})[cue] = None
                 advance(1)
         if not self._cues:
@@ -119,51 +120,51 @@ class KnownCues(Plugin):
     def _takes(self, source: Source) -> bool:
         return self.options.source in ("all", source)
 
-    def _takes_factors(self, known: Mapping[str, Any]) -> bool:
+    def _factors(self, annotations: Mapping[str, Any]) -> list[str]:
         """An answer sheet says which of the factors are cues: a species is none."""
-        return self._takes("factors") and (self.options.source == "factors" or "cues" not in known)
+        has_sheet = "cues" in annotations and self.options.source != "factors"
+        if has_sheet or not self._takes("factors"):
+            return []
+        return [str(value) for value in annotations.get("factors", {}).values()]
 
-    def _named(self, sample: Sample, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _cue_names(self, sample: Sample, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Class and cue, for each cue that the sample's annotations give a name to."""
-        known: Mapping[str, Any] = sample.annotations
-        own = _classes(sample)
-        if self._takes("spuriosity") and "spuriosity" in known:
-            yield from ((label, ranked_cue(label)) for label in own)
-        if self._takes("spurious_class") and known.get("spurious_class") is not None:
-            yield known["spurious_class"], feature_of(known["spurious_class"])
+        annotations: Mapping[str, Any] = sample.annotations
+        if self._takes("spuriosity") and "spuriosity" in annotations:
+            for label in _classes(sample):
+                yield label, ranked_cue(label)
+        spurious_class = annotations.get("spurious_class")
+        if self._takes("spurious_class") and spurious_class is not None:
+            yield spurious_class, feature_of(spurious_class)
+        cues: list[str] = []
         if self._takes("cues"):
-            yield from ((label, cue) for cue in known.get("cues", {}) for label in labels)
-        if self._takes_factors(known):
-            values = [str(value) for value in known.get("factors", {}).values()]
-            yield from (
-                (label, value) for value in values for label in labels if value not in labels
-            )
+            cues += annotations.get("cues", {})
+        cues += [value for value in self._factors(annotations) if value not in labels]
+        for cue, label in product(cues, labels):
+            yield label, cue
         if self._takes("supercategories"):
-            kinds = zip(known.get("objects", ()), known.get("supercategories", ()), strict=False)
-            yield from ((name, other_of(name, kind)) for name, kind in kinds)
+            for name, kind in _kinds(sample):
+                yield name, other_of(name, kind)
 
     def _strengths(self, sample: Sample, number: int) -> Strengths:
         """How strongly frame `number` of a sample shows each cue."""
-        known, strengths = sample.annotations, Strengths()
-        if self._takes("spuriosity") and "spuriosity" in known:
-            strengths |= {
-                ranked_cue(label): float(known["spuriosity"]) for label in _classes(sample)
-            }
-        if self._takes("spurious_class") and known.get("spurious_class") is not None:
-            strengths[feature_of(known["spurious_class"])] = 1.0
-        if self._takes_factors(known):
-            strengths |= {str(value): 1.0 for value in known.get("factors", {}).values()}
+        annotations = sample.annotations
+        strengths: Strengths = {}
+        if self._takes("spuriosity") and "spuriosity" in annotations:
+            for label in _classes(sample):
+                strengths[ranked_cue(label)] = float(annotations["spuriosity"])
+        spurious_class = annotations.get("spurious_class")
+        if self._takes("spurious_class") and spurious_class is not None:
+            strengths[feature_of(spurious_class)] = 1.0
+        strengths |= dict.fromkeys(self._factors(annotations), 1.0)
         if self._takes("cues"):
-            strengths |= {cue: float(shown[number]) for cue, shown in known.get("cues", {}).items()}
+            for cue, shown in annotations.get("cues", {}).items():
+                strengths[cue] = float(shown[number])
         if self._takes("supercategories"):
-            kinds = dict(
-                zip(known.get("objects", ()), known.get("supercategories", ()), strict=False)
-            )
-            for label, cues in self._cues.items():
-                for kind in set(kinds.values()):
-                    others = any(k == kind and name != label for name, k in kinds.items())
-                    if others and other_of(label, kind) in cues:
-                        strengths[other_of(label, kind)] = 1.0
+            for label, (name, kind) in product(self._cues, dict(_kinds(sample)).items()):
+                cue = other_of(label, kind)
+                if name != label and cue in self._cues[label]:
+                    strengths[cue] = 1.0
         return strengths
 
 
@@ -182,6 +183,14 @@ def other_of(label: str, supercategory: str) -> str:
     return f"{supercategory} thing other than {label}"
 
 
+def _kinds(sample: Sample) -> list[tuple[str, str]]:
+    """Each object's name and its supercategory."""
+    objects = sample.annotations.get("objects", ())
+    return list(zip(objects, sample.annotations.get("supercategories", ()), strict=False))
+
+
 def _classes(sample: Sample) -> tuple[str, ...]:
-    own = () if sample.label is None else (sample.label,)
-    return tuple(dict.fromkeys((*sample.annotations.get("objects", ()), *own)))
+    classes = list(sample.annotations.get("objects", ()))
+    if sample.label is not None:
+        classes.append(sample.label)
+    return tuple(dict.fromkeys(classes))
