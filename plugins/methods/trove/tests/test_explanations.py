@@ -83,7 +83,7 @@ def test_what_goes_with_the_size_is_no_cue(options: dict[str, str]) -> None:
     assert not report.findings
     name = "'weather'" if options else "the size of the labelled object"
     assert report.statements[0].startswith(f"Goes with {name}, no cue")
-    assert by_check(report.evidence, "held alike").verdict == "refuted"
+    assert by_check(report.evidence, "controlled for").verdict == "refuted"
 
 
 class Measuring(Plugin):
@@ -110,7 +110,7 @@ def test_the_detected_size_is_held_alike() -> None:
     report = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Measuring}).report()
     assert not report.findings
     assert report.statements[0].startswith("Goes with the size of the labelled object, no cue")
-    assert by_check(report.evidence, "held alike").n == 160
+    assert by_check(report.evidence, "controlled for").n == 160
     unsure = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Unsure}).report()
     assert {unsure.names[score.feature] for score in unsure.findings} == {"red"}
     with pytest.raises(UserError, match="detected-size needs a detector"):

@@ -140,7 +140,7 @@ def _check(option: str, values: Sequence[Any], samples: Sequence[Sample]) -> Non
     given = [value for value in values if value is not None]
     if not given or not all(_is_number(value) or isinstance(value, str) for value in given):
         raise UserError(
-            f"trove: nothing can be held alike by control='{option}'",
+            f"trove: cannot control for '{option}'",
             expected=f"a number or a word in annotation {', '.join(usable) or '(there is none)'}",
             got=type(given[0]).__name__ if given else "no sample has it",
         )

@@ -175,7 +175,7 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
             f"cues were looked for in {first} sequences; all figures are of the other "
             f"{len(analysis.part) - first}",
         )
-    audit.note("held alike", analysis.control.name if analysis.control else SIZE_UNKNOWN)
+    audit.note("controlled for", analysis.control.name if analysis.control else SIZE_UNKNOWN)
     audit.note(
         "could have been missed", limit_words(observations, table, options, audit.rng("limit"))
     )

@@ -108,7 +108,7 @@ def check_control(analysis: Analysis) -> Evidence:
     held = int((table.verdict == Verdict.FINDING).sum())
     unknown = int((control.level < 0).sum())
     return Evidence(
-        check=f"held alike: {control.name}",
+        check=f"controlled for: {control.name}",
         verdict="refuted" if explained else "supported" if held else "inconclusive",
         detail=f"{held} findings hold among sequences that are alike in it; {explained} losses go "
         "with it, so they are no findings" + (f"; it is unknown for {unknown}" if unknown else ""),
