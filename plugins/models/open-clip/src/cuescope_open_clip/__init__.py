@@ -59,11 +59,12 @@ class OpenCLIP(ZeroShotModel):
     @classmethod
     def takes(cls, item: object) -> bool:
         """Whether it is an open_clip model, or a tuple that begins with one."""
-        open_clip = sys.modules.get("open_clip")  # nobody has a model of what nobody imported
-        network = item[0] if isinstance(item, tuple) and item else item
-        return open_clip is not None and isinstance(
-            network, open_clip.CLIP | open_clip.CustomTextCLIP | open_clip.CoCa
-        )
+        open_clip = sys.modules.get("open_clip")
+        if open_clip is None:  # nobody has a model of what nobody imported
+            return False
+        if isinstance(item, tuple) and item:
+            item = item[0]
+        return isinstance(item, open_clip.CLIP | open_clip.CustomTextCLIP | open_clip.CoCa)
 
     @classmethod
     def from_object(cls, item: Any, options: OpenCLIPOptions, context: Context) -> Self:

@@ -40,10 +40,13 @@ def require_plain_configuration(source: Source) -> None:
             raise _refusal(source, key, value, "no code of its own: it is not run unasked")
         if key == "tokenizer_kwargs":
             _require_tokenizer_words(source, value)
-        if key == "timm_model_name" and any(mark in str(value) for mark in SOURCE_MARKS):
-            raise _refusal(source, key, value, "the name of a model in timm's own list")
-        if key == "hf_model_name" and (config := Path(str(value)) / "config.json").is_file():
-            refuse_kernels(OWNER, config)
+        elif key == "timm_model_name":
+            if any(mark in str(value) for mark in SOURCE_MARKS):
+                raise _refusal(source, key, value, "the name of a model in timm's own list")
+        elif key == "hf_model_name":
+            config = Path(str(value)) / "config.json"
+            if config.is_file():
+                refuse_kernels(OWNER, config)
 
 
 def _require_tokenizer_words(source: Source, words: Any) -> None:

@@ -48,8 +48,9 @@ class HeldModel:
     def dim(self) -> int:
         """Size of the space that images and texts share."""
         with torch.inference_mode():
-            image = self.preprocess(Image.new("RGB", (64, 64)))[None].to(self.device, self.dtype)
-            return int(self.network.encode_image(image).shape[-1])
+            image = self.preprocess(Image.new("RGB", (64, 64)))
+            batch = image[None].to(self.device, self.dtype)
+            return int(self.network.encode_image(batch).shape[-1])
 
     @property
     def has_text_tower(self) -> bool:
@@ -80,7 +81,8 @@ class HeldModel:
         """Digest of the network, the preprocessing, the tokenizer, the dtype and head."""
         words = None if self.tokenizer is None else self.tokenizer(PROBE_TEXTS).numpy()
         pixels = preprocess_digest(OWNER, self.preprocess)
-        return digest("held", network_digest(self.network), pixels, words, str(self.dtype), head)
+        network = network_digest(self.network)
+        return digest("held", network, pixels, words, str(self.dtype), head)
 
 
 def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
@@ -89,10 +91,11 @@ def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
     With `reads_texts` False a table names the classes, and no tokenizer is needed.
     """
     if not isinstance(item, tuple) or len(item) != 3:
+        got = f"{len(item)} parts" if isinstance(item, tuple) else "the model alone"
         raise UserError(
             f"{OWNER}: a model in memory comes with what belongs to it",
             expected=f"model={PARTS}",
-            got=f"{len(item)} parts" if isinstance(item, tuple) else "the model alone",
+            got=got,
             remedy=SOURCES,
         )
     network, preprocess, tokenizer = item
@@ -104,7 +107,8 @@ def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
             remedy="tokenizer = open_clip.get_tokenizer(NAME), or give class_embeddings",
         )
     if preprocess is None:
-        preprocess = image_transform_v2(PreprocessCfg(**network.visual.preprocess_cfg), False)
+        config = PreprocessCfg(**network.visual.preprocess_cfg)
+        preprocess = image_transform_v2(config, is_train=False)
     for part, kind in ((preprocess, "preprocess"), (tokenizer, "tokenizer")):
         if part is not None and not callable(part):
             raise UserError(f"{OWNER}: {kind} is a {type(part).__name__}", expected=PARTS)

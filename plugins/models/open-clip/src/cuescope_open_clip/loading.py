@@ -29,7 +29,9 @@ from cuescope_sdk.torch import (
 )
 
 VISUAL = "visual."
-SCALE, BIAS = SCALARS = ("logit_scale", "logit_bias")
+SCALE = "logit_scale"
+BIAS = "logit_bias"
+SCALARS = (SCALE, BIAS)
 PRECISIONS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
 
@@ -78,7 +80,8 @@ class StockModel:
         """A value as the network will hold it, from its file, so that a plan can report it."""
         # open_clip casts all of a timm model, of its own models only what multiplies matrices
         timm = "timm_model_name" in self.configuration.get("vision_cfg", {})
-        return self.scalars[name].to(self.dtype if timm else torch.float32).float()
+        dtype = self.dtype if timm else torch.float32
+        return self.scalars[name].to(dtype).float()
 
     @property
     def facts(self) -> dict[str, str]:
@@ -122,18 +125,19 @@ class StockModel:
         """What open_clip reads texts with; raises UserError where that cannot be built."""
         text = self.configuration.get("text_cfg", {})
         # said to transformers' own tokenizers, and open_clip's takes no such word
-        named = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
+        words = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
         ask_nobody()
         with quiet_root_logger():
             try:
-                return open_clip.get_tokenizer(self.source.name, **named)
+                return open_clip.get_tokenizer(self.source.name, **words)
             except Exception as error:  # a stranger's files fail in any way they like
                 raise _unbuildable(self.source, error) from error
 
 
 def find_model(model: str, checkpoint: Path | None, context: Context) -> StockModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
-    dtype, device = resolve_dtype(context.dtype), resolve_device(context.device)
+    dtype = resolve_dtype(context.dtype)
+    device = resolve_device(context.device)
     source = find_source(model, checkpoint, context)
     require_plain_configuration(source)
     names, scalars = outline(source.weights)
@@ -184,20 +188,25 @@ def fill(network: Any, model: StockModel) -> None:
             with quiet_root_logger():
                 open_clip.load_checkpoint(network, str(weights), strict=True, weights_only=True)
         else:
-            tensors = read_tensors(weights)
-            scalars = {name: tensors.pop(name) for name in SCALARS if name in tensors}
-            tower = {name.removeprefix(VISUAL): tensor for name, tensor in tensors.items()}
-            network.visual.load_state_dict(tower, strict=True)
-            with torch.no_grad():
-                for name, scalar in scalars.items():
-                    if (own := getattr(network, name, None)) is not None:
-                        # releases hold scalars of shape () and of (1,)
-                        own.copy_(scalar.reshape(own.shape))
+            _fill_image_tower(network, read_tensors(weights))
     except (RuntimeError, KeyError) as error:
         # torch lists a fault a line, after a headline
         headline, *faults = f"{error}".split("\n\t")
-        fault = shorten(faults[0] if faults else headline, 200).rstrip(".")
+        fault = faults[0] if faults else headline
+        fault = shorten(fault, 200).rstrip(".")
         raise _misfit(model.source, fault) from error
+
+
+def _fill_image_tower(network: Any, tensors: dict[str, Tensor]) -> None:
+    scalars = {name: tensors.pop(name) for name in SCALARS if name in tensors}
+    tower = {name.removeprefix(VISUAL): tensor for name, tensor in tensors.items()}
+    network.visual.load_state_dict(tower, strict=True)
+    with torch.no_grad():
+        for name, scalar in scalars.items():
+            parameter = getattr(network, name, None)
+            if parameter is not None:
+                # releases hold scalars of shape () and of (1,)
+                parameter.copy_(scalar.reshape(parameter.shape))
 
 
 def _misfit(source: Source, fault: str) -> UserError:
@@ -252,7 +261,8 @@ def quiet_root_logger() -> Iterator[None]:
         return False
 
     # a root logger without any handler would print warnings by Python's handler of last resort
-    root, handler = logging.getLogger(), logging.NullHandler()
+    root = logging.getLogger()
+    handler = logging.NullHandler()
     root.addFilter(silence)
     root.addHandler(handler)
     try:

@@ -52,8 +52,8 @@ class Source:
         """What the tag, or the folder's own configuration, says of preprocessing."""
         if self.folder is None:
             return self.preprocess
-        config = json.loads((self.folder / CONFIG_NAME).read_text(encoding="utf-8"))
-        return dict(config.get("preprocess_cfg", {}))
+        text = (self.folder / CONFIG_NAME).read_text(encoding="utf-8")
+        return dict(json.loads(text).get("preprocess_cfg", {}))
 
 
 def find_source(model: str, checkpoint: Path | None, context: Context) -> Source:
@@ -78,16 +78,18 @@ def split_name(model: str) -> tuple[str, str | None]:
 
     OpenAI's spelling `ViT-B/16` is an architecture, as open_clip has it.
     """
-    known = open_clip.list_models()
-    if (whole := model.replace("/", "-")) in known:
+    architectures = open_clip.list_models()
+    whole = model.replace("/", "-")
+    if whole in architectures:
         return whole, None
     head, _, tag = model.rpartition("/")
     architecture = head.replace("/", "-") or tag
-    if architecture not in known:
+    if architecture not in architectures:
         raise UserError(
             f"open-clip: no architecture '{architecture}'",
             expected="ARCHITECTURE/TAG, hf-hub:OWNER/NAME, or a folder with open_clip_config.json",
-            remedy=nearest(architecture, known) or "`open_clip.list_models()` has them all.",
+            remedy=nearest(architecture, architectures)
+            or "`open_clip.list_models()` has them all.",
         )
     if not open_clip.is_pretrained_cfg(architecture, tag):
         tags = open_clip.list_pretrained_tags_by_model(architecture)
@@ -119,7 +121,7 @@ def _by_name(model: str, weights: Path | None, context: Context) -> Source:
     return Source(architecture, architecture, weights, title, preprocess, quick_gelu)
 
 
-def _in_folder(folder: Path, title: str, weights: Path | None) -> Source:
+def _in_folder(folder: Path, architecture: str, weights: Path | None) -> Source:
     if not (folder / CONFIG_NAME).is_file():
         raise UserError(f"open-clip: {folder} is no model folder", expected=f"{CONFIG_NAME} in it")
     file = weights or find_weights(folder)
@@ -130,7 +132,10 @@ def _in_folder(folder: Path, title: str, weights: Path | None) -> Source:
             remedy="Name the file with -M checkpoint=FILE.",
         )
     name = f"local-dir:{folder}"
-    return Source(name, title, file, weights.name if weights else title, folder=folder)
+    title = architecture
+    if weights is not None:
+        title = weights.name
+    return Source(name, architecture, file, title, folder=folder)
 
 
 def _require_weights_file(checkpoint: Path) -> Path:
@@ -147,8 +152,9 @@ def _require_weights_file(checkpoint: Path) -> Path:
 
 
 def _some(tags: list[str]) -> str:
+    shown = ", ".join(tags[:SHOWN_TAGS])
     more = len(tags) - SHOWN_TAGS
-    return ", ".join(tags[:SHOWN_TAGS]) + (f" and {more} more" if more > 0 else "")
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def weights_of_tag(tag: Mapping[str, Any], title: str, context: Context) -> Path:
@@ -181,13 +187,17 @@ def _stop_plan_before_download(title: str, context: Context) -> None:
 def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
     """Folder with configuration, tokenizer and, if wanted, weights of a hub repository."""
     cached = huggingface_hub.try_to_load_from_cache(repository, CONFIG_NAME)
-    if isinstance(cached, str) and (find_weights(Path(cached).parent) or not with_weights):
-        return Path(cached).parent
+    if isinstance(cached, str):
+        folder = Path(cached).parent
+        if not with_weights or find_weights(folder):
+            return folder
     title = f"hf-hub:{repository}"
     _stop_plan_before_download(title, context)
     require_hub("open-clip", f"the checkpoint of {title}", LOCAL)
     try:
-        patterns = [*SMALL_FILES, *(["open_clip*.safetensors"] if with_weights else [])]
+        patterns = list(SMALL_FILES)
+        if with_weights:
+            patterns.append("open_clip*.safetensors")
         folder = Path(huggingface_hub.snapshot_download(repository, allow_patterns=patterns))
         # a pickle only where there are no safetensors, so that no weights are fetched twice
         if with_weights and find_weights(folder) is None:
@@ -200,16 +210,18 @@ def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
 def find_weights(folder: Path) -> Path | None:
     """The weights in a model folder: by open_clip's names, else the only weights file there."""
     for name in WEIGHTS_NAMES:
-        if (folder / name).is_file():
-            return folder / name
-    others = [path for path in sorted(folder.iterdir()) if path.suffix in WEIGHTS_SUFFIXES]
-    return others[0] if len(others) == 1 else None
+        file = folder / name
+        if file.is_file():
+            return file
+    files = [path for path in folder.iterdir() if path.suffix in WEIGHTS_SUFFIXES]
+    return files[0] if len(files) == 1 else None
 
 
 def _not_to_be_had(title: str, error: Exception) -> UserError:
-    reason = f"{error}".strip().partition("\n")[0]
+    reason, _, _ = f"{error}".strip().partition("\n")
+    kind = type(error).__name__
     return UserError(
         f"open-clip: the weights of {title} could not be downloaded",
-        got=f"{type(error).__name__} ({reason})" if reason else type(error).__name__,
+        got=f"{kind} ({reason})" if reason else kind,
         remedy="Check name and network, or give local weights with -M checkpoint=FILE.",
     )

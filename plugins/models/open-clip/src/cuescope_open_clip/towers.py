@@ -21,7 +21,8 @@ def text_tower(model: StockModel | HeldModel) -> TextTower:
     def encode(texts: list[str]) -> np.ndarray:
         tokenizer: Any = model.tokenizer
         tokens = tokenizer(texts).to(model.device)
-        return np.asarray(model.network.encode_text(tokens).float().cpu().numpy())
+        features = model.network.encode_text(tokens)
+        return np.asarray(features.float().cpu().numpy())
 
     def prompts() -> PromptTower:
         tokenizer: Any = model.tokenizer
@@ -46,10 +47,12 @@ def image_tower(model: StockModel | HeldModel) -> ImageTower:
     blocks, pooling, prefix, grid = _anatomy(network.visual)
 
     def prepare(frames: Any) -> Inputs:
-        return {"image": torch.stack([model.preprocess(frame) for frame in frames])}
+        images = [model.preprocess(frame) for frame in frames]
+        return {"image": torch.stack(images)}
 
     def encode(inputs: Inputs) -> Tensor:
-        features = network.encode_image(inputs["image"].to(model.device, model.dtype))
+        images = inputs["image"].to(model.device, model.dtype)
+        features = network.encode_image(images)
         return torch.as_tensor(features).flatten(1)  # CoCa's contrastive query has an axis
 
     return ImageTower(
@@ -67,27 +70,29 @@ def image_tower(model: StockModel | HeldModel) -> ImageTower:
 
 def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
     """The preprocessed image with its normalisation undone: the very pixels, uint8."""
-    mean, std = (values.view(3, 1, 1) for values in model.normalisation)
-    pixels = (model.preprocess(image) * std + mean) * 255
-    return np.asarray(pixels.round().clamp(0, 255).byte().permute(1, 2, 0).numpy())
+    mean, std = model.normalisation
+    pixels = model.preprocess(image) * std.view(3, 1, 1) + mean.view(3, 1, 1)
+    levels = (pixels * 255).round().clamp(0, 255).byte()
+    return np.asarray(levels.permute(1, 2, 0).numpy())
 
 
 def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, int]]:
     """Blocks, pooling, number of prefix tokens, and grid."""
     if hasattr(visual, "transformer"):
-        blocks = tuple(own_block(block) for block in visual.transformer.resblocks)
-        return blocks, _own_pooling(visual), 1, tuple(visual.grid_size)
+        blocks = map(stock_block, visual.transformer.resblocks)
+        return tuple(blocks), _stock_pooling(visual), 1, tuple(visual.grid_size)
     trunk: Any = getattr(visual, "trunk", None)
     if hasattr(trunk, "blocks") and hasattr(trunk, "patch_embed"):
-        blocks = tuple(_timm_block(block) for block in trunk.blocks)
-        return blocks, _timm_pooling(trunk), trunk.num_prefix_tokens, trunk.patch_embed.grid_size
+        blocks = map(_timm_block, trunk.blocks)
+        grid = trunk.patch_embed.grid_size
+        return tuple(blocks), _timm_pooling(trunk), trunk.num_prefix_tokens, grid
     return (), Pooling("token"), 0, (0, 0)
 
 
 # ------------------------------------------------------------------------ open_clip's own ViT
 
 
-def own_block(block: Any) -> Block:
+def stock_block(block: Any) -> Block:
     """A residual block of open_clip's own transformer."""
     attention = block.attn
     heads = attention.num_heads
@@ -99,10 +104,11 @@ def own_block(block: Any) -> Block:
         return mask.expand(-1, heads, tokens, -1).reshape(-1, tokens, tokens)
 
     def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        both = linear(tokens, attention.in_proj_weight, attention.in_proj_bias)
-        queries, keys, values = (split_heads(part, heads) for part in both.chunk(3, dim=-1))
+        projected = linear(tokens, attention.in_proj_weight, attention.in_proj_bias)
+        queries, keys, values = (split_heads(part, heads) for part in projected.chunk(3, dim=-1))
         if hasattr(attention, "ln_q"):  # open_clip's custom attention, with or without norms
-            queries, keys = attention.ln_q(queries), attention.ln_k(keys)
+            queries = attention.ln_q(queries)
+            keys = attention.ln_k(keys)
         return queries * queries.shape[-1] ** -0.5, keys, values
 
     # CustomResidualAttentionBlock.forward(x, attn_mask), ResidualAttentionBlock(q, k, v, attn_mask)
@@ -111,18 +117,21 @@ def own_block(block: Any) -> Block:
     return Block(masked, attention, project, lambda: attention.out_proj.weight)
 
 
-def _own_pooling(visual: Any) -> Pooling:
+def _stock_pooling(visual: Any) -> Pooling:
     if visual.attn_pool is not None:
+        pool = visual.attn_pool
         # CoCa's parallel poolers: the embedding is what the contrastive one gives
-        pool = visual.attn_pool_contrastive if visual.attn_pool_type == "parallel" else None
-        attention = (pool or visual.attn_pool).attn
+        if visual.attn_pool_type == "parallel" and visual.attn_pool_contrastive:
+            pool = visual.attn_pool_contrastive
+        attention = pool.attn
         masked = Masked(attention, "key_padding_mask", 3, lambda visible: ~visible)
         return Pooling("attention", masked=masked)
     if visual.pool_type != "avg":
         return Pooling("token")
     # the mean is taken of normed tokens, or of what the last block gives and normed afterwards
-    normed = not visual.final_ln_after_pool
-    return Pooling("average", module=visual.ln_post if normed else visual.transformer.resblocks[-1])
+    if visual.final_ln_after_pool:
+        return Pooling("average", module=visual.transformer.resblocks[-1])
+    return Pooling("average", module=visual.ln_post)
 
 
 # --------------------------------------------------------------------------------- timm's ViT
@@ -135,22 +144,20 @@ def _timm_block(block: Any) -> Block:
         return additive(visible, attention.qkv.weight.dtype)
 
     def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        queries, keys, values = (
-            split_heads(part, attention.num_heads)
-            for part in attention.qkv(tokens).chunk(3, dim=-1)
-        )
-        return attention.q_norm(queries) * attention.scale, attention.k_norm(keys), values
+        projected = attention.qkv(tokens).chunk(3, dim=-1)
+        queries, keys, values = (split_heads(part, attention.num_heads) for part in projected)
+        queries = attention.q_norm(queries) * attention.scale
+        return queries, attention.k_norm(keys), values
 
     masked = Masked(block, "attn_mask", 1, form)
     return Block(masked, attention, project, lambda: attention.proj.weight)
 
 
 def _timm_pooling(trunk: Any) -> Pooling:
-    if trunk.attn_pool is not None:
-        weight = trunk.attn_pool.kv.weight
-        masked = Masked(
-            trunk.attn_pool, "attn_mask", 1, lambda visible: additive(visible, weight.dtype)
-        )
+    pool = trunk.attn_pool
+    if pool is not None:
+        dtype = pool.kv.weight.dtype
+        masked = Masked(pool, "attn_mask", 1, lambda visible: additive(visible, dtype))
         # timm may leave class and register tokens out of the keys of its pooler
         first = 0 if trunk.pool_include_prefix else trunk.num_prefix_tokens
         return Pooling("attention", masked=masked, first=first)

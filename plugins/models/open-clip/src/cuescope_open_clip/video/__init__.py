@@ -41,7 +41,8 @@ class VideoCLIP(ZeroShotModel):
         super().__init__(options, context)
         from cuescope_open_clip.video.loading import find_video_model
 
-        self._model = model = find_video_model(options.model, options.revision, context)
+        model = find_video_model(options.model, options.revision, context)
+        self._model = model
         head = self.choose_head(model.name, str(model.device), model.text_tower(), model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint)
         self.facts = {

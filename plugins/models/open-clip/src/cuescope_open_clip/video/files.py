@@ -27,7 +27,8 @@ def find_checkpoint(model: str, revision: str | None, context: Context) -> tuple
             f"{OWNER}: no file or folder {model}",
             expected="a checkpoint of the authors, a folder with one, or a hub id",
         )
-    return _from_hub(model, revision, context), model if revision is None else f"{model}@{revision}"
+    title = model if revision is None else f"{model}@{revision}"
+    return _from_hub(model, revision, context), title
 
 
 def _only_weights(folder: Path, title: str) -> Path:

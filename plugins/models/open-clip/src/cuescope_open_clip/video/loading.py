@@ -15,7 +15,7 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from cuescope_open_clip.towers import own_block
+from cuescope_open_clip.towers import stock_block
 from cuescope_open_clip.video.files import OWNER, find_checkpoint
 from cuescope_open_clip.video.network import HEAD_DIM, Shape, VideoTextNetwork
 from cuescope_sdk import Context, UserError, digest
@@ -32,7 +32,8 @@ from cuescope_sdk.torch import (
     unreadable_weights,
 )
 
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+MEAN = (0.485, 0.456, 0.406)
+STD = (0.229, 0.224, 0.225)
 LOGIT_SCALE = 100.0  # the authors' own demonstrations multiply by it, whatever the checkpoint says
 
 
@@ -49,19 +50,28 @@ class Family:
     spare: tuple[str, ...]
     long_texts: bool
 
+    @property
+    def _prefixes(self) -> tuple[tuple[str, str], ...]:
+        """Their name of each tower, and ours."""
+        return (self.visual, "visual."), (self.text, "text.")
+
     def our_name(self, name: str) -> str:
         """A tensor's name in our network."""
-        for theirs, ours in ((self.visual, "visual."), (self.text, "text.")):
+        for theirs, ours in self._prefixes:
             if name.startswith(theirs):
                 return ours + name.removeprefix(theirs)
         return name
 
     def published_name(self, name: str) -> str:
         """And back."""
-        for theirs, ours in ((self.visual, "visual."), (self.text, "text.")):
+        for theirs, ours in self._prefixes:
             if name.startswith(ours):
                 return theirs + name.removeprefix(ours)
         return name
+
+    def our_tensors(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The tensors by our names."""
+        return {self.our_name(name): tensor for name, tensor in tensors.items()}
 
 
 FAMILIES = (
@@ -110,7 +120,7 @@ class VideoModel:
             network = VideoTextNetwork(self.shape, self.family.long_texts)
         load_state_strictly(
             network,
-            {self.family.our_name(name): t for name, t in read_state(self.file).items()},
+            self.family.our_tensors(read_state(self.file)),
             f"{self.name} does not fit",
             spare=self.family.spare,
             describe=self.family.published_name,
@@ -125,14 +135,17 @@ class VideoModel:
         @torch.inference_mode()
         def encode(texts: list[str]) -> np.ndarray:
             tokens = tokenizer(texts, self.shape.context).to(self.device)
-            return np.asarray(self.network.text(tokens).float().cpu().numpy())
+            features = self.network.text(tokens)
+            return np.asarray(features.float().cpu().numpy())
 
         return TextTower(encode, self.dim, LOGIT_SCALE)
 
     def image_tower(self) -> ImageTower:
         """The video encoder; its inputs are `frames` frames each. Opens the weights."""
-        network, shape = self.network.visual, self.shape
-        mean, std = (torch.tensor(values).view(3, 1, 1) for values in (MEAN, STD))
+        network = self.network.visual
+        shape = self.shape
+        mean = torch.tensor(MEAN).view(3, 1, 1)
+        std = torch.tensor(STD).view(3, 1, 1)
 
         def prepare(frames: Sequence[Image.Image]) -> Inputs:
             if len(frames) != shape.frames:
@@ -143,15 +156,16 @@ class VideoModel:
                     remedy=f"Sample as many, say with -D frames={shape.frames}.",
                 )
             pixels = torch.stack([resize(frame, shape.image_size) for frame in frames])
-            return {"video": ((pixels / 255 - mean) / std)[None]}
+            normal = (pixels / 255 - mean) / std
+            return {"video": normal[None]}
 
         def encode(inputs: Inputs) -> Tensor:
             embedding: Tensor = network(inputs["video"].to(self.device, self.dtype))
             return embedding
 
         def canvas(image: Image.Image) -> np.ndarray:
-            pixels = resize(image, shape.image_size).byte().permute(1, 2, 0)
-            return np.asarray(pixels.numpy())
+            levels = resize(image, shape.image_size).byte()
+            return np.asarray(levels.permute(1, 2, 0).numpy())
 
         return ImageTower(
             name=self.name,
@@ -159,7 +173,7 @@ class VideoModel:
             canvas=canvas,
             encode=encode,
             grid=lambda inputs: (shape.side, shape.side),
-            blocks=tuple(own_block(block) for block in network.transformer.resblocks),
+            blocks=tuple(map(stock_block, network.transformer.resblocks)),
             pooling=Pooling("token"),
             device=self.device,
             frames=shape.frames,
@@ -172,7 +186,8 @@ def resize(image: Image.Image, size: int) -> Tensor:
 
     As OpenCV's `resize`, with which the authors make a frame small: within one grey level.
     """
-    pixels = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)[None].float()
+    levels = torch.from_numpy(np.array(image.convert("RGB")))
+    pixels = levels.permute(2, 0, 1)[None].float()
     resized = interpolate(pixels, (size, size), mode="bilinear", align_corners=False)
     return resized[0].round()
 
@@ -185,33 +200,41 @@ def clip_tokenizer() -> SimpleTokenizer:
 
 def find_video_model(model: str, revision: str | None, context: Context) -> VideoModel:
     """Find and measure a checkpoint; raises UserError for whatever a person can mend."""
-    device, dtype = resolve_device(context.device), resolve_dtype(context.dtype)
+    device = resolve_device(context.device)
+    dtype = resolve_dtype(context.dtype)
     file, title = find_checkpoint(model, revision, context)
     tensors = read_state(file)
-    family = next((f for f in FAMILIES if any(n.startswith(f.visual) for n in tensors)), None)
+    family = _family_of(tensors)
     if family is None:
+        prefixes = [f"tensors '{family.visual}...'" for family in FAMILIES]
         raise UserError(
             f"{OWNER}: {title} is no checkpoint of ViCLIP or VideoCLIP-XL",
-            expected=" or ".join(f"tensors '{family.visual}...'" for family in FAMILIES),
+            expected=" or ".join(prefixes),
             got=f"'{next(iter(tensors))}' among {len(tensors)} tensors",
         )
-    ours = {family.our_name(name): tensor for name, tensor in tensors.items()}
-    shape = measure(ours, f"{OWNER}: {title}", family)
+    shape = measure(family.our_tensors(tensors), f"{OWNER}: {title}", family)
     return VideoModel(file, title, family, shape, context, device, dtype)
+
+
+def _family_of(tensors: Mapping[str, Tensor]) -> Family | None:
+    for family in FAMILIES:
+        if any(name.startswith(family.visual) for name in tensors):
+            return family
+    return None
 
 
 def measure(tensors: Mapping[str, Tensor], name: str, family: Family) -> Shape:
     """The sizes that tensors, by our names, tell; raises UserError for what no model has."""
 
     def size(tensor: str, axis: int, dims: int) -> int:
-        found = tensors.get(tensor)
-        if found is None or found.ndim != dims:
+        stored = tensors.get(tensor)
+        if stored is None or stored.ndim != dims:
             raise UserError(
                 f"{name} does not fit",
                 expected=f"{family.published_name(tensor)} with {dims} dimensions",
-                got="none of this name" if found is None else f"shape {tuple(found.shape)}",
+                got="none of this name" if stored is None else f"shape {tuple(stored.shape)}",
             )
-        return int(found.shape[axis])
+        return int(stored.shape[axis])
 
     places = size("visual.positional_embedding", 0, 2) - 1
     shape = Shape(
@@ -238,16 +261,24 @@ def measure(tensors: Mapping[str, Tensor], name: str, family: Family) -> Shape:
 
 def _layers(tensors: Mapping[str, Tensor], tower: str) -> int:
     pattern = re.compile(rf"{tower}\.transformer\.resblocks\.(\d+)\.")
-    return 1 + max((int(m[1]) for name in tensors if (m := pattern.match(name))), default=-1)
+    count = 0
+    for name in tensors:
+        if match := pattern.match(name):
+            count = max(count, int(match[1]) + 1)
+    return count
 
 
 def read_state(file: Path) -> dict[str, Tensor]:
     """The tensors of a checkpoint, or of what training wrote under "model"; raises UserError."""
     content: Any = read_weights(OWNER, file)
-    inner = content.get("model", content) if isinstance(content, dict) else None
-    if not inner or not isinstance(inner, dict):
+    if isinstance(content, dict):
+        content = content.get("model", content)
+    if not isinstance(content, dict) or not content:
         raise unreadable_weights(OWNER, file, "no mapping of names to tensors")
-    tensors = {str(n).removeprefix("module."): t for n, t in inner.items() if torch.is_tensor(t)}
+    tensors = {}
+    for name, value in content.items():
+        if torch.is_tensor(value):
+            tensors[str(name).removeprefix("module.")] = value
     if not tensors:
         raise unreadable_weights(OWNER, file, "no tensor with a name")
     return tensors

@@ -44,7 +44,8 @@ class VideoTransformer(nn.Module):
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
-        width, places = shape.width, shape.side**2
+        width = shape.width
+        places = shape.side**2
         kernel = (1, shape.patch, shape.patch)
         self.conv1 = nn.Conv3d(3, width, kernel, stride=kernel, bias=False)
         self.class_embedding = nn.Parameter(torch.empty(width))
@@ -60,12 +61,14 @@ class VideoTransformer(nn.Module):
         self, video: Float[Tensor, "video frame 3 height width"]
     ) -> Float[Tensor, "video dim"]:
         """Embeddings, before they are normalised."""
+        places = self.positional_embedding
+        times = self.temporal_positional_embedding[:, :, None]
         patches = self.conv1(video.transpose(1, 2)).flatten(3).permute(0, 2, 3, 1)
-        places, times = self.positional_embedding, self.temporal_positional_embedding
-        patches = patches + places[1:] + times[:, :, None]  # (video, frame, place, width)
+        patches = patches + places[1:] + times  # (video, frame, place, width)
         first = (self.class_embedding + places[0]).expand(len(video), 1, -1)
-        tokens = self.ln_pre(torch.cat([first, patches.flatten(1, 2)], dim=1))
-        embedding: Tensor = self.ln_post(self.transformer(tokens)[:, 0]) @ self.proj
+        tokens = torch.cat([first, patches.flatten(1, 2)], dim=1)
+        states = self.transformer(self.ln_pre(tokens))
+        embedding: Tensor = self.ln_post(states[:, 0]) @ self.proj
         return embedding
 
 
@@ -92,5 +95,6 @@ class VideoTextNetwork(nn.Module):
     def join_positions(self) -> None:
         """Make one table of LongCLIP's two: a place has its embedding from one of them."""
         if hasattr(self.text, "positional_embedding_res"):
-            own, later = self.text.positional_embedding, self.text.positional_embedding_res
-            own[KEPT_POSITIONS:] = later[KEPT_POSITIONS:]
+            table = self.text.positional_embedding
+            later = self.text.positional_embedding_res
+            table[KEPT_POSITIONS:] = later[KEPT_POSITIONS:]
