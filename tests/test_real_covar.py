@@ -1,7 +1,8 @@
 """A real COVAR: thirty cut-outs on twelve photos of places, in all variants, and the real CLIP.
 
-Over 3,600 images, every one of them with the object's own pixels; what CLIP makes of all subsets is
-told by `cuescope bench covar`.
+Three cut-outs of it, 360 images, are built by `make test`, and all of its 3,600 by `make test-all`:
+every one of them with the object's own pixels. What CLIP makes of all subsets is told by
+`cuescope bench covar`.
 """
 
 import importlib.util
@@ -22,11 +23,11 @@ from cuescope_sdk import Context, Trial
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 WEIGHTS = ASSETS / "clip-vit-b16-open_clip-visual.safetensors"
 TABLE = ASSETS / "coco80-text-vit-b16.npz"
-EACH = 40  # images of a subset that CLIP is asked about
+EACH = {"few": 12, "all": 40}  # images of a subset that CLIP is asked about
+FEW = 3  # cut-outs of which `make test` builds images
 
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.slow,
     pytest.mark.skipif(
         not all(path.exists() for path in (WEIGHTS, TABLE, ASSETS / "stamps")),
         reason="needs real weights and photos: uv run ../shared/offline_assets.py all",
@@ -46,18 +47,24 @@ def load_builder() -> Any:
     return module
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["few", pytest.param("all", marks=pytest.mark.long)])
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("real-covar")
     assert load_builder().write(ASSETS, folder) >= 20
     source = ("folder:photos", "-D", "choices=photos/classes.txt")
     places = ("--backgrounds", "backgrounds.yaml", "--editor", "composite:backgrounds")
+    few = ("--limit", str(FEW)) if request.param == "few" else ()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         with pytest.raises(SystemExit) as ended:
-            main(["covar", "build", *source, *places, "--no-filter", "--out", "covar", "-q"])
+            main(["covar", "build", *source, *few, *places, "--no-filter", "--out", "covar", "-q"])
     assert ended.value.code == 0
     return folder / "covar"
+
+
+def originals(rows: list[Row]) -> dict[str, Row]:
+    """The photo of each group."""
+    return {row.group: row for row in rows if row.subset == ORIGINAL}
 
 
 def pixels(folder: Path, name: str) -> np.ndarray:
@@ -67,23 +74,23 @@ def pixels(folder: Path, name: str) -> np.ndarray:
 def test_every_object_has_its_own_pixels(built: Path) -> None:
     rows, choices = read_manifest(built)
     counts = Counter(row.subset for row in rows)
-    assert len(rows) > 2500
+    assert len(rows) > (2500 if len(originals(rows)) > FEW else 250)
     assert (len(choices), counts["scale"], counts["viewpoint"]) == (80, 4 * counts["crop"], 0)
-    originals = {row.group: row for row in rows if row.subset == ORIGINAL}
+    sources = originals(rows)
     shares: dict[str, list[float]] = {}
     for row in rows:
         mask = pixels(built, row.mask) > 0
         shares.setdefault(row.variant, []).append(float(mask.mean()))
         flip = {"background": np.asarray, "h-flip": np.fliplr, "v-flip": np.flipud}.get(row.subset)
         if flip is not None:
-            before = flip(pixels(built, originals[row.group].image))
+            before = flip(pixels(built, sources[row.group].image))
             assert (pixels(built, row.image)[mask] == before[mask]).all(), row.key
     usual = {name: float(np.mean(values)) for name, values in shares.items()}
     for scale in (1.5, 2, 4, 8):
         assert usual[f"scale-{scale:g}"] == pytest.approx(usual["background"] / scale**2, rel=0.1)
 
 
-def test_clip_knows_fewer_of_the_small_ones(built: Path) -> None:
+def test_clip_knows_fewer_of_the_small_ones(built: Path, request: pytest.FixtureRequest) -> None:
     context = Context(device="cpu")
     data = context.build("dataset", f"covar:{built}")
     model = context.for_dataset(data).build(
@@ -93,10 +100,11 @@ def test_clip_knows_fewer_of_the_small_ones(built: Path) -> None:
     )
     model.open_weights()
     rows: list[Row] = read_manifest(built)[0]
+    each = EACH["few" if "few" in request.node.name else "all"]
 
     def accuracy(variant: str) -> float:
         places = [n for n, row in enumerate(rows) if row.variant == variant]
-        chosen = places[:: max(1, len(places) // EACH)]
+        chosen = places[:: max(1, len(places) // each)]
         trials = [Trial(sample=data[place]) for place in chosen]
         answers = model.respond(trials)
         hits = [
