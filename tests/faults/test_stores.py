@@ -6,14 +6,17 @@ reader raises UserError for content that it refuses, and makes anew what it can 
 
 import json
 import random
+import tarfile
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from shutil import copytree
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import fsspec
 import numpy as np
 import pytest
 from jaxtyping import Float
@@ -45,6 +48,7 @@ from cuescope_covar.builder.files import BuildFolder
 from cuescope_covar.builder.filtering import LIMITS, _kept_thresholds
 from cuescope_covar.manifest import Row, picture_digest, write_manifest
 from cuescope_covar.quality.thresholds import Limit, Thresholds
+from cuescope_folder import Folder
 from cuescope_quag.simulation import training
 from cuescope_sdk import Context, Frame, ImageEdit, LabelItem, StoredRun
 from cuescope_sdk.editing import cached_editor
@@ -348,7 +352,54 @@ def read_key(folder: Path) -> object:
     return _items(folder, RUN)
 
 
+# --------------------------------------------------------------------------------- copies of data
+
+SERVED = "memory://served"  # where the data is from
+
+
+def jpeg(colour: int) -> bytes:
+    file = BytesIO()
+    Image.new("RGB", SIZE, (colour, 255 - colour, 0)).save(file, "JPEG")
+    return file.getvalue()
+
+
+def serve(files: dict[str, bytes]) -> None:
+    system = fsspec.filesystem("memory")
+    for name, data in files.items():
+        if not system.exists(f"/served/{name}"):  # the server's files have one time of change
+            system.pipe_file(f"/served/{name}", data)
+
+
+def open_folder(path: str, folder: Path) -> object:
+    """All that a model is shown of the data, by way of the copies in the cache folder."""
+    data = Folder(Folder.Options(path=path), Context(cache=folder))
+    return [(s.key, s.label, [np.asarray(f.load()) for f in s.frames]) for s in data]
+
+
+def read_shard(folder: Path) -> object:
+    archive = BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as shard:
+        for number in range(4):
+            parts = {"jpg": jpeg(60 * number), "cls": str(number % 2).encode()}
+            for suffix, content in parts.items():
+                member = tarfile.TarInfo(f"{number}.{suffix}")
+                member.size = len(content)
+                shard.addfile(member, BytesIO(content))
+    serve({"train.tar": archive.getvalue()})
+    return open_folder(f"{SERVED}/train.tar", folder)
+
+
+def read_fetched(folder: Path) -> object:
+    pictures = {f"{LABELS[n % 2]}/{n}.jpg": jpeg(60 * n) for n in range(4)}
+    serve({f"photos/{name}": content for name, content in pictures.items()})
+    return open_folder(f"{SERVED}/photos", folder)
+
+
 STORES = {
+    "rows of a shard": Store(read_shard, read_shard, "tables/*"),
+    "images of a shard": Store(read_shard, read_shard, "images/*/*"),
+    "files of an address": Store(read_fetched, read_fetched, "remote/**/*"),
+    "digests of these files": Store(read_fetched, read_fetched, "media/*"),
     "report of a run": Store(write_run, read_report, "report.json"),
     "answers of a run": Store(write_run, read_rows, "answers.parquet"),
     "findings of a run": Store(write_run, read_findings, "findings.parquet"),

@@ -16,6 +16,7 @@ from cuescope_sdk.data._annotation_files import (
     read_json_object as read_json_object,
     read_lines as read_lines,
 )
+from cuescope_sdk.data._copies import require_unchanged_copies as require_unchanged_copies
 from cuescope_sdk.data._episodes import (
     Episode as Episode,
     EpisodeOptions as EpisodeOptions,

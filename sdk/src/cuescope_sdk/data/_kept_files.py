@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from PIL import Image
 
 from cuescope.whole_files import Draft
-from cuescope_sdk import digest
+from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import kind_of
 from cuescope_sdk.data._media.images import image_formats
 
@@ -15,18 +15,26 @@ SUFFIXES |= {"GIF": ".gif", "AVIF": ".avif", "PPM": ".ppm"}
 
 
 class KeptFiles:
-    """A folder with a file for each content; what is there already is not written again."""
+    """A folder with a file for each content, named by its digest; none is written twice."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def add(self, content: bytes, name: str = "") -> Path:
         """The file of these bytes, by the suffix of `name`, else by what the bytes are."""
-        key = digest(content)
+        key = content_digest(content)
         path = self.folder / key[:2] / f"{key}{suffix_of(content, name)}"
-        if not path.exists():
+        if not _holds(path, content):
             write_whole(path, content)
         return path
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether a file has this content: one that was kept may be damaged by now."""
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except OSError:
+        return False
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -10,7 +10,7 @@ address of the web is checked again where it is connected to.
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 from cuescope.trust.addresses import PORTS, Roots, is_plain_name, looks_like_address
 from cuescope.whole_files import Draft
 from cuescope_sdk import Context, UserError, digest, how_to_install
+from cuescope_sdk.data._copies import FetchedFiles
+from cuescope_sdk.data._media.content import steady_bytes
 from cuescope_sdk.data._media.files import printable_name
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
@@ -122,35 +124,44 @@ def fetch_all(
 ) -> None:
     """Fetch each address to its path; with `again` also those that are here.
 
+    The digest of each is kept before the file is in its place; a file without one is fetched again.
     `roots` are what was typed: of the web, inner hosts are asked only where they are among them.
     What a server does not have is left out. Raises UserError for one that cannot be asked, and for
     a file of more than `most` bytes.
     """
-    missing = {address: path for address, path in files.items() if again or not path.exists()}
-    if not missing:
+    if not files:
         return
-    with (
-        context.progress("Fetching files", len(missing)) as advance,
-        ThreadPoolExecutor(CONNECTIONS) as pool,
-    ):
-        jobs = [
-            pool.submit(_fetch, owner, address, path, roots, most)
-            for address, path in missing.items()
-        ]
-        try:
-            for job in jobs:
-                job.result()
-                advance(1)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    with closing(FetchedFiles.open(context)) as digests:
+        known = {} if again else digests.get(path for path in files.values() if path.exists())
+        missing = {address: path for address, path in files.items() if path not in known}
+        if not missing:
+            return
+        with (
+            context.progress("Fetching files", len(missing)) as advance,
+            ThreadPoolExecutor(CONNECTIONS) as pool,
+        ):
+            jobs = [
+                pool.submit(_fetch, owner, address, path, roots, most, digests)
+                for address, path in missing.items()
+            ]
+            try:
+                for job in jobs:
+                    job.result()
+                    advance(1)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
 
 
-def _fetch(owner: str, address: str, path: Path, roots: Roots, most: int) -> None:
+def _fetch(
+    owner: str, address: str, path: Path, roots: Roots, most: int, digests: FetchedFiles
+) -> None:
     with _one_line(owner, address):
         system, name = _system(owner, address, roots)
         with suppress(FileNotFoundError), Draft(path) as draft:
             system.get_file(name, str(draft.path), callback=_limit(owner, address, most))
+            with steady_bytes(draft.path) as (_, content):
+                digests.put(path, content)
 
 
 def _limit(owner: str, address: str, most: int) -> Any:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import KeptFiles, require_inside, write_whole
+from cuescope_sdk import Context, DamagedFileError, UserError, read_sealed, write_sealed
+from cuescope_sdk.data import KeptFiles, require_inside
 
 
 class Copies:
@@ -34,14 +34,14 @@ class Copies:
     def remember(self, stamp: str, records: Sequence[Mapping[str, Any]]) -> None:
         """Keep the records of a file; the `files` of each are those that it names."""
         lines = (json.dumps(record, default=str) for record in records)
-        write_whole(self.folder / f"{stamp}.jsonl", "\n".join(lines).encode())
+        write_sealed(self.folder / f"{stamp}.jsonl", "\n".join(lines).encode())
 
     def remembered(self, stamp: str) -> list[dict[str, Any]] | None:
-        """The records of a file, None where they or their files are not here any more."""
+        """The records of a file, None where they or their files are not here as they were kept."""
         try:
-            text = (self.folder / f"{stamp}.jsonl").read_text(encoding="utf-8")
+            text = read_sealed(self.folder / f"{stamp}.jsonl").decode()
             records = [json.loads(line) for line in text.split("\n") if line]
-        except (OSError, ValueError):
+        except (OSError, ValueError, DamagedFileError):
             return None
         files: dict[str, Path] = {}
         for record in records:

@@ -24,7 +24,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.data import Unread, probe_all
+from cuescope_sdk.data import Unread, probe_all, require_unchanged_copies
 
 NAMED = 5  # files that a fact or an error lists
 
@@ -56,7 +56,10 @@ class FileSamples(Plugin):
     def __init__(self, options: SampleOptions, context: Context) -> None:
         super().__init__(options, context)
         found = self.find()
-        root, items, unread, passed_over = found.root, found.items, found.unread, dict(found.facts)
+        root = found.root
+        items = found.items
+        unread = found.unread
+        passed_over = dict(found.facts)
         grouping = group_items(items, options.group, found.columns)
         items = grouping.items
         choices = options.choices
@@ -70,6 +73,7 @@ class FileSamples(Plugin):
             file for item in items for file in with_mask(item, needed_files(item, options.frames))
         ]
         probes = probe_all(files, context, options.max_pixels)
+        require_unchanged_copies(probes, context)
         self._samples, problems = read_samples(items, probes, options.frames, common)
         refuse_bad_data(problems, len(items), options.max_bad)
         if problems:

@@ -48,6 +48,12 @@ class Stamp:
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
+def content_digest(content: bytes) -> str:
+    """The digest of a file's bytes; that of a larger file is made as it is read."""
+    # faster than SHA-256 where the CPU has no instruction for it
+    return blake2b(content, digest_size=16).hexdigest()
+
+
 @contextmanager
 def steady_bytes(path: Path) -> Iterator[tuple[BinaryIO, str]]:
     """The bytes of a file, and their digest; raises ChangedError where they change meanwhile.
@@ -61,14 +67,13 @@ def steady_bytes(path: Path) -> Iterator[tuple[BinaryIO, str]]:
             raise FileNotFoundError(2, "no such file")
         if status.st_size <= IN_MEMORY:
             content = file.readall()
-            # faster than SHA-256 where the CPU has no instruction for it
-            yield _named(content, path), blake2b(content, digest_size=16).hexdigest()
+            yield _named(content, path), content_digest(content)
             return
         before = Stamp.of(file)
-        content_digest = file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
+        digest = file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
         file.seek(0)
         reader = BufferedReader(file)  # held here: it closes the file when it goes
-        yield reader, content_digest
+        yield reader, digest
         if Stamp.of(file) != before:
             raise ChangedError
 
@@ -80,8 +85,8 @@ def listed_bytes(path: Path, digest: str) -> Iterator[BinaryIO]:
     Raises BadDataError where it has another by now, so that no answer to it is kept.
     """
     try:
-        with steady_bytes(path) as (file, content_digest):
-            if content_digest != digest:
+        with steady_bytes(path) as (file, now):
+            if now != digest:
                 raise ChangedError
             yield file
     except ChangedError:

@@ -1,0 +1,76 @@
+"""Copies of media in the cache folder: which are no longer what was kept."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Self
+
+from cuescope.store import CacheFile
+from cuescope_sdk import Context, DamagedFileError, UserError
+from cuescope_sdk.data._media.files import printable_name
+from cuescope_sdk.data._media.survey import Probe
+
+IMAGES = "images"  # of the cache folder: files that came as bytes, each named by its digest
+REMOTE = "remote"  # files that were fetched, each named by its address
+_LISTED = 3  # names in an error
+
+
+class FetchedFiles(CacheFile):
+    """The digests of files that were fetched into `folder`, by their paths in it."""
+
+    def __init__(self, path: Path | None, folder: Path) -> None:
+        super().__init__(path)
+        self.folder = folder
+
+    @classmethod
+    def open(cls, context: Context) -> Self:
+        """Those of a cache folder; where it cannot be written, of this time only."""
+        folder = (context.cache / REMOTE).resolve()
+        try:
+            return cls(context.cache / "media" / "fetched.sqlite", folder)
+        except UserError:
+            return cls(None, folder)
+
+    def get(self, paths: Iterable[Path]) -> dict[Path, str]:
+        """The digests of those files that were fetched."""
+        by_name = {self._name(path): path for path in paths}
+        rows = self.read(by_name)
+        return {by_name[name]: value.decode() for name, value in rows.items()}
+
+    def put(self, path: Path, digest: str) -> None:
+        """Keep the digest of a file."""
+        self.write({self._name(path): digest.encode()})
+
+    def _name(self, path: Path) -> str:
+        # a cache folder may be moved
+        inside = path.is_relative_to(self.folder)
+        return printable_name(str(path.relative_to(self.folder) if inside else path))
+
+
+def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> None:
+    """Raise DamagedFileError where copies are not what was kept; they are deleted, to be made anew.
+
+    `probes` are of any files: they have digests of all bytes, so that nothing is read again.
+    """
+    images = context.cache / IMAGES
+    remote = (context.cache / REMOTE).resolve()
+    known = {path: path.stem for path in probes if path.is_relative_to(images)}
+    fetched = [path for path in probes if path.is_relative_to(remote)]
+    if fetched:
+        with closing(FetchedFiles.open(context)) as digests:
+            known |= digests.get(fetched)
+    # of a file that cannot be read at all there is no digest
+    changed = [path for path, digest in known.items() if probes[path].digest not in ("", digest)]
+    if not changed:
+        return
+    for path in changed:
+        with suppress(OSError):  # a cache folder that cannot be written: the error is the same
+            path.unlink()
+    names = ", ".join(path.name for path in changed[:_LISTED])
+    more = ", ..." if len(changed) > _LISTED else ""
+    raise DamagedFileError(
+        f"{len(changed)} copies in {context.cache} are not what was kept",
+        expected="the files as they came",
+        got=f"other content in {names}{more}",
+        remedy="Run the same command again: they are made anew",
+    )
