@@ -54,7 +54,8 @@ class OpenAI(ServedPlugin):
         from cuescope_openai.requests import chat_request
 
         requests = [chat_request(self.options, trial.sample, trial.repeat) for trial in trials]
-        return to_responses(self.options, trials, self._client.ask(requests))
+        answers = self._client.ask(requests)
+        return to_responses(self.options, trials, answers)
 
 
 __all__ = ["OpenAI", "OpenAIOptions"]

@@ -83,7 +83,8 @@ def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
         fault = error.errors(include_input=False)[0]
         path = ".".join(map(str, fault["loc"]))
         raise ValueError(f"{path}: {fault['msg']}" if path else fault["msg"]) from None
-    usage, build = whole.usage, whole.system_fingerprint
+    build = whole.system_fingerprint
+    usage = whole.usage
     text = choice.message.content or choice.message.refusal or ""
     return Answer(
         text=without_key(text).strip(),
@@ -96,16 +97,19 @@ def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
 
 def first_word(content: Iterable[Any]) -> Tokens:
     """The tokens at the first position where the answer has a letter or digit; () without any."""
-    positions = map(_Position.model_validate, content)
-    first = next((position for position in positions if re.search(r"\w", position.token)), None)
-    if first is None:
-        return ()
+    for position in map(_Position.model_validate, content):
+        if re.search(r"\w", position.token):
+            return _alternatives(position)
+    return ()
+
+
+def _alternatives(position: _Position) -> Tokens:
+    """The token that was chosen there, then the others that the server lists."""
     # Servers list the chosen token among the likeliest, or leave it out; once it is enough.
-    others = [token for token in first.top_logprobs if token.token != first.token]
+    others = [token for token in position.top_logprobs if token.token != position.token]
+    possible = [token for token in (position, *others) if math.isfinite(token.logprob)]
     # probabilities above 1 are no answer's
-    return tuple(
-        (t.token, min(t.logprob, 0.0)) for t in (first, *others) if math.isfinite(t.logprob)
-    )
+    return tuple((token.token, min(token.logprob, 0.0)) for token in possible)
 
 
 # ------------------------------------------------------------------------------------- choices
@@ -138,15 +142,16 @@ def choice_logits(
     choice that the whole answer means. Else 0 for the choice that is named and -20 for the
     others, which is no measure of confidence.
     """
-    read, match = choice_by_words, _match_beginning
-    if by_letter:
-        read, match = choice_by_letter, _match_letter
+    read: Match = choice_by_letter if by_letter else choice_by_words
+    match: Match = _match_letter if by_letter else _match_beginning
     chosen = read(answer.text, choices)
     if chosen is None:
         return None
     if answer.first and match(answer.first[0][0], choices) == chosen:
         return _from_tokens(answer.first, choices, match)
-    return np.where(np.arange(len(choices)) == chosen, 0.0, MIN_LOG_PROBABILITY).astype(np.float32)
+    logits = np.full(len(choices), MIN_LOG_PROBABILITY, np.float32)
+    logits[chosen] = 0.0
+    return logits
 
 
 def _from_tokens(
@@ -162,12 +167,13 @@ def _from_tokens(
         choice = match(token, choices)
         if choice is not None:
             logits[choice] = np.logaddexp(logits[choice], logprob)
-    given = np.array([logprob for _, logprob in tokens])
-    rest = np.log(max(1.0 - float(np.exp(given).sum()), np.exp(MIN_LOG_PROBABILITY)))
-    absent = min(float(given.min()), float(rest))
+    logprobs = np.array([logprob for _, logprob in tokens])
+    left = 1.0 - float(np.exp(logprobs).sum())
+    rest = np.log(max(left, np.exp(MIN_LOG_PROBABILITY)))
+    absent = min(float(logprobs.min()), float(rest))
     # Finite always: a token may be given as impossible, and arithmetic goes on with these.
-    logits = np.maximum(np.where(np.isfinite(logits), logits, absent), MIN_LOG_PROBABILITY)
-    return np.asarray(logits, np.float32)
+    logits = np.where(np.isfinite(logits), logits, absent)
+    return np.asarray(np.maximum(logits, MIN_LOG_PROBABILITY), np.float32)
 
 
 def _match_letter(token: str, choices: Sequence[str]) -> int | None:
@@ -187,22 +193,25 @@ def choice_by_letter(text: str, choices: Sequence[str]) -> int | None:
     """ "B", "(B) a boat", "**B**", "The answer is (B).", or the choice in words."""
     letters = choice_letters(choices)
     # A letter counts in brackets, or alone at the start: "A green patch" names no choice.
-    named = set(re.findall(r"\(([A-Z])\)", text))
-    if leading := re.match(r"[\W_]*([A-Z])(?=[\W_]*$|[).:,*\]\n])", text):
-        named.add(leading[1])
-    if len(named) == 1 and named <= set(letters):  # two letters name no choice: (A) or (B)?
-        return letters.index(named.pop())
+    letters_in_text = set(re.findall(r"\(([A-Z])\)", text))
+    leading = re.match(r"[\W_]*([A-Z])(?=[\W_]*$|[).:,*\]\n])", text)
+    if leading:
+        letters_in_text.add(leading[1])
+    if len(letters_in_text) == 1:  # two letters name no choice: (A) or (B)?
+        (letter,) = letters_in_text
+        if letter in letters:
+            return letters.index(letter)
     return choice_by_words(text, choices)
 
 
 def choice_by_words(text: str, choices: Sequence[str]) -> int | None:
     """The longest choice that the answer begins with, as whole words: "Yes, there is"."""
     words = re.sub(r"^[\W_]+", "", text).casefold()
-    fits = [
-        index
-        for index, choice in enumerate(choices)
-        if re.match(re.escape(choice.casefold()) + r"(?!\w)", words)
-    ]
+    fits = []
+    for index, choice in enumerate(choices):
+        whole = re.escape(choice.casefold()) + r"(?!\w)"
+        if re.match(whole, words):
+            fits.append(index)
     # 'red' and 'red car' may both fit
     return max(fits, key=lambda index: len(choices[index]), default=None)
 
@@ -214,9 +223,11 @@ def to_responses(
     options: OpenAIOptions, trials: Sequence[Trial], answers: Sequence[Answer]
 ) -> list[Response]:
     """What each trial asks for; warns of answers that name no choice, whose logits are equal."""
-    responses, unparsed = [], 0
+    responses = []
+    unparsed = 0
     for trial, answer in zip(trials, answers, strict=True):
-        logits, choices = None, trial.sample.choices
+        choices = trial.sample.choices
+        logits = None
         if "logits" in trial.outputs:
             logits = choice_logits(answer, choices, asks_by_letter(options, choices))
             if logits is None:

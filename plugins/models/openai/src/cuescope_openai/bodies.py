@@ -16,15 +16,16 @@ async def read_body(response: httpx.Response, most: int) -> bytes:
     Raises TransientError for a body that cannot be decompressed; that of an error is empty then.
     """
     try:
-        return await _unpacked(response, most)
+        return await _unpack(response, most)
     except TransientError:
         if response.is_success:
             raise
         return b""  # the status says enough
 
 
-async def _unpacked(response: httpx.Response, most: int) -> bytes:
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+async def _unpack(response: httpx.Response, most: int) -> bytes:
+    encoding = response.headers.get("content-encoding", "identity")
+    encoding = encoding.strip().lower()
     if encoding not in ("identity", "gzip", "deflate"):
         raise TransientError(f"a body in the encoding '{shorten(encoding)}', not asked for")
     # 32: by its header, gzip or zlib
@@ -33,8 +34,9 @@ async def _unpacked(response: httpx.Response, most: int) -> bytes:
     try:
         async for chunk in response.aiter_raw():
             room = most + 1 - len(body)
-            body += chunk[:room] if unpacker is None else unpacker.decompress(chunk, room)
-            if len(body) > most or (unpacker and unpacker.eof):
+            body += unpacker.decompress(chunk, room) if unpacker else chunk[:room]
+            ended = unpacker is not None and unpacker.eof
+            if len(body) > most or ended:
                 break
     except zlib.error as error:
         raise TransientError(f"a body that is no {encoding}: {error}") from error

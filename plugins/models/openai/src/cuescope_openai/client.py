@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import httpx
@@ -77,10 +77,12 @@ class Client:
     def facts(self) -> dict[str, str]:
         """The server, and the builds of the model that have answered so far, as it names them."""
         builds = self._memory.builds(self.endpoint.url, self._options.model)
-        named = ", ".join(builds[:MOST_BUILDS])
-        if others := builds[MOST_BUILDS:]:
-            named += f" and {len(others)} more"
-        return {"server": self.endpoint.url, **({"server's builds": named} if named else {})}
+        facts = {"server": self.endpoint.url}
+        if builds:
+            named = ", ".join(builds[:MOST_BUILDS])
+            others = len(builds) - MOST_BUILDS
+            facts["server's builds"] = f"{named} and {others} more" if others > 0 else named
+        return facts
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Answer]:
         """An answer a request, in order; equal requests are sent once.
@@ -91,7 +93,8 @@ class Client:
         # One answer for equal requests, also where the server would vary.
         distinct = dict(zip(keys, requests, strict=True))
         answers = self._memory.get(distinct)
-        if missing := {k: r for k, r in distinct.items() if k not in answers}:
+        missing = {key: request for key, request in distinct.items() if key not in answers}
+        if missing:
             self._context.stop_plan_before(f"what {self._options.model} answers")
             if not self._key_announced:
                 self._context.announce(f"{self.endpoint.key_env} goes to {self.endpoint.origin}")
@@ -100,7 +103,9 @@ class Client:
         return [answers[key] for key in keys]
 
     async def _fetch(self, missing: dict[str, ChatRequest]) -> dict[str, Answer]:
-        answers, faults, remaining = dict[str, Answer](), list[Exception](), iter(missing.items())
+        answers: dict[str, Answer] = {}
+        faults: list[Exception] = []
+        remaining = iter(missing.items())
 
         async def work(flight: Flight) -> None:
             for key, request in remaining:
@@ -125,13 +130,12 @@ class Client:
         return httpx.create_ssl_context()  # takes longer than a request on this machine
 
     def _open_http(self) -> httpx.AsyncClient:
-        secret = self.endpoint.key.get_secret_value() if self.endpoint.key else None
+        headers = {"Accept-Encoding": ENCODINGS}
+        if self.endpoint.key:
+            headers["Authorization"] = f"Bearer {self.endpoint.key.get_secret_value()}"
         return httpx.AsyncClient(
             base_url=f"{self.endpoint.url}/",
-            headers={
-                "Accept-Encoding": ENCODINGS,
-                **({"Authorization": f"Bearer {secret}"} if secret else {}),
-            },
+            headers=headers,
             verify=self._tls,
             timeout=None,  # each request has a deadline as a whole
             follow_redirects=False,  # the key is for one host
@@ -142,26 +146,27 @@ class Client:
     async def _answer(self, flight: Flight, key: str, request: ChatRequest) -> Answer:
         await self._take_turn(flight)
         try:
-            answer: Answer = await self._retrying(flight)(self._ask_once, flight, request)
+            answer: Answer = await self._retries(flight)(self._ask_once, flight, request)
         except tenacity.RetryError as error:
             tries = error.last_attempt.attempt_number
             fault = error.last_attempt.exception()
+            times = "1 try" if tries == 1 else f"{tries} tries"
             raise UserError(
-                f"openai: no answer from {self.endpoint.url} in {tries} "
-                f"{'try' if tries == 1 else 'tries'}",
+                f"openai: no answer from {self.endpoint.url} in {times}",
                 got=str(fault),
                 remedy="All answers so far are kept: run the same command to go on",
             ) from fault
         # Before it is counted: an answer that passes a budget is paid for, and kept.
-        place = (self.endpoint.url, self._options.model)
+        url = self.endpoint.url
+        put = partial(self._memory.put, key, url, self._options.model, answer)
         # Shielded: Ctrl-C would take it out of the queue for a thread, and the answer that came
         # would be asked for again.
         loop = asyncio.get_running_loop()
-        await asyncio.shield(loop.run_in_executor(None, self._memory.put, key, *place, answer))
+        await asyncio.shield(loop.run_in_executor(None, put))
         self.budget.account(answer)
         return answer
 
-    def _retrying(self, flight: Flight) -> tenacity.AsyncRetrying:
+    def _retries(self, flight: Flight) -> tenacity.AsyncRetrying:
         def wait(state: tenacity.RetryCallState) -> float:
             fault = state.outcome.exception() if state.outcome else None
             return seconds_to_wait(state.attempt_number, self._options.backoff, fault)
@@ -183,8 +188,10 @@ class Client:
         )
 
     def _announce_wait(self, state: tenacity.RetryCallState) -> None:
-        wait, now = state.upcoming_sleep, time.monotonic()
-        if wait + (state.seconds_since_start or 0.0) > SILENCE < now - self._announced:
+        wait = state.upcoming_sleep
+        silence = wait + (state.seconds_since_start or 0.0)
+        now = time.monotonic()
+        if silence > SILENCE and now - self._announced > SILENCE:
             self._announced = now
             fault = state.outcome.exception() if state.outcome else None
             self._context.announce(
@@ -270,26 +277,32 @@ class Client:
 
     async def _not_found(self, http: httpx.AsyncClient, said: str) -> UserError:
         """Either the model or the address is wrong; the list of models tells which."""
-        url, model = self.endpoint.url, self._options.model
+        url = self.endpoint.url
+        model = self._options.model
         try:
             _, body = await self._exchange(http, "GET", "models")
             entries = json.loads(body)["data"][:MOST_MODELS]
-            names = [self.endpoint.without_key(str(entry["id"])) for entry in entries]
-            known = sorted(shorten(name[:LONGEST_NAME]) for name in names)
+            names = []
+            for entry in entries:
+                name = self.endpoint.without_key(str(entry["id"]))
+                names.append(shorten(name[:LONGEST_NAME]))
         except (TransientError, UserError, ValueError, LookupError, TypeError, RecursionError):
             return UserError(
                 f"openai: no chat completions at {url}",
                 got=f"status 404: {said}",
                 remedy="Check -M base_url (most end in /v1), and that the server has the model",
             )
-        if model in known:
+        names.sort()
+        if model in names:
             return UserError(f"openai: {url} does not find '{model}'", got=said)
-        some = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
+        some = ", ".join(names[:10])
+        if len(names) > 10:
+            some += ", ..."
         return UserError(
             f"openai: no model '{model}' at {url}",
             expected=some or "any",
             got=said,
-            remedy=nearest(model, known),
+            remedy=nearest(model, names),
         )
 
 

@@ -28,7 +28,8 @@ class Endpoint:
     @property
     def origin(self) -> str:
         """Scheme, host and port."""
-        return str(httpx.URL(self.url).copy_with(raw_path=b"/")).rstrip("/")
+        root = httpx.URL(self.url).copy_with(raw_path=b"/")
+        return str(root).rstrip("/")
 
     @property
     def is_local(self) -> bool:
@@ -38,14 +39,19 @@ class Endpoint:
     def without_key(self, text: str) -> str:
         """What a server said, the key blacked out where it echoes it."""
         secret = self.key.get_secret_value() if self.key else ""
-        return text.replace(secret, "[key]") if len(secret) >= SHORTEST_KEY else text
+        if len(secret) < SHORTEST_KEY:
+            return text
+        return text.replace(secret, "[key]")
 
 
 def parameters(options: AskingOptions) -> dict[str, Any]:
     """The fields of every request, without messages."""
-    plain = {"temperature": options.temperature, "max_tokens": options.max_tokens}
-    given = {name: value for name, value in plain.items() if value is not None}
-    return {"model": options.model, **given, **options.extra}
+    fields: dict[str, Any] = {"model": options.model}
+    if options.temperature is not None:
+        fields["temperature"] = options.temperature
+    if options.max_tokens is not None:
+        fields["max_tokens"] = options.max_tokens
+    return {**fields, **options.extra}
 
 
 def fingerprint(endpoint: Endpoint, options: EndpointOptions) -> str:
@@ -60,7 +66,8 @@ def find_endpoint(
     options: EndpointOptions, environment: Mapping[str, str] = os.environ
 ) -> Endpoint:
     """Server and key; raises UserError, which never quotes what may hold a key."""
-    url = (options.base_url or environment.get("OPENAI_BASE_URL") or OPENAI).rstrip("/")
+    url = options.base_url or environment.get("OPENAI_BASE_URL") or OPENAI
+    url = url.rstrip("/")
     _check_address(url, insecure=options.insecure)
     name = options.key_env
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
@@ -71,7 +78,8 @@ def find_endpoint(
             remedy="Put the key in a variable and name that, so that no report holds the key",
         )
     key = environment.get(name, "").strip()
-    if not key and (url == OPENAI or "key_env" in options.model_fields_set):
+    needs_key = url == OPENAI or "key_env" in options.model_fields_set
+    if needs_key and not key:
         raise UserError(
             f"openai: no key for {url}",
             expected=f"it in the environment variable {name}",

@@ -35,7 +35,8 @@ def _answers_of_version_0(connection: Connection) -> Iterator[tuple[str, bytes]]
     """The rows that can be read and parsed; a bad page costs no rows but its own."""
     query = "SELECT key, server, model, answer FROM answers WHERE key >= ? AND key < ?"
     starts = ["".join(digits) for digits in product("0123456789abcdef", repeat=3)]
-    for bounds in zip(starts, [*starts[1:], "g"], strict=True):
+    ends = [*starts[1:], "g"]
+    for bounds in zip(starts, ends, strict=True):
         try:
             rows = connection.execute(query, bounds).fetchall()
         except DatabaseError as error:
@@ -58,8 +59,12 @@ class Memory(CacheFile):
 
     def get(self, keys: Iterable[str]) -> dict[str, Answer]:
         """The remembered ones among `keys`."""
-        answers = {key: _parse(value) for key, value in self.read(keys).items()}
-        return {key: answer for key, answer in answers.items() if answer is not None}
+        answers = {}
+        for key, value in self.read(keys).items():
+            answer = _parse(value)
+            if answer is not None:
+                answers[key] = answer
+        return answers
 
     def put(self, key: str, server: str, model: str, answer: Answer) -> None:
         """Keep an answer."""
@@ -67,4 +72,5 @@ class Memory(CacheFile):
 
     def builds(self, server: str, model: str) -> list[str]:
         """The builds of the model that have answered, as the server names them."""
-        return sorted(build.decode() for build in self.scan(_prefix(server, model)).values())
+        builds = self.scan(_prefix(server, model)).values()
+        return sorted(build.decode() for build in builds)

@@ -50,8 +50,9 @@ class AskingOptions(Options):
 
     @field_validator("extra")
     @classmethod
-    def _not_own(cls, extra: dict[str, Any]) -> dict[str, Any]:
-        if taken := OWN & extra.keys():
+    def _refuse_own_fields(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        taken = OWN & extra.keys()
+        if taken:
             raise ValueError(f"fields other than {', '.join(sorted(taken))}")
         return extra
 
@@ -108,8 +109,9 @@ class EndpointOptions(AskingOptions):
     )
 
     @model_validator(mode="after")
-    def _priced(self) -> "EndpointOptions":
-        if self.max_cost is not None and None in (self.price_input, self.price_output):
+    def _require_prices(self) -> "EndpointOptions":
+        prices = (self.price_input, self.price_output)
+        if self.max_cost is not None and None in prices:
             raise ValueError("price_input and price_output with max_cost")
         return self
 

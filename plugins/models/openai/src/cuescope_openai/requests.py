@@ -41,16 +41,19 @@ class ImageFormat:
     def message_part(self, frame: Frame) -> dict[str, Any]:
         stream = BytesIO()
         self.resize(frame).save(stream, self.encoding, quality=JPEG_QUALITY)
+        encoded = b64encode(stream.getvalue()).decode()
         # In the request itself: no server of the user's needs to be reached from outside.
-        url = f"data:image/{self.encoding};base64,{b64encode(stream.getvalue()).decode()}"
-        detail = {} if self.detail is None else {"detail": self.detail}
-        return {"type": "image_url", "image_url": {"url": url, **detail}}
+        image = {"url": f"data:image/{self.encoding};base64,{encoded}"}
+        if self.detail is not None:
+            image["detail"] = self.detail
+        return {"type": "image_url", "image_url": image}
 
     def pixel_digest(self, frame: Frame) -> str:
         """What tells frames apart for a server: pixels after resizing, and their encoding."""
         # The frame's own key would not do: equal pixels may have different keys, and cost twice.
         quality = JPEG_QUALITY if self.encoding == "jpeg" else None
-        return digest(np.asarray(self.resize(frame)), (self.encoding, quality, self.detail))
+        pixels = np.asarray(self.resize(frame))
+        return digest(pixels, (self.encoding, quality, self.detail))
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ class ChatRequest:
 
     def content(self, *, scored: bool = True) -> bytes:
         """The request as JSON: frames first, then the text; raises UserError for one too large."""
-        parts, size = list[dict[str, Any]](), 0
+        parts: list[dict[str, Any]] = []
+        size = 0
         for part in self._of_frames(self.image_format.message_part):
             parts.append(part)
             size += len(part["image_url"]["url"])
@@ -88,16 +92,20 @@ class ChatRequest:
                     expected=f"at most {MAX_REQUEST:,} bytes",
                     remedy="-M max_side=1024 makes them smaller, -M image_format=jpeg too",
                 )
-        content = [*parts, {"type": "text", "text": self.text}] if parts else self.text
+        content: str | list[dict[str, Any]] = self.text
+        if parts:
+            content = [*parts, {"type": "text", "text": self.text}]
         messages = [{"role": "user", "content": content}]
         if self.system:
             messages.insert(0, {"role": "system", "content": self.system})
-        body = {**self.parameters, "messages": messages, **(self.scoring if scored else {})}
+        body = {**self.parameters, "messages": messages}
+        if scored:
+            body.update(self.scoring)
         return json.dumps(body, allow_nan=False).encode()
 
     def _of_frames(self, function: Callable[[Frame], T]) -> Iterator[T]:
         """The function's value for each frame, in order; a repeated frame is loaded once."""
-        values = dict[str, T]()
+        values: dict[str, T] = {}
         for frame in self.frames:
             if frame.key not in values:
                 values[frame.key] = function(frame)
@@ -117,7 +125,8 @@ def chat_request(options: OpenAIOptions, sample: Sample, repeat: int = 0) -> Cha
     if sample.choices and options.top_logprobs:
         scoring = {"logprobs": True, "top_logprobs": options.top_logprobs}
     fields = parameters(options)
-    if isinstance(seed := fields.get("seed"), int):
+    seed = fields.get("seed")
+    if isinstance(seed, int):
         fields["seed"] = seed + repeat
     return ChatRequest(
         text=user_text(options, sample),
@@ -149,6 +158,9 @@ def user_text(options: OpenAIOptions, sample: Sample) -> str:
             got=str(len(sample.choices)),
             remedy="-M scoring=words asks without listing them",
         )
-    lines = sorted(zip(choice_letters(sample.choices), sample.choices, strict=True))
-    listing = [f"({letter}) {choice}" for letter, choice in lines]
-    return "\n".join([text, *listing, "Answer with the letter."])
+    letters = choice_letters(sample.choices)
+    lines = [text]
+    for letter, choice in sorted(zip(letters, sample.choices, strict=True)):
+        lines.append(f"({letter}) {choice}")
+    lines.append("Answer with the letter.")
+    return "\n".join(lines)

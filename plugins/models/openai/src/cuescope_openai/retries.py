@@ -45,24 +45,28 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     try:
         if text.replace(".", "", 1).isdigit():
             return float(text)
-        return max(0.0, parsedate_to_datetime(text).timestamp() - (now or time.time()))
+        date = parsedate_to_datetime(text).timestamp()
+        return max(0.0, date - (now or time.time()))
     except (TypeError, ValueError, OverflowError):
         return None
 
 
 def shorten(text: str) -> str:
     """What a server says, in one short line that no terminal obeys."""
-    line = printable(" ".join(text[: 10 * MESSAGE_LENGTH].split()))
+    words = text[: 10 * MESSAGE_LENGTH].split()
+    line = printable(" ".join(words))
     return line if len(line) <= MESSAGE_LENGTH else f"{line[:MESSAGE_LENGTH]}..."
 
 
 def server_message(body: str, without_key: Callable[[str], str] = str) -> str:
     """What an error's body says, in one short line; `without_key` blacks out the key in it."""
     try:
-        whole = json.loads(body)
-        error = whole.get("error", whole.get("detail", whole)) if isinstance(whole, dict) else whole
-        text = error.get("message", error) if isinstance(error, dict) else error
-        text = str(text)
+        error = json.loads(body)
+        if isinstance(error, dict):
+            error = error.get("error", error.get("detail", error))
+        if isinstance(error, dict):
+            error = error.get("message", error)
+        text = str(error)
     except (ValueError, RecursionError):  # no JSON, or brackets without end
         text = body
     return shorten(without_key(text)) or "nothing"
@@ -134,8 +138,10 @@ class Budget:
 
     @property
     def cost(self) -> float:
-        prices = (self._options.price_input or 0.0, self._options.price_output or 0.0)
-        return (self.input_tokens * prices[0] + self.output_tokens * prices[1]) / MILLION
+        input_price = self._options.price_input or 0.0
+        output_price = self._options.price_output or 0.0
+        cost = self.input_tokens * input_price + self.output_tokens * output_price
+        return cost / MILLION
 
     def take(self) -> None:
         """Count a call that is about to be sent; raises UserError where a cap is reached."""

@@ -17,6 +17,8 @@ class OpenAIWriter(ServedPlugin):
         from cuescope_openai.endpoint import parameters
         from cuescope_openai.requests import ChatRequest
 
+        fields = parameters(self.options)
+        system = self.options.system
         fields, system = parameters(self.options), self.options.system
         # no frames: a request of text alone
         answers = self._client.ask([ChatRequest(prompt, fields, system) for prompt in prompts])
