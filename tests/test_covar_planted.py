@@ -11,8 +11,8 @@ from cuescope.cli import main
 
 Rows = list[dict[str, Any]]
 MODELS = ["dial 0", "dial 0.5", "dial 0.98"]  # of `--models toys`; their weights are shipped
-# 500 pictures for each model, and what their wrong answers lean on: most of this file's seconds
-DATA = '{"val": 20, "backgrounds": 2}'
+# Pictures of each class, and wrong answers whose regions are hidden: most of this file's seconds.
+SIZES = [(12, 5), pytest.param((20, 8), marks=pytest.mark.long)]
 
 
 def first(cell: str) -> float:
@@ -26,16 +26,24 @@ def ends(cell: str) -> tuple[float, float]:
     return float(low), float(high)
 
 
+@pytest.fixture(scope="module", params=SIZES, ids=str)
+def size(request: pytest.FixtureRequest) -> tuple[int, int]:
+    """Pictures of each class, and wrong answers of each model."""
+    pictures, errors = request.param
+    return pictures, errors
+
+
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(size: tuple[int, int], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("covar") / "page.html"
 
 
 @pytest.fixture(scope="module")
-def tables(page: Path) -> dict[str, Rows]:
+def tables(size: tuple[int, int], page: Path) -> dict[str, Rows]:
     """The rows of each table by its title, of the command's JSON."""
-    folder = page.parent
-    words = ["bench", "covar", "--data-options", DATA, "--errors", "8", "--html", str(page)]
+    folder, (pictures, errors) = page.parent, size
+    data = json.dumps({"val": pictures, "backgrounds": 2})
+    words = ["bench", "covar", "--data-options", data, "--errors", str(errors), "--html", str(page)]
     written: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
@@ -67,12 +75,14 @@ def test_bg_er_orders_them_where_accuracy_does_not(tables: dict[str, Rows]) -> N
     assert leaning[0] < leaning[1] <= leaning[2] - 30
 
 
-def test_what_it_says_of_wrong_answers_is_what_was_planted(tables: dict[str, Rows]) -> None:
+def test_what_it_says_of_wrong_answers_is_what_was_planted(
+    tables: dict[str, Rows], size: tuple[int, int]
+) -> None:
     """Whole regions hidden, against the answer sheet and against exchanged backgrounds."""
     rows = tables["BG-Er against exchanged backgrounds"]
     rows = [row for row in rows if row["rule"] == "hidden" and row["wrong"]]
     count = sum(row["wrong"] for row in rows)
-    assert count >= 8
+    assert count >= size[1]
     for truth in ("as planted %", "the same %"):
         assert sum(row["wrong"] * first(row[truth]) for row in rows) / count >= 90
 

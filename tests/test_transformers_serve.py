@@ -247,6 +247,7 @@ def test_images_come_through(served: Served, tmp_path: Path) -> None:
     assert chosen == [text.split()[0] for text in texts]
 
 
+@pytest.mark.long
 def test_an_audit_goes_through(served: Served, tmp_path: Path) -> None:
     """Proposals of one model, answers of the other, and each is asked for once."""
     url = {"base_url": served.url}
