@@ -63,7 +63,8 @@ def read_package(dist: Distribution) -> Package | None:
     # the readme follows after the first empty line
     header = _read(dist, "METADATA", "PKG-INFO").partition("\n\n")[0]
     fields = message_from_string(header)
-    name, version = str(fields["Name"] or ""), str(fields["Version"] or "")
+    name = str(fields["Name"] or "")
+    version = str(fields["Version"] or "")
     faults = []
     if not _DIST_NAME.fullmatch(name):
         faults.append("its METADATA has no Name that a package can have")

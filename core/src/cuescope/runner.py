@@ -60,7 +60,8 @@ class Runner:
 
         With `resume` a stored report is returned where the same plugins, weights and data made it.
         """
-        folder, tally = self.folder(request), Tally()
+        folder = self.folder(request)
+        tally = Tally()
         answers = AnswersFile(folder.answers_file)
         refuse_another_audit(folder.path, request)
         session = self.session(request, answers, ModelNames(), tally)

@@ -82,7 +82,8 @@ def _payload(page: bytes, start: int, pages: Pages, size: int) -> bytes:
     least = (size - 12) * 32 // 255 - 23
     here = least + (length - least) % (size - 4)
     here = here if here <= most else least
-    parts, lacking = [page[start : start + here]], length - here
+    parts = [page[start : start + here]]
+    lacking = length - here
     following = int.from_bytes(page[start + here : start + here + 4], "big")
     followed = set[int]()
     while lacking > 0:

@@ -38,7 +38,8 @@ def write_sealed(path: Path, content: bytes) -> None:
 
     A kill at any moment leaves the file as it was before, or whole: both fit what is beside it.
     """
-    seal, beside = seal_of(path.name, content), seal_file(path)
+    seal = seal_of(path.name, content)
+    beside = seal_file(path)
     before = _seals(beside)
     # the new seal goes first, and the old one stays until the old content is gone
     write_atomically(beside, "\n".join([seal, *before]))

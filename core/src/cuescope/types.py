@@ -141,7 +141,8 @@ def _checked_once(given: Any, check: Callable[[Any], tuple[str, ...]]) -> tuple[
     if type(given) is tuple:
         if len(_CHECKED) >= 256:  # choices of each sample its own
             _CHECKED.clear()
-        _CHECKED[id(given)], _CHECKED[id(choices)] = (given, choices), (choices, choices)
+        _CHECKED[id(given)] = given, choices
+        _CHECKED[id(choices)] = choices, choices
     return choices
 
 
@@ -317,7 +318,8 @@ class Outcome:
 
     def correct(self, top_k: int = 1) -> bool:
         """Whether the label is among the `top_k` choices with the highest logits."""
-        sample, logits = self.trial.sample, self.response.logits
+        sample = self.trial.sample
+        logits = self.response.logits
         if logits is None:
             return sample.label is not None and self.response.text == sample.label
         best = np.argsort(-logits, kind="stable")[:top_k]  # the first of equals, as `prediction`

@@ -57,9 +57,9 @@ def show(*, as_json: bool) -> None:
 
         table = Table("model", "answers", "size", "last used", box=None, padding=(0, 2, 0, 0))
         for model in models:
-            used = (
-                "-" if model.used is None else time.strftime("%Y-%m-%d", time.localtime(model.used))
-            )
+            used = "-"
+            if model.used is not None:
+                used = time.strftime("%Y-%m-%d", time.localtime(model.used))
             cells = (model.name, f"{model.answers:,}", _bytes(model.size), used)
             table.add_row(*map(Text, cells))
         stdout().print(table)
@@ -85,11 +85,12 @@ def prune(
     chosen = [] if kept is None else _chosen(kept, model)
     if older_than is not None:
         before = time.time() - older_than * DAY
-        chosen = [each for each in chosen if (each.used or 0) <= before]
-    for each in chosen:
+        chosen = [kept_model for kept_model in chosen if (kept_model.used or 0) <= before]
+    for kept_model in chosen:
         if kept is not None and not dry_run:
-            kept.forget(each)
-        echo(f"{each.name}: {each.answers:,} answers, {_bytes(each.size)}")
+            kept.forget(kept_model)
+        size = _bytes(kept_model.size)
+        echo(f"{kept_model.name}: {kept_model.answers:,} answers, {size}")
     if kept is not None and chosen and not dry_run:
         kept.shrink()
     echo("nothing was deleted" if dry_run or not chosen else "deleted")
@@ -109,15 +110,15 @@ def export(
     if kept is None or not chosen:
         raise UserError("cache export: there are no answers here")
     copy = KeptAnswers(file)
-    for each in chosen:
-        for rows in kept.parts(each):
+    count = 0
+    for kept_model in chosen:
+        count += kept_model.answers
+        for rows in kept.parts(kept_model):
             copy.write(rows)
     copy.shrink()
     copy.close()
-    answers = sum(each.answers for each in chosen)
-    echo(
-        f"wrote {file}: {answers:,} answers of {len(chosen)} models, {_bytes(file.stat().st_size)}"
-    )
+    size = _bytes(file.stat().st_size)
+    echo(f"wrote {file}: {count:,} answers of {len(chosen)} models, {size}")
 
 
 @app.command("import")

@@ -148,7 +148,8 @@ def _audit_command(report: "Report", manifest: Path, samples: "dict[str, Sample]
     from cuescope.report.steps import command_words
 
     words = command_words(report.provenance.command)
-    kept, others = [], {"--data", "-D", "--limit"}
+    kept = []
+    others = {"--data", "-D", "--limit"}
     while words:  # each option of ours has one value
         word = words.pop(0)
         if word in others:

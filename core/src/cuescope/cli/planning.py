@@ -87,7 +87,8 @@ class Rehearsal:
                 part = keys[start:stop]
                 since = time.perf_counter()
                 outcomes = self._real.respond([trials[key] for key in part]) if part else []
-                pace.seconds, pace.timed = time.perf_counter() - since, len(part)
+                pace.seconds = time.perf_counter() - since
+                pace.timed = len(part)
                 pace.answers += [outcome.response for outcome in outcomes]
                 self._responses |= {
                     key: outcome.response for key, outcome in zip(part, outcomes, strict=True)
@@ -161,7 +162,8 @@ def show_plan(
     if as_json:
         echo_json(json.dumps(asdict(plan) | {"estimate": estimate}, indent=1))
         return
-    whole, more = plan.until is None or plan.more == 0, plan.more
+    more = plan.more
+    whole = plan.until is None or more == 0
 
     def between(
         known: float, each: float = 1.0, text: Callable[[float], str] = "{:,.0f}".format

@@ -158,7 +158,8 @@ def type_in_words(annotation: Any) -> str:
     >>> type_in_words(tuple[Literal["a", "b"], ...] | None)
     'a or b, several, or none'
     """
-    kind, parts = get_origin(annotation), get_args(annotation)
+    kind = get_origin(annotation)
+    parts = get_args(annotation)
     if kind is Annotated:
         return type_in_words(parts[0])
     if kind is Literal:

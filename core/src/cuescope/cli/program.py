@@ -15,12 +15,14 @@ def program() -> str:
     """
     if "UV_RUN_RECURSION_DEPTH" in os.environ:  # uv sets it for what it runs
         return "uv run cuescope"
-    script, found = Path(sys.argv[0]), shutil.which("cuescope")
+    script = Path(sys.argv[0])
+    found = shutil.which("cuescope")
     if script.stem != "cuescope" or not script.exists():  # called from Python or by -m
         return "cuescope"
     if found and Path(found).resolve() == script.resolve():
         return "cuescope"
-    path, here = script.absolute(), Path.cwd()
+    path = script.absolute()
+    here = Path.cwd()
     if path.parent == here:
         return f"./{path.name}"
     return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))

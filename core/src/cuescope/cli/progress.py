@@ -72,7 +72,8 @@ class HeldWarnings:
         """Nothing is to be said of what was refused."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer, self._released = None, False
+        self._timer = None
+        self._released = False
         self._lines.clear()
 
     @hookimpl
@@ -98,7 +99,9 @@ class Work:
     """Something under way: `done` of `total`, and the pace of its last batches."""
 
     def __init__(self, description: str, total: int, unit: str = "", clock: Clock = time.monotonic):
-        self.description, self.total, self.unit = description, total, unit
+        self.description = description
+        self.total = total
+        self.unit = unit
         self.done = 0
         self.note = ""
         self._clock = clock
@@ -191,7 +194,9 @@ class Bars:
         say: Callable[[str], None] = lambda line: echo(f"cuescope: {line}", err=True),
     ) -> None:
         screen = console(stderr=True)
-        self._verbosity, self._clock, self._say = verbosity, clock, say
+        self._verbosity = verbosity
+        self._clock = clock
+        self._say = say
         self._shows_bars = screen.is_terminal and verbosity is not Verbosity.quiet
         self._shows_lines = not screen.is_terminal and verbosity is not Verbosity.quiet
         self._every = VERBOSE_SECONDS if verbosity is Verbosity.verbose else SECONDS

@@ -68,7 +68,8 @@ def _row(file: Path) -> dict[str, Any]:
 
     try:
         report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
-        origin, metrics = report["provenance"], report["metrics"]
+        origin = report["provenance"]
+        metrics = report["metrics"]
         first = metrics[0]["name"] if metrics else None
         found = [s for s in report["scores"] if s["finding"] and s["metric"] == first]
         specs = {kind: origin[kind]["spec"] for kind in ("method", "model", "data")}

@@ -11,41 +11,43 @@ from cuescope.installing import how_to_install
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FOUND, OTHER = "#b3261e", "#7a7a7a"
+FINDING = "#b3261e"
+OTHER = "#7a7a7a"
 LONGEST = 48  # letters of a row's name
 
 
 def draw(report: Report, metric: str | None, rows: int) -> "Figure":
     """A dot a score on one axis, its interval as a line; the best-ranked on top."""
     figure_class = _figure_class()
-    named = {each.name: each for each in report.metrics}
-    if not named:
+    metrics = {metric.name: metric for metric in report.metrics}
+    if not metrics:
         raise UserError("a report without scores has no figure", remedy="See report.tables")
     name = metric or report.metrics[0].name
-    if name not in named:
+    if name not in metrics:
         raise UserError(
             f"no metric '{name}' in this report",
-            expected=f"one of {', '.join(named)}",
-            remedy=nearest(name, named),
+            expected=f"one of {', '.join(metrics)}",
+            remedy=nearest(name, metrics),
         )
-    of_metric = [s for s in report.scores if s.metric == name and s.value is not None]
+    scores = [score for score in report.scores if score.metric == name]
+    of_metric = [score for score in scores if score.value is not None]
     shown = of_metric[:rows]
     size = (7.5, 1.4 + 0.32 * max(1, len(shown)))
     figure: Figure = figure_class(figsize=size, layout="constrained")
     axes = figure.add_subplot()
-    for place, score in enumerate(shown):
-        colour = FOUND if score.finding else OTHER
+    for row, score in enumerate(shown):
+        colour = FINDING if score.finding else OTHER
         if score.low is not None and score.high is not None:
-            axes.hlines(place, score.low, score.high, color=colour, linewidth=2)
+            axes.hlines(row, score.low, score.high, color=colour, linewidth=2)
         if score.value is not None:
-            axes.scatter(score.value, place, color=colour)
+            axes.scatter(score.value, row, color=colour)
     axes.axvline(0, color="#cccccc", linewidth=1, zorder=0)
     axes.set_yticks(range(len(shown)), [_row_name(report, score) for score in shown])
     axes.invert_yaxis()
-    axes.set_xlabel(named[name].title)
+    axes.set_xlabel(metrics[name].title)
     more = f", first {len(shown)} of {len(of_metric)}" if len(of_metric) > len(shown) else ""
-    asked = report.provenance
-    title = f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}{more} (red: findings)"
+    origin = report.provenance
+    title = f"{origin.method.spec}: {origin.model.spec} on {origin.data.spec}{more} (red: findings)"
     axes.set_title("\n".join(wrap(title, 80)), fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -71,7 +71,7 @@ class HeldRegistry(Registry):
     def __init__(self, installed: Registry, held: Mapping[str, Held]) -> None:
         super().__init__()
         self._installed = installed
-        self._held = {each.entry: each for each in held.values()}
+        self._held = {item.entry: item for item in held.values()}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -80,8 +80,10 @@ class HeldRegistry(Registry):
 
     def find(self, kind: str, name: str) -> Entry:
         """The object of this name, else the plugin; raises UserError with the nearest name."""
-        own = [entry for entry in self._held if (entry.kind, entry.name) == (kind, name)]
-        return own[0] if own else self._installed.find(kind, name)
+        for entry in self._held:
+            if (entry.kind, entry.name) == (kind, name):
+                return entry
+        return self._installed.find(kind, name)
 
     def load(self, entry: Entry) -> Any:
         """What stands for the object, else what the entry point names."""

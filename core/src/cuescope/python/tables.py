@@ -39,12 +39,15 @@ class TableOptions(Options):
 
 def is_table(item: object) -> bool:
     """Whether it is a table that is known here; a library that nobody imported made none."""
-    pandas, datasets = sys.modules.get("pandas"), sys.modules.get("datasets")
-    return (
-        isinstance(item, Mapping)
-        or (pandas is not None and isinstance(item, pandas.DataFrame))
-        or (datasets is not None and isinstance(item, _kinds_of(datasets)))
-    )
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(item, pandas.DataFrame):
+        return True
+    return isinstance(item, Mapping) or _is_dataset(item)
+
+
+def _is_dataset(item: object) -> bool:
+    datasets = sys.modules.get("datasets")
+    return datasets is not None and isinstance(item, _kinds_of(datasets))
 
 
 def _kinds_of(datasets: Any) -> tuple[type, ...]:
@@ -60,26 +63,25 @@ def table_images(
         given = TableOptions(**options)
     except ValidationError as error:
         raise fault("data_options", error, TableOptions.model_fields) from error
-    datasets = sys.modules.get("datasets")
-    if datasets is not None and isinstance(item, _kinds_of(datasets)):
-        columns, names, classes = _of_dataset(item, given, datasets)
+    if _is_dataset(item):
+        columns, names, classes = _of_dataset(item, given, sys.modules["datasets"])
     else:
         names = [str(column) for column in item]
         columns = {key: list(item[key]) for key in names if key in item}
         classes = None
-    found = _found(names, given)
+    column_of = _find_columns(names, given)
+    optional = {}
+    for kind in ("group", "question", "mask"):
+        if kind in column_of:
+            optional[f"{kind}s"] = columns[column_of[kind]]
     return Images(
-        columns[found["image"]],
-        columns[found["label"]],
+        columns[column_of["image"]],
+        columns[column_of["label"]],
         classes=given.classes or classes,
         root=given.root,
         name=name,
         progress=progress,
-        **{
-            f"{kind}s": columns[found[kind]]
-            for kind in ("group", "question", "mask")
-            if kind in found
-        },
+        **optional,
     )
 
 
@@ -88,17 +90,18 @@ def _of_dataset(
 ) -> tuple[dict[str, Sequence[Any]], list[str], tuple[str, ...] | None]:
     """Columns that are used, the names of all, and the classes that it declares."""
     if not isinstance(item, datasets.Dataset):
-        kind, parts = type(item).__name__, isinstance(item, dict)
-        remedy = f"Choose a split: data[{next(iter(item))!r}]" if parts and item else None
+        remedy = "datasets.Dataset.from_list(list(data)) makes one"
+        if isinstance(item, dict) and item:
+            remedy = f"Choose a split: data[{next(iter(item))!r}]"
         raise UserError(
-            f"data is a {kind}",
+            f"data is a {type(item).__name__}",
             expected="one datasets.Dataset, with a length",
-            remedy=remedy or "datasets.Dataset.from_list(list(data)) makes one",
+            remedy=remedy,
         )
     names = list(item.column_names)
-    found = _found(names, options)
+    column_of = _find_columns(names, options)
     columns: dict[str, Sequence[Any]] = {}
-    for kind, column in found.items():
+    for kind, column in column_of.items():
         if isinstance(item.features[column], datasets.Image):
             # images of a large set are read when they are looked at
             columns[column] = [partial(_cell, item, row, column) for row in range(len(item))]
@@ -106,17 +109,17 @@ def _of_dataset(
                 columns[column] = [load() for load in columns[column]]
         else:
             columns[column] = list(item[column])
-    declared = getattr(item.features[found["label"]], "names", None)
-    return columns, names, None if declared is None else tuple(declared)
+    classes = getattr(item.features[column_of["label"]], "names", None)
+    return columns, names, None if classes is None else tuple(classes)
 
 
 def _cell(dataset: Any, row: int, column: str) -> Any:
     return dataset[row][column]
 
 
-def _found(names: Sequence[str], options: TableOptions) -> dict[str, str]:
+def _find_columns(names: Sequence[str], options: TableOptions) -> dict[str, str]:
     """The column of each kind; raises UserError where a needed one is missing."""
-    found: dict[str, str] = {}
+    column_of: dict[str, str] = {}
     for kind, usual in USUAL.items():
         given = getattr(options, kind)
         if given is not None and given not in names:
@@ -127,11 +130,11 @@ def _found(names: Sequence[str], options: TableOptions) -> dict[str, str]:
             )
         column = given or next((name for name in usual if name in names), None)
         if column is not None:
-            found[kind] = column
+            column_of[kind] = column
         elif kind in NEEDED:
             raise UserError(
                 f"data has no column '{kind}'",
                 got=f"columns {', '.join(names) or 'none'}",
                 remedy=f"Name it: data_options={{'{kind}': 'COLUMN'}}",
             )
-    return found
+    return column_of

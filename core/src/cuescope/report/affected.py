@@ -34,7 +34,7 @@ def affected_answers(
     """
     judged = [(root(row["sample"], known), row) for row in rows if row["correct"] is not None]
     plain = {key: row for key, row in judged if key and row["condition"] == BASELINE}
-    [feature] = [each for each in report.features if each.key == finding.feature]
+    [feature] = [feature for feature in report.features if feature.key == finding.feature]
     occurrences = [root(occurrence.sample, known) for occurrence in feature.occurrences]
     keys = list(dict.fromkeys(key for key in occurrences if key))
     if not keys:

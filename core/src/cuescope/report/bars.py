@@ -56,14 +56,16 @@ def axis(values: Iterable[float]) -> Axis:
     (-0.2, 0.0, 0.2, 0.4, 0.6, 0.8)
     """
     shown = [0.0, *values]  # bars begin at zero, so zero is always there
-    least, most = min(shown), max(shown)
+    least = min(shown)
+    most = max(shown)
     if least == most:
         return Axis(0.0, 1.0, (0.0, 0.5, 1.0))
     step = _round_step((most - least) / 4)
-    # A value that sits on a step up to rounding error must not add another step.
-    first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
+    # a value that sits on a step up to rounding error must not add another step
+    first = math.floor(least / step + 1e-9)
+    last = math.ceil(most / step - 1e-9)
     # 3 * 0.1 would print its error
-    ticks = tuple(round(i * step, 12) for i in range(first, last + 1))
+    ticks = tuple(round(number * step, 12) for number in range(first, last + 1))
     return Axis(first * step, last * step, ticks, _decimals(most - least))
 
 
@@ -75,7 +77,8 @@ def bar(score: Score, scale: Axis) -> Bar:
     text = MISSING if score.value is None else scale.words(score.value)
     if score.low is None or score.high is None:
         return Bar(text, None, zero, min(zero, end), max(zero, end), None, None, ticks)
-    low, high = scale.percent(score.low), scale.percent(score.high)
+    low = scale.percent(score.low)
+    high = scale.percent(score.high)
     interval = f"{scale.words(score.low)} to {scale.words(score.high)}"
     return Bar(text, interval, zero, min(zero, end), max(zero, end), low, high, ticks)
 

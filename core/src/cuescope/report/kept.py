@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 OLD = "unknown"  # answers of before their keys named the model
 DAY = 86400.0
-TOGETHER, BYTES_TOGETHER = 500, 2**26  # rows of a transaction, and what they hold
+TOGETHER = 500  # rows of a transaction
+BYTES_TOGETHER = 2**26  # and what they hold
 _PARTS = [f"{number:02x}" for number in range(256)]  # of the keys, so that a part fits into memory
 
 
@@ -31,7 +32,8 @@ def _in_parts(rows: Iterable[tuple[str, bytes]]) -> Iterator[dict[str, bytes]]:
         size += len(value)
         if len(part) == TOGETHER or size > BYTES_TOGETHER:
             yield part
-            part, size = {}, 0
+            part = {}
+            size = 0
     if part:
         yield part
 
@@ -49,7 +51,8 @@ class AnyCache(CacheFile):
 
     def take(self, rows: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
         """Keep those rows that are not here yet; how many were taken, and how many were here."""
-        taken, here = 0, 0
+        taken = 0
+        here = 0
         for part in _in_parts(rows):
             own = self.read(part)
             fresh = {k: v for k, v in part.items() if k not in own or self.is_later(k, v, own[k])}

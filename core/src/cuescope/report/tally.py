@@ -28,7 +28,8 @@ class Tally:
     def answered(self, outcomes: Sequence[Outcome]) -> None:
         """Count the answers among choices, without an edit."""
         for outcome in outcomes:
-            trial, sample = outcome.trial, outcome.trial.sample
+            trial = outcome.trial
+            sample = trial.sample
             changed = trial.edit is not None or sample.key not in self._samples
             if not (changed or outcome.response.logits is None or sample.label is None):
                 mark = outcome.correct(), 1 / len(sample.choices), sample.label

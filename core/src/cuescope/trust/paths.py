@@ -28,7 +28,8 @@ def inside(root: Path, name: str | Path, where: str = "", remedy: str = REMEDY) 
         is_loop = os.path.islink(path)  # noqa: PTH114 - never raises
         is_within = path.is_relative_to(real_root)
     except (OSError, RuntimeError, ValueError):  # the same before 3.13; a name no file can have
-        is_loop, is_within = False, False
+        is_loop = False
+        is_within = False
         path = real_root / str(name).replace("\0", "")
     if is_foreign or is_loop or not is_within:
         raise UserError(
