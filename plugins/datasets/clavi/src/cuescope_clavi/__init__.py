@@ -6,6 +6,7 @@ Rawal et al., 2024, section 5.1 and appendix B.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Self
 
@@ -75,7 +76,8 @@ class Clavi(Plugin):
                 got=self.facts.get("no negative control", "none"),
                 remedy="See -D shortest, -D neighbourhood, and the source's own options",
             )
-        self._ends = np.cumsum([len(each) for entry in self.entries for each in entry.questions])
+        by_video = chain.from_iterable(entry.questions for entry in self.entries)
+        self._ends = np.cumsum(list(map(len, by_video)))
         self.clips = self._open_clips() if options.clips is not None else {}
         self.facts = self._counts() | self.facts
         shown = [
@@ -101,8 +103,10 @@ class Clavi(Plugin):
         # Videos stand in pairs, an original and its complement, each with its own questions.
         video = int(np.searchsorted(self._ends, index, side="right"))
         number = index - int(self._ends[video - 1]) if video else index
-        entry, complemented = self.entries[video // 2], bool(video % 2)
-        footage, frames = self.footage[entry.video], self.options.frames
+        entry = self.entries[video // 2]
+        complemented = bool(video % 2)
+        footage = self.footage[entry.video]
+        frames = self.options.frames
         sample = make_sample(entry, footage, complemented, number, frames, self.shown_split)
         clip = self.clips.get(clip_name(entry, complemented))
         return sample if clip is None else replace(sample, frames=clip_frames(*clip, frames))
@@ -148,7 +152,8 @@ class Clavi(Plugin):
                 remedy=TIMED if name == "folder" else None,
             )
         self.shown_split = options.split or source[0].annotations.get("split")
-        names = sorted({action.name for video in videos for action in video.actions})
+        actions = chain.from_iterable(video.actions for video in videos)
+        names = sorted({action.name for action in actions})
         entries, without = curate(videos, word_parts(names), options)
         self._note_without_control(without)
         return entries, footage
@@ -189,7 +194,7 @@ class Clavi(Plugin):
 
     def _open_clips(self) -> dict[str, tuple[Path, Probe]]:
         """The written clips; raises UserError where one is missing, for then all would be mixed."""
-        names = [clip_name(entry, side) for entry in self.entries for side in (False, True)]
+        names = [clip_name(*pair) for pair in product(self.entries, (False, True))]
         folder = Path(self.options.clips or ".").expanduser()
         asked = {name: (name,) for name in names}
         clips, problems = open_videos(folder, asked, self.context, "clavi")
@@ -210,12 +215,10 @@ class Clavi(Plugin):
 
     def _counts(self) -> dict[str, str]:
         videos = len({entry.video for entry in self.entries})
-        kinds = Counter(
-            question.kind
-            for entry in self.entries
-            for questions in entry.questions
-            for question in questions
-        )
+        kinds: Counter[str] = Counter()
+        for entry in self.entries:
+            for questions in entry.questions:
+                kinds.update(question.kind for question in questions)
         return {
             "segments": f"{len(self.entries):,} of {videos:,} videos, each with its complement"
             + (f", split {self.shown_split}" if self.shown_split else ""),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -12,6 +13,7 @@ from cuescope_clavi import Clavi
 from cuescope_clavi.clips import write_clips
 from cuescope_clavi.options import ClaviOptions
 from cuescope_clavi.samples import Entry
+from cuescope_clavi.segments import Action
 from cuescope_sdk import (
     Cell,
     HasBenchmark,
@@ -81,15 +83,18 @@ class ClaviBench(Plugin):
         lengths = segment_lengths(data.entries)
         published = data.benchmark is not None
         yield length_table(lengths, published)
-        names = [a.name for e in data.entries for a in (e.segment.first, e.segment.second)]
+        names = [action.name for action in _actions(data.entries)]
         kinds = count_kinds(names, data.parts if published else {})
         yield class_table(kinds, published)
         if self.options.sizes:
             yield self._sizes(data)
         for letter, (what, values) in zip("ab", lengths.items(), strict=True):
             yield histogram(f"Figure 6 ({letter}): length of {what}", values)
-        asked = Counter[str](q.kind for entry in data.entries for qs in entry.questions for q in qs)
-        yield bars("Figure 7 (a): questions of each type", asked)
+        types: Counter[str] = Counter()
+        for entry in data.entries:
+            questions = chain.from_iterable(entry.questions)
+            types.update(question.kind for question in questions)
+        yield bars("Figure 7 (a): questions of each type", types)
         for letter, (what, counts) in zip("bcd", kinds.items(), strict=False):
             yield bars(f"Figure 7 ({letter}): how often each of the {what} occurs", counts)
 
@@ -136,10 +141,17 @@ class ClaviBench(Plugin):
             write_clips(data.entries, lambda name: files[name][0], folder, split, advance)
 
 
+def _actions(entries: Sequence[Entry]) -> Iterator[Action]:
+    """The two actions of each segment."""
+    for entry in entries:
+        yield entry.segment.first
+        yield entry.segment.second
+
+
 def segment_lengths(entries: Sequence[Entry]) -> dict[str, np.ndarray]:
     """Seconds of the actions, and of the clips that are cut."""
     segments = [entry.segment for entry in entries]
-    actions = [a.end - a.start for segment in segments for a in (segment.first, segment.second)]
+    actions = [action.end - action.start for action in _actions(entries)]
     return {
         "actions": np.array(actions),
         "videos": np.array([segment.cuts[-1] - segment.cuts[0] for segment in segments]),
@@ -152,9 +164,10 @@ def count_kinds(
     """How often each action class occurs, and each noun and verb where their codes are known."""
     counts = {"action classes": Counter(names)}
     for what, letter in (("nouns", "o"), ("verbs", "v")):
-        codes = [
-            c for name in names for c in parts.get(name, ()) if c[1:].isdigit() and c[0] == letter
-        ]
+        codes = []
+        for name in names:
+            of_name = [code for code in parts.get(name, ()) if code[1:].isdigit()]
+            codes += [code for code in of_name if code[0] == letter]
         if codes:
             counts[what] = Counter(codes)
     return counts

@@ -66,8 +66,10 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
                     if out is None:
                         out = container.add_stream(codec, rate=pictures.average_rate or 25)
                         # encoders of 4:2:0 want even sides
-                        out.width, out.height = frame.width // 2 * 2, frame.height // 2 * 2
-                        out.pix_fmt, out.options = "yuv420p", QUALITY[codec]
+                        out.width = frame.width // 2 * 2
+                        out.height = frame.height // 2 * 2
+                        out.pix_fmt = "yuv420p"
+                        out.options = QUALITY[codec]
                     frame = frame.reformat(out.width, out.height, "yuv420p")
                     frame.pts = None  # the encoder counts anew
                     container.mux(out.encode(frame))
@@ -81,7 +83,8 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
 
 def _frames_between(video: Any, pictures: Any, start: float, end: float) -> Iterable[Any]:
     """The decoded frames that come on screen in [start, end), seconds from the first."""
-    base, first = float(pictures.time_base), pictures.start_time or 0
+    base = float(pictures.time_base)
+    first = pictures.start_time or 0
     # to the key frame before
     video.seek(first + int(start / base), stream=pictures, backward=True)
     for frame in video.decode(pictures):
@@ -102,7 +105,8 @@ def question_records(
     for entry in entries:
         for complemented in (False, True):
             for question in entry.questions[complemented]:
-                name, number = clip_name(entry, complemented), str(len(questions))
+                name = clip_name(entry, complemented)
+                number = str(len(questions))
                 kind = numbers[question.kind] + OF_COMPLEMENT * complemented
                 questions.append(
                     {"question_id": number, "video_name": name, "question": question.text}

@@ -30,7 +30,8 @@ from cuescope_sdk.data import (
 )
 
 SPLITS = ("train", "val", "test")
-CLASSES, MAPPING = "Charades_v1_classes.txt", "Charades_v1_mapping.txt"
+CLASSES = "Charades_v1_classes.txt"
+MAPPING = "Charades_v1_mapping.txt"
 FILES = "[Cc]harades_v1_*"
 VAL_SHARE = 10  # one in so many of the authors' training videos
 # `type` of a question about the original video; of the complement video it is 16 more.

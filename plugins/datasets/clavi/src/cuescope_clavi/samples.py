@@ -215,7 +215,8 @@ def clip_footage(samples: Iterable[Sample]) -> tuple[list[TimedVideo], dict[str,
     Their annotation "actions" says (name, first frame, frame after the last) of each. Raises
     UserError for one that is not within the sample.
     """
-    videos, footage = [], {}
+    videos = []
+    footage = {}
     for sample in samples:
         if entries := sample.annotations.get("actions"):
             actions = tuple(_action(sample, entry) for entry in entries)
