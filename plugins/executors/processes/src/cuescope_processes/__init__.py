@@ -73,9 +73,9 @@ def environments(
     # what the person has set stays, unless they ask for threads here
     kept = {name: os.environ[name] for name in named if name in os.environ and asked is None}
     share = dict.fromkeys(named, str(threads)) | kept
-    return [
-        share | ({"CUDA_VISIBLE_DEVICES": gpus[place]} if gpus else {}) for place in range(workers)
-    ]
+    if not gpus:
+        return [dict(share) for _ in range(workers)]
+    return [share | {"CUDA_VISIBLE_DEVICES": gpus[worker]} for worker in range(workers)]
 
 
 def usable_cores() -> int:

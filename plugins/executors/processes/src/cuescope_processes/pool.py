@@ -38,7 +38,8 @@ class ProcessPool(Pool):
         with _starting, _environment(environment), _without_main(), _without_ctrl_c():
             process.start()
         theirs.close()  # so that the pipe ends with the process
-        self._processes[worker], self._connections[worker] = process, ours
+        self._processes[worker] = process
+        self._connections[worker] = ours
         self.submit(worker, setup)
 
     def submit(self, worker: int, batch: bytes) -> None:
