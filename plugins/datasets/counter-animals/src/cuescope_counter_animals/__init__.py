@@ -70,28 +70,26 @@ class CounterAnimals(ImageFolder):
             for background, labels in sorted(easy.items())
         )
         root = groups[0].folder.parent.parent  # keys do not tell where the folder is
-        items = [
-            ImageItem(
-                photo.relative_to(root).as_posix(),
-                photo,
-                (group.label,),
-                label=group.label,
-                annotations=_annotations(group, sorted(easy)),
-            )
-            for group in groups
-            if split in ("all", group.difficulty)
-            for photo in images_in(group.folder)
-        ]
+        items = []
+        for group in groups:
+            if split not in ("all", group.difficulty):
+                continue
+            annotations = _annotations(group, sorted(easy))
+            for photo in images_in(group.folder):
+                key = photo.relative_to(root).as_posix()
+                item = ImageItem(
+                    key, photo, (group.label,), label=group.label, annotations=annotations
+                )
+                items.append(item)
         return Listing(tuple(dict.fromkeys(group.label for group in groups)), items)
 
     def _groups(self) -> Iterator[Group]:
         root = self.place("LAION-final", ".")
-        folders = [
-            (name, inner)
-            for folder in folders_in(root)
-            if (name := _CLASS.fullmatch(folder.name))
-            for inner in folders_in(folder)
-        ]
+        folders = []
+        for folder in folders_in(root):
+            name = _CLASS.fullmatch(folder.name)
+            if name:
+                folders += [(name, inner) for inner in folders_in(folder)]
         if not folders:
             raise UserError(
                 f"{self.title}: no class folders", expected=f"'296 ice bear/common-snow' in {root}"
