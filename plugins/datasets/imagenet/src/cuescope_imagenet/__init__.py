@@ -79,12 +79,12 @@ class ImageNet(ImageFolder):
 
     def _sorted_images(self, folder: Path) -> dict[Path, Labelled]:
         """The images of WNID folders, none where there are no such folders."""
-        return {
-            path: Labelled(class_folder.name)
-            for class_folder in folders_in(folder)
-            if WNID.fullmatch(class_folder.name)
-            for path in images_in(class_folder)
-        }
+        images: dict[Path, Labelled] = {}
+        for class_folder in folders_in(folder):
+            if WNID.fullmatch(class_folder.name):
+                label = Labelled(class_folder.name)
+                images |= dict.fromkeys(images_in(class_folder), label)
+        return images
 
     def _flat_images(self, folder: Path, split: str) -> Mapping[Path, Labelled]:
         """The images of a folder without classes, by a table of their labels."""
