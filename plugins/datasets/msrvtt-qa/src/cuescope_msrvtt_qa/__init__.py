@@ -86,12 +86,11 @@ class MSRVTTQA(VideoQuestions):
         tables = [table for name in LISTS if (table := first_place(root, name))]
         if not tables:
             self.facts["uploads"] = f"not known: there is no {LISTS[0]}; a clip is a group"
-        rows = [
-            row
-            for table in tables
-            for row in read_json_object(table, VideosFile, self.title).videos
-        ]
-        return {row.video_id: row.url for row in rows}
+        urls: dict[str, str] = {}
+        for table in tables:
+            rows = read_json_object(table, VideosFile, self.title).videos
+            urls |= {row.video_id: row.url for row in rows}
+        return urls
 
 
 def question_type(question: str) -> str:
