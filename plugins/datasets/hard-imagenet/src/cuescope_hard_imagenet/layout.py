@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from cuescope_sdk import UserError
 # no names but these it can call nothing that does harm.
 _MODULES = ("numpy", "numpy.core.multiarray", "numpy._core.multiarray")
 _NAMES = ("_reconstruct", "scalar", "ndarray", "dtype")
-_PLAIN = {(module, name) for module in _MODULES for name in _NAMES} | {("_codecs", "encode")}
+_PLAIN = {*product(_MODULES, _NAMES), ("_codecs", "encode")}
 
 
 class PlainUnpickler(pickle.Unpickler):
