@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from math import atan2, degrees, hypot
 from pathlib import Path
 
@@ -67,5 +67,5 @@ def picture_of(images: Path, scan: str, step: Step) -> Path:
         house / step.viewpoint,
         house / "matterport_skybox_images" / f"{step.viewpoint}_skybox_small",
     ]
-    files = [stem.with_name(stem.name + suffix) for stem in stems for suffix in SUFFIXES]
+    files = [stem.with_name(f"{stem.name}{suffix}") for stem, suffix in product(stems, SUFFIXES)]
     return next((file for file in files if file.is_file()), files[0])
