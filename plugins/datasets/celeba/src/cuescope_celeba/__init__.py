@@ -48,7 +48,8 @@ class CelebA(ImageFolder):
 
     def read(self, split: str) -> Listing:
         """The faces of a split; raises UserError where a face has no attributes."""
-        target, spurious = self.options.target, self.options.spurious
+        target = self.options.target
+        spurious = self.options.spurious
         table = self.place("list_attr_celeba.txt", "Anno/list_attr_celeba.txt")
         names, attributes = read_attributes(table, self.title)
         for name in (target, spurious):  # a typo would label every face 'not ...'
