@@ -59,7 +59,8 @@ class Waterbirds(ImageFolder):
 
 
 def _annotations(row: PhotoRow) -> dict[str, object]:
-    bird, background = BIRDS[row.y], BACKGROUNDS[row.place]
+    bird = BIRDS[row.y]
+    background = BACKGROUNDS[row.place]
     # A folder is called as in CUB: "001.Black_footed_Albatross".
     species = row.img_filename.partition("/")[0].partition(".")[2].replace("_", " ")
     return {
