@@ -72,7 +72,8 @@ class SpuriousImageNet(ImageFolder):
                     expected="..._class_NUMBER_..._COMPONENT, with the number of one of the "
                     f"{len(CLASSES)} classes",
                 )
-            number, component = int(fields[1]), int(fields[2])
+            number = int(fields[1])
+            component = int(fields[2])
             wnid, name = CLASSES[number]
             known = {
                 "objects": (),  # it shows none: what is in it is the cue alone
