@@ -71,7 +71,8 @@ class MSCXRT(ImageFolder):
         images = images / "files" if (images / "files").is_dir() else images
         column = f"{self.options.finding}_progression"
         labels = tuple(p for p in PROGRESSIONS if self.options.stable or p != "stable")
-        items, left = [], 0
+        items = []
+        left = 0
         for number, row in enumerate(read_csv(table, PairRow, self.title), start=1):
             progression = getattr(row, column).strip()
             if progression and progression not in PROGRESSIONS:
