@@ -39,7 +39,8 @@ class Freeze(Intervention):
 
 
 def _held(case: Case) -> Trial:
-    frames, away = case.sample.frames, set(case.place.frames)
+    frames = case.sample.frames
+    away = set(case.place.frames)
     allowed = case.donor_place.frames or tuple(n for n in range(len(frames)) if n not in away)
     if not allowed:
         raise ValueError(f"hold: each frame of sample {case.sample.key} shows the cue")

@@ -95,7 +95,8 @@ def from_donor(
     donor = case.donor
     if donor is None or not donor.frames:
         raise ValueError(f"{operation} needs a donor for sample {case.sample.key}")
-    frames, masks = donor.frames, case.donor_place.masks
+    frames = donor.frames
+    masks = case.donor_place.masks
     shown = [n for n, mask in enumerate(masks) if mask.any()] or list(range(len(frames)))
 
     def of_frame(number: int) -> partial[Pixels]:
