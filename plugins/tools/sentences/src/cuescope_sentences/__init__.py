@@ -42,7 +42,8 @@ class SentenceTransformers(Plugin, LazyWeights):
         from cuescope_sentences.configuration import require_plain_modules
         from cuescope_sentences.loading import OWNER, content, find
 
-        self._device, self._dtype = resolve_device(context.device), resolve_dtype(context.dtype)
+        self._device = resolve_device(context.device)
+        self._dtype = resolve_dtype(context.dtype)
         self._source = find(options.model, options.revision, context)
         require_plain_modules(OWNER, self._source.folder)
         self.fingerprint = digest(OWNER, 1, content(self._source.folder), context.dtype)
