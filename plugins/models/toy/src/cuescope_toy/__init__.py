@@ -78,7 +78,7 @@ class Toy(TrainedModel):
                     remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
                 )
         embeddings = self._embed(trials) if trials else ()
-        return [self._response(*pair) for pair in zip(trials, embeddings, strict=True)]
+        return list(map(self._response, trials, embeddings))
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Frozen unit embeddings of the texts, in the space of the sequence embeddings."""

@@ -86,7 +86,9 @@ def sample_captions(sample: Sample) -> tuple[str, ...]:
         return tuple(map(str, captions))
     if "caption" in annotations:
         return (str(annotations["caption"]),)
-    return () if sample.label is None else (PROMPTS[0].format(label=sample.label),)
+    if sample.label is None:
+        return ()
+    return (PROMPTS[0].format(label=sample.label),)
 
 
 def _text_rows(texts: Sequence[str], rows: dict[str, int]) -> Int[Tensor, " text"]:

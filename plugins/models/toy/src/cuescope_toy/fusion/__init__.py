@@ -87,7 +87,7 @@ class ToyFusion(TrainedModel):
         self._refuse(trials)
         self.open_weights()
         rows = self._network.logits(trials)
-        return [self._response(*pair) for pair in zip(trials, rows, strict=True)]
+        return list(map(self._response, trials, rows))
 
     def modalities(
         self, trials: Sequence[Trial], layer: int

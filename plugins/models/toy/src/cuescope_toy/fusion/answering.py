@@ -31,7 +31,8 @@ class FusionNetwork:
         """Of all answers, for each trial."""
         logits: dict[int, np.ndarray] = {}
         for indices, _, rows in self._runs(trials):
-            logits |= dict(zip(indices, rows.float().cpu().numpy(), strict=True))
+            arrays = rows.float().cpu().numpy()
+            logits |= dict(zip(indices, arrays, strict=True))
         return [logits[index] for index in sorted(logits)]
 
     def modalities(self, trials: Sequence[Trial]) -> list[Int8[np.ndarray, " token"]]:

@@ -91,7 +91,9 @@ def tokenize(
     for sample in samples:
         words = split_words(sample.question)
         word_ids.append([number.get(word, unknown) for word in words])
-    return TokenizedSamples(frames, _pad(frame_ids).to(device), _pad(word_ids).to(device))
+    padded_frames = _pad(frame_ids).to(device)
+    padded_words = _pad(word_ids).to(device)
+    return TokenizedSamples(frames, padded_frames, padded_words)
 
 
 def answer_ids(samples: Sequence[Sample], vocabulary: Vocabulary) -> Int[Tensor, " sample"]:

@@ -36,8 +36,9 @@ class Batch:
         """Of each token: frames, words, and last the answer, which belongs to the text."""
         video = torch.where(self.video_mask, VIDEO, OTHER)
         text = torch.where(self.word_ids >= 0, TEXT, OTHER)
-        answer = torch.full((len(text), 1), TEXT, device=text.device)
-        return torch.cat([video, text, answer], dim=1).to(torch.int8)
+        answer = text.new_full((len(text), 1), TEXT)
+        modality = torch.cat([video, text, answer], dim=1)
+        return modality.to(torch.int8)
 
 
 def weight_shapes(options: ToyFusionOptions, feature: int, words: int, answers: int) -> Shapes:
