@@ -61,8 +61,12 @@ class Block(nn.Module):
         super().__init__()
         self.norm1 = nn.LayerNorm(dim, EPSILON)
         self.norm2 = nn.LayerNorm(dim, EPSILON)
-        self.attn = nn.ModuleDict({"qkv": nn.Linear(dim, 3 * dim), "proj": nn.Linear(dim, dim)})
-        self.mlp = nn.ModuleDict({"fc1": nn.Linear(dim, hidden), "fc2": nn.Linear(hidden, dim)})
+        self.attn = nn.ModuleDict()
+        self.attn["qkv"] = nn.Linear(dim, 3 * dim)
+        self.attn["proj"] = nn.Linear(dim, dim)
+        self.mlp = nn.ModuleDict()
+        self.mlp["fc1"] = nn.Linear(dim, hidden)
+        self.mlp["fc2"] = nn.Linear(hidden, dim)
         self._heads = heads
 
     def forward(
