@@ -290,6 +290,7 @@ def consistent(folder: Path, data: str, **model_options: Any) -> tuple[Report, d
     return report, {name: float(str(cell).split()[0]) for name, cell in cells.items()}
 
 
+@pytest.mark.long
 def test_a_bag_of_frames_is_seen_through_by_complements(folder: Path) -> None:
     report, accuracies = consistent(folder, "clavi:moving-shapes", positions=False, epochs=8)
     assert min(accuracies["CAcc_V control"], accuracies["CAcc_T control"]) >= 90

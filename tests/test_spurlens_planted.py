@@ -1,6 +1,5 @@
 """A toy that learnt three cues is told so, and told no other; answers that know none are let be."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,9 +23,8 @@ from cuescope_toy.fusion import training
 
 PLANTED = {"cup": "table", "bird": "tree", "car": "road"}
 LEAST = {"recognition": 0.2, "hallucination": 0.5}  # gap
-WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
-# audits, and those with a finding; where 5 % have one, as promised, more are 1 in 300 or 1 in 450
-SEEDS, MOST = (30, 5) if WHOLE else (12, 3)
+# audits, and those with a finding; where 5 % have one, as promised, more are 1 in 300 to 1 in 800
+AUDITS = [(5, 2), pytest.param((30, 5), marks=pytest.mark.long)]
 
 
 def requested(model: str, **settings: Any) -> Request:
@@ -37,16 +35,19 @@ def requested(model: str, **settings: Any) -> Request:
     )
 
 
+@pytest.mark.parametrize(
+    ("images", "k"), [(700, 70), pytest.param(2000, 200, marks=pytest.mark.long)]
+)
 def test_the_planted_cues_are_found_first_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, images: int, k: int
 ) -> None:
     """What `make demo-spurlens` shows; the shipped weights are those of its model."""
     monkeypatch.delattr(training, "train")
     request = requested(
         "toy-fusion:object-scenes:presence",
         model_options={"patches": 4, "epochs": 10},
-        data_options={"val": 2000},
-        method_options={"k": 200},
+        data_options={"val": images},
+        method_options={"k": k},
     )
     report = Runner(Context(cache=tmp_path, device="cpu"), tmp_path).session(request).run()
     found = {score.feature: score for score in report.findings}
@@ -100,11 +101,13 @@ class Honest(Plugin):
         return "yes" if (name in self.known[frame]) != wrong else "no"
 
 
-def test_answers_that_know_no_cue_are_let_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize("audits", AUDITS)
+def test_answers_that_know_no_cue_are_let_be(tmp_path: Path, audits: tuple[int, int]) -> None:
     """24 classes and tasks of 19 cues in every audit: all but one in twenty find nothing."""
     context = Context(PluginShelf({("model", "honest"): Honest}, installed=True), tmp_path)
     runner, found = Runner(context, tmp_path, cache_responses=False), []
-    for seed in range(SEEDS):
+    number, most = audits
+    for seed in range(number):
         scenes = {"val": 120, "seed": seed}
         request = requested(
             "honest",
@@ -116,4 +119,4 @@ def test_answers_that_know_no_cue_are_let_be(tmp_path: Path) -> None:
         report = runner.session(request).run()
         assert len({score.feature.rpartition("/")[0] for score in report.headlines}) == 24
         found.append(bool(report.findings))
-    assert sum(found) <= MOST
+    assert sum(found) <= most

@@ -166,7 +166,11 @@ def reader() -> type[Reader]:
 
 @pytest.fixture(scope="session")
 def audited() -> Callable[..., Report]:
-    """`audited(truth, reads, ...)`: the report; other keywords are options of the method."""
+    """`audited(truth, reads, ...)`: the report; other keywords are options of the method.
+
+    Equal audits are made once.
+    """
+    made: dict[tuple[type[Any], type[Any], str], Report] = {}
 
     def report(
         truth: str,
@@ -186,6 +190,10 @@ def audited() -> Callable[..., Report]:
             model_options={"reads": reads, **model_options},
             data_options={"truth": truth, **data_options},
         )
-        return setup.report()
+        given = repr((setup.options, setup.model_options, setup.data_options))
+        key = (data, model, given)
+        if key not in made:
+            made[key] = setup.report()
+        return made[key]
 
     return report

@@ -120,19 +120,20 @@ def margin_draw(
     return before, after, groups
 
 
+@pytest.mark.parametrize("audits", [50, pytest.param(150, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("questions", "per_video", "won"), [(200, 1, 0.02), (200, 1, 0.3), (600, 5, 0.02)]
 )
 def test_at_the_margin_neither_word_is_said_more_often_than_promised(
-    questions: int, per_video: int, won: float
+    questions: int, per_video: int, won: float, audits: int
 ) -> None:
     spared, costs, source = 0, 0, rng(7)
-    for _ in range(150):
+    for _ in range(audits):
         before, after, groups = margin_draw(questions, per_video, won, source)
         _, (loss,) = compare(before, after[:, None], accuracy(questions), groups, source, FEW_DRAWS)
         spared += loss.p_spared <= RULE.level
         costs += loss.p_costs <= RULE.level
-    assert max(spared, costs) <= binom.ppf(0.9995, 150, RULE.level)
+    assert max(spared, costs) <= binom.ppf(0.9995, audits, RULE.level)
 
 
 def test_nothing_lost_in_many_questions_is_spared() -> None:
@@ -217,16 +218,17 @@ def p_chance(given: np.ndarray, measure: Measure, draws: np.random.Generator) ->
     return compare(before, before[:, None], measure, single, draws, FEW_DRAWS, given)[0].p_chance
 
 
+@pytest.mark.parametrize("audits", [50, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("often", [0.05, 0.5, 0.63, 0.95])
-def test_answers_that_know_nothing_are_at_chance(often: float) -> None:
-    """Yes or no in the ratio of 6 to 13, so often yes is said: at most 5 % are called able."""
+def test_answers_that_know_nothing_are_at_chance(often: float, audits: int) -> None:
+    """Yes or no in the ratio of 6 to 13, so often yes is said: few are called able."""
     alarms = np.zeros(2)
-    for seed in range(200):
+    for seed in range(audits):
         draws = rng(seed)
         label = draws.permutation(np.repeat([1, 0], [60, 130]))
         given = (draws.random(190) < often).astype(int)
         alarms += [p_chance(given, measure, draws) <= RULE.level for measure in measures(label, 2)]
-    assert alarms.max() <= 10
+    assert alarms.max() <= binom.ppf(0.9995, audits, RULE.level)
 
 
 def test_who_says_yes_too_often_is_still_above_chance() -> None:
