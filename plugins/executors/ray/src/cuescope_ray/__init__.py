@@ -98,7 +98,8 @@ class Ray(WorkerExecutor):
         from cuescope_ray.cluster import connect, room
         from cuescope_ray.pool import RayPool
 
-        options, asked = self.options, self._asked
+        options = self.options
+        asked = self._asked
         most = MOST_PER_CORE * (os.cpu_count() or 1)
         if options.address is None and (asked or 0) > most:
             raise UserError(f"ray:{asked}", expected=f"at most {most}, {MOST_PER_CORE} a core")

@@ -113,10 +113,11 @@ def require_answer(address: str) -> None:
 def room(ray: Any, needs: Mapping[str, float]) -> int:
     """How many workers with these needs the machines that are up have room for in all."""
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    return sum(
-        int(min(machine.get(name, 0.0) / wanted for name, wanted in needs.items() if wanted))
-        for machine in machines
-    )
+    wanted = {name: need for name, need in needs.items() if need}
+    workers = 0
+    for machine in machines:
+        workers += int(min(machine.get(name, 0.0) / need for name, need in wanted.items()))
+    return workers
 
 
 def _within(seconds: float, where: str, action: Callable[[], object]) -> None:

@@ -16,7 +16,8 @@ class RayPool(Pool):
     """An actor a worker; that it is not restarted and no call repeated is left to the driver."""
 
     def __init__(self, ray: Any, needs: Mapping[str, float], patience: float) -> None:
-        self._ray, self._patience = ray, patience
+        self._ray = ray
+        self._patience = patience
         memory = {"memory": needs["memory"]} if "memory" in needs else {}
         resources = {"num_cpus": needs["CPU"], "num_gpus": needs["GPU"], **memory}
         # batches are taken beside the one that is answered
@@ -31,7 +32,8 @@ class RayPool(Pool):
         """Ask for an actor; it begins where and when there is room."""
         self._actors[worker] = actor = self._class.remote()
         self._calls[worker] = deque([actor.ready.remote(), actor.open.remote(setup)])
-        self._batches[worker], self._began[worker] = 0, time.monotonic()
+        self._batches[worker] = 0
+        self._began[worker] = time.monotonic()
 
     def submit(self, worker: int, batch: bytes) -> None:
         """Hand it over; that the actor is dead is told by `wait`."""
@@ -97,7 +99,10 @@ class RayPool(Pool):
                     self._ray.kill(actor, no_restart=True)
                 else:
                     actor.__ray_terminate__.remote()
-        self._actors, self._calls, self._batches, self._began = {}, {}, {}, {}
+        self._actors = {}
+        self._calls = {}
+        self._batches = {}
+        self._began = {}
 
 
 def _reason(error: Exception) -> str:
