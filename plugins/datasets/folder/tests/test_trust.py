@@ -11,6 +11,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -274,7 +275,7 @@ def test_a_table_may_not_send_to_an_inner_host_either(
 
 
 @pytest.mark.parametrize(
-    "ip", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1"]
+    "ip", ["127.0.0.1", str(ip_address(0x0A000001)), "169.254.169.254", "::1", "::ffff:127.0.0.1"]
 )
 def test_a_public_name_that_stands_for_an_inner_host(
     ip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -389,7 +390,7 @@ def test_a_class_of_thousands_of_digits(data: Path, opened: Opened) -> None:
 def write_repository(folder: Path, cell: str, card: str = "") -> Path:
     (folder / "data").mkdir(parents=True, exist_ok=True)
     (folder / "in.png").write_bytes(png(30))
-    datasets = pytest.importorskip("datasets", reason="needs pip install 'cuescope-folder[hf]'")
+    datasets = pytest.importorskip("datasets", reason="needs pip install datasets")
     features = datasets.Features(
         {"image": datasets.Image(), "label": datasets.ClassLabel(names=["a", "b"])}
     )
