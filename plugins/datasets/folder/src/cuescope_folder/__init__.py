@@ -45,9 +45,11 @@ class Folder(FileSamples):
 
 def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
     """The items of a table, or of shards."""
-    facts, copies = dict(place.facts), Copies(context)
+    facts = dict(place.facts)
+    copies = Copies(context)
     if place.manifest is not None:
-        unread, name = Unread(), place.manifest.name
+        unread = Unread()
+        name = place.manifest.name
         rows = read_rows(place.manifest, copies)
         named = path_cells(rows, name)
         cells = {cell: where for cell, where in named.items() if cell not in copies.files}

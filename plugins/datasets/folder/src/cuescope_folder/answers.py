@@ -41,7 +41,7 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
             answers.setdefault(item.question, set()).add(item.label)
     few = 2 <= len(labels) <= len(items) / 2  # more: answers in free words, most of them seen once
     yes_or_no = sorted(label.lower() for label in labels) == ["no", "yes"]
-    return yes_or_no or (few and all(own == set(labels) for own in answers.values()))
+    return yes_or_no or (few and all(choices == set(labels) for choices in answers.values()))
 
 
 def shared_choices(items: Sequence[Item], common: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from cuescope_sdk import UserError, nearest
@@ -103,11 +104,11 @@ def choose_columns(
                     remedy=nearest(name, list(features)),
                 )
             return name
-        named = [name for word in usual for name in features if name.lower() == word]
-        likely = [name for name in named if name in candidates] or list(candidates)
+        usual_names = [name for word, name in product(usual, features) if name.lower() == word]
+        likely = [name for name in usual_names if name in candidates] or list(candidates)
         if role in ("question", "choices"):
-            likely = [name for name in named if name in candidates][:1]
-        if needed and (not likely or (len(likely) > 1 and likely[0] not in named)):
+            likely = [name for name in usual_names if name in candidates][:1]
+        if needed and (not likely or (len(likely) > 1 and likely[0] not in usual_names)):
             raise UserError(
                 f"hf: {repository}: which column is the {role}?",
                 expected=f"-D {role}=COLUMN",

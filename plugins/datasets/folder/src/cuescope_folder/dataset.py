@@ -69,9 +69,9 @@ class FileSamples(Plugin):
         # Before the split is taken: labels and answers are those of all splits.
         self.labels = shared_choices(items, common)
         items = in_split(items, options.split)
-        files = [
-            file for item in items for file in with_mask(item, needed_files(item, options.frames))
-        ]
+        files: list[Path] = []
+        for item in items:
+            files += with_mask(item, needed_files(item, options.frames))
         probes = probe_all(files, context, options.max_pixels)
         require_unchanged_copies(probes, context)
         self._samples, problems = read_samples(items, probes, options.frames, common)
@@ -87,12 +87,10 @@ class FileSamples(Plugin):
         self.facts = _facts(self._samples, problems, passed_over) | answer_facts(items, common)
         shown = {sample.key for sample in self._samples}
         self.facts |= group_facts(grouping, [item for item in items if item.key in shown])
-        sheets = (sample.annotations.get("cues", {}) for sample in self._samples)
-        self.planted_cues = tuple(
-            # a dict keeps their order
-            PlantedCue(key=cue, name=cue)
-            for cue in dict.fromkeys(cue for s in sheets for cue in s)
-        )
+        cues: dict[str, None] = {}  # a dict keeps their order
+        for sample in self._samples:
+            cues |= dict.fromkeys(sample.annotations.get("cues", {}))
+        self.planted_cues = tuple(PlantedCue(key=cue, name=cue) for cue in cues)
         self.fingerprint = digest(
             self.labels, [_content(sample, self.labels) for sample in self._samples], *found.marks
         )

@@ -35,7 +35,8 @@ def group_items(items: Sequence[Item], rule: str | None, columns: Collection[str
         groups = groups_by_rule(_checked(rule, columns), [item.path for item in items], "folder")
         source = f"the rule '{rule}'"
     elif len({item.path for item in items}) < len(items):
-        groups, source = [item.path for item in items], "file, as several rows are about one"
+        groups = [item.path for item in items]
+        source = "file, as several rows are about one"
     else:
         return Grouping(list(items))
     pairs = list(zip(items, groups, strict=True))

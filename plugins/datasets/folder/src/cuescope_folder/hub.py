@@ -84,7 +84,8 @@ class HuggingFace(FileSamples):
 
     def find(self) -> Found:
         """The rows, streamed once for each revision."""
-        options, copies = self.options, Copies(self.context)
+        options = self.options
+        copies = Copies(self.context)
         repository, wanted = options.place
         source = _datasets()
         revision = _revision(source, repository, options.revision)
@@ -204,7 +205,8 @@ def _record(
             require_modest(value, column, where)
     named = columns.cells(cells, f"row {number}")
     for column in columns.files:
-        cell, role = cells[column], "path" if column == columns.image else "mask"
+        cell = cells[column]
+        role = "path" if column == columns.image else "mask"
         if cell is not None:
             content = own.content(cell, f"{where}: '{column}'")
             given = str(cell.get("path") or "").rpartition("/")[2]

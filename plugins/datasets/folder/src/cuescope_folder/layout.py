@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -140,7 +141,7 @@ def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     names = {i.files[0].parts[depth:][: 2 if i.split else 1] for i in items}
     used = {root.joinpath(*parts) for parts in names}
     parents = {folder.parent for folder in used}
-    beside = {folder for parent in parents for folder in parent.iterdir()}
+    beside = set(chain.from_iterable(parent.iterdir() for parent in parents))
     empty = [folder for folder in beside - used if folder.is_dir() and folder.name[0] not in "._"]
     return sorted(str(folder.relative_to(root)) for folder in empty)
 
@@ -198,7 +199,8 @@ def _walk(root: Path, inside: str, order: _Key, unread: Unread) -> Iterator[tupl
                 raise _leads_out(root, Path(entry.path))
             if is_folder:
                 continue
-        key, name = (*order, natural(entry.name)), f"{inside}{entry.name}"
+        key = (*order, natural(entry.name))
+        name = f"{inside}{entry.name}"
         if is_folder:
             yield from _walk(root, f"{name}/", key, unread)
         elif readable and not (entry.is_file() or entry.is_symlink()):

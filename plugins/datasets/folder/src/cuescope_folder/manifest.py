@@ -30,7 +30,8 @@ class Paths:
     """
 
     def __init__(self, root: Path | None, copies: Mapping[str, Path]) -> None:
-        self.root, self.copies = root, copies
+        self.root = root
+        self.copies = copies
         self.unread = Unread()
         self._images: dict[Path, tuple[Path, ...]] = {}
         self._stems: dict[Path, Mapping[str, Sequence[str]]] = {}
@@ -81,7 +82,8 @@ class Paths:
                 f"folder: {location}: cannot read {folder}", got=error.strerror
             ) from None
         for name in sorted(names, key=natural):
-            path, kind = folder / name, kind_of(PurePosixPath(name))
+            path = folder / name
+            kind = kind_of(PurePosixPath(name))
             # The folder lies inside; a link in it may still lead out.
             if kind == "image" and path.is_symlink() and self.root is not None:
                 inside(self.root, path, f"folder: {location}: {path}")
@@ -157,7 +159,8 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
         annotations["answers"] = names_of(cells["answers"], "answers", location)
     timed = kind_of(file) != "image" and not file.is_dir()  # a folder of frames has no clock
     label = _label(row, location)
-    split, question = cells.get("split"), cells.get("question")
+    split = cells.get("split")
+    question = cells.get("question")
     return Item(
         key=name,
         files=paths.images_in(file, location) if file.is_dir() else (file,),

@@ -77,7 +77,9 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
         return _of_table(address_below(given, str(options.manifest)), options, context, base=given)
     names = list_address(OWNER, given)
     top = [name for name in names if "/" not in name]
-    if tables := [name for name in top if name in {f"manifest{s}" for s in MANIFEST_SUFFIXES}]:
+    usual = {f"manifest{suffix}" for suffix in MANIFEST_SUFFIXES}
+    tables = [name for name in top if name in usual]
+    if tables:
         return _of_table(address_below(given, tables[0]), options, context)
     if shards := [name for name in top if name.endswith(SHARD_SUFFIXES)]:
         return Place(None, shards=tuple(address_below(given, name) for name in shards))
@@ -115,8 +117,8 @@ def copy_of(address: str, context: Context) -> Path:
 
 def typed_roots(options: FolderOptions) -> Roots:
     """What cells may name: what lies at the host or bucket of the data, and below `roots`."""
-    places = [str(place) for place in (options.path, options.manifest) if place is not None]
-    addresses = [place for place in places if is_address(place)]
+    paths = [str(path) for path in (options.path, options.manifest) if path is not None]
+    addresses = [path for path in paths if is_address(path)]
     return Roots.of(*addresses).with_typed(options.roots)
 
 

@@ -32,7 +32,8 @@ def read_samples(
     `choices` are for items without their own. Where one sampled frame of a frame folder cannot be
     read, the clip is left out whole.
     """
-    samples, problems = [], []
+    samples = []
+    problems = []
     for item in items:
         files = needed_files(item, frames)
         problem = _problem(item, files, probes)
@@ -123,15 +124,21 @@ def contradictions(samples: Sequence[Sample]) -> list[str]:
         if sample.label is not None:
             shown = tuple(frame.key for frame in sample.frames)
             alike.setdefault((shown, sample.question), []).append(sample)
-    groups = [group for group in alike.values() if len({s.label for s in group}) > 1]
-    return [", ".join(f"{s.key}: {s.label}" for s in group) for group in groups]
+    lines = []
+    for group in alike.values():
+        labels = {sample.label for sample in group}
+        if len(labels) > 1:
+            words = [f"{sample.key}: {sample.label}" for sample in group]
+            lines.append(", ".join(words))
+    return lines
 
 
 def losses(items: Sequence[Item], probes: Mapping[Path, Probe]) -> list[str]:
     """Items of which a part is not shown: "a/1.mkv (cut off: 7 of 12 frames)"."""
-    return [
-        f"{item.key} ({probe.loss})"
-        for item in items
-        for file in item.files
-        if (probe := probes.get(file)) is not None and probe.problem is None and probe.loss
-    ]
+    lines = []
+    for item in items:
+        for file in item.files:
+            probe = probes.get(file)
+            if probe is not None and probe.problem is None and probe.loss:
+                lines.append(f"{item.key} ({probe.loss})")
+    return lines

@@ -33,7 +33,9 @@ GZIP = b"\x1f\x8b"
 MASKS = ("mask", "seg")  # "0001.mask.png"
 MOST_BYTES = 2**30  # of a file in a shard
 # A compressed shard may grow without end. Images are compressed already, and hardly grow.
-SMALL_SHARD, GROWTH, MOST_GROWN = 2**27, 100, 2**36
+SMALL_SHARD = 2**27
+GROWTH = 100
+MOST_GROWN = 2**36
 MOST_DIGITS = 9  # of the number of a class
 CLASS_NAMES = "classnames.txt"  # beside the shards, a name a line
 
@@ -91,7 +93,8 @@ def _row(record: Mapping[str, Any], names: Sequence[str]) -> Row:
 
 def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]:
     """The samples of a shard, in order: cells, where they stand, suffixes that are not read."""
-    key, parts = None, dict[str, bytes]()
+    key = None
+    parts = dict[str, bytes]()
     try:
         with (
             _open(shard) as file,
@@ -114,7 +117,8 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
                 if folder + slash + own != key:
                     if key is not None:
                         yield _record(title, key, parts, copies)
-                    key, parts = folder + slash + own, {}
+                    key = folder + slash + own
+                    parts = {}
                 content = archive.extractfile(member)
                 parts[suffix.lower()] = content.read() if content else b""
     except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
@@ -167,7 +171,7 @@ def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
         if is_address(shards[0]):
             return []
         folder = Path(shards[0]).expanduser().absolute().parent
-        beside = [place / CLASS_NAMES for place in (folder, folder.parent)]
+        beside = [folder / CLASS_NAMES, folder.parent / CLASS_NAMES]
         given = next((file for file in beside if file.is_file()), None)
         if given is not None:
             inside(given.parent, given, f"folder: {CLASS_NAMES}")  # nobody typed its name
@@ -184,7 +188,8 @@ class _Unpacked:
     """A shard while it is read, uncompressed; raises ValueError where it grows without end."""
 
     def __init__(self, file: gzip.GzipFile, most: int) -> None:
-        self._file, self._left = file, most
+        self._file = file
+        self._left = most
 
     def read(self, size: int) -> bytes:
         """The next bytes."""
@@ -220,7 +225,8 @@ class _Joined(RawIOBase):
     """The first bytes of a file, which were read to look at them, and then the others."""
 
     def __init__(self, start: bytes, rest: Any) -> None:
-        self._start, self._rest = start, rest
+        self._start = start
+        self._rest = rest
 
     def readable(self) -> bool:
         return True

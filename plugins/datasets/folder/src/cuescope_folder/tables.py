@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from io import StringIO
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,14 +20,19 @@ RIGHT = ("label", "answer", "actions")  # any of them says what is right
 COLUMNS = ("path", *RIGHT, "answers", "split", "group", "question", "choices", "mask", "cues")
 FILES = ("video", "image", "file", "filename")  # what others call the path
 ALIKE = 0.75
-MOST_ROWS, MOST_BYTES, PART_BYTES = 5_000_000, 2**30, 2**28
+MOST_ROWS = 5_000_000
+MOST_BYTES = 2**30
+PART_BYTES = 2**28
 MOST_COLUMNS = 10_000
 # A few bytes of a Parquet file may stand for any number of equal cells, or of equal images. Real
 # ones are larger: their paths differ, and images are compressed already.
-SMALL_CELLS, CELLS_A_BYTE = 2_000_000, 10
-SMALL_IMAGES, IMAGE_BYTES_A_BYTE = 2**27, 100
+SMALL_CELLS = 2_000_000
+CELLS_A_BYTE = 10
+SMALL_IMAGES = 2**27
+IMAGE_BYTES_A_BYTE = 100
 MOST_IMAGE_BYTES = 2**30
-_NAMED, _SHOWN = 20, 60  # columns that an error lists, and letters of each
+_NAMED = 20  # columns that an error lists
+_SHOWN = 60  # letters of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +121,17 @@ def _parquet_rows(manifest: Path, copies: Copies) -> Iterator[Row]:
             batches = list(_batches(manifest, file))
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{title} is no Parquet", got=_first_line(error)) from None
-    rows = (cells for batch in batches for cells in batch.to_pylist())
+    rows = chain.from_iterable(batch.to_pylist() for batch in batches)
     for number, cells in enumerate(rows, start=1):
         yield _row(f"row {number}", cells, title)
 
 
 def _require_modest_table(manifest: Path, file: Any) -> None:
     """Raise UserError for what the file says of itself, before any of it is decompressed."""
-    metadata, size = file.metadata, manifest.stat().st_size
-    columns, rows = metadata.num_columns, metadata.num_rows
+    metadata = file.metadata
+    size = manifest.stat().st_size
+    columns = metadata.num_columns
+    rows = metadata.num_rows
     most_cells = SMALL_CELLS + CELLS_A_BYTE * size
     if columns > MOST_COLUMNS or rows > MOST_ROWS or columns * rows > most_cells:
         raise UserError(
@@ -161,7 +169,8 @@ def _rows_with_images(
 
     Such a table is read once: its rows are remembered.
     """
-    title, status = f"folder: {manifest.name}", manifest.stat()
+    title = f"folder: {manifest.name}"
+    status = manifest.stat()
     stamp = digest("parquet", str(manifest.resolve()), status.st_size, status.st_mtime_ns)
     records = copies.remembered(stamp)
     if records is None:
@@ -182,7 +191,8 @@ def _rows_with_images(
 
 def _image_cells(manifest: Path, file: Any, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The cells of each row; raises UserError where they are far more than the file is large."""
-    metadata, size = file.metadata, manifest.stat().st_size
+    metadata = file.metadata
+    size = manifest.stat().st_size
     stored = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     most = SMALL_IMAGES + IMAGE_BYTES_A_BYTE * size
     if stored > most:
@@ -281,15 +291,15 @@ def with_known_names(rows: Sequence[Row], name: str) -> tuple[list[Row], dict[st
     columns = _columns(rows)
     canonical = _known_columns(columns, name)
     names = {column: canonical.get(column, column) for column in columns}
-    renamed = [
-        Row(row.location, {names[column]: value for column, value in row.cells.items()})
-        for row in rows
-    ]
-    return renamed, names
+    with_usual_names = []
+    for row in rows:
+        cells = {names[column]: value for column, value in row.cells.items()}
+        with_usual_names.append(Row(row.location, cells))
+    return with_usual_names, names
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    return sorted({column for row in rows for column in row.cells})
+    return sorted(set().union(*(row.cells for row in rows)))
 
 
 def _known_columns(columns: Sequence[str], name: str) -> dict[str, str]:
