@@ -50,7 +50,8 @@ class AnnotatedMasks(Plugin):
         by_frame = []
         for frame in frames:
             # the size of the frame as it is, also where all masks are empty
-            samples, size = self._annotations.samples(frame), frame.load().size
+            size = frame.load().size
+            samples = self._annotations.samples(frame)
             masks = [mask_of(samples, name, size) for name in names]
             by_frame.append(np.array(masks, dtype=bool).reshape(len(names), *size[::-1]))
         return by_frame
@@ -69,7 +70,9 @@ class Annotations:
                 f"{owner} reads what a data set annotates, and there is no data set here",
                 remedy=REMEDY,
             )
-        self.owner, self.data, self.keys = owner, context.dataset, keys
+        self.owner = owner
+        self.data = context.dataset
+        self.keys = keys
         self._context = context
         self._samples: dict[str, list[Sample]] = {}
 

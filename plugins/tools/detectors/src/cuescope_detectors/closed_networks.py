@@ -98,7 +98,9 @@ class FasterRCNNNetwork:
     """torchvision's model with a local state dict; it runs in float32."""
 
     def __init__(self, weights: Path, options: CocoOptions, context: Context) -> None:
-        self._weights, self._backbone, self._side = weights, options.backbone, options.side
+        self._weights = weights
+        self._backbone = options.backbone
+        self._side = options.side
         self._context = context
         self._device = resolve_device(context.device)
         self.classes = {

@@ -37,11 +37,12 @@ def make_captions(
     # one more goes to the "." that ends the phrase
     room = limit - FRAME_TOKENS - 1
     words = [normalise_name(name.translate(ENDS)) for name in names]
-    phrases = [tokenizer(w, add_special_tokens=False).input_ids[:room] for w in words]
+    phrases = [tokenizer(word, add_special_tokens=False).input_ids[:room] for word in words]
     end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
     captions = []
     for part in pack([len(phrase) + 1 for phrase in phrases], limit - FRAME_TOKENS, most):
-        ids, positions = [tokenizer.cls_token_id], {}
+        ids = [tokenizer.cls_token_id]
+        positions = {}
         for index in part:
             positions[index] = range(len(ids), len(ids) + len(phrases[index]))
             ids += [*phrases[index], end]
@@ -56,9 +57,12 @@ def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
     for index, length in enumerate(lengths):
         if index > start and (used + length > room or index - start == most):
             runs.append(range(start, index))  # in order: which names meet must not vary
-            start, used = index, 0
+            start = index
+            used = 0
         used += length
-    return [*runs, range(start, len(lengths))] if lengths else []
+    if lengths:
+        runs.append(range(start, len(lengths)))
+    return runs
 
 
 class GroundingDinoNetwork(StockNetwork):

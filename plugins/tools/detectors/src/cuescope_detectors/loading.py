@@ -55,5 +55,6 @@ def corners(boxes: Float[Tensor, "box 4"], extent: tuple[int, int]) -> Float[np.
     """(x0, y0, x1, y1) in pixels of (centre x, centre y, width, height) in shares of `extent`."""
     shares = boxes.float().cpu().numpy()
     # in float32 on the CPU: half precision would round pixels of a large image
-    centres, halves = shares[:, :2], shares[:, 2:] / 2
+    centres = shares[:, :2]
+    halves = shares[:, 2:] / 2
     return np.asarray(np.hstack((centres - halves, centres + halves)) * (*extent, *extent))

@@ -27,7 +27,8 @@ class OwlNetwork(StockNetwork):
     @torch.no_grad()
     def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:
         """Probability of each name on each box, an image after the other."""
-        files, network = self.files, self.files.network
+        files = self.files
+        network = files.network
         pixels = self.processor.image_processor(list(images), return_tensors="pt").pixel_values
         grid, _ = network.image_embedder(pixels.to(files.device, files.dtype))
         # `forward` would encode the image again for every batch of names
@@ -39,15 +40,14 @@ class OwlNetwork(StockNetwork):
         # what a box of side 1 spans in pixels: OWLv2 pads images to squares
         padded = self.processor.image_processor.do_pad
         extents = [(max(image.size),) * 2 if padded else image.size for image in images]
-        return [
-            (of_image, corners(*pair))
-            for of_image, *pair in zip(scores, boxes, extents, strict=True)
-        ]
+        in_pixels = map(corners, boxes, extents)
+        return list(zip(scores, in_pixels, strict=True))
 
     def texts(self, names: Sequence[str]) -> Float[Tensor, "name dim"]:
         """Unit embeddings; a name beyond the model's context is cut at its end."""
         # a name is read once for all images; its row depends on no other, for padding is fixed
-        if new := [name for name in names if name not in self._texts]:
+        new = [name for name in names if name not in self._texts]
+        if new:
             network = self.files.network
             tower = getattr(network, network.config.model_type)
             tokens = self.processor.tokenizer(

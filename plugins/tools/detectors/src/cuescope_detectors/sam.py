@@ -26,7 +26,8 @@ class SamNetwork(StockNetwork):
         """What is in each box (x0, y0, x1, y1) in pixels of the image."""
         if not boxes:
             return np.zeros((0, image.height, image.width), dtype=bool)
-        processor, files = self.processor, self.files
+        processor = self.processor
+        files = self.files
         inputs = processor(image, input_boxes=[[list(box) for box in boxes]], return_tensors="pt")
         pixels = inputs.pixel_values.to(files.device, files.dtype)
         embeddings = files.network.get_image_embeddings(pixels)
