@@ -35,7 +35,9 @@ class Editor:
     """
 
     def __init__(self, owner: str, options: EditorOptions, context: Context) -> None:
-        self.owner, self._options, self._context = owner, options, context
+        self.owner = owner
+        self._options = options
+        self._context = context
         self._masked = isinstance(options, InpaintOptions)
         self._device = resolve_device(context.device)
         self._dtype = resolve_dtype(options.dtype or context.dtype)
@@ -46,7 +48,8 @@ class Editor:
             self._opener, cls = inpainting_class(files, options, kind)
         else:
             self._opener, cls = instruct_class(files, options)
-        self._sequence, self._announced = None, set[str]()
+        self._sequence = None
+        self._announced = set[str]()
         if cls is not None:  # None: it will be known once trusted code has run
             require_options(owner, cls, options)
             self._sequence = sequence_length(cls)

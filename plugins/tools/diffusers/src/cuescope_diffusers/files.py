@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,17 +50,12 @@ class PipelineFiles:
     def fingerprint(self) -> str:
         """Digest of the weights and of every small file that goes with them."""
         folders = [self.source.folder, *(self.source.folder / name for name in self.components)]
-        small = [
-            file
-            for folder in folders
-            for suffix in (*SMALL_FILES, "py")
-            for file in sorted(folder.glob(f"*.{suffix}"))
-        ]
-        weights = [
-            file
-            for name in self.networks()
-            for file in weight_files(self.source, self.source.folder / name)
-        ]
+        small: list[Path] = []
+        for folder, suffix in product(folders, (*SMALL_FILES, "py")):
+            small += sorted(folder.glob(f"*.{suffix}"))
+        weights: list[Path] = []
+        for name in self.networks():
+            weights += weight_files(self.source, self.source.folder / name)
         names = [str(file.relative_to(self.source.folder)) for file in [*small, *weights]]
         return digest(names, files_digest([*small, *weights]))
 
@@ -219,7 +215,8 @@ def _is_module(name: str) -> bool:
 def weight_files(source: Source, folder: Path) -> list[Path]:
     """The safetensors of a network: one, or the shards that an index names; [] for none."""
     for name in WEIGHTS:
-        whole, index = folder / f"{name}.safetensors", folder / f"{name}.safetensors.index.json"
+        whole = folder / f"{name}.safetensors"
+        index = folder / f"{name}.safetensors.index.json"
         if whole.is_file():
             return [whole]
         if index.is_file():

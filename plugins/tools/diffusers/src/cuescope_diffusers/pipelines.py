@@ -51,7 +51,9 @@ class OpenPipeline:
                 got=", ".join(parameters(cls)),
             )
         self._title = f"{source.owner}: {source.title}"
-        self.pipe, self._options, self._cls = pipe, options, cls
+        self.pipe = pipe
+        self._options = options
+        self._cls = cls
         self.grid = _grid(pipe)
         self.side = options.size or _native_side(pipe)
 
@@ -88,8 +90,10 @@ class OpenPipeline:
         ]
 
     def _arguments(self, jobs: Sequence[Job]) -> dict[str, Any]:
-        options, known = self._options, parameters(self._cls)
-        images, masks = [job.image for job in jobs], [job.mask for job in jobs if job.mask]
+        options = self._options
+        known = parameters(self._cls)
+        images = [job.image for job in jobs]
+        masks = [job.mask for job in jobs if job.mask]
         width, height = images[0].size
         given: dict[str, Any] = {
             "prompt": [job.prompt for job in jobs],
@@ -199,7 +203,8 @@ def open_pipeline(source: Source, opener: Any, trusted: bool, parts: dict[str, A
 def _silent() -> Iterator[None]:
     """Nothing is said within, and no global generator moves."""
     logging = diffusers.utils.logging
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    verbosity = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
