@@ -73,9 +73,7 @@ class TestBoxGeometry(_Verifier):
     options: ClassVar[Mapping[str, Any]] = {"detector": "corners"}
 
 
-@pytest.mark.skipif(
-    not find_spec("trackers"), reason="needs pip install trackers supervision"
-)
+@pytest.mark.skipif(not find_spec("trackers"), reason="needs pip install trackers supervision")
 class TestTracks(_Verifier):
     plugin = Tracks
     options: ClassVar[Mapping[str, Any]] = {"detector": "corners"}
