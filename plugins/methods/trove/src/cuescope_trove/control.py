@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope_sdk import Audit, Sample, UserError
+from cuescope_sdk import Audit, Frame, Sample, UserError
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.tools import cached_detector, normalise_name
 from cuescope_trove.options import TRoVeOptions
@@ -58,7 +58,7 @@ def object_size(sample: Sample) -> float | None:
             return float(annotations[key])
     areas: dict[str, float] = {}
     for name, mask in annotations.get("masks", {}).items():
-        areas[normalise_name(name)] = float(np.mean(mask))
+        areas[normalise_name(name)] = _covered_share(mask)
     if not areas:
         for box in annotations.get("boxes", ()):
             x0, y0, x1, y1 = box.box
@@ -67,6 +67,12 @@ def object_size(sample: Sample) -> float | None:
     if len(areas) == 1:
         return next(iter(areas.values()))
     return areas.get(normalise_name(str(sample.label)))
+
+
+def _covered_share(mask: Frame | np.ndarray) -> float:
+    """The share of the pixels of a mask: white on black, or True."""
+    pixels = np.asarray(mask.load().convert("L")) > 127 if isinstance(mask, Frame) else mask
+    return float(np.mean(pixels))
 
 
 def levels(
