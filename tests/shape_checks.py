@@ -29,7 +29,7 @@ PREFIX = "cuescope_"
 CHECKER = f"{__name__}.checked"
 # Where shapes are checked: not yet in tests that train, download or start whole audits.
 FOLDERS = ("sdk/tests", "plugins/methods", "plugins/datasets", "plugins/models/toy")
-LONG = ("slow", "long", "real", "browser", "wrong_shapes")
+LONG = ("long", "real", "browser", "wrong_shapes")
 NAMES = ("contract", "bench", "audit", "command", "proofs", "scaffold")
 CALLS = 200  # of each function that are checked in each test: loops stay fast
 MISSING = object()

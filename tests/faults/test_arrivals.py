@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 AUDIT = "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
 LONGEST = 10.0  # seconds of one command
-SECONDS = 600.0 if os.environ.get("CUESCOPE_FAULTS") else 8.0
+SECONDS = 600.0 if os.environ.get("CUESCOPE_FAULTS") else 4.0
 
 
 def words(bait: Bait) -> list[Any]:
@@ -241,7 +241,6 @@ FUZZERS: dict[str, Callable[..., list[str]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # a picture that is left out is a warning
 def test_random_arrivals(
     tries: "Tries",
