@@ -436,7 +436,7 @@ def test_a_remedy_names_no_package_of_ours_for_an_index(dist: str) -> None:
 
 
 def test_an_extra_names_the_packages_of_others() -> None:
-    packages = "`pip install 'matplotlib>=3.9' 'pandas>=2.2'` brings it"
+    packages = "`pip install 'matplotlib>=3.10.8' 'pandas>=2.2'` brings it"
     assert how_to_install("cuescope[notebook]") == packages
     # s3 takes the extra remote of the same dist
     assert "fsspec" in how_to_install("cuescope-folder[s3]")

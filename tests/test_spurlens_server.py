@@ -353,7 +353,7 @@ def test_answers_drawn_by_chance_are_asked_several_times(place: Place) -> None:
 def test_a_run_file_sends_no_other_variable(
     variable: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = f"{{key_env: {variable}, base_url: 'https://127.0.0.1:1/v1'}}"
+    options = f"{{key_env: {variable}}}"
     file = tmp_path / "runs.yaml"
     file.write_text(
         "methods: [trove]\ndata: [moving-shapes]\n"
@@ -362,4 +362,22 @@ def test_a_run_file_sends_no_other_variable(
     with pytest.raises(SystemExit) as ended:
         main(["run", str(file), "--out", str(tmp_path / "runs")])
     assert ended.value.code == 2
-    assert f"key_env {variable} in a run file: expected one of OPENAI" in capsys.readouterr().err
+    refused = capsys.readouterr().err
+    assert f"key_env in the run file {file}: expected it typed on the command line" in refused
+    assert refused.strip().endswith(f"--allow {variable}")
+
+
+@pytest.mark.parametrize("address", ["https://127.0.0.1:1/v1", "https://api.groq.com/v1"])
+def test_a_run_file_sends_a_key_to_nobody_but_its_vendor(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The key is the plugin's own, and the server is another."""
+    file = tmp_path / "runs.yaml"
+    file.write_text(
+        "methods: [trove]\ndata: [moving-shapes]\n"
+        f"models: [{{use: 'openai:tiny', options: {{base_url: '{address}'}}}}]\n"
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(file), "--out", str(tmp_path / "runs")])
+    assert ended.value.code == 2
+    assert "--allow " in capsys.readouterr().err

@@ -7,7 +7,7 @@ from pathlib import Path, PureWindowsPath
 from cuescope.errors import UserError
 
 REMEDY = "Copy what it names into that folder, or give the folder that holds both"
-_SHOWN = 80  # characters of a name in an error
+_SHOWN = 300  # characters of a name in an error
 
 
 def inside(root: Path, name: str | Path, where: str = "", remedy: str = REMEDY) -> Path:
