@@ -45,12 +45,13 @@ class Typed:
         """From the words of a command line."""
         from cuescope.spec import pairs
 
-        of_model, of_data = pairs("-M", model_option or ()), pairs("-D", data_option or ())
-        for flag, spec, options in (("model", model, of_model), ("data", data, of_data)):
-            if options and spec is None:
-                short = {"model": "-M", "data": "-D"}[flag]
-                raise UserError(f"{short} without --{flag}", remedy=f"Add --{flag} SPEC")
-        return cls(model, of_model, data, of_data, frozenset(allow or ()))
+        model_options = pairs("-M", model_option or ())
+        data_options = pairs("-D", data_option or ())
+        if model_options and model is None:
+            raise UserError("-M without --model", remedy="Add --model SPEC")
+        if data_options and data is None:
+            raise UserError("-D without --data", remedy="Add --data SPEC")
+        return cls(model, model_options, data, data_options, frozenset(allow or ()))
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -65,9 +66,12 @@ class Typed:
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of plugins that it names, and those that no stored run names."""
-        named = {"model"} if self.model is not None else set[str]()
-        named |= {"dataset"} if self.data is not None else set()
-        return frozenset(named | {"executor", "intervention", "mitigator"})
+        kinds = {"executor", "intervention", "mitigator"}
+        if self.model is not None:
+            kinds.add("model")
+        if self.data is not None:
+            kinds.add("dataset")
+        return frozenset(kinds)
 
 
 def ask_again(runner: "Runner", run: Path, typed: Typed) -> "tuple[Runner, Request]":
