@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST_NAME = 200
+
 
 class UserError(Exception):
     """Something the person can mend; the command line prints it as one line and exits with 2.
@@ -39,6 +41,8 @@ class PlanStopped(BaseException):  # no plugin's `except Exception` may catch it
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean 'x'?` for the known name closest to `name`, None where nothing is close."""
+    if len(name) > LONGEST_NAME:  # a stranger's text: comparing takes the square of its length
+        return None
     # 0.5: short names have few letters in common
     close = get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"Did you mean '{close[0]}'?" if close else None
