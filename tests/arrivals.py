@@ -25,6 +25,7 @@ from cuescope.trust.risks import Risk, risks_of
 SECRET = "MY_BANK_SECRET"
 PORT = 9  # nobody listens there; a try to connect is a touch
 SERVER = f"http://127.0.0.1:{PORT}"
+FILLER = "nothing-of-this-name"  # for options without a default
 SEALS = ("none", "resealed", "old")
 
 
@@ -108,7 +109,7 @@ def traps_of(registry: Registry, kinds: tuple[str, ...], bait: Bait) -> Iterator
                     if only_paths and "://" in str(value):
                         continue  # as a path it is an odd name in the folder itself
                     whole = _shaped(option.annotation, value)
-                    options = {**_required(fields, bait), name: whole}
+                    options = {**_required(fields), name: whole}
                     yield Trap(entry, name, type(risk).__name__, options)
 
 
@@ -142,9 +143,9 @@ def _shaped(annotation: Any, value: Any) -> Any:
     return (value,) if "tuple" in str(annotation) else value
 
 
-def _required(fields: Mapping[str, Any], bait: Bait) -> dict[str, Any]:
+def _required(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Something for the options that have no default: a name that nothing has."""
-    return {name: "nothing-of-this-name" for name, option in fields.items() if option.is_required()}
+    return {name: FILLER for name, option in fields.items() if option.is_required()}
 
 
 # ----------------------------------------------------------------------------------------- arrivals

@@ -349,35 +349,26 @@ def test_answers_drawn_by_chance_are_asked_several_times(place: Place) -> None:
     assert len(place.server.asked) == asked
 
 
-@pytest.mark.parametrize("variable", ["AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PATH"])
-def test_a_run_file_sends_no_other_variable(
-    variable: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("option", "value", "asked"),
+    [
+        *(("key_env", name, name) for name in ("AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PATH")),
+        ("base_url", "https://127.0.0.1:1/v1", "https://127.0.0.1:1/v1"),
+        # a vendor's server, and the key of another vendor, which is the plugin's own
+        ("base_url", "https://api.groq.com/v1", "OPENAI_API_KEY"),
+    ],
+)
+def test_a_run_file_sends_a_key_to_its_vendor_alone(
+    option: str, value: str, asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = f"{{key_env: {variable}}}"
     file = tmp_path / "runs.yaml"
     file.write_text(
         "methods: [trove]\ndata: [moving-shapes]\n"
-        f"models: [{{use: 'openai:tiny', options: {options}}}]\n"
+        f"models: [{{use: 'openai:tiny', options: {{{option}: '{value}'}}}}]\n"
     )
     with pytest.raises(SystemExit) as ended:
         main(["run", str(file), "--out", str(tmp_path / "runs")])
     assert ended.value.code == 2
     refused = capsys.readouterr().err
-    assert f"key_env in the run file {file}: expected it typed on the command line" in refused
-    assert refused.strip().endswith(f"--allow {variable}")
-
-
-@pytest.mark.parametrize("address", ["https://127.0.0.1:1/v1", "https://api.groq.com/v1"])
-def test_a_run_file_sends_a_key_to_nobody_but_its_vendor(
-    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The key is the plugin's own, and the server is another."""
-    file = tmp_path / "runs.yaml"
-    file.write_text(
-        "methods: [trove]\ndata: [moving-shapes]\n"
-        f"models: [{{use: 'openai:tiny', options: {{base_url: '{address}'}}}}]\n"
-    )
-    with pytest.raises(SystemExit) as ended:
-        main(["run", str(file), "--out", str(tmp_path / "runs")])
-    assert ended.value.code == 2
-    assert "--allow " in capsys.readouterr().err
+    assert f"in the run file {file}: expected it typed on the command line" in refused
+    assert refused.strip().endswith(f"--allow {asked}")
