@@ -6,6 +6,7 @@ A value that arrives for an option without a mark is refused: a new plugin canno
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -46,7 +47,7 @@ class Sender(Protocol):
 
 
 @dataclass(frozen=True)
-class Risk:
+class Risk(ABC):
     """What an option's value can do; subclass it for another kind."""
 
     # a guard that was opened for one command stays closed in the next one
@@ -54,9 +55,9 @@ class Risk:
     # the plugin's own value can do harm beside another option
     of_defaults_too: ClassVar[bool] = False
 
+    @abstractmethod
     def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
         """Why the value of option `name` is not taken from `source`, None where it is."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
