@@ -28,7 +28,7 @@ from cuescope.context import Context
 from cuescope.respond import WINDOW, ModelRunner
 from cuescope.store import ResponseCache
 from cuescope.types import Frame, Response, Sample, Trial
-from cuescope_sdk.workers import MOST_TOGETHER, ROUNDS
+from cuescope_sdk.workers._executor import MOST_TOGETHER, ROUNDS
 
 DECILES = (0.23, 0.48, 0.73, 0.79, 0.88, 0.97, 1.07, 1.22, 1.31, 1.48, 2.05)  # over their mean
 DRIVER_MICROSECONDS = 85.0  # processor time a trial

@@ -23,17 +23,17 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import roc_auc_score
 
-from cuescope_covar.builder.geometry import Moved
-from cuescope_covar.builder.variants import variants
-from cuescope_covar.composite.painting import paint
-from cuescope_covar.quality import Case, Judges, calibrate, judge
-from cuescope_covar.quality.cases import move
-from cuescope_covar.quality.planted import DEFECTS, Draft, frame
+from cuescope_covar_build.geometry import Moved
+from cuescope_covar_build.variants import variants
+from cuescope_covar_build.composite.painting import paint
+from cuescope_covar_build.quality import Case, Judges, calibrate, judge
+from cuescope_covar_build.quality.cases import move
+from covar_defects import DEFECTS, Draft, frame
 from cuescope_scenes import Scenes, ScenesOptions
 from cuescope_scenes.textures import SIZE, texture
 from cuescope_scenes.words import BACKGROUNDS
 from cuescope_sdk import ROLES, Context, Frame, generator
-from cuescope_sdk.commands import build, build_tool
+from cuescope.application import build, build_tool
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 SIDE = 224

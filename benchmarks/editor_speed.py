@@ -132,7 +132,7 @@ def make_edits(count: int) -> list[ImageEdit]:
 def quality_filter(edits: Sequence[ImageEdit]) -> Callable[[Sequence[Frame]], Any] | None:
     """What judges edited frames with COVAR's filter; None where that is not installed."""
     try:
-        from cuescope_covar import quality
+        from cuescope_covar_build import quality
     except ImportError:
         return None
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from cuescope_sdk.statistics import Groups, accuracy_gap_p_value, benjamini_hochberg, design_effect
+from cuescope_sdk.statistics import Groups, benjamini_hochberg, design_effect
+from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 from cuescope_trove.control import levels
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import chance_to_find, expected_tried, limit

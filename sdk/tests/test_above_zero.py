@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-from cuescope_sdk.statistics import (
-    Groups,
-    is_mean_above_zero,
-    mean_above_zero_p_value,
-    smallest_mean_above_zero,
-)
+from cuescope_sdk.statistics import Groups, mean_above_zero_p_value, smallest_mean_above_zero
+from cuescope_sdk.statistics._above_zero import is_mean_above_zero
 
 
 def groups_of(count: int, alike: int) -> Groups:

@@ -17,20 +17,18 @@ from cuescope_sdk.testing import (
     CUE,
     FAKE_TOOLS,
     Contract,
-    ContractViolation,
     FakeDataset,
     FakeMethod,
     FakeModel,
     PluginShelf,
     Setup,
     expect,
-    points_at,
     results,
     run_audit,
     run_check,
 )
-from cuescope_sdk.testing._contract import expect_error, lies_within
-from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions
+from cuescope_sdk.testing._contract import ContractViolation, expect_error, lies_within
+from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions, points_at
 from cuescope_sdk.testing._fake_models import FakeModelOptions
 from cuescope_sdk.testing._fresh_import import import_freshly
 from cuescope_sdk.testing._global_state import touched
@@ -86,7 +84,7 @@ def test_global_randomness_is_watched_and_put_back() -> None:
 def test_results_tell_ok_skipped_violated_and_crashed() -> None:
     class Checks(Contract):
         def test_skips(self) -> None:
-            from cuescope_sdk.testing import NotApplicable
+            from cuescope_sdk.testing._contract import NotApplicable
 
             raise NotApplicable("needs a camel")
 

@@ -13,13 +13,8 @@ from scipy import ndimage
 
 from cuescope.whole_files import Draft
 from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, PlanStopped, UserError, generator
-from cuescope_sdk.editing import (
-    CachedEditor,
-    cached_editor,
-    edited_frame,
-    keep_outside,
-    require_editable,
-)
+from cuescope_sdk.editing import cached_editor, edited_frame, keep_outside, require_editable
+from cuescope_sdk.editing._cached_editor import CachedEditor
 
 
 def noise(seed: int, width: int = 40, height: int = 30) -> Image.Image:

@@ -11,7 +11,8 @@ from PIL import Image
 from torch import Tensor, nn
 
 from cuescope_sdk import Frame
-from cuescope_sdk.testing import ContractViolation, hiding_checks
+from cuescope_sdk.testing import hiding_checks
+from cuescope_sdk.testing._contract import ContractViolation
 from cuescope_sdk.torch._image_tower import Block, ImageTower, Inputs, Masked, Pooling, additive
 
 DIM, SIDE, PATCH = 8, 12, 4

@@ -26,8 +26,8 @@ from cuescope_sdk import (
     Words,
     hookimpl,
 )
-from cuescope_sdk.testing import FakeMethod, FakeRelianceMethod, MethodContract, checks, run_check
-from cuescope_sdk.testing._fake_method import FakeMethodOptions
+from cuescope_sdk.testing import FakeMethod, MethodContract, checks, run_check
+from cuescope_sdk.testing._fake_method import FakeMethodOptions, FakeRelianceMethod
 
 from .contract_proofs import ELSEWHERE, failed
 

@@ -19,10 +19,10 @@ from cuescope_sdk.data import (
     first_place,
     images_in,
     read_json,
-    read_own_bytes,
     read_text,
     require_inside,
 )
+from cuescope_sdk.data._own_files import read_own_bytes
 from cuescope_sdk.testing import write_image
 
 WAYS_OUT = ["../secret.png", "{secret}", "link.png", "away/secret.png", "pipe.png", "/dev/zero"]

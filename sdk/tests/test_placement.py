@@ -11,9 +11,9 @@ from cuescope_sdk.statistics import (
     deal_places,
     placement_p_value,
     placement_z,
-    score_interval,
     share_beyond_chance,
 )
+from cuescope_sdk.statistics._placement import score_interval
 
 
 def test_every_order_of_two_blocks_gives_the_p_value_and_its_deviate() -> None:

@@ -12,9 +12,9 @@ from cuescope_sdk.statistics import (
     gap_weights,
     maxima_p_values,
     random_maxima,
-    shuffled_gaps,
     smallest_ranked_gap,
 )
+from cuescope_sdk.statistics._ranked_gaps import shuffled_gaps
 
 
 def rng(name: str) -> np.random.Generator:

@@ -20,10 +20,10 @@ from cuescope_sdk.statistics import (
     rank_correlation,
     rank_correlation_interval,
     samples_for_change,
-    stratified_orders,
     student_interval,
     weighted_means,
 )
+from cuescope_sdk.statistics._resampling import stratified_orders
 
 RNG = np.random.default_rng
 

@@ -23,8 +23,8 @@ from cuescope_sdk.statistics import (
     mean_interval,
     smallest_gap,
     split_groups,
-    step_down_max,
 )
+from cuescope_sdk.statistics._permutation import step_down_max
 
 AUDITS = 300
 # 18 of 300 is 6%; a correct 5% test exceeds 29 of 300 once in 5,000

@@ -11,12 +11,12 @@ from cuescope_sdk.statistics import (
     benjamini_hochberg,
     cohen_kappa,
     common_by_chance,
-    correlation_interval,
     exceeds_rate_p_value,
     holm,
     overlap_p_value,
-    permutation_p_value,
 )
+from cuescope_sdk.statistics._resampling import permutation_p_value
+from cuescope_sdk.statistics._tests import correlation_interval
 
 
 def cell(*counts: int) -> tuple[np.ndarray, ...]:

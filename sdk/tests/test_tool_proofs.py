@@ -14,10 +14,7 @@ from cuescope_sdk import Context, Detection, Frame, ImageEdit, Options, Plugin, 
 from cuescope_sdk.grounding import Case, Judgement
 from cuescope_sdk.testing import (
     FAKE_TOOLS,
-    FakeClaimVerifier,
     FakeDetector,
-    FakeImageEditor,
-    FakeNamer,
     FakeProposer,
     FakeSegmenter,
     FakeSentenceEncoder,
@@ -26,6 +23,7 @@ from cuescope_sdk.testing import (
     checks,
     run_check,
 )
+from cuescope_sdk.testing._fake_tools import FakeClaimVerifier, FakeImageEditor, FakeNamer
 
 from .contract_proofs import ELSEWHERE, failed
 

@@ -14,11 +14,11 @@ from cuescope_sdk.statistics import (
     agreement_p_values,
     change_interval,
     change_p_value,
-    interval_p_value,
     mean_interval,
     smallest_flip_share,
     stratified_change_p_value,
 )
+from cuescope_sdk.statistics._weighted_means import interval_p_value
 
 RNG = np.random.default_rng
 

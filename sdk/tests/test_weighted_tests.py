@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk.statistics import (
-    accuracy_gap_p_value,
     can_pass,
     exceeds_power,
     joined_p_values_of_others,
@@ -18,6 +17,7 @@ from cuescope_sdk.statistics import (
     split_quantiles,
     weighted_q_values,
 )
+from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 
 RNG = np.random.default_rng
 

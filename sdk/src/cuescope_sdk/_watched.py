@@ -22,9 +22,11 @@ from cuescope.respond import ModelRunner
 from cuescope.store import ResponseCache
 from cuescope_sdk import Context, Frame, Model, Response, Sample, Trial, UserError
 
-BATCH, COUNT = 4, 6  # trials in a batch, batches
+BATCH = 4  # trials
+COUNT = 6  # of batches
 SPECIAL = 2  # the batch that a fault meets
-SLOW_SECONDS, PATIENCE_SECONDS = 0.2, 20.0
+SLOW_SECONDS = 0.2
+PATIENCE_SECONDS = 20.0
 Fault = Literal["none", "refuses", "waits", "dies once", "dies", "slow"]
 
 

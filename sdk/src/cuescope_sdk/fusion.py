@@ -12,7 +12,25 @@ from jaxtyping import Float, Int8
 
 from cuescope.types import Edit, Readout, Trial, Value
 
-OTHER, VIDEO, TEXT = 0, 1, 2
+__all__ = [
+    "AttentionWeights",
+    "AverageAttention",
+    "AverageTokens",
+    "FusionShape",
+    "FusionSize",
+    "HasFusion",
+    "LETTERS",
+    "OTHER",
+    "TEXT",
+    "TokenModalities",
+    "VIDEO",
+    "multiplications",
+    "multiplications_saved",
+]
+
+OTHER = 0
+VIDEO = 1
+TEXT = 2
 MODALITIES = {"video": VIDEO, "text": TEXT}
 LETTERS = {"V": VIDEO, "T": TEXT}  # of quadrants, query first: "VT" is video looking at text
 
@@ -111,12 +129,13 @@ def multiplications(shape: FusionShape, queries: int, keys: int) -> int:
     """Multiplications of one layer: projections, scores, mixing and MLP."""
     inner = shape.heads * shape.head_dim
     output = queries * shape.dim * inner + queries * shape.mlp_multiplications
-    return attention_multiplications(shape, queries, keys) + output
+    return _attention_multiplications(shape, queries, keys) + output
 
 
-def attention_multiplications(shape: FusionShape, queries: int, keys: int) -> int:
+def _attention_multiplications(shape: FusionShape, queries: int, keys: int) -> int:
     """Of its attention alone: queries, keys and values projected, scores, and mixing."""
-    inner, kv_inner = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
+    inner = shape.heads * shape.head_dim
+    kv_inner = shape.kv_heads * shape.head_dim
     projected = queries * shape.dim * inner + 2 * keys * shape.dim * kv_inner
     return projected + 2 * queries * keys * inner
 
@@ -138,5 +157,5 @@ def multiplications_saved(
     counts = {"video": video, "text": text}
     tokens = video + text + other
     keys = tokens - sum(max(counts[name] - 1, 0) for name in set(modalities))
-    count = attention_multiplications if attention_alone else multiplications
+    count = _attention_multiplications if attention_alone else multiplications
     return 1 - count(shape, tokens, keys) / count(shape, tokens, tokens)

@@ -11,6 +11,18 @@ from cuescope.auditing import Audit
 from cuescope.errors import UserError
 from cuescope.types import Outcome, Output, Sample, Trial
 
+__all__ = [
+    "Answers",
+    "FrameId",
+    "OUTPUTS",
+    "ask",
+    "baseline_trials",
+    "require_closed_labels",
+    "samples_by_key",
+    "stack_embeddings",
+    "stack_logits",
+]
+
 OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
 FrameId = tuple[str, int]  # the key of a sample, and the number of a frame in it
 
@@ -92,7 +104,8 @@ def stack_logits(
     columns: dict[tuple[str, ...], list[int]] = {}
     rows = []
     for outcome in outcomes:
-        choices, logits = outcome.trial.sample.choices, outcome.response.logits
+        choices = outcome.trial.sample.choices
+        logits = outcome.response.logits
         if logits is None:
             raise ValueError(f"no logits for sample {outcome.trial.sample.key}")
         if choices not in columns:  # a question may list the same labels in an order of its own

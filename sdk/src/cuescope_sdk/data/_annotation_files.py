@@ -31,7 +31,8 @@ def find_file(root: Path, name: str, title: str) -> Path:
         raise UserError(
             f"{title}: no such folder", expected=f"a folder with {name}", got=f"'{root}'"
         )
-    level, names = [root], set[str]()  # level by level, so that the file nearest to `root` wins
+    names = set[str]()
+    level = [root]  # by level, so that the file nearest to `root` wins
     for _ in range(_DEPTH + 1):
         entries = [entry for folder in level for entry in sorted(folder.iterdir())]
         matches = [entry for entry in entries if entry.name.lower() == name.lower()]
@@ -92,7 +93,8 @@ def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
 
 def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
     """The rows of a CSV table with a header; raises UserError with the line that is none."""
-    text, name = read_text(path, title), f"{title}: {path.name}"
+    text = read_text(path, title)
+    name = f"{title}: {path.name}"
     header = next(csv.reader(StringIO(text)), [])
     _require_columns(path, header, row, title)
     rows = [_checked(row, cells, f"{name} line {line}") for line, cells in table_rows(text, name)]

@@ -117,7 +117,8 @@ class Episodes(Plugin):
         self.probes = probe_all(pictures, context)
         problems = {e.key: problem for e in episodes if (problem := self._problem(e))}
         self.episodes = tuple(episode for episode in episodes if episode.key not in problems)
-        out, total = len(problems), len(episodes)
+        out = len(problems)
+        total = len(episodes)
         require_enough(
             self.title,
             "sample",
@@ -131,7 +132,8 @@ class Episodes(Plugin):
         self.facts |= loss_facts(self.probes)
         if out:
             share = f"at most {options.max_missing:.0%} may be"
-            samples, why = count_in_words(out, "sample"), describe_problems(problems, "sample")
+            samples = count_in_words(out, "sample")
+            why = describe_problems(problems, "sample")
             self.facts["left out"] = f"{samples} of {total:,} ({share}): {why}"
 
     def read(self, split: str) -> Iterable[Episode]:

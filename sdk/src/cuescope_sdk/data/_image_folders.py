@@ -294,7 +294,9 @@ class ImageFolder(Plugin):
 
     def _grouped(self, items: list[ImageItem]) -> list[ImageItem]:
         """The items with their groups by the option's rule, where there is one; says how many."""
-        rule, source, alone = self.options.group, self.group_source, list[str]()
+        rule = self.options.group
+        source = self.group_source
+        alone = list[str]()
         if rule is not None:
             source = f"the rule '{rule}'"
             groups = groups_by_rule(rule, [item.key for item in items], self.title)
@@ -311,7 +313,8 @@ class ImageFolder(Plugin):
     def _problem(self, item: ImageItem) -> str | None:
         """The first fault of the image's files."""
         for file in (*item.images, *item.masks.values()):
-            problem, is_mask = self.probes[file].problem, file not in item.images
+            problem = self.probes[file].problem
+            is_mask = file not in item.images
             if problem == "no such file" and not is_mask:
                 return "missing"
             if problem is not None:

@@ -28,8 +28,10 @@ from cuescope_sdk.data._media.files import count_in_words, kind_of
 from cuescope_sdk.data._media.video import key_picture
 
 CHECK = "independent samples"
-ALIKE, SEVERAL = 0.05, 3  # share of samples that look alike from which on it matters, and how many
-COMPARED, CLIPS_COMPARED = 300, 100  # samples: a frame of a film takes longer than a photo
+ALIKE = 0.05  # share of samples that look alike from which on it matters
+SEVERAL = 3  # and how many
+COMPARED = 300  # samples
+CLIPS_COMPARED = 100  # fewer: a frame of a film takes longer than a photo
 REMEDY = (
     "declare it (-D group='(.*)_frame' for such file names, a column 'group' in a manifest, or "
     "Sample.group in a data set of your own)"

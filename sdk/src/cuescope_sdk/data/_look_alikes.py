@@ -17,9 +17,11 @@ MARGIN = 1  # grey levels: in plain areas, less than this is noise of the file f
 RUN = 4  # samples in a row: those nearer than this are neighbours
 # Shares of the median distance. Nine in ten photos that are saved anew or cropped by 4% are within
 # COPY, and within NEAR those cropped by 10%, and frames of a calm video that are a second apart.
-NEAR, COPY = 1 / 3, 1 / 6
+NEAR = 1 / 3
+COPY = 1 / 6
 RICH = 0.4  # median distance from which on two images are not within COPY by chance
-SHUFFLES, LEVEL = 1999, 0.005
+SHUFFLES = 1999
+LEVEL = 0.005
 
 Near = Bool[np.ndarray, "sample sample"]
 Distance = Float[np.ndarray, "sample sample"]
@@ -82,7 +84,8 @@ def near_neighbours(
 
     Samples that were drawn independently may come in any order.
     """
-    from cuescope_sdk.statistics import monte_carlo_p_value, stratified_orders  # a second: scipy
+    # here, since scipy takes a second
+    from cuescope_sdk.statistics._resampling import monte_carlo_p_value, stratified_orders
 
     apart = index[None] - index[:, None]
     neighbours = (apart > 0) & (apart < RUN)

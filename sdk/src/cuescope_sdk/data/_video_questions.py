@@ -119,7 +119,8 @@ def open_videos(
     """The videos under `root` that can be decoded, and what is wrong with each of the others."""
     files = find_videos(root, names, title)
     probes = probe_all(files.values(), context)
-    good, problems = {}, {}
+    good = {}
+    problems = {}
     for video in names:
         file = files.get(video)
         if file is None:

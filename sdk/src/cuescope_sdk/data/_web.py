@@ -51,7 +51,8 @@ class _Connector(aiohttp.TCPConnector):
 
     async def connect(self, req: Any, *arguments: Any, **options: Any) -> Any:
         """A connection for a request, redirected ones among them."""
-        scheme, host = req.url.scheme, req.url.raw_host or ""
+        scheme = req.url.scheme
+        host = req.url.raw_host or ""
         place = f"{_bracketed(host)}:{req.url.port}"
         if (scheme, place) not in self._typed:
             if scheme != "https":

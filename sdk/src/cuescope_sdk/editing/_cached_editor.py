@@ -61,9 +61,11 @@ class CachedEditor:
                 expected="a digest of its weights and options, so that edits can be kept",
                 remedy="Set self.fingerprint in its __init__",
             )
-        self.fingerprint, self.made = fingerprint, 0
+        self.fingerprint = fingerprint
+        self.made = 0
         self.folder = context.cache / FOLDER / fingerprint
-        self._editor, self._context = editor, context
+        self._editor = editor
+        self._context = context
         self._pace = Pace()
 
     @property
@@ -128,7 +130,8 @@ class CachedEditor:
                 advance(len(batch))
 
     def _make(self, batch: Sequence[ImageEdit]) -> None:
-        since, written = time.perf_counter(), 0
+        since = time.perf_counter()
+        written = 0
         for edit, frame in zip(batch, self._editor.edit(batch), strict=True):
             content = BytesIO()
             frame.load().save(content, "PNG", compress_level=COMPRESSION)

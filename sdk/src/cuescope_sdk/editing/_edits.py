@@ -71,13 +71,15 @@ def keep_outside(
     old background nor the empty border of a turned image. A mask narrower than two seams has
     narrower ones. All are of one size; 0 gives a hard edge.
     """
-    before, after = np.asarray(source.convert("RGB")), np.asarray(edited.convert("RGB"))
+    before = np.asarray(source.convert("RGB"))
+    after = np.asarray(edited.convert("RGB"))
     if feather <= 0 or mask.all() or not mask.any():
         return Image.fromarray(np.where(mask[..., None], after, before))
     result = np.where(mask[..., None], after, before)
     seam = mask & (ndimage.minimum_filter(mask, 2 * feather + 1, mode="nearest") == 0)
     kept = ~mask & (ndimage.maximum_filter(mask, 3, mode="nearest") > 0)  # the nearest are of these
-    places, others = np.argwhere(seam), np.argwhere(kept)
+    places = np.argwhere(seam)
+    others = np.argwhere(kept)
     distance, nearest = cKDTree(others).query(places)
     # the deepest pixels are the edit's own
     deepest = feather + 1 if seam.sum() < mask.sum() else min(feather + 1, distance.max())

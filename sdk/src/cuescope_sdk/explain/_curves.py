@@ -186,7 +186,8 @@ def _paths(
 ) -> list[_Path]:
     paths = []
     # same noise for all maps: only the order differs
-    seed, fill = audit.derive_seed("faithfulness"), schedule.fill(direction)
+    seed = audit.derive_seed("faithfulness")
+    fill = schedule.fill(direction)
     for sample, importance in zip(samples, maps, strict=True):
         frame = single_frame(sample)
         width, height = frame.load().size

@@ -81,7 +81,8 @@ def faithfulness_evidence(
         theirs = classification_curves(audit, samples, dealt, *setting)
         for k in ranks:
             better = improvement(ours[k], theirs[k], direction, groups)
-            area, other = auc(ours[k]), auc(theirs[k])
+            area = auc(ours[k])
+            other = auc(theirs[k])
             figures: tuple[Cell, ...] = area, other, _words(better)
             for row, figure in zip(rows, figures, strict=True):
                 row[f"{direction}, top {k}"] = figure

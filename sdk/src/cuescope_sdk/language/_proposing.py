@@ -24,7 +24,9 @@ PLURALS_WITHOUT_S = ("men", "children", "mice", "geese", "feet", "teeth", "oxen"
 # ------------------------------------------------------------------------------------------ naming
 
 
-MOST_WORDS, MOST_LETTERS = 4, 40  # longer ones are phrases, for which detectors look in vain
+# longer ones are phrases, for which detectors look in vain
+MOST_WORDS = 4
+MOST_LETTERS = 40
 _MARKUP = re.compile(r"[*_`~\"“”„«»<>{}|\\#\[\]]")
 _ASIDE = re.compile(r"\([^)]*\)?")
 _REMARK = re.compile(r"[:;]|\s[-–—]+(?:\s|$)|[.!?](?:\s|$)|[。！？]")  # noqa: RUF001
@@ -191,7 +193,8 @@ class Filter:
 
     def objection(self, reply: str, label: str) -> str | None:
         """What a reply says against the cue."""
-        answer, reason = parse_yes_no(reply), self.reason.format(label=label)
+        answer = parse_yes_no(reply)
+        reason = self.reason.format(label=label)
         if answer is None:  # not taken for a no: half of the filters want one
             return f"no yes or no to whether it {reason}"
         return None if answer is self.wanted else reason
@@ -249,7 +252,8 @@ def filter_proposals(
 
 def _distinct(raw: Sequence[str]) -> tuple[list[str], list[Rejection]]:
     """The names, cleaned and in the singular, each once."""
-    kept, rejected = list[str](), list[Rejection]()
+    kept = list[str]()
+    rejected = list[Rejection]()
     for text in raw:
         name = clean_name(text)
         if name is None:

@@ -170,8 +170,10 @@ class CosineSilhouette:
         size: Int[np.ndarray, " cluster"],
         away: Float[np.ndarray, "cluster dim"],
     ) -> Float[np.ndarray, " block"]:
-        mine, to_centre = cluster[block], self.to_centre[block]
-        rows, members = np.arange(len(mine)), size[mine]
+        mine = cluster[block]
+        to_centre = self.to_centre[block]
+        rows = np.arange(len(mine))
+        members = size[mine]
         cosine = self.apart[block] @ away.astype(np.float32).T
         cosine += (away @ self.centre).astype(np.float32)
         # A point is no neighbour of itself, so x . x leaves its own cluster's sum.
@@ -210,7 +212,9 @@ def best_clusters(
     """
     if not counts:
         raise ValueError("expected at least one number of clusters, got none")
-    unit, silhouettes, best = normalise(points), {}, None
+    unit = normalise(points)
+    silhouettes = {}
+    best = None
     silhouette = CosineSilhouette(unit)
     for count in sorted(set(counts)):
         tried = spherical_kmeans(unit, count, seed)

@@ -26,7 +26,8 @@ def upsample(importance: Float[np.ndarray, "map_row map_col"], size: tuple[int, 
 def rescale(importance: Map) -> Map:
     """To [0, 1], lowest to highest, float32; a map that is the same everywhere becomes 0."""
     values = np.asarray(importance, dtype=np.float64)
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     if high <= low:
         return np.zeros(values.shape, dtype=np.float32)
     return ((values - low) / (high - low)).astype(np.float32)
@@ -67,11 +68,13 @@ def iou_at_area(importance: Map, mask: Mask) -> float:
     Of pixels that tie for the last places each is taken by the same share, so that a map of few
     values is judged without chance.
     """
-    values, area = _alike(importance, mask), int(mask.sum())
+    values = _alike(importance, mask)
+    area = int(mask.sum())
     if area == 0:
         return 0.0
     last = np.partition(values, values.size - area, axis=None)[values.size - area]
-    above, tied = values > last, values == last
+    above = values > last
+    tied = values == last
     share = (area - int(above.sum())) / int(tied.sum())
     common = float((above & mask).sum()) + share * float((tied & mask).sum())
     return common / (2 * area - common)

@@ -27,8 +27,12 @@ BRIGHT = 380  # sum of red, green and blue
 LARGEST = 150_000  # bytes
 QUALITIES = (92, 85, 75, 60)
 PANEL = 1.25  # inches, of the side of an image
-STRIP, STRIP_WORDS = 0.8, 5  # inches, of the side of a frame; frames that captions need room for
-HEAD, CAPTION, MARGIN = 0.22, 0.27, 0.05  # inches
+STRIP = 0.8  # inches, of the side of a frame
+STRIP_WORDS = 5  # frames that captions need room for
+# inches
+HEAD = 0.22
+CAPTION = 0.27
+MARGIN = 0.05
 LABEL_GAP = 0.055  # of the height of a chart
 
 
@@ -91,7 +95,8 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
         above = (bottom + PANEL) / height
         figure.text(MARGIN / width, above, _words(row.caption), size=7, color=INK)
         for column, name in enumerate(shown):
-            left, side = MARGIN + PANEL * column, PANEL - MARGIN
+            left = MARGIN + PANEL * column
+            side = PANEL - MARGIN
             axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
             axes.set_axis_off()
             if number == 0:

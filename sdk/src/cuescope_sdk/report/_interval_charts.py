@@ -7,7 +7,11 @@ import numpy as np
 from cuescope_sdk.report._figures import COLOURS, FAINT, INK, _figure, _png, _style, _words
 
 Ends = tuple[float, float, float]  # value, low, high
-ROW, SERIES, HEAD, FOOT = 0.16, 0.1, 0.45, 0.4  # inches
+# inches
+ROW = 0.16
+SERIES = 0.1
+HEAD = 0.45
+FOOT = 0.4
 
 
 def interval_chart(rows: Mapping[str, Mapping[str, Ends]], title: str, xlabel: str) -> bytes:

@@ -7,7 +7,12 @@ from jaxtyping import Float
 
 from cuescope_sdk.report._figures import INK, _figure, _png, _words
 
-SIDE, TITLE, EDGE, GAP, COLUMNS = 1.6, 0.25, 0.4, 0.4, 3  # inches, and maps in a row
+# inches
+SIDE = 1.6
+TITLE = 0.25
+EDGE = 0.4
+GAP = 0.4
+COLUMNS = 3  # maps in a row
 SCALE = 0.6  # inches, of the colour bar and its numbers
 
 
@@ -51,7 +56,8 @@ def heat_maps(
             axis.set_ticks(middles, [_words(kinds[start]) for start in starts])
         axes.tick_params(labelsize=6.5, colors=INK, length=0)
     if drawn is not None:
-        left, bottom = width - SCALE, height - TITLE - SIDE
+        left = width - SCALE
+        bottom = height - TITLE - SIDE
         box = (left / width, bottom / height, 0.1 / width, SIDE / height)
         scale = figure.colorbar(drawn, cax=figure.add_axes(box))
         scale.set_label(_words(label), size=6.5, color=INK)

@@ -1,11 +1,11 @@
 """Whether a mean lies above zero, by the interval that a report prints beside it."""
 
 import numpy as np
-from jaxtyping import Float
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import change_interval
 from cuescope_sdk.statistics._power import detectable, smallest_effect
+from cuescope_sdk.statistics._shapes import PerSample
 
 BISECTIONS = 12  # of a p-value, on a scale of powers of ten
 LEAST_P = 1e-6
@@ -13,7 +13,7 @@ PLANTED = 50  # draws of a planted mean
 TIE = 1e-9
 
 
-def mean_above_zero_p_value(values: Float[np.ndarray, " sample"], groups: Groups) -> float | None:
+def mean_above_zero_p_value(values: PerSample, groups: Groups) -> float | None:
     """Of a mean of 0 or less, of values from -1 to 1; None for fewer than two groups.
 
     The smallest level whose one-sided `change_interval` lies above 0 (a test by inverting an
@@ -26,7 +26,8 @@ def mean_above_zero_p_value(values: Float[np.ndarray, " sample"], groups: Groups
     if is_mean_above_zero(values, groups, LEAST_P):
         return LEAST_P
     # on a scale of powers: between LEAST_P and 1 / 2, beyond which no mean is above 0
-    low, high = np.log(LEAST_P), np.log(0.5)
+    low = np.log(LEAST_P)
+    high = np.log(0.5)
     if not is_mean_above_zero(values, groups, 0.5 - TIE):
         return 1.0
     for _ in range(BISECTIONS):
@@ -36,19 +37,14 @@ def mean_above_zero_p_value(values: Float[np.ndarray, " sample"], groups: Groups
     return float(np.exp(high))
 
 
-def is_mean_above_zero(values: Float[np.ndarray, " sample"], groups: Groups, level: float) -> bool:
+def is_mean_above_zero(values: PerSample, groups: Groups, level: float) -> bool:
     """Whether the mean is above 0 at a one-sided level."""
     low, _ = change_interval(values, groups, confidence=1 - 2 * level)
     return low is not None and low > 0
 
 
 def smallest_mean_above_zero(
-    values: Float[np.ndarray, " sample"],
-    groups: Groups,
-    level: float,
-    rng: np.random.Generator,
-    *,
-    power: float = 0.8,
+    values: PerSample, groups: Groups, level: float, rng: np.random.Generator, *, power: float = 0.8
 ) -> float | None:
     """The mean that would be found at a level with `power`, were values scattered as these are.
 
@@ -67,7 +63,7 @@ def smallest_mean_above_zero(
     return detectable(limits, power)
 
 
-def _smallest(values: Float[np.ndarray, " sample"], groups: Groups, level: float) -> float:
+def _smallest(values: PerSample, groups: Groups, level: float) -> float:
     def is_found(shift: float) -> bool:
         return is_mean_above_zero(np.clip(values + shift, -1, 1), groups, level)
 

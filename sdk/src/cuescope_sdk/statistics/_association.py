@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Float, Shaped
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._permutation import step_down_max
+from cuescope_sdk.statistics._shapes import DrawByCell, FeatureByColumn, GroupByColumn, IntPerGroup
 
 DRAWS = 2000
 MOST_NUMBERS = 20_000_000  # of all draws together, in memory
-STRAIGHT, STEEPEST = 1e-3, 5.0  # skewness that is taken into account
+STRAIGHT = 1e-3  # skewness from which on it is taken into account
+STEEPEST = 5.0  # and up to which
 TIE = 1e-9
 
 
@@ -22,8 +24,8 @@ class AssociationTests:
     is the standardised association that any pair would need to be found.
     """
 
-    p_value: Float[np.ndarray, "feature column"]
-    q_value: Float[np.ndarray, "feature column"]
+    p_value: FeatureByColumn
+    q_value: FeatureByColumn
     overall_p: float | None
     overall_q: float | None
     critical: float | None
@@ -41,7 +43,7 @@ class AssociationTests:
 def association_tests(
     values: Float[np.ndarray, "sample column"],
     present: Shaped[np.ndarray, "sample feature"],
-    stratum: Int[np.ndarray, " group"],
+    stratum: IntPerGroup,
     groups: Groups,
     rng: np.random.Generator,
     *,
@@ -60,22 +62,30 @@ def association_tests(
     """
     shape = present.shape[1], values.shape[1]
     nothing = AssociationTests(np.full(shape, np.nan), np.full(shape, np.nan), None, None, None)
-    value, feature = group_means(values, groups), group_means(present, groups)
-    with_feature, without = (feature > 0).sum(axis=0), (feature < 1).sum(axis=0)
+    value = group_means(values, groups)
+    feature = group_means(present, groups)
+    with_feature = (feature > 0).sum(axis=0)
+    without = (feature < 1).sum(axis=0)
     telling = (np.abs(value) > TIE).sum(axis=0) >= fewest
-    value, feature = centre(value, stratum), centre(feature, stratum)
+    value = centre(value, stratum)
+    feature = centre(feature, stratum)
     spread = _spread(feature, value, stratum)
     tested = (np.minimum(with_feature, without) >= fewest)[:, None] & telling & (spread > TIE)
     if not tested.any():
         return nothing
     draws = int(np.clip(MOST_NUMBERS // tested.sum(), 200, draws))
-    features, columns = tested.any(axis=1), tested.any(axis=0)
-    feature, value = feature[:, features], value[:, columns]
-    cells, spread = tested[features][:, columns], spread[features][:, columns]
+    features = tested.any(axis=1)
+    columns = tested.any(axis=0)
+    feature = feature[:, features]
+    value = value[:, columns]
+    cells = tested[features][:, columns]
+    spread = spread[features][:, columns]
     found = np.empty((draws + 1, int(tested.sum())))
     found[0] = _standardised(feature, value, spread)[cells]
     order = np.argsort(stratum, kind="stable")
-    feature, value, steps = feature[order], value[order], stratum[order].astype(np.float64)
+    feature = feature[order]
+    value = value[order]
+    steps = stratum[order].astype(np.float64)
     for draw in range(1, draws + 1):
         # sorted by stratum and a random part: a permutation within each stratum
         shuffled = feature[(steps + rng.random(len(steps))).argsort()]
@@ -84,10 +94,7 @@ def association_tests(
 
 
 def tests_of_draws(
-    found: Float[np.ndarray, "draw cell"],
-    tested: Bool[np.ndarray, "feature column"],
-    *,
-    level: float,
+    found: DrawByCell, tested: Bool[np.ndarray, "feature column"], *, level: float
 ) -> AssociationTests:
     """The tests of statistics whose first row is the data's, and the others are draws of a null.
 
@@ -99,36 +106,35 @@ def tests_of_draws(
     surprise = np.hstack([_surprise(found), _surprise(together)])
     p_values = (surprise >= surprise[0] - TIE).mean(axis=0)
     q_values = step_down_max(surprise[0], surprise[1:])
-    p_table, q_table = np.full(tested.shape, np.nan), np.full(tested.shape, np.nan)
-    p_table[tested], q_table[tested] = p_values[:-1], q_values[:-1]
+    p_table = np.full(tested.shape, np.nan)
+    q_table = np.full(tested.shape, np.nan)
+    p_table[tested] = p_values[:-1]
+    q_table[tested] = q_values[:-1]
     critical = float(np.quantile(found[1:].max(axis=1), 1 - level))
-    overall_p, overall_q = float(p_values[-1]), float(q_values[-1])
+    overall_p = float(p_values[-1])
+    overall_q = float(q_values[-1])
     return AssociationTests(p_table, q_table, overall_p, overall_q, critical)
 
 
 def association(
     values: Float[np.ndarray, "sample column"],
     present: Shaped[np.ndarray, "sample feature"],
-    stratum: Int[np.ndarray, " group"],
+    stratum: IntPerGroup,
     groups: Groups,
-) -> Float[np.ndarray, "feature column"]:
+) -> FeatureByColumn:
     """The standardised statistic of `association_tests`, which is found beyond its `critical`."""
     value = centre(group_means(values, groups), stratum)
     feature = centre(group_means(present, groups), stratum)
     return _standardised(feature, value, _spread(feature, value, stratum))
 
 
-def group_means(
-    values: Shaped[np.ndarray, "sample column"], groups: Groups
-) -> Float[np.ndarray, "group column"]:
+def group_means(values: Shaped[np.ndarray, "sample column"], groups: Groups) -> GroupByColumn:
     """The mean of each group."""
     sizes = np.bincount(groups.codes, minlength=groups.count)
     return np.asarray(groups.sums(np.asarray(values, dtype=np.float64)) / sizes[:, None])
 
 
-def centre(
-    values: Float[np.ndarray, "group column"], stratum: Int[np.ndarray, " group"]
-) -> Float[np.ndarray, "group column"]:
+def centre(values: GroupByColumn, stratum: IntPerGroup) -> GroupByColumn:
     """The values of groups less the mean of their stratum."""
     sizes = np.maximum(np.bincount(stratum), 1)[:, None]
     sums = np.zeros((len(sizes), values.shape[1]))
@@ -137,10 +143,8 @@ def centre(
 
 
 def _spread(
-    feature: Float[np.ndarray, "group feature"],
-    value: Float[np.ndarray, "group column"],
-    stratum: Int[np.ndarray, " group"],
-) -> Float[np.ndarray, "feature column"]:
+    feature: Float[np.ndarray, "group feature"], value: GroupByColumn, stratum: IntPerGroup
+) -> FeatureByColumn:
     """Standard deviation of the statistic under permutation, exactly (Hoeffding, 1951)."""
     sizes = np.bincount(stratum)
     squares = [np.zeros((len(sizes), table.shape[1])) for table in (feature, value)]
@@ -151,10 +155,8 @@ def _spread(
 
 
 def _standardised(
-    feature: Float[np.ndarray, "group feature"],
-    value: Float[np.ndarray, "group column"],
-    spread: Float[np.ndarray, "feature column"],
-) -> Float[np.ndarray, "feature column"]:
+    feature: Float[np.ndarray, "group feature"], value: GroupByColumn, spread: FeatureByColumn
+) -> FeatureByColumn:
     """The statistic over its spread: under permutation, or as the groups have it if that is more.
 
     Where all values other than 0 are of one feature, permutation alone takes it for too certain
@@ -164,7 +166,7 @@ def _standardised(
     return np.asarray((feature.T @ value) / np.maximum(np.maximum(own, spread), TIE))
 
 
-def _surprise(found: Float[np.ndarray, "draw cell"]) -> Float[np.ndarray, "draw cell"]:
+def _surprise(found: DrawByCell) -> DrawByCell:
     """As a normal deviate, by a cell's own skewness (Wilson and Hilferty's cube root, 1931).
 
     The same function of the data and of each draw, so the permutation test stays exact.

@@ -6,10 +6,11 @@ from itertools import permutations
 from math import factorial
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from scipy import stats
 
 from cuescope_sdk.statistics._resampling import permutation_p_value
+from cuescope_sdk.statistics._shapes import IntPerRow, PerItem, PerRow
 from cuescope_sdk.statistics._tests import correlation_interval
 
 FEWEST = 4  # points, from which on Fisher's interval has a width
@@ -28,9 +29,7 @@ class Correlation:
     n: int
 
 
-def pearson_interval(
-    first: Float[np.ndarray, " item"], second: Float[np.ndarray, " item"]
-) -> tuple[float, float, float]:
+def pearson_interval(first: PerItem, second: PerItem) -> tuple[float, float, float]:
     """Pearson's r (1895) of independent items, with its interval (Fisher, 1921).
 
     Fewer than four items tell nothing: their interval is from -1 to 1. Raises ValueError for fewer
@@ -45,13 +44,13 @@ def pearson_interval(
 
 
 def correlation(
-    x: Float[np.ndarray, " row"],
-    y: Float[np.ndarray, " row"],
+    x: PerRow,
+    y: PerRow,
     rng: np.random.Generator,
     *,
-    given: Float[np.ndarray, " row"] | None = None,
-    strata: Int[np.ndarray, " row"] | None = None,
-    units: Int[np.ndarray, " row"] | None = None,
+    given: PerRow | None = None,
+    strata: IntPerRow | None = None,
+    units: IntPerRow | None = None,
     draws: int = 9_999,
 ) -> Correlation | None:
     """Pearson's r of x and y, partial where something is `given`; None without variation.
@@ -68,10 +67,12 @@ def correlation(
     spent = int(given is not None)
     if units is None:
         spent += len(np.unique(groups)) - 1
-    x_rest, y_rest = _centre(x, groups), _centre(y, groups)
+    x_rest = _centre(x, groups)
+    y_rest = _centre(y, groups)
     if given is not None:
         control = _centre(given, groups)
-        x_rest, y_rest = _residual(x_rest, control), _residual(y_rest, control)
+        x_rest = _residual(x_rest, control)
+        y_rest = _residual(y_rest, control)
     scale = np.linalg.norm(x_rest) * np.linalg.norm(y_rest)
     if count - spent < 4 or scale < TIE * max(1.0, float(np.abs(x).max() * np.abs(y).max())):
         return None
@@ -84,28 +85,21 @@ def correlation(
     return Correlation(r, low, high, p_value, count)
 
 
-def _centre(
-    values: Float[np.ndarray, " row"], groups: Int[np.ndarray, " row"]
-) -> Float[np.ndarray, " row"]:
+def _centre(values: PerRow, groups: IntPerRow) -> PerRow:
     counts = np.bincount(groups)
     means = np.bincount(groups, values) / np.maximum(counts, 1)
     return np.asarray(values - means[groups], np.float64)
 
 
-def _residual(
-    values: Float[np.ndarray, " row"], control: Float[np.ndarray, " row"]
-) -> Float[np.ndarray, " row"]:
+def _residual(values: PerRow, control: PerRow) -> PerRow:
     """What a line through `control` leaves; both are centred."""
     square = float(control @ control)
     return values if square < TIE else values - control * float(control @ values) / square
 
 
 def _orders(
-    strata: Int[np.ndarray, " row"],
-    units: Int[np.ndarray, " row"],
-    rng: np.random.Generator,
-    draws: int,
-) -> tuple[list[Int[np.ndarray, " row"]], int, bool]:
+    strata: IntPerRow, units: IntPerRow, rng: np.random.Generator, draws: int
+) -> tuple[list[IntPerRow], int, bool]:
     """Orders of the rows that deal whole units, how many units there are, and if these are all.
 
     A unit changes places with units that have as many rows in the same strata.
@@ -118,7 +112,7 @@ def _orders(
     # Of each shape a row a unit: what is dealt are these rows.
     blocks = [np.stack([rows[unit] for unit in members]) for members in shapes.values()]
 
-    def order(dealt: Sequence[Int[np.ndarray, " some"]]) -> Int[np.ndarray, " row"]:
+    def order(dealt: Sequence[Int[np.ndarray, " some"]]) -> IntPerRow:
         out = np.empty(len(units), int)
         for block, others in zip(blocks, dealt, strict=True):
             out[block] = block[others]

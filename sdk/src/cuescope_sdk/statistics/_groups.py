@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from scipy import sparse
 
 from cuescope.types import Sample
+from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerGroup, IntPerSample, PerSample
 
 FEW = 20  # groups: with fewer, intervals cover less than they say, and reports say "few"
 
@@ -21,7 +22,7 @@ class Groups:
     and each is taken as drawn by itself.
     """
 
-    codes: Int[np.ndarray, " sample"]
+    codes: IntPerSample
     count: int
     declared: bool
 
@@ -48,7 +49,7 @@ class Groups:
         """Whether there are too few of them for intervals that keep their promise."""
         return self.count < FEW
 
-    def take(self, samples: Bool[np.ndarray, " sample"] | Int[np.ndarray, " some"]) -> "Groups":
+    def take(self, samples: BoolPerSample | Int[np.ndarray, " some"]) -> "Groups":
         """The groups of some of the samples, given by a mask or by their indices."""
         kept, codes = np.unique(self.codes[samples], return_inverse=True)
         return Groups(codes, len(kept), self.declared)
@@ -61,7 +62,7 @@ class Groups:
         )
         return np.asarray(member @ values)
 
-    def strata(self, strata: Int[np.ndarray, " sample"]) -> Int[np.ndarray, " group"]:
+    def strata(self, strata: IntPerSample) -> IntPerGroup:
         """The stratum in which most of a group's samples are, the first of equals."""
         levels, codes = np.unique(strata, return_inverse=True)
         return np.asarray(levels[self.sums(np.eye(len(levels))[codes]).argmax(axis=1)])
@@ -72,8 +73,8 @@ def split_groups(
     rng: np.random.Generator,
     *,
     share: float = 0.5,
-    strata: Int[np.ndarray, " sample"] | None = None,
-) -> Bool[np.ndarray, " sample"]:
+    strata: IntPerSample | None = None,
+) -> BoolPerSample:
     """A random part of about `share` of the samples, of whole groups, in each stratum alike.
 
     What is looked for in this part and measured in the rest is measured without bias.
@@ -90,7 +91,7 @@ def split_groups(
     return np.asarray(chosen[groups.codes])
 
 
-def design_effect(values: Float[np.ndarray, " sample"], groups: Groups) -> float:
+def design_effect(values: PerSample, groups: Groups) -> float:
     """By how much groups multiply the variance of the mean of `values` (Kish, 1965); 1 at least."""
     if groups.all_single or groups.count < 2 or np.ptp(values) == 0:
         return 1.0

@@ -8,16 +8,25 @@ sides combined (MOVER: Zou and Donner, 2008; Newcombe's way, 1998). None of them
 from collections.abc import Callable
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy import special, stats
 
 from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._shapes import (
+    BoolSampleByCell,
+    GroupByCell,
+    IntPerSample,
+    PerCell,
+    PerItem,
+    PerSample,
+    SampleByCell,
+)
 
 Cells = Float[np.ndarray, "*cell"]
 
 
 def mean_interval(
-    values: Float[np.ndarray, " sample"],
+    values: PerSample,
     groups: Groups,
     *,
     bounds: tuple[float, float] = (0.0, 1.0),
@@ -37,13 +46,13 @@ def mean_interval(
 
 
 def gap_intervals(
-    values: Float[np.ndarray, " sample"],
-    present: Bool[np.ndarray, "sample cell"],
+    values: PerSample,
+    present: BoolSampleByCell,
     groups: Groups,
     *,
     bounds: tuple[float, float] = (0.0, 1.0),
     confidence: float = 0.95,
-) -> tuple[Float[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
+) -> tuple[PerCell, PerCell]:
     """Intervals of the mean of samples without a feature minus the mean of those with it.
 
     NaN where one side has no sample. A group may have samples on both sides.
@@ -60,11 +69,7 @@ def gap_intervals(
 
 
 def change_interval(
-    change: Float[np.ndarray, " sample"],
-    groups: Groups,
-    *,
-    bound: float | None = 1.0,
-    confidence: float = 0.95,
+    change: PerSample, groups: Groups, *, bound: float | None = 1.0, confidence: float = 0.95
 ) -> tuple[float | None, float | None]:
     """Interval of the mean of paired changes, after minus before; None where there are none.
 
@@ -112,9 +117,7 @@ def difference_interval(
     return float(least), float(largest)
 
 
-def student_interval(
-    values: Float[np.ndarray, " item"], *, confidence: float = 0.95
-) -> tuple[float, float]:
+def student_interval(values: PerItem, *, confidence: float = 0.95) -> tuple[float, float]:
     """Interval of the mean of independent numbers without bounds (Student, 1908).
 
     Raises ValueError for fewer than two numbers, which have no spread.
@@ -128,7 +131,7 @@ def student_interval(
 
 
 def bca_interval(
-    figure: Callable[[Int[np.ndarray, " sample"]], float | None],
+    figure: Callable[[IntPerSample], float | None],
     groups: Groups,
     rng: np.random.Generator,
     *,
@@ -166,15 +169,10 @@ def bca_interval(
 
 # --------------------------------------------------------------------------------- the machinery
 
-Limits = tuple[Float[np.ndarray, " cell"], Float[np.ndarray, " cell"], Float[np.ndarray, " cell"]]
+Limits = tuple[PerCell, PerCell, PerCell]
 
 
-def _limits(
-    shares: Float[np.ndarray, " sample"],
-    member: Float[np.ndarray, "sample cell"],
-    groups: Groups,
-    confidence: float,
-) -> Limits:
+def _limits(shares: PerSample, member: SampleByCell, groups: Groups, confidence: float) -> Limits:
     """Mean, lower and upper limit of the shares of each cell's members; NaN without members."""
     sizes = groups.sums(member)
     clusters = (sizes > 0).sum(axis=0)
@@ -198,13 +196,11 @@ def _limits(
 
 
 def _variance(
-    shares: Float[np.ndarray, " sample"],
-    member: Float[np.ndarray, "sample cell"],
-    sizes: Float[np.ndarray, "group cell"],
-    groups: Groups,
-) -> tuple[Float[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
+    shares: PerSample, member: SampleByCell, sizes: GroupByCell, groups: Groups
+) -> tuple[PerCell, PerCell]:
     """Of the mean of each cell, and how many degrees of freedom it was estimated with."""
-    count, clusters = sizes.sum(axis=0), (sizes > 0).sum(axis=0)
+    count = sizes.sum(axis=0)
+    clusters = (sizes > 0).sum(axis=0)
     sums = groups.sums(shares[:, None] * member)
     mean = sums.sum(axis=0) / count
     # numbers between 0 and 1 vary less than yes and no; one yes or no is always reckoned with
@@ -223,34 +219,30 @@ def _variance(
     return np.maximum(alone, together), freedom
 
 
-def _influence(
-    shares: Float[np.ndarray, " sample"], member: Float[np.ndarray, "sample cell"]
-) -> Float[np.ndarray, "sample cell"]:
+def _influence(shares: PerSample, member: SampleByCell) -> SampleByCell:
     """What each sample adds to the error of its cell's mean."""
     with np.errstate(invalid="ignore", divide="ignore"):
         count = member.sum(axis=0)
         return np.asarray(member * (shares[:, None] - shares @ member / count) / count)
 
 
-def _correlation(
-    first: Float[np.ndarray, "group cell"], second: Float[np.ndarray, "group cell"]
-) -> Float[np.ndarray, " cell"]:
+def _correlation(first: GroupByCell, second: GroupByCell) -> PerCell:
     """Correlation of two means over the same groups; 0 where one of them does not vary."""
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
         return np.asarray(np.where(scale > 0, (first * second).sum(axis=0) / scale, 0.0))
 
 
-def _difference(
-    first: Limits, second: Limits, *, correlation: Float[np.ndarray, " cell"]
-) -> tuple[Float[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
+def _difference(first: Limits, second: Limits, *, correlation: PerCell) -> tuple[PerCell, PerCell]:
     """Limits of the first mean minus the second, from the limits of both."""
-    (a, a_low, a_high), (b, b_low, b_high) = first, second
+    a, a_low, a_high = first
+    b, b_low, b_high = second
 
     def reach(one: np.ndarray, other: np.ndarray) -> np.ndarray:
         square = one**2 - 2 * correlation * one * other + other**2
         return np.asarray(np.sqrt(np.maximum(square, 0)))
 
     gap = a - b
-    low, high = gap - reach(a - a_low, b_high - b), gap + reach(a_high - a, b - b_low)
+    low = gap - reach(a - a_low, b_high - b)
+    high = gap + reach(a_high - a, b - b_low)
     return np.maximum(low, -1), np.minimum(high, 1)

@@ -29,9 +29,11 @@ def corrected_rate(observed: Rate, sensitivity: Rate, specificity: Rate) -> Rate
     # how far the share moves with each of the three
     slopes = (1 / better, -share / better, (1 - share) / better)
     rates = (observed, sensitivity, specificity)
-    down, up = 0.0, 0.0
+    down = 0.0
+    up = 0.0
     for slope, rate in zip(slopes, rates, strict=True):
-        below, above = slope * (rate.value - rate.low), slope * (rate.high - rate.value)
+        below = slope * (rate.value - rate.low)
+        above = slope * (rate.high - rate.value)
         down += max(below, -above) ** 2
         up += max(above, -below) ** 2
     ends = (share, share - math.sqrt(down), share + math.sqrt(up))

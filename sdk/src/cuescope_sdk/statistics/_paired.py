@@ -58,7 +58,8 @@ def paired_flips(
     if not np.isfinite([first, second]).all():
         raise ValueError("expected finite numbers, got NaN or infinity")
     change = second - first
-    gained, lost = int((change > 0).sum()), int((change < 0).sum())
+    gained = int((change > 0).sum())
+    lost = int((change < 0).sum())
     low, high = (x or 0.0 for x in change_interval(change, groups, confidence=confidence))
     # samples that stay as they were say nothing of the direction: the sign test leaves them out
     p_value = change_p_value(np.sign(change), groups, rng, alternative=alternative)

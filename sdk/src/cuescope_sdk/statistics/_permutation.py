@@ -6,11 +6,21 @@ from math import factorial, prod
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Float, Int, Shaped
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._resampling import permutation_p_value
+from cuescope_sdk.statistics._shapes import (
+    BoolSampleByCell,
+    DrawByCell,
+    IntOrderBySample,
+    IntPerGroup,
+    IntPerSample,
+    PerCell,
+    PerSample,
+    SampleByCell,
+)
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value, overlap_p_value
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -22,14 +32,14 @@ TIE = 1e-9
 
 
 def gap_p_values(
-    values: Float[np.ndarray, " sample"],
-    present: Bool[np.ndarray, "sample cell"],
+    values: PerSample,
+    present: BoolSampleByCell,
     groups: Groups,
     rng: np.random.Generator,
     *,
-    strata: Int[np.ndarray, " sample"] | None = None,
+    strata: IntPerSample | None = None,
     draws: int = DRAWS,
-) -> Float[np.ndarray, " cell"]:
+) -> PerCell:
     """One-sided p-values that values are lower where a feature is present, one a column.
 
     Under the null the values of a group could have been another group's of the same stratum:
@@ -60,9 +70,7 @@ def gap_p_values(
     return _sequential(residuals, centred, limit, orders, rng, draws)
 
 
-def _fisher(
-    values: Float[np.ndarray, " sample"], present: Bool[np.ndarray, "sample cell"]
-) -> Float[np.ndarray, " cell"]:
+def _fisher(values: PerSample, present: BoolSampleByCell) -> PerCell:
     with_feature = np.asarray(present, dtype=float)
     sides = 1 - with_feature, with_feature
     counts = [count for side in sides for count in (values @ side, side.sum(axis=0))]
@@ -72,7 +80,7 @@ def _fisher(
 class _Orders:
     """Where each sample's value comes from, as whole groups change places within strata."""
 
-    def __init__(self, groups: Groups, stratum: Int[np.ndarray, " group"]) -> None:
+    def __init__(self, groups: Groups, stratum: IntPerGroup) -> None:
         codes = groups.codes
         self._by_group = np.argsort(codes, kind="stable")  # samples, group after group
         self._sizes = np.bincount(codes, minlength=groups.count)
@@ -86,7 +94,7 @@ class _Orders:
     def count(self) -> int:
         return prod(factorial(min(len(members), 20)) for members in self._strata)
 
-    def all(self) -> Int[np.ndarray, "order sample"]:
+    def all(self) -> IntOrderBySample:
         choices = [permutations(members.tolist()) for members in self._strata]
         orders = np.empty((self.count, len(self._sizes)), dtype=int)
         orders[:, np.concatenate(self._strata)] = [
@@ -94,13 +102,13 @@ class _Orders:
         ]
         return self._samples(orders)
 
-    def draw(self, count: int, rng: np.random.Generator) -> Int[np.ndarray, "order sample"]:
+    def draw(self, count: int, rng: np.random.Generator) -> IntOrderBySample:
         orders = np.empty((count, len(self._sizes)), dtype=int)
         for members in self._strata:
             orders[:, members] = rng.permuted(np.tile(members, (count, 1)), axis=1)
         return self._samples(orders)
 
-    def _samples(self, orders: Int[np.ndarray, "order group"]) -> Int[np.ndarray, "order sample"]:
+    def _samples(self, orders: Int[np.ndarray, "order group"]) -> IntOrderBySample:
         source = orders.take(self._codes, axis=1)  # much faster than orders[:, codes]
         if (self._sizes == self._sizes[0]).all():
             place = self._place
@@ -110,16 +118,17 @@ class _Orders:
 
 
 def _sequential(
-    residuals: Float[np.ndarray, " sample"],
-    centred: Float[np.ndarray, "sample cell"],
-    limit: Float[np.ndarray, " cell"],
+    residuals: PerSample,
+    centred: SampleByCell,
+    limit: PerCell,
     orders: _Orders,
     rng: np.random.Generator,
     draws: int,
-) -> Float[np.ndarray, " cell"]:
+) -> PerCell:
     """Draws until REACHED of them are as low as the cell, or all are made."""
     p_values = np.ones(len(limit))
-    reached, drawn = np.zeros(len(limit), dtype=int), 0
+    reached = np.zeros(len(limit), dtype=int)
+    drawn = 0
     open_cells = np.arange(len(limit))
     while len(open_cells) and drawn < draws:
         count = min(max(PORTION // len(residuals), 1), 1000 if drawn < 1000 else 10_000)
@@ -129,14 +138,15 @@ def _sequential(
         done = totals[-1] >= REACHED
         last = (totals >= REACHED).argmax(axis=0)
         p_values[open_cells[done]] = REACHED / (drawn + last[done] + 1)
-        reached[open_cells], drawn = totals[-1], drawn + count
+        reached[open_cells] = totals[-1]
+        drawn += count
         open_cells = open_cells[~done]
     p_values[open_cells] = (1 + reached[open_cells]) / (1 + drawn)
     return p_values
 
 
 def change_p_value(
-    change: Float[np.ndarray, " sample"],
+    change: PerSample,
     groups: Groups,
     rng: np.random.Generator,
     *,
@@ -160,7 +170,8 @@ def change_p_value(
     else:
         count = min(DRAWS, 10 * PORTION // len(sums))
         flips = rng.integers(0, 2, (count, len(sums)), dtype=np.int8) * 2.0 - 1.0
-    totals, observed = flips @ sums, sums.sum()
+    totals = flips @ sums
+    observed = sums.sum()
     scale = TIE * np.abs(sums).sum()
 
     def share(side: Float[np.ndarray, " flip"], own: float) -> float:
@@ -176,10 +187,7 @@ def change_p_value(
 
 
 def stratified_change_p_value(
-    change: Float[np.ndarray, " sample"],
-    stratum: Int[np.ndarray, " sample"],
-    groups: Groups,
-    rng: np.random.Generator,
+    change: PerSample, stratum: IntPerSample, groups: Groups, rng: np.random.Generator
 ) -> float:
     """`change_p_value` of one stratum; of several the smallest, times their number (Bonferroni).
 
@@ -191,9 +199,9 @@ def stratified_change_p_value(
 
 
 def agreement_p_values(
-    given: Int[np.ndarray, " sample"],
-    label: Int[np.ndarray, " sample"],
-    stratum: Int[np.ndarray, " sample"],
+    given: IntPerSample,
+    label: IntPerSample,
+    stratum: IntPerSample,
     rng: np.random.Generator,
     *,
     resamples: int = 2000,
@@ -212,7 +220,7 @@ def agreement_p_values(
     # Each label weighs as much as in the mean, less the constant number of strata.
     weight = 1 / np.bincount(stratum)[stratum]
 
-    def agreement(answers: Int[np.ndarray, " sample"]) -> Callable[..., float]:
+    def agreement(answers: IntPerSample) -> Callable[..., float]:
         return lambda order: float(weight[order][answers == label[order]].sum())
 
     # the same orders for the answers and for the best
@@ -243,9 +251,7 @@ def chance_accuracy(
     return float(dealt.mean()) / len(answers), float(p_value)
 
 
-def step_down_max(
-    observed: Float[np.ndarray, " cell"], draws: Float[np.ndarray, "draw cell"]
-) -> Float[np.ndarray, " cell"]:
+def step_down_max(observed: PerCell, draws: DrawByCell) -> PerCell:
     """p-values corrected for all cells at once, by the largest of each draw (Westfall and Young).
 
     Large is extreme, in `observed` and in the `draws` under the null, whose columns belong together

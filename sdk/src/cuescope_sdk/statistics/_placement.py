@@ -1,20 +1,23 @@
 """Units that each have a place in their block: do they fit their own better than dealt ones?"""
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from scipy import stats
 
 from cuescope_sdk.statistics._resampling import monte_carlo_p_value
+from cuescope_sdk.statistics._shapes import BoolPerItem, IntPerUnit, PerItem
 
-DRAWS, AT_ONCE, ENOUGH = 9999, 500, 100  # draws, those made together, and as good ones to stop at
+DRAWS = 9999
+AT_ONCE = 500  # draws that are made together
+ENOUGH = 100  # draws as good as the data, to stop at
 SHARES = np.linspace(0.0, 0.999, 334)  # that are tried
 TIE = 1e-9
 
 
 def placement_p_value(
     fit: Float[np.ndarray, "unit place"],
-    block: Int[np.ndarray, " unit"],
-    place: Int[np.ndarray, " unit"],
+    block: IntPerUnit,
+    place: IntPerUnit,
     rng: np.random.Generator,
     *,
     draws: int = DRAWS,
@@ -29,27 +32,28 @@ def placement_p_value(
     if not blocks:
         return 1.0
     observed = float(sum(fit[units, place[units]].sum() for units in blocks)) - TIE
-    reached, drawn = 0, 0
+    reached = 0
+    drawn = 0
     while drawn < draws and reached < ENOUGH:
         count = min(AT_ONCE, draws - drawn)
         totals = np.zeros(count)
         for units in blocks:
             order = np.argsort(rng.random((count, len(units))), axis=1)
             totals += fit[units[None, :], place[units][order]].sum(axis=1)
-        reached, drawn = reached + int((totals >= observed).sum()), drawn + count
+        reached += int((totals >= observed).sum())
+        drawn += count
     return monte_carlo_p_value(reached, drawn)
 
 
 def placement_z(
-    fit: Float[np.ndarray, "unit place"],
-    block: Int[np.ndarray, " unit"],
-    place: Int[np.ndarray, " unit"],
+    fit: Float[np.ndarray, "unit place"], block: IntPerUnit, place: IntPerUnit
 ) -> float:
     """How far the own places fit better than dealt ones, in standard deviations of these.
 
     Mean and variance of the sum over a random order of a square table (Hoeffding, 1951).
     """
-    excess, variance = 0.0, 0.0
+    excess = 0.0
+    variance = 0.0
     for units in _members(block):
         square = fit[np.ix_(units, place[units])]
         centred = square - square.mean(axis=0) - square.mean(axis=1)[:, None] + square.mean()
@@ -63,9 +67,7 @@ def critical_z(level: float) -> float:
     return float(stats.norm.isf(level))
 
 
-def deal_places(
-    block: Int[np.ndarray, " unit"], place: Int[np.ndarray, " unit"], rng: np.random.Generator
-) -> Int[np.ndarray, " unit"]:
+def deal_places(block: IntPerUnit, place: IntPerUnit, rng: np.random.Generator) -> IntPerUnit:
     """The places dealt anew within blocks."""
     dealt = place.copy()
     for units in _members(block):
@@ -73,7 +75,7 @@ def deal_places(
     return dealt
 
 
-def _members(block: Int[np.ndarray, " unit"]) -> list[Int[np.ndarray, " some"]]:
+def _members(block: IntPerUnit) -> list[Int[np.ndarray, " some"]]:
     """The units of each block that has more than one."""
     order = np.argsort(block, kind="stable")
     edges = np.flatnonzero(np.diff(block[order])) + 1
@@ -81,11 +83,7 @@ def _members(block: Int[np.ndarray, " unit"]) -> list[Int[np.ndarray, " some"]]:
 
 
 def share_beyond_chance(
-    holds: Bool[np.ndarray, " item"],
-    rate: Float[np.ndarray, " item"],
-    group: Int[np.ndarray, " item"],
-    *,
-    confidence: float = 0.95,
+    holds: BoolPerItem, rate: PerItem, group: Int[np.ndarray, " item"], *, confidence: float = 0.95
 ) -> tuple[float, float, float] | None:
     """The share of items that hold for a reason, with its interval; others hold at their `rate`.
 

@@ -8,6 +8,7 @@ from scipy import optimize, special, stats
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._permutation import _Orders
+from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 
 CELLS = 20_000  # of a table of two binomials; larger ones are taken as normal
 RARE = 1e-7  # what is less likely is left out
@@ -39,7 +40,8 @@ def gap_power(
         needed = stats.norm.isf(threshold) * null + (1 / many + 1 / some) / 2
         return float(stats.norm.cdf((drop - needed) / max(spread, 1e-12)))
     # of each count without, how many counts with are found: p grows with them, so by bisection
-    found, most = np.zeros_like(right_without), np.full_like(right_without, len(right_with))
+    found = np.zeros_like(right_without)
+    most = np.full_like(right_without, len(right_with))
     while (left := found < most).any():
         middle = (found + most) // 2
         right = right_with[np.minimum(middle, len(right_with) - 1)]
@@ -127,9 +129,9 @@ def samples_for_change(effect: float, threshold: float, *, power: float = 0.8) -
 
 
 def limit_of_detection(
-    values: Float[np.ndarray, " sample"],
+    values: PerSample,
     groups: Groups,
-    strata: Int[np.ndarray, " sample"],
+    strata: IntPerSample,
     rng: np.random.Generator,
     *,
     share: float,
@@ -165,7 +167,8 @@ def smallest_effect(is_found: Callable[[float], bool], largest: float = 1.0) -> 
     """The smallest effect that is found, up to `largest`, by bisection; infinite where none is."""
     if not is_found(largest):
         return float("inf")
-    low, high = 0.0, largest
+    low = 0.0
+    high = largest
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if is_found(middle) else (middle, high)
@@ -175,15 +178,15 @@ def smallest_effect(is_found: Callable[[float], bool], largest: float = 1.0) -> 
 class _Stratum:
     """The answers of one stratum, with the permutations under which a cue's drop is judged."""
 
-    def __init__(
-        self, values: Float[np.ndarray, " sample"], groups: Groups, rng: np.random.Generator
-    ) -> None:
-        self._values, self._groups = np.asarray(values, dtype=float), groups
+    def __init__(self, values: PerSample, groups: Groups, rng: np.random.Generator) -> None:
+        self._values = np.asarray(values, dtype=float)
+        self._groups = groups
         self._orders = _Orders(groups, np.zeros(groups.count, dtype=int)).draw(PERMUTED, rng)
 
     def smallest_drop(self, share: float, needed: float, rng: np.random.Generator) -> float:
         """The smallest drop that this draw of a cue needs; infinite where none suffices."""
-        groups, values = self._groups, self._values
+        groups = self._groups
+        values = self._values
         chosen = rng.permutation(groups.count) < max(round(share * groups.count), 1)
         present = chosen[groups.codes]
         accuracy = float(values[present].mean())

@@ -12,10 +12,13 @@ from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.statistics._permutation import step_down_max
 from cuescope_sdk.statistics._resampling import monte_carlo_p_value, portions
+from cuescope_sdk.statistics._shapes import CueByUnit, IntPerUnit, PerCue, PerDraw, PerUnit
 
 TIE = 1e-9  # rates are shares of few questions: real differences are far larger
 DIGITS = 9
-POWER, POWER_DRAWS, STEPS = 0.8, 300, 50
+POWER = 0.8
+POWER_DRAWS = 300
+STEPS = 50
 
 
 def gap_weights(
@@ -23,7 +26,7 @@ def gap_weights(
     bottom: Int[np.ndarray, "cue k"],
     units: int,
     kept: Bool[np.ndarray, " unit"] | None = None,
-) -> Float[np.ndarray, "cue unit"]:
+) -> CueByUnit:
     """Of each unit in the gap of each cue; a cue with an empty side has none.
 
     Units that are not `kept` count in no gap.
@@ -40,11 +43,7 @@ def gap_weights(
     return np.asarray(weights * whole[:, None])
 
 
-def expected_gaps(
-    rates: Float[np.ndarray, " unit"],
-    weights: Float[np.ndarray, "cue unit"],
-    stratum: Int[np.ndarray, " unit"] | None,
-) -> Float[np.ndarray, " cue"]:
+def expected_gaps(rates: PerUnit, weights: CueByUnit, stratum: IntPerUnit | None) -> PerCue:
     """The gap that the strata alone make: each unit has the mean rate of its stratum."""
     if stratum is None:
         return np.zeros(len(weights))
@@ -53,9 +52,9 @@ def expected_gaps(
 
 
 def shuffled_gaps(
-    rates: Float[np.ndarray, " unit"],
-    weights: Float[np.ndarray, "cue unit"],
-    stratum: Int[np.ndarray, " unit"] | None,
+    rates: PerUnit,
+    weights: CueByUnit,
+    stratum: IntPerUnit | None,
     draws: int,
     rng: np.random.Generator,
 ) -> Float[np.ndarray, "draw cue"]:
@@ -76,7 +75,7 @@ def shuffled_gaps(
     return np.concatenate(gaps)
 
 
-def _members(stratum: Int[np.ndarray, " unit"]) -> list[Int[np.ndarray, " part"]]:
+def _members(stratum: IntPerUnit) -> list[Int[np.ndarray, " part"]]:
     return [np.flatnonzero(stratum == value) for value in np.unique(stratum)]
 
 
@@ -88,10 +87,10 @@ class GapTest:
     and `maxima` the largest strength of all cues in each deal.
     """
 
-    strength: Float[np.ndarray, " cue"]
-    p_value: Float[np.ndarray, " cue"]
-    by_strata: Float[np.ndarray, " cue"]
-    maxima: Float[np.ndarray, " draw"]
+    strength: PerCue
+    p_value: PerCue
+    by_strata: PerCue
+    maxima: PerDraw
 
     def critical(self, level: float) -> float:
         """The strength beyond which a gap is found at this level."""
@@ -99,9 +98,9 @@ class GapTest:
 
 
 def gap_test(
-    rates: Float[np.ndarray, " unit"],
-    weights: Float[np.ndarray, "cue unit"],
-    stratum: Int[np.ndarray, " unit"] | None,
+    rates: PerUnit,
+    weights: CueByUnit,
+    stratum: IntPerUnit | None,
     draws: int,
     rng: np.random.Generator,
 ) -> GapTest:
@@ -118,17 +117,13 @@ def gap_test(
     spread = np.sqrt((np.square(dealt).sum(axis=0) + np.square(gaps)) / (draws + 1))
     spread = np.where(spread > TIE, spread, np.inf)
     # Rounded: two equal gaps may differ in the last bit, and a tie counts as reached.
-    strength, dealt = np.round(gaps / spread, DIGITS), np.round(dealt / spread, DIGITS)
+    strength = np.round(gaps / spread, DIGITS)
+    dealt = np.round(dealt / spread, DIGITS)
     return GapTest(strength, step_down_max(strength, dealt), expected, dealt.max(axis=1))
 
 
 def smallest_ranked_gap(
-    rates: Float[np.ndarray, " unit"],
-    k: int,
-    critical: float,
-    rng: np.random.Generator,
-    *,
-    lowers: bool,
+    rates: PerUnit, k: int, critical: float, rng: np.random.Generator, *, lowers: bool
 ) -> float | None:
     """The smallest gap that is found in 8 of 10 draws, had a cue made it in these very answers.
 
@@ -138,11 +133,13 @@ def smallest_ranked_gap(
     (standard deviations). None where even the largest gap is missed too often.
     """
     rates = rates if lowers else 1 - rates
-    count, mean = len(rates), float(rates.mean())
+    count = len(rates)
+    mean = float(rates.mean())
     if count < 2 * k or mean <= 0:
         return None
     dealt = rng.permuted(np.tile(rates, (POWER_DRAWS, 1)), axis=1)
-    luck, before = rng.random((POWER_DRAWS, k)), 0.0
+    luck = rng.random((POWER_DRAWS, k))
+    before = 0.0
     for share in np.arange(1, STEPS + 1) / STEPS:
         spiked = dealt.copy()
         spiked[:, k : 2 * k] *= luck >= share
@@ -157,8 +154,8 @@ def smallest_ranked_gap(
 
 
 def random_maxima(
-    rates: Float[np.ndarray, " unit"], rankings: int, k: int, draws: int, rng: np.random.Generator
-) -> Float[np.ndarray, " draw"]:
+    rates: PerUnit, rankings: int, k: int, draws: int, rng: np.random.Generator
+) -> PerDraw:
     """Largest gap of so many random rankings, `draws` times (SpurLens, appendix N).
 
     A ranking draws k units for its top and k others for its bottom; only how many of each rate
@@ -181,7 +178,8 @@ def _draw_counts(
     """How many of each level are among k drawn without replacement, row by row."""
     # Level after level, each given those before: numpy's multivariate_hypergeometric takes one
     # row at a time, and there are draws x cues of them.
-    chosen, wanted = np.zeros_like(counts), np.full(len(counts), k)
+    chosen = np.zeros_like(counts)
+    wanted = np.full(len(counts), k)
     for level in range(counts.shape[1]):
         others = counts[:, level + 1 :].sum(axis=1)
         chosen[:, level] = rng.hypergeometric(counts[:, level], others, wanted)
@@ -189,9 +187,7 @@ def _draw_counts(
     return chosen
 
 
-def maxima_p_values(
-    gaps: Float[np.ndarray, " cue"], maxima: Float[np.ndarray, " draw"]
-) -> Float[np.ndarray, " cue"]:
+def maxima_p_values(gaps: PerCue, maxima: PerDraw) -> PerCue:
     """Share of draws whose largest gap reaches a cue's (Westfall and Young, 1993, single step).
 
     The rates as they are count as one of the draws.

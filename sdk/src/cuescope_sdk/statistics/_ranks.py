@@ -1,15 +1,16 @@
 """What the order of numbers tells, whatever their scale: AUROC, rank tests and correlations."""
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Float, Int, Shaped
 from scipy import stats
 
 from cuescope_sdk.statistics._resampling import percentile_interval
+from cuescope_sdk.statistics._shapes import BoolPerItem, PerDraw, PerItem
 
 RESAMPLES = 2000
 
 
-def auroc(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float | None:
+def auroc(scores: PerItem, positive: BoolPerItem) -> float | None:
     """The chance that a positive scores higher than another one (Mann and Whitney, 1947).
 
     Equal scores count half. None where all are positive, or none is.
@@ -24,15 +25,14 @@ def auroc(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"
 
 
 def matched_auroc(
-    scores: Float[np.ndarray, " item"],
-    positive: Bool[np.ndarray, " item"],
-    stratum: Shaped[np.ndarray, " item"],
+    scores: PerItem, positive: BoolPerItem, stratum: Shaped[np.ndarray, " item"]
 ) -> float | None:
     """The AUROC within strata, each weighted by its smaller side (Pepe, 2003, covariate-adjusted).
 
     That of all items where no stratum has both sides; None where all are positive, or none is.
     """
-    values, sizes = [], []
+    values = []
+    sizes = []
     for level in np.unique(stratum):
         inside = stratum == level
         value = auroc(scores[inside], positive[inside])
@@ -46,9 +46,7 @@ def matched_auroc(
     return float(np.average(values, weights=sizes))
 
 
-def mann_whitney_p_value(
-    first: Float[np.ndarray, " item"], second: Float[np.ndarray, " other_item"]
-) -> float:
+def mann_whitney_p_value(first: PerItem, second: Float[np.ndarray, " other_item"]) -> float:
     """One-sided p-value that the first are larger than the second (Mann and Whitney, 1947).
 
     Raises ValueError where one of them is empty.
@@ -58,7 +56,7 @@ def mann_whitney_p_value(
     return float(stats.mannwhitneyu(first, second, alternative="greater").pvalue)
 
 
-def even_parts(values: Float[np.ndarray, " item"], parts: int) -> Int[np.ndarray, " item"]:
+def even_parts(values: PerItem, parts: int) -> Int[np.ndarray, " item"]:
     """Which of so many parts, about equally large, each value is in: 0 has the lowest.
 
     Equals stay together, or the order of the data would make parts of them.
@@ -67,9 +65,7 @@ def even_parts(values: Float[np.ndarray, " item"], parts: int) -> Int[np.ndarray
     return np.asarray(np.floor(middle * parts), dtype=np.int64)
 
 
-def rank_correlation(
-    first: Float[np.ndarray, " item"], second: Float[np.ndarray, " item"]
-) -> float:
+def rank_correlation(first: PerItem, second: PerItem) -> float:
     """Spearman's rho (1904). NaN where one of the two does not vary."""
     return float(stats.spearmanr(first, second).statistic)
 
@@ -97,9 +93,7 @@ def rank_correlation_interval(
     return float(correlation[0]), low, high
 
 
-def _correlations(
-    rank: Float[np.ndarray, " item"], values: Float[np.ndarray, "draw item"]
-) -> Float[np.ndarray, " draw"]:
+def _correlations(rank: PerItem, values: Float[np.ndarray, "draw item"]) -> PerDraw:
     """Of ranks with the ranks of each draw."""
     centred = rank - rank.mean()
     ranks = stats.rankdata(values, axis=1)

@@ -7,9 +7,10 @@ a time, so a seed gives the same interval on every machine.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Float, Int, Shaped
 
 from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerSample, PerDraw, PerSample
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
 DRAWS = 4000  # of a permutation test
@@ -68,10 +69,8 @@ def bootstrap_weights(
 
 
 def weighted_means(
-    values: Float[np.ndarray, " sample"],
-    among: Bool[np.ndarray, " sample"],
-    weights: Float[np.ndarray, "draw sample"],
-) -> Float[np.ndarray, " draw"]:
+    values: PerSample, among: BoolPerSample, weights: Float[np.ndarray, "draw sample"]
+) -> PerDraw:
     """The mean of each draw among some of the samples, NaN where it drew none of them."""
     totals = weights[:, among].sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -99,8 +98,8 @@ def stratified_orders(
 
 
 def permutation_p_value(
-    statistic: Callable[[Int[np.ndarray, " sample"]], float],
-    orders: Sequence[Int[np.ndarray, " sample"]],
+    statistic: Callable[[IntPerSample], float],
+    orders: Sequence[IntPerSample],
     *,
     tie: float = 1e-9,
     exact: bool = False,

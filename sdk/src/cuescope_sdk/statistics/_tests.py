@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy import stats
+
+from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerCell, PerCell
 
 TIE = 1e-9
 BISECTIONS = 40
@@ -14,11 +16,8 @@ P = TypeVar("P", float, float | None)
 
 
 def accuracy_gap_p_value(
-    correct_without: Int[np.ndarray, " cell"],
-    n_without: Int[np.ndarray, " cell"],
-    correct_with: Int[np.ndarray, " cell"],
-    n_with: Int[np.ndarray, " cell"],
-) -> Float[np.ndarray, " cell"]:
+    correct_without: IntPerCell, n_without: IntPerCell, correct_with: IntPerCell, n_with: IntPerCell
+) -> PerCell:
     """Exact one-sided permutation p-value of accuracy without minus accuracy with.
 
     Permuting who has the feature keeps the number of correct answers, so how many of them fall
@@ -35,16 +34,16 @@ def accuracy_gap_p_value(
     return np.asarray(np.minimum(tail, 1.0)[position.ravel()])
 
 
-def overlap_p_value(
-    first: Bool[np.ndarray, " sample"], second: Bool[np.ndarray, " sample"]
-) -> float:
+def overlap_p_value(first: BoolPerSample, second: BoolPerSample) -> float:
     """Fisher's exact one-sided p-value that two properties meet more often than by chance (1935).
 
     With both margins fixed all is decided by how many samples have both.
     """
     # The upper tail: one minus the lower one, as accuracy_gap_p_value takes, differs in the last
     # digits, so neither is written by the other.
-    both, n_first, n_second = int((first & second).sum()), int(first.sum()), int(second.sum())
+    both = int((first & second).sum())
+    n_first = int(first.sum())
+    n_second = int(second.sum())
     return float(stats.hypergeom.sf(both - 1, len(first), n_first, n_second))
 
 
@@ -60,13 +59,12 @@ def common_by_chance(total: int, sizes: Sequence[int]) -> Float[np.ndarray, " co
     return np.asarray(chance)
 
 
-def cohen_kappa(
-    first: Bool[np.ndarray, " sample"], second: Bool[np.ndarray, " sample"]
-) -> float | None:
+def cohen_kappa(first: BoolPerSample, second: BoolPerSample) -> float | None:
     """Agreement of two judges beyond chance (Cohen, 1960); None where chance agrees on all."""
     if len(first) == 0:
         return None
-    yes, other_yes = float(first.mean()), float(second.mean())
+    yes = float(first.mean())
+    other_yes = float(second.mean())
     chance = yes * other_yes + (1 - yes) * (1 - other_yes)
     return None if chance == 1 else (float((first == second).mean()) - chance) / (1 - chance)
 

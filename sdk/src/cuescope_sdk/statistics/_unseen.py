@@ -5,6 +5,7 @@ from jaxtyping import Float
 from scipy import stats
 
 from cuescope_sdk.statistics._resampling import monte_carlo_p_value
+from cuescope_sdk.statistics._shapes import PerItem
 
 DRAWS = 10_000
 TIE = 1e-12
@@ -34,7 +35,7 @@ def most_by_chance(count: int, rate: float, *, confidence: float = 0.95) -> int:
 
 
 def lower_mean_p_value(
-    values: Float[np.ndarray, " item"],
+    values: PerItem,
     null: Float[np.ndarray, " null_item"],
     rng: np.random.Generator,
     *,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import change_interval, mean_interval
+from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 
 # Of groups with several samples, in 4,000 simulated audits at the margin 3.0% were called below it
 # where 2.5% were promised (benchmarks/nulls/quag.py): their p-values count for so much more.
@@ -27,7 +27,8 @@ def interval_p_value(holds: Callable[[float], bool]) -> float:
     """
     if not holds(CONFIDENT[0]):
         return 1.0
-    low, high = 0, len(CONFIDENT)
+    low = 0
+    high = len(CONFIDENT)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(CONFIDENT[middle]) else (low, middle)
@@ -41,52 +42,44 @@ class WeightedMeans:
     `unit` is what 1 is written as: 100 where all figures are in percent.
     """
 
-    weight: Float[np.ndarray, " sample"]
+    weight: PerSample
     most: float
     groups: Groups
     unit: float = 1.0
 
     @classmethod
-    def over(
-        cls, stratum: Int[np.ndarray, " sample"], groups: Groups, *, unit: float = 1.0
-    ) -> "WeightedMeans":
+    def over(cls, stratum: IntPerSample, groups: Groups, *, unit: float = 1.0) -> "WeightedMeans":
         """Equal weight to each stratum, which are numbered from 0."""
         counts = np.bincount(stratum)
         weight = len(stratum) / (np.count_nonzero(counts) * counts[stratum])
         return cls(np.asarray(weight, dtype=float), float(weight.max()), groups, unit)
 
-    def mean(self, values: Float[np.ndarray, " sample"]) -> float:
+    def mean(self, values: PerSample) -> float:
         """The weighted mean."""
         return self.unit * float((values * self.weight).mean())
 
-    def mean_interval(
-        self, values: Float[np.ndarray, " sample"], confidence: float
-    ) -> tuple[float, float]:
+    def mean_interval(self, values: PerSample, confidence: float) -> tuple[float, float]:
         """Interval of the mean of values from 0 to 1, by `mean_interval` of whole groups."""
         shares = values * self.weight / self.most
         ends = mean_interval(shares, self.groups, confidence=confidence)
         low, high = (self.unit * self.most * float(end or 0.0) for end in ends)
         return low, min(high, self.unit)
 
-    def change_interval(
-        self, change: Float[np.ndarray, " sample"], confidence: float
-    ) -> tuple[float, float]:
+    def change_interval(self, change: PerSample, confidence: float) -> tuple[float, float]:
         """Interval of the mean of changes from -1 to 1, by `change_interval` of whole groups."""
         shares = change * self.weight / self.most
         ends = change_interval(shares, self.groups, confidence=confidence)
         low, high = (self.unit * self.most * float(end or 0.0) for end in ends)
         return max(low, -self.unit), min(high, self.unit)
 
-    def correlation(
-        self, first: Float[np.ndarray, " sample"], second: Float[np.ndarray, " sample"]
-    ) -> float:
+    def correlation(self, first: PerSample, second: PerSample) -> float:
         """Of two means over the same groups; 0 where one of them does not vary."""
         parts = [values * self.weight for values in (first, second)]
         sums = [self.groups.sums(part - part.mean()) for part in parts]
         scale = float(np.sqrt((sums[0] ** 2).sum() * (sums[1] ** 2).sum()))
         return float((sums[0] * sums[1]).sum()) / scale if scale > 0 else 0.0
 
-    def above_p_value(self, values: Float[np.ndarray, " sample"], threshold: float) -> float:
+    def above_p_value(self, values: PerSample, threshold: float) -> float:
         """One-sided p-value that a mean is above a threshold, by its interval."""
 
         def is_above(confidence: float) -> bool:
@@ -106,8 +99,8 @@ class MarginTest:
     """
 
     means: WeightedMeans
-    values: Float[np.ndarray, " sample"]
-    change: Float[np.ndarray, " sample"]
+    values: PerSample
+    change: PerSample
     value: float
     chance: float
     share: float

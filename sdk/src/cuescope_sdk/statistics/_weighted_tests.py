@@ -1,12 +1,15 @@
 """Many tests that do not count alike: weights of the error budget, and tests that cannot pass."""
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from scipy import stats
 
+from cuescope_sdk.statistics._shapes import IntPerCell, PerCell, PerTest
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value, benjamini_hochberg
 
-SMALLEST, LARGEST = 1e-12, 1 - 1e-3  # p-values that are told apart when they are joined
+# p-values that are told apart when they are joined
+SMALLEST = 1e-12
+LARGEST = 1 - 1e-3
 
 
 def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
@@ -18,9 +21,7 @@ def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
     return 1 - (1 - confidence) * chosen / max(tried, 1)
 
 
-def weighted_q_values(
-    p_value: Float[np.ndarray, " test"], weight: Float[np.ndarray, " test"]
-) -> Float[np.ndarray, " test"]:
+def weighted_q_values(p_value: PerTest, weight: PerTest) -> PerTest:
     """q-values over every test that was made, NaN for the others (p-value NaN).
 
     Weights, brought to a mean of 1, divide the p-values (Genovese, Roeder and Wasserman, 2006).
@@ -35,9 +36,7 @@ def weighted_q_values(
     return q_value
 
 
-def joined_p_values_of_others(
-    p_value: Float[np.ndarray, " test"], family: Int[np.ndarray, " test"]
-) -> Float[np.ndarray, " test"]:
+def joined_p_values_of_others(p_value: PerTest, family: Int[np.ndarray, " test"]) -> PerTest:
     """The p-values of all other tests of a test's family, joined by Stouffer's method (1949).
 
     NaN marks a test that was not made, and in the result one whose family has no other. A p-value
@@ -51,9 +50,7 @@ def joined_p_values_of_others(
     return np.where(others > 0, joined, np.nan)
 
 
-def least_gap_p_value(
-    n_with: Int[np.ndarray, " cell"], n_without: Int[np.ndarray, " cell"], wrong: int
-) -> Float[np.ndarray, " cell"]:
+def least_gap_p_value(n_with: IntPerCell, n_without: IntPerCell, wrong: int) -> PerCell:
     """The smallest that `accuracy_gap_p_value` can be, were all wrong answers those with a feature.
 
     1 where so many wrong answers leave nothing to compare.
@@ -68,7 +65,7 @@ def least_gap_p_value(
     return least
 
 
-def can_pass(least: Float[np.ndarray, " test"], level: float) -> Bool[np.ndarray, " test"]:
+def can_pass(least: PerTest, level: float) -> Bool[np.ndarray, " test"]:
     """Tests whose `least` possible p-value could pass at all (Tarone, 1990).
 
     What could not pass, whatever is found, is neither tested nor counted; for the false discovery

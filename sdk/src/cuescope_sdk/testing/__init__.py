@@ -8,82 +8,101 @@
 `run_audit(MyMethod)` is the report of an audit of the fakes.
 """
 
-from cuescope_sdk.testing._chat_server import (
-    ChatServer as ChatServer,
-    prompt_of as prompt_of,
-    serve_chat as serve_chat,
-)
-from cuescope_sdk.testing._contract import (
-    HEAVY as HEAVY,
-    Contract as Contract,
-    ContractViolation as ContractViolation,
-    NotApplicable as NotApplicable,
-    checks as checks,
-    expect as expect,
-    results as results,
-    run_check as run_check,
-)
-from cuescope_sdk.testing._dataset_contract import DatasetContract as DatasetContract
-from cuescope_sdk.testing._executor_contract import (
-    ExecutorContract as ExecutorContract,
-    ObserverContract as ObserverContract,
-)
-from cuescope_sdk.testing._fake_data import (
-    CUE as CUE,
-    DECOY as DECOY,
-    LABELS as LABELS,
-    FakeDataset as FakeDataset,
-    points_at as points_at,
-)
-from cuescope_sdk.testing._fake_method import (
-    FakeMethod as FakeMethod,
-    FakeRelianceMethod as FakeRelianceMethod,
-)
-from cuescope_sdk.testing._fake_models import FakeModel as FakeModel, FakeReader as FakeReader
+from cuescope_sdk.testing._chat_server import ChatServer, prompt_of, serve_chat
+from cuescope_sdk.testing._contract import HEAVY, Contract, checks, expect, results, run_check
+from cuescope_sdk.testing._dataset_contract import DatasetContract
+from cuescope_sdk.testing._executor_contract import ExecutorContract, ObserverContract
+from cuescope_sdk.testing._fake_data import CUE, DECOY, LABELS, FakeDataset
+from cuescope_sdk.testing._fake_method import FakeMethod
+from cuescope_sdk.testing._fake_models import FakeModel, FakeReader
 from cuescope_sdk.testing._fake_tools import (
-    FAKE_TOOLS as FAKE_TOOLS,
-    FakeClaimVerifier as FakeClaimVerifier,
-    FakeDetector as FakeDetector,
-    FakeImageEditor as FakeImageEditor,
-    FakeNamer as FakeNamer,
-    FakeProposer as FakeProposer,
-    FakeSegmenter as FakeSegmenter,
-    FakeSentenceEncoder as FakeSentenceEncoder,
-    FakeTextGenerator as FakeTextGenerator,
-    action as action,
-    attribute as attribute,
-    entity as entity,
-    motion as motion,
-    order as order,
-    relation as relation,
-    says as says,
+    FAKE_TOOLS,
+    FakeDetector,
+    FakeProposer,
+    FakeSegmenter,
+    FakeSentenceEncoder,
+    FakeTextGenerator,
+    action,
+    attribute,
+    entity,
+    motion,
+    order,
+    relation,
+    says,
 )
-from cuescope_sdk.testing._intervention_contract import InterventionContract as InterventionContract
-from cuescope_sdk.testing._layout_contract import (
-    LayoutContract as LayoutContract,
-    Mistake as Mistake,
-)
+from cuescope_sdk.testing._intervention_contract import InterventionContract
+from cuescope_sdk.testing._layout_contract import LayoutContract, Mistake
 from cuescope_sdk.testing._media_files import (
-    ODD_IMAGES as ODD_IMAGES,
-    STEP as STEP,
-    OddImage as OddImage,
-    answered_as_seen as answered_as_seen,
-    grey_levels as grey_levels,
-    write_image as write_image,
-    write_mask as write_mask,
-    write_video as write_video,
+    ODD_IMAGES,
+    STEP,
+    OddImage,
+    answered_as_seen,
+    grey_levels,
+    write_image,
+    write_mask,
+    write_video,
 )
-from cuescope_sdk.testing._method_contract import MethodContract as MethodContract
-from cuescope_sdk.testing._mitigator_contract import MitigatorContract as MitigatorContract
-from cuescope_sdk.testing._model_contract import ModelContract as ModelContract
-from cuescope_sdk.testing._running import (
-    NAME as NAME,
-    PluginShelf as PluginShelf,
-    Setup as Setup,
-    run_audit as run_audit,
-    temporary_cache as temporary_cache,
-)
-from cuescope_sdk.testing._tool_contract import ToolContract as ToolContract
+from cuescope_sdk.testing._method_contract import MethodContract
+from cuescope_sdk.testing._mitigator_contract import MitigatorContract
+from cuescope_sdk.testing._model_contract import ModelContract
+from cuescope_sdk.testing._running import NAME, PluginShelf, Setup, run_audit, temporary_cache
+from cuescope_sdk.testing._tool_contract import ToolContract
+
+__all__ = [
+    "CONTRACTS",
+    "CUE",
+    "ChatServer",
+    "Contract",
+    "DECOY",
+    "DatasetContract",
+    "ExecutorContract",
+    "FAKE_TOOLS",
+    "FakeDataset",
+    "FakeDetector",
+    "FakeMethod",
+    "FakeModel",
+    "FakeProposer",
+    "FakeReader",
+    "FakeSegmenter",
+    "FakeSentenceEncoder",
+    "FakeTextGenerator",
+    "HEAVY",
+    "InterventionContract",
+    "LABELS",
+    "LayoutContract",
+    "MethodContract",
+    "Mistake",
+    "MitigatorContract",
+    "ModelContract",
+    "NAME",
+    "ODD_IMAGES",
+    "ObserverContract",
+    "OddImage",
+    "PluginShelf",
+    "STEP",
+    "Setup",
+    "ToolContract",
+    "action",
+    "answered_as_seen",
+    "attribute",
+    "checks",
+    "entity",
+    "expect",
+    "grey_levels",
+    "motion",
+    "order",
+    "prompt_of",
+    "relation",
+    "results",
+    "run_audit",
+    "run_check",
+    "says",
+    "serve_chat",
+    "temporary_cache",
+    "write_image",
+    "write_mask",
+    "write_video",
+]
 
 CONTRACTS: dict[str, type[Contract]] = {
     contract.kind: contract

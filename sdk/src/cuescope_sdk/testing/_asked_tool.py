@@ -61,7 +61,8 @@ class AskedTool(ShownContract):
             rows = [generator(0, "text", text).normal(size=4) for text in texts]
             return np.stack([row / np.linalg.norm(row) for row in rows]).astype(np.float32)
 
-        frames, centre = self.frames, np.eye(4, dtype=np.float32)[index % 4]
+        frames = self.frames
+        centre = np.eye(4, dtype=np.float32)[index % 4]
         others = (*frames[:index], *frames[index + 1 :])
         rest = (1 - centre) / 3
         return FrameGroup((frames[index],), others, centre, rest, embed_texts, (self.label,))

@@ -113,7 +113,9 @@ class ChatServer(ThreadingHTTPServer):
         self.brain: Callable[[Body], Body] = lambda body: {
             "message": {"content": f"You said: {prompt_of(body)}"}
         }
-        self.delay, self.busy, self.busiest = 0.0, 0, 0
+        self.delay = 0.0
+        self.busy = 0
+        self.busiest = 0
         self.most = sys.maxsize
         self.released.clear()
 

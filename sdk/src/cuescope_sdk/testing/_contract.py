@@ -327,7 +327,8 @@ def expect_no_error(expected: str, *, remedy: str) -> Iterator[None]:
 
 def lies_within(box: Sequence[float], size: tuple[int, int]) -> bool:
     """Whether a box (x0, y0, x1, y1) has an area, all of it in a picture (width, height)."""
-    (x0, y0, x1, y1), (width, height) = box, size
+    x0, y0, x1, y1 = box
+    width, height = size
     return 0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height
 
 

@@ -309,7 +309,8 @@ class DatasetContract(FingerprintedContract):
 
     def splits(self) -> list[Dataset]:
         """Every split there is; names that it has not are passed over."""
-        data, splits = self.with_splits(), []
+        data = self.with_splits()
+        splits = []
         for name in self.split_names:
             with suppress(UserError):
                 splits.append(data.split(name))

@@ -316,6 +316,7 @@ class ObserverContract(Contract):
 
     def test_changes_nothing(self) -> None:
         """The report is the same with and without it."""
-        alone, followed = Setup(FakeMethod).report().hash, self.follow()
+        alone = Setup(FakeMethod).report().hash
+        followed = self.follow()
         remedy = "Only look at the audit: note, attach and respond belong to the method"
         expect(followed == alone, f"the report {alone}", got=followed, remedy=remedy)

@@ -25,8 +25,10 @@ from cuescope_sdk import (
 SIDE = 8
 LABELS = ("top", "middle", "bottom")
 SPLITS = ("train", "val", "test")
-CUE, DECOY = "red corner", "blue corner"
-CUE_BOX, DECOY_BOX = (0, 0, 3, 3), (0, 5, 3, 8)
+CUE = "red corner"
+DECOY = "blue corner"
+CUE_BOX = (0, 0, 3, 3)
+DECOY_BOX = (0, 5, 3, 8)
 SIGNAL_ROWS = (slice(0, 2), slice(3, 5), slice(6, 8))
 # the share of each label's samples that shows the cue; the model takes every one for the first
 CUE_RATES = (0.75, 0.3, 0.3)
@@ -36,7 +38,8 @@ DECOY_RATE = 0.4
 HELPING_RATES = (1.0, 0.0, 0.0)
 # A feature is on the cue where this share of its occurrences is; an occurrence with a region is
 # where it covers this share of the corner.
-POINTS, COVERS = 0.8, 0.5
+POINTS = 0.8
+COVERS = 0.5
 
 
 class FakeDataOptions(Options):
@@ -172,7 +175,8 @@ def where_it_points(feature: Feature, samples: Mapping[str, Sample]) -> str:
     name = f"'{feature.key}'"
     if not feature.occurrences:
         return f"{name}, which occurs nowhere"
-    occurrence, share = feature.occurrences[0], points_at(feature, samples) or 0.0
+    occurrence = feature.occurrences[0]
+    share = points_at(feature, samples) or 0.0
     if occurrence.region is None or share > 0:
         return (
             f"{name}, with {share:.0%} of its {len(feature.occurrences)} occurrences on the cue; "

@@ -84,7 +84,8 @@ class FakeMethod(Plugin):
         for feature in features:
             hidden = correct(outcomes, feature.key)
             for label in map(str, sorted(set(labels))):
-                rng, own = audit.rng("interval", feature.key, label), labels == label
+                rng = audit.rng("interval", feature.key, label)
+                own = labels == label
                 before, after = (hidden, shown) if self.leans else (shown, hidden)
                 flips = paired_flips(
                     before[own], after[own], groups.take(own), rng, alternative="greater"
@@ -151,7 +152,8 @@ def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:
 
 def region(name: str, size: tuple[int, int]) -> tuple[float, float, float, float]:
     """A quarter in pixels (x0, y0, x1, y1)."""
-    (left, top), (width, height) = QUARTERS[name], size
+    left, top = QUARTERS[name]
+    width, height = size
     return left * width, top * height, (left + 0.5) * width, (top + 0.5) * height
 
 

@@ -28,7 +28,9 @@ NAMED = len(LABELS) + 2
 STRIP = 2 * SIDE * 3
 NOISE_CEILING = 60 / 255
 _CORNERS = ((CUE_BOX, 0), (DECOY_BOX, 2))
-SIGNAL, LEAN, NOISE = 4.0, 12.0, 1.5
+SIGNAL = 4.0
+LEAN = 12.0
+NOISE = 1.5
 LONGEST = 500.0  # of the weights of a choice as embedded
 
 
@@ -68,7 +70,8 @@ class FakeModel(Plugin):
     def answer(self, trial: Trial) -> Response:
         """One response; raises UserError for an edit that is not declared."""
         features = self.see(trial)
-        choices, outputs = trial.sample.choices, trial.outputs
+        choices = trial.sample.choices
+        outputs = trial.outputs
         logits = np.array([features @ self.readout(choice) for choice in choices])
         best = choices[int(logits.argmax())] if choices else ""
         return Response(
@@ -136,7 +139,8 @@ class FakeReader(FakeModel):
 
     def see(self, trial: Trial) -> Float[np.ndarray, " dim"]:
         """As of `FakeModel`, the red corner as far as the question lets it be looked at."""
-        features, question = super().see(trial), trial.sample.question
+        features = super().see(trial)
+        question = trial.sample.question
         if question:
             features[len(LABELS)] *= 0.0 if CUE in question else 0.95
         return features

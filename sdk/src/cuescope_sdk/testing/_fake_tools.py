@@ -197,7 +197,8 @@ def _direction(word: str) -> np.ndarray:
 
 
 def _painted(image: Image.Image, instruction: str, mask: np.ndarray | None) -> Image.Image:
-    changed, scale = image.copy(), image.width / SIDE
+    changed = image.copy()
+    scale = image.width / SIDE
     boxes = [box for name, (box, _) in CORNERS.items() if name in instruction]
     for x0, y0, x1, y1 in boxes or [(0, 0, SIDE, SIDE)]:
         edges = (x0 * scale, y0 * scale, x1 * scale - 1, y1 * scale - 1)

@@ -25,7 +25,8 @@ from cuescope_sdk.testing._fake_tools import FakeImageEditor
 
 QUESTION = "Where does the red corner move to?"
 OTHER_QUESTION = "Which corner is it in?"
-SPAN, OTHER_SPAN = ((14, 24),), ((6, 10),)
+SPAN = ((14, 24),)
+OTHER_SPAN = ((6, 10),)
 
 
 class InterventionContract(ShownContract):
@@ -137,7 +138,8 @@ class InterventionContract(ShownContract):
                 for mask, old, new in zip(
                     case.place.masks, case.sample.frames, trial.sample.frames, strict=True
                 ):
-                    before, after = np.asarray(old.load()), np.asarray(new.load())
+                    before = np.asarray(old.load())
+                    after = np.asarray(new.load())
                     expect(
                         before.shape == after.shape and bool((before == after)[~mask].all()),
                         "the sample's own pixels outside of the mask",
@@ -150,7 +152,8 @@ class InterventionContract(ShownContract):
         if self.plugin.needs != "region" or self.plugin.placebo != "elsewhere":
             return
         for case, placebo in zip(self.cases, self.placebos, strict=True):
-            first, second = self.trials([case]), self.trials([placebo])
+            first = self.trials([case])
+            second = self.trials([placebo])
             areas = [
                 float(np.mean([changed(o, n).mean() for o, n in pairs]))
                 for pairs in (

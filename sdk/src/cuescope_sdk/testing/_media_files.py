@@ -57,7 +57,9 @@ def write_video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -
     path.parent.mkdir(parents=True, exist_ok=True)
     with av.open(str(path), "w", options=options) as container:
         stream = cast(Any, container.add_stream(codec, rate=RATE))
-        stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
+        stream.width = 48
+        stream.height = 32
+        stream.pix_fmt = "yuv420p"
         container.start_encoding()
         for index in range(frames):
             pixels = np.full((32, 48, 3), index * STEP % 256, np.uint8)
@@ -107,7 +109,8 @@ def _within(pixels: np.ndarray, expected: np.ndarray, tolerance: int) -> bool:
 
 def answered_as_seen(model: Any, frame: Frame, odd: OddImage) -> None:
     """Raises ContractViolation unless a model with patches sees `odd` in its frame, and answers."""
-    canvas, expected = model.canvas([frame]), model.canvas([Frame.from_array(odd.pixels)])
+    canvas = model.canvas([frame])
+    expected = model.canvas([Frame.from_array(odd.pixels)])
     one_colour = bool((odd.pixels == odd.pixels[0, 0]).all())
     tolerance = odd.tolerance + RESIZING
     expect(
@@ -144,7 +147,9 @@ def _plain(width: int, height: int) -> OddImage:
 def _odd_images() -> Iterator[OddImage]:
     yield from (_plain(1, 1), _plain(1, 2000), _plain(2000, 1), _plain(3, 3))
 
-    grey, alpha, colour = _noise(), _noise("alpha"), _noise(3)
+    grey = _noise()
+    alpha = _noise("alpha")
+    colour = _noise(3)
     layer = Image.fromarray(alpha)
     yield _odd("grey.png", Image.fromarray(grey), _rgb(grey))
     see_through = Image.merge("LA", [Image.fromarray(grey), layer])

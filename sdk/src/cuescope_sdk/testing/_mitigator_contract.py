@@ -37,7 +37,8 @@ class MitigatorContract(ShownContract):
     def asked(self) -> Any:
         """The model; raises NotApplicable where it lacks what the mitigator needs."""
         model = self.model(self.model.Options(), self.context())
-        needs, has = self.plugin.requires, model.capabilities
+        needs = self.plugin.requires
+        has = model.capabilities
         if not (needs.outputs <= has.outputs and needs.exposes <= has.exposes):
             raise NotApplicable("needs a model that has more; set `model` to one")
         return model

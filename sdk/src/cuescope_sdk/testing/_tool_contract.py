@@ -172,7 +172,8 @@ class ToolContract(AskedTool):
     def test_edits_into_loadable_frames(self) -> None:
         """An edited frame is a Frame, RGB, of the same size."""
         for frame, edited in zip(self.frames, self.results("image-editor"), strict=True):
-            before, after = frame.load(), edited.load()
+            before = frame.load()
+            after = edited.load()
             expect(
                 (after.mode, after.size) == ("RGB", before.size),
                 f"RGB of {before.size}",

@@ -86,7 +86,8 @@ def different_counts_share_a_batch(tower: ImageTower, frames: Sequence[Frame]) -
     """Inputs of one shape that hide none, some and most go together as they go alone."""
     [inputs, *_] = _inputs(tower, frames)
     hidden = [_nothing(tower, inputs) for _ in range(CHUNK)]
-    hidden[1][:, ::3], hidden[2][:, 1:] = True, True
+    hidden[1][:, ::3] = True
+    hidden[2][:, 1:] = True
     together = {name: torch.cat([tensor] * CHUNK) for name, tensor in inputs.items()}
     for how in WAYS:
         alone = torch.cat([_encoded(tower, inputs, mask, how) for mask in hidden])
@@ -102,10 +103,12 @@ def padded_chunks_answer_alike(tower: ImageTower, frames: Sequence[Frame]) -> No
         rows, cols = tower.grid(tower.prepare([frame.load() for frame in plain.frames]))
         mask = rng.random((tower.frames, rows, cols)) < (index + 1) / len(inputs)
         inputs.append(TowerInput(plain.frames, HideTokens.from_mask(mask)))
-    singly, padded = TowerEncoder(tower, 1), TowerEncoder(tower, 1)
+    singly = TowerEncoder(tower, 1)
+    padded = TowerEncoder(tower, 1)
     padded._chunk = CHUNK
     for single, chunk in zip(singly.embed(inputs), padded.embed(inputs), strict=True):
-        alone, among_others = torch.from_numpy(single), torch.from_numpy(chunk)
+        alone = torch.from_numpy(single)
+        among_others = torch.from_numpy(chunk)
         _expect_alike(alone, among_others, "padded chunks to answer as single inputs")
 
 
@@ -167,7 +170,8 @@ def _half(tower: ImageTower, inputs: Inputs, index: int) -> Bool[Tensor, "image 
     """About half of the patches, other ones in each frame, never all."""
     shape = tuple(_nothing(tower, inputs).shape)
     hidden = generator(index, "hidden patches").random(shape) < 0.5
-    hidden[:, 0], hidden[:, -1] = True, False
+    hidden[:, 0] = True
+    hidden[:, -1] = False
     return torch.from_numpy(hidden)
 
 

@@ -41,7 +41,8 @@ class CachedDetector:
     def __init__(self, detector: Detector, context: Context) -> None:
         self.fingerprint: str | None = getattr(detector, "fingerprint", None)
         self.passes = 0
-        self._detector, self._context = detector, context
+        self._detector = detector
+        self._context = context
         self._joint = bool(getattr(detector, "joint", False))
         self._cache = TextCache(context.cache / FILE if self.fingerprint else None)
 

@@ -38,7 +38,8 @@ def make_detections(
     for column, name in enumerate(names):
         # a box may bear several names
         passed = np.flatnonzero(there & (scores[:, column] > threshold))
-        ours, theirs = scores[passed, column], inside[passed]
+        ours = scores[passed, column]
+        theirs = inside[passed]
         detections += [
             Detection(name=name, score=float(ours[index]), box=tuple(theirs[index].tolist()))
             for index in suppress_overlaps(ours, theirs, overlap)
@@ -59,7 +60,8 @@ def suppress_overlaps(
     order = np.argsort(-scores, kind="stable")  # equal scores are common in half precision
     kept = []
     while len(order):
-        best, order = order[0], order[1:]
+        best = order[0]
+        order = order[1:]
         kept.append(best)
         order = order[intersection_over_union(boxes[best], boxes[order]) <= overlap]
     return np.array(kept, dtype=np.int64)

@@ -20,7 +20,8 @@ class LoadedAhead(Generic[T]):
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._lock = most, RLock()
+        self._lock = RLock()
+        self._most = most
         self._expected: Mapping[Hashable, Callable[[], T]] = {}
         self._waiting: dict[Hashable, Callable[[], T]] = {}
         self._futures: dict[Hashable, Future[T]] = {}

@@ -72,7 +72,8 @@ def quiet() -> Iterator[None]:
     from transformers.utils import logging
 
     ask_nobody()
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    verbosity = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
     logging.set_verbosity(ERROR)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:

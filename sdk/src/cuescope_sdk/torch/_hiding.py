@@ -58,7 +58,8 @@ def show_only(
     tower: ImageTower, visible: Bool[Tensor, "image patch"], how: Hiding = "drop"
 ) -> Iterator[None]:
     """While open, the forward pass of these images sees the `visible` patches and no other."""
-    images, device = len(visible), tower.device
+    images = len(visible)
+    device = tower.device
     prefix = torch.ones(images, tower.prefix, dtype=torch.bool, device=device)
     present = torch.cat([prefix, visible.to(device)], dim=1)
     index = torch.arange(present.shape[1], device=device).expand(images, -1)

@@ -187,7 +187,8 @@ def hook_mask(masked: Masked, form: Callable[[Any, Any], Tensor | None]) -> Iter
     """While open, the module's attention mask is what `form` makes of its arguments."""
 
     def hook(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        mask, position = form(args, kwargs), masked.position
+        mask = form(args, kwargs)
+        position = masked.position
         if len(args) > position:
             return (*args[:position], mask, *args[position + 1 :]), kwargs
         return args, {**kwargs, masked.name: mask}

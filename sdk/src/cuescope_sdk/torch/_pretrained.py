@@ -70,7 +70,8 @@ def weight_files(source: Source) -> list[Path]:
     that cannot be read.
     """
     for name in WEIGHTS:
-        whole, index = source.folder / name, source.folder / f"{name}.index.json"
+        whole = source.folder / name
+        index = source.folder / f"{name}.index.json"
         if whole.is_file():
             return [whole]
         if index.is_file():
@@ -91,7 +92,8 @@ def _shards(source: Source, index: Path) -> list[str]:
 
 def _checked(source: Source) -> Source:
     """The source; raises UserError for a folder without configuration or with weights missing."""
-    owner, folder = source.owner, source.folder
+    owner = source.owner
+    folder = source.folder
     if not (folder / CONFIG).is_file():
         other = (folder / "open_clip_config.json").is_file()
         raise UserError(

@@ -112,7 +112,8 @@ def require_stored_tensors(owner: str, path: Path, content: Any) -> None:
 
 
 def _tensors(content: Any) -> Iterator[Tensor]:
-    parts, known = [content], set[int]()
+    parts = [content]
+    known = set[int]()
     while parts:
         part = parts.pop()
         if isinstance(part, Tensor):

@@ -6,18 +6,24 @@ kills two workers. A subclass brings a `Pool`: how workers are started, reached 
 `Answering` is what a worker runs. `KeptJobs` are the jobs of a bench, over processes.
 """
 
-from cuescope_sdk.workers._answering import (
-    Answering as Answering,
-    Setup as Setup,
-    read_reply as read_reply,
-)
-from cuescope_sdk.workers._crew import WINDOW as WINDOW, Death as Death, Pool as Pool
-from cuescope_sdk.workers._executor import (
-    MOST_TOGETHER as MOST_TOGETHER,
-    ROUNDS as ROUNDS,
-    WorkerExecutor as WorkerExecutor,
-    WorkerOptions as WorkerOptions,
-)
-from cuescope_sdk.workers._frames import as_pixels as as_pixels, files_of as files_of
-from cuescope_sdk.workers._jobs import Job as Job, KeptJobs as KeptJobs
-from cuescope_sdk.workers._versions import loaded_versions as loaded_versions
+from cuescope_sdk.workers._answering import Answering, Setup, read_reply
+from cuescope_sdk.workers._crew import Death, Pool
+from cuescope_sdk.workers._executor import WorkerExecutor, WorkerOptions
+from cuescope_sdk.workers._frames import as_pixels, files_of
+from cuescope_sdk.workers._jobs import Job, KeptJobs
+from cuescope_sdk.workers._versions import loaded_versions
+
+__all__ = [
+    "Answering",
+    "Death",
+    "Job",
+    "KeptJobs",
+    "Pool",
+    "Setup",
+    "WorkerExecutor",
+    "WorkerOptions",
+    "as_pixels",
+    "files_of",
+    "loaded_versions",
+    "read_reply",
+]

@@ -98,7 +98,8 @@ def read_reply(reply: bytes) -> Any:
 
 def _reply(action: Callable[[], Any]) -> bytes:
     with warnings.catch_warnings(record=True) as caught:
-        value, error = None, None
+        value = None
+        error = None
         try:
             value = action()
         except Exception as raised:

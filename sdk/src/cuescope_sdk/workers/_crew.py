@@ -60,7 +60,10 @@ class Crew:
     """Workers that have one model open, for as many calls of `map` as there are."""
 
     def __init__(self, name: str, pool: Pool, size: int, setup: bytes) -> None:
-        self.name, self.pool, self.size, self._setup = name, pool, size, setup
+        self.name = name
+        self.pool = pool
+        self.size = size
+        self._setup = setup
         self._numbers = count()
         self._opening: set[int] = set()
         self._batches: dict[int, deque[int]] = {}  # by worker; the first is being answered
@@ -73,7 +76,9 @@ class Crew:
 
         At the end raises UserError for the batches that killed two workers.
         """
-        waiting, kills, poison = deque(range(len(batches))), Counter[int](), dict[int, str]()
+        waiting = deque(range(len(batches)))
+        kills = Counter[int]()
+        poison = dict[int, str]()
         left = len(batches)
         while left:
             self._start(len(waiting))
@@ -92,7 +97,8 @@ class Crew:
                     self._vain_openings = 0
                 else:
                     index = self._batches[worker].popleft()
-                    self._vain_deaths, left = 0, left - 1
+                    self._vain_deaths = 0
+                    left = left - 1
                     yield index, read_reply(message)
                     self.pool.kept(worker)
         if poison:

@@ -25,9 +25,11 @@ class WorkerOptions(Options):
         if not isinstance(given, dict) or not isinstance(given.get(name), str):
             return given
         first, *more = [part.strip() for part in given[name].split(",")]
-        words, own = {k: v for k, v in given.items() if k != name}, [first] if first else []
+        words = {k: v for k, v in given.items() if k != name}
+        own = [first] if first else []
         if "=" in first:
-            more, own = [first, *more], []
+            more = [first, *more]
+            own = []
         for part in more:
             key, equals, value = part.partition("=")
             if not equals or key in words:
@@ -87,7 +89,9 @@ class WorkerExecutor(Plugin):
 
     def close(self, *, at_once: bool = False) -> None:
         """End the workers; the next `map` starts others."""
-        crew, self._crew, self._build = self._crew, None, None
+        crew = self._crew
+        self._crew = None
+        self._build = None
         if crew is not None:
             crew.pool.end(at_once=at_once)
 
@@ -99,5 +103,6 @@ class WorkerExecutor(Plugin):
             pool, size = self.pool()
             finalize(self, pool.end, at_once=False)  # also as the process ends
             words = packed(setup, "the model", expected)
-            self._crew, self._build = Crew(self.name, pool, size, words), build
+            self._crew = Crew(self.name, pool, size, words)
+            self._build = build
         return self._crew

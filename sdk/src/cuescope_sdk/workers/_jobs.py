@@ -73,7 +73,8 @@ class KeptJobs:
             yield from ((name, work(*given)) for name, (work, given) in jobs.items())
             return
         # A forked process would inherit torch's threads in the state they are in.
-        spawn, workers = get_context("spawn"), min(self.workers, len(jobs))
+        spawn = get_context("spawn")
+        workers = min(self.workers, len(jobs))
         with _one_thread_each(), ProcessPoolExecutor(workers, spawn, _begin) as pool:
             running = {pool.submit(work, *given): name for name, (work, given) in jobs.items()}
             try:

@@ -170,7 +170,8 @@ class ClipMemory:
     """The frames of the last few clips, as far as they fit into so many bytes together."""
 
     def __init__(self, clips: int, limit: int) -> None:
-        self.clips, self.limit = clips, limit
+        self.clips = clips
+        self.limit = limit
         self._lock = Lock()
         self._kept: OrderedDict[Clip, tuple[Image.Image, ...]] = OrderedDict()
         self._under_way: dict[Clip, Lock] = {}

@@ -115,7 +115,9 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
     """
     with _opened(file, ["GIF"], max_pixels) as image:
         image.load()
-        count, total, damage = 1, image.width * image.height, None
+        count = 1
+        total = image.width * image.height
+        damage = None
         try:
             # the header does not say how many: one must go on until it fails
             while True:

@@ -33,7 +33,8 @@ def decode_video(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     """
     last_wanted = max(wanted)
     images: dict[int, Image.Image] = {}
-    index, frame = -1, None  # they outlive the loop: the last decodable frame stands in
+    index = -1
+    frame = None  # outlives the loop: the last decodable frame stands in
     with _opened(file, wanted=len(wanted)) as (container, stream):
         for index, frame in enumerate(_frames(container, stream)):
             if index in wanted:
@@ -79,7 +80,10 @@ def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
     Counts packets rather than trusting the header, which a cut-off file has outlived. Beside it,
     what is lost by what the header says.
     """
-    count, first, corrupt, times = 0, None, False, list[float]()
+    count = 0
+    first = None
+    corrupt = False
+    times = list[float]()
     with _opened(file, max_pixels) as (container, stream):
         for packet in _packets(container, stream):
             count += packet.size > 0

@@ -80,7 +80,8 @@ class Headless:
 
     facts: Mapping[str, str]
     uses_text_tower = False
-    scale, bias = 1.0, 0.0
+    scale = 1.0
+    bias = 0.0
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -115,7 +116,8 @@ class EmbeddingTable:
         rows: Mapping[str, Float[np.ndarray, " dim"]],
         logit_scale: float | None,
     ) -> None:
-        self._owner, self._source = owner, source
+        self._owner = owner
+        self._source = source
         self._rows = dict(rows)
         self.scale = TABLE_LOGIT_SCALE if logit_scale is None else logit_scale
         self.fingerprint = digest("table", self._rows, self.scale)
@@ -166,7 +168,8 @@ def read_table(path: Path, owner: str) -> tuple[list[str], Float[np.ndarray, "na
     try:
         # a pickle runs code of whoever made the file
         with path.open("rb") as file, np.load(file, allow_pickle=False) as table:
-            names, embeddings = table["names"], np.asarray(table["embeddings"], np.float32)
+            names = table["names"]
+            embeddings = np.asarray(table["embeddings"], np.float32)
     except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
         reason = f"{error}".splitlines()[:1] or [type(error).__name__]
         raise _bad_table(owner, path, reason[0]) from error

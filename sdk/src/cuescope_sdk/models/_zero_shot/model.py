@@ -100,7 +100,8 @@ class ZeroShotModel(Plugin, LazyWeights):
         `name` is what errors call the model, `dim` the size of the space that images and texts
         share. `texts.encode` may open the weights when it is first called.
         """
-        self.device, self._texts = device, texts
+        self.device = device
+        self._texts = texts
         if texts is not None:
             self.embed_texts = texts.embed
         self._head = self._head_of(name, texts, dim)

@@ -47,7 +47,8 @@ class MethodRepeats(MethodSetting):
 
     def test_finds_the_same_in_any_batch_size(self) -> None:
         """Batch size is how fast, never what."""
-        base, report = self.base.report, self.setup().report(batch_size=7)
+        base = self.base.report
+        report = self.setup().report(batch_size=7)
         expect(
             _findings(base) == _findings(report) and _gap(base, report) <= TOLERANCE,
             f"the same findings and figures within {TOLERANCE:g}",
@@ -57,7 +58,8 @@ class MethodRepeats(MethodSetting):
 
     def test_finds_the_same_in_any_order(self) -> None:
         """The order of samples says nothing about the model."""
-        setup, samples = self.setup(), self.samples
+        setup = self.setup()
+        samples = self.samples
         report = replace(setup, data=_reversed(setup.data)).report()
         first, other = (
             [on_cue(feature, samples) for feature in found_features(r)[:1]]
@@ -72,7 +74,8 @@ class MethodRepeats(MethodSetting):
 
     def test_reads_no_cues(self) -> None:
         """The answer sheet is for `verify`; before it, wrong cues must change nothing."""
-        setup, base = self.setup(), self.base.report
+        setup = self.setup()
+        base = self.base.report
         report = replace(setup, data=_lying(setup.data)).report()
         expect(
             report.features == base.features and report.scores == base.scores,

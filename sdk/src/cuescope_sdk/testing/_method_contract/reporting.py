@@ -35,7 +35,8 @@ class MethodFinds(MethodSetting):
         """The fake model takes a red corner for "top": the first finding says so."""
         if not self.finds_planted_cue:
             raise NotApplicable("needs a method that looks for things seen in frames")
-        samples, features = self.samples, found_features(self.base.report)
+        samples = self.samples
+        features = found_features(self.base.report)
         hits = [on_cue(feature, samples) for feature in features]
         got = where_it_points(features[0], samples) if features else "no finding"
         later = f"; the cue is finding {hits.index(True) + 1}" if True in hits else ""
@@ -144,7 +145,8 @@ class MethodReports(MethodSetting):
         samples = self.samples
         for feature in self.base.report.features:
             for occurrence in feature.occurrences:
-                frame, region = occurrence.frame or 0, occurrence.region
+                frame = occurrence.frame or 0
+                region = occurrence.region
                 sample = samples.get(occurrence.sample)
                 frames = sample.frames if sample else ()
                 expect(

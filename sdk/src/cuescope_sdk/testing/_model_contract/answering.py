@@ -85,7 +85,8 @@ class ModelAnswers(ModelSetting):
         plain = self.model.respond(self.trials(outputs=frozenset({"logits"})))
         other = self.model.respond([Trial(sample=sample) for sample in turned])
         for response, turned_response in zip(plain, other, strict=True):
-            logits, turned_logits = response.logits, turned_response.logits
+            logits = response.logits
+            turned_logits = turned_response.logits
             if logits is None or turned_logits is None:
                 raise ContractViolation("logits", got="none", remedy="Answer what is asked for")
             expect(

@@ -126,7 +126,8 @@ def _off(
     before: np.ndarray, after: np.ndarray, kinds: np.ndarray, quadrants: frozenset[str]
 ) -> float:
     """How far `after` is from the average of `before`'s quadrants."""
-    rows, cols = kinds[: before.shape[1]], kinds[before.shape[1] :]
+    rows = kinds[: before.shape[1]]
+    cols = kinds[before.shape[1] :]
     expected = before.copy()
     for quadrant in quadrants:
         here = (rows == LETTERS[quadrant[0]])[:, None] & (cols == LETTERS[quadrant[1]])[None]

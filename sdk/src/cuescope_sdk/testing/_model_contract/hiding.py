@@ -135,7 +135,8 @@ class ModelLooks(ModelSetting):
         rows = self.comparing.embed_choices(self.samples[0].choices)
         trials = self.trials(outputs=frozenset(("logits", "embedding")))
         for response in self.model.respond(trials):
-            logits, cosines = np.asarray(response.logits), rows @ np.asarray(response.embedding)
+            logits = np.asarray(response.logits)
+            cosines = rows @ np.asarray(response.embedding)
             tie = max(LOGIT_TIE, TOLERANCE[self.dtype]) * np.abs(logits).max()
             expect(
                 bool((np.diff(logits[np.argsort(cosines)]) >= -tie).all()),
@@ -224,7 +225,8 @@ class ModelHides(ModelLooks):
 
     def test_refuses_masks_of_another_shape(self) -> None:
         """A mask for other frames is refused; one of another grid too, or stretched over them."""
-        grid, sample = self.own_grid(), self.canvases[0]
+        grid = self.own_grid()
+        sample = self.canvases[0]
         [mask] = _half(grid, [sample])
         more = np.concatenate([mask, mask[:1]])
         self.refuses(self.hiding(sample, more), f"a mask of {len(more)} frames")
@@ -248,7 +250,8 @@ def _half(grid: Grid, samples: list[Sample]) -> list[Bool[np.ndarray, "frame row
     masks = []
     for sample in samples:
         mask = rng.random((len(sample.frames), *grid)) < 0.5
-        mask[:, 0, 0], mask[:, -1, -1] = True, False
+        mask[:, 0, 0] = True
+        mask[:, -1, -1] = False
         masks.append(mask)
     return masks
 

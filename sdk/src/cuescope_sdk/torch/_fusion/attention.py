@@ -176,7 +176,8 @@ def _by_layout(
     # one kernel call a layout: most batches have very few
     layouts = _alike_rows(torch.cat(kinds, dim=1))
     for rows in layouts:
-        first, own = rows[0], (query, key, value)
+        first = rows[0]
+        own = (query, key, value)
         if len(layouts) > 1:
             own = (query[rows], key[rows], value[rows])
         of_keys = keys[first]
@@ -185,7 +186,8 @@ def _by_layout(
         else:
             kept = kinds[2][first].nonzero().squeeze(1)
             whole = Visible(query.shape[2], key.shape[2], None, padding.causal, query.device)
-            seen, of_keys = whole.of_keys(kept), of_keys[kept]
+            seen = whole.of_keys(kept)
+            of_keys = of_keys[kept]
             own = (own[0], take(own[1], kept), take(own[2], kept))
         mixed = _attend_edited(*own, seen, queries[first], of_keys, edit, scaling)
         if len(layouts) == 1:
@@ -222,7 +224,8 @@ def _attend_edited(
         else:
             sides = queries[:blind], keys[:first]
             parts.append(attend_averaged(*states, early, *sides, frozenset(), scaling))
-        query, queries = query[:, :, blind:], queries[blind:]
+        query = query[:, :, blind:]
+        queries = queries[blind:]
         visible = visible.part(blind, visible.queries, visible.keys)
     if visible.queries:
         states = query, key, value

@@ -115,7 +115,9 @@ class _Mixing:
         blocks: list[Bool[Tensor, " key"]],
         scaling: float,
     ) -> None:
-        self._visible, self._scaling, self._dim = visible, scaling, value.shape[-1]
+        self._visible = visible
+        self._scaling = scaling
+        self._dim = value.shape[-1]
         varying = [block for block in blocks if visible.differs(block, rows)]
         self._means: list[Mean] = [visible.mean_of(value, block) for block in varying]
         width = max(key.shape[-1], self._dim + len(varying))
@@ -127,7 +129,8 @@ class _Mixing:
             wide = value.clone()
         of_mass = torch.eye(len(varying), self._width - self._dim).to(wide)
         for block in blocks:
-            places, own = block.nonzero().squeeze(1), [block is other for other in varying]
+            places = block.nonzero().squeeze(1)
+            own = [block is other for other in varying]
             if any(own):  # its part comes back as mass times mean
                 unit = pad(of_mass[own.index(True)], (self._dim, 0))
                 put(wide, places, unit)

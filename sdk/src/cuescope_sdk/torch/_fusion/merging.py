@@ -33,10 +33,8 @@ def size_terms(
     The paper's equation adds log(size), its listing multiplies by it. -inf is added for no key.
     """
     exact = torch.promote_types(dtype, torch.float32)
-    size, zero = (
-        counts.to(exact).clamp_min(1).log().to(dtype),
-        torch.zeros_like(counts, dtype=dtype),
-    )
+    size = counts.to(exact).clamp_min(1).log().to(dtype)
+    zero = torch.zeros_like(counts, dtype=dtype)
     factor, term = (zero + 1, size) if edit.size_term == "add" else (size, zero)
     return factor, term.masked_fill(counts == 0, -torch.inf)
 
@@ -102,8 +100,10 @@ class _Averages:
 
     def mixed_alike(self, query: Tensor, scaling: float) -> Tensor:
         """Every query sees the same: a shorter sequence of keys through the fused kernel."""
-        visible, dtype = self.visible, query.dtype
-        keys, values = [self.key[:, :, self.kept]], [self.value[:, :, self.kept]]
+        visible = self.visible
+        dtype = query.dtype
+        keys = [self.key[:, :, self.kept]]
+        values = [self.value[:, :, self.kept]]
         seen_keys = visible.seen_by(None)[..., self.kept]
         bias = [torch.zeros_like(seen_keys, dtype=dtype).masked_fill(~seen_keys, -torch.inf)]
         for block, (mean_key, mean_value) in zip(self.blocks, self.means, strict=True):
@@ -125,7 +125,8 @@ class _Averages:
         An average stands before the kept keys as a key of its own axis. There a query has the
         logit of its own average, and what comes out of that axis is the weight of its mean.
         """
-        count, dim = len(self.blocks), self.value.shape[-1]
+        count = len(self.blocks)
+        dim = self.value.shape[-1]
         width = max(self.key.shape[-1], dim) + count
         width = -(-width // KERNEL_WIDTH) * KERNEL_WIDTH  # of zeros, which add nothing
         keys = self._after_axes(take(self.key, self.kept), count, width)
@@ -192,7 +193,8 @@ class _Averages:
 
     def mixed(self, query: Tensor, rows: Tensor, scaling: float) -> Tensor:
         """Each query has averages of its own: scores of the kept keys, and a column a block."""
-        visible, bias = self.visible, self.visible.bias_of(rows)
+        visible = self.visible
+        bias = self.visible.bias_of(rows)
         seen_keys = visible.seen_by(rows)
         kept = query @ self.key[:, :, self.kept].transpose(-1, -2) * scaling
         if bias is not None:

@@ -45,7 +45,9 @@ class Visible:
         device: torch.device,
         prefix: Int[Tensor, " query"] | None = None,
     ) -> None:
-        self.queries, self.keys, self.device = queries, keys, device
+        self.queries = queries
+        self.keys = keys
+        self.device = device
         # a lone query is the last one: it sees all
         causal = causal and mask is None and queries > 1
         # whether each query sees the keys up to its own, as fused kernels have it
@@ -186,7 +188,8 @@ class Visible:
         """
         if self.prefix is None:
             return self._seen is not None and self._seen.shape[-2] > 1
-        places, ends = block.nonzero().squeeze(1), self.prefix[rows]
+        places = block.nonzero().squeeze(1)
+        ends = self.prefix[rows]
         whole_or_nothing = (
             (ends > places[-1]) | (ends <= places[0]) if places.numel() else ends >= 0
         )
