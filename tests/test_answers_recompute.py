@@ -12,9 +12,9 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from cuescope.affected import root
+from cuescope.answers import read_answers
 from cuescope.context import Context
-from cuescope.report.affected import root
-from cuescope.report.answers import read_answers
 from cuescope.request import Request
 from cuescope.runner import Runner
 from cuescope_cci import CCI

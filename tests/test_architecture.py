@@ -12,18 +12,21 @@ from typing import Any
 
 import pytest
 
+from cuescope.cli.own_commands import HELP
 from cuescope.registry import GROUPS
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
 DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
-ROOMS = ("cuescope.cli", "cuescope.python", "cuescope.report")
+# The rooms of the core's upper storey; whatever else is in the core is the engine.
+APPLICATION = ("application", "cli", "python", "report", "runner")
+APPLICATION_DOOR = "cuescope.application"
 DOORS = {
     "cuescope_sdk",
     *(
         f"cuescope_sdk.{door}"
         for door in (
-            "commands",
+            "choosing",
             "data",
             "editing",
             "explain",
@@ -46,7 +49,7 @@ DOORS = {
 }
 # The floor plan of a method: the files of its package, and what each may import of its own.
 FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "figures", "verify", "paper"}
-FLOOR_PLAN |= {"bench"}
+FLOOR_PLAN |= {"analysis", "bench", "command"}
 HEAVY = {"torch", "torchvision", "transformers", "diffusers", "open_clip", "faiss", "av"}
 MACHINE = re.compile(
     r"(?<![\w.~}-])/(home|Users|root|work|mnt|scratch)/[\w.-]+"
@@ -95,14 +98,27 @@ def module_of(dist: Path) -> str:
 # ------------------------------------------------------------------------------------- core
 
 
+def is_application(name: str) -> bool:
+    """Whether a module of the core belongs to the application."""
+    parts = name.split(".")
+    return parts[0] == "cuescope" and len(parts) > 1 and parts[1] in APPLICATION
+
+
 def test_the_engine_does_not_know_the_application() -> None:
-    """Only the runner, which stores the page of a report, and the door of the package do."""
-    for file in modules(ROOT / "core"):
-        if file.name not in ("runner.py", "__init__.py") and not {"cli", "python", "report"} & set(
-            file.parts
-        ):
-            names = {name for name in imports(file) if name.startswith("cuescope.")}
-            assert not [n for n in names if n.startswith(ROOMS)], file
+    """Not in any file of it, be it in a function or for a type."""
+    graph = import_graph(ROOT / "core", everything=True)
+    del graph["cuescope"]  # the door of Python users: it opens each room when it is asked for
+    engine = {name: targets for name, targets in graph.items() if not is_application(name)}
+    assert len(engine) > 30
+    upward = {name: sorted(filter(is_application, targets)) for name, targets in engine.items()}
+    assert not {name: targets for name, targets in upward.items() if targets}
+
+
+def test_the_sdk_does_not_know_the_application() -> None:
+    """No file of it imports a command line, a terminal, a page or a runner."""
+    for file in modules(ROOT / "sdk"):
+        assert not [name for name in imports(file) if is_application(name)], file
+        assert not {"typer", "rich"} & {name.partition(".")[0] for name in imports(file)}, file
 
 
 def test_core_names_nothing_heavy() -> None:
@@ -139,10 +155,29 @@ def test_sdk_imports_no_plugin() -> None:
     assert ours <= {"cuescope", "cuescope_sdk"}
 
 
+def runs_audits(dist: Path) -> bool:
+    """Whether a dist brings a command or a bench: these stand above the application."""
+    groups = project(dist)["project"].get("entry-points", {})
+    return bool({"cuescope.commands", "cuescope.benches"} & groups.keys())
+
+
 @each_plugin
 def test_a_plugin_imports_only_the_sdk(dist: Path) -> None:
-    ours = {name for name in top_level(dist) if name.startswith("cuescope")}
-    assert ours <= {module_of(dist), "cuescope_sdk"}
+    """One that runs audits may also enter the application, by its door."""
+    ours = {name for file in modules(dist) for name in imports(file) if name.startswith("cuescope")}
+    beside_sdk = {name for name in ours if name.partition(".")[0] != "cuescope_sdk"}
+    others = {name for name in beside_sdk if name.partition(".")[0] != module_of(dist)}
+    assert others <= ({APPLICATION_DOOR} if runs_audits(dist) else set())
+
+
+@each_plugin
+def test_a_plugin_is_entered_by_no_command_but_its_own(dist: Path) -> None:
+    """What answers, finds or measures does not know the command that starts it."""
+    package = module_of(dist)
+    for file in modules(dist):
+        name = module_name(dist, file)
+        if not name.startswith(f"{package}.command"):
+            assert not [n for n in imports(file) if n.startswith(f"{package}.command")], file
 
 
 @each_plugin
@@ -319,7 +354,6 @@ QUANTILES_OF_OTHERS = {
     "background.py:_contrast": "usual brightness of the pixels of one image",
     "background.py:like_object": "usual likeness of the patches of one image",
     "kept.py:colour_distance": "distance of the colours of two images",
-    "planted.py:_blob": "so many pixels of an image make a planted defect",
     "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
     "linear.py:_fit_patches": "a classifier's threshold: patches that it spares",
     "linear.py:_with_places": "a classifier's threshold: patches that it spares",
@@ -486,6 +520,8 @@ def test_a_dists_own_tests_reach_no_further_than_its_dependencies(dist: Path) ->
     allowed = {"core": {"cuescope", "cuescope_fakes"}, "sdk": {"cuescope", "cuescope_sdk"}}
     group = project(dist).get("dependency-groups", {}).get("test", [])
     named = {re.split(r"[\[<>=~! ]", need)[0].replace("-", "_") for need in group}
+    if runs_audits(dist):
+        named.add("cuescope")
     assert ours <= allowed.get(dist.name, {module_of(dist), "cuescope_sdk"} | named)
 
 
@@ -501,6 +537,8 @@ def test_hints_name_the_dists_that_there_are() -> None:
     table["dataset"]["hf"] += "[hf]"
     stored = json.loads((ROOT / "core/src/cuescope/known_plugins.json").read_text())
     assert stored == table
+    helped = {name: dist for dist, lines in HELP.items() for name in lines}
+    assert helped == table["command"], "core/src/cuescope/cli/own_commands.py lacks a help line"
 
 
 @each_dist

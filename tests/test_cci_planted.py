@@ -2,8 +2,9 @@
 
 import pytest
 
+from cuescope.application import Runner
 from cuescope_scenes.words import PARTNER_OF
-from cuescope_sdk import Context, Report, Request, Runner
+from cuescope_sdk import Context, Report, Request
 
 
 @pytest.fixture(scope="module")

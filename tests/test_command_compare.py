@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cuescope.answers import read_answers
 from cuescope.cli import main
 from cuescope.context import cache_folder
-from cuescope.report.answers import read_answers
 from cuescope.runs import RunFolder, load_report
+from cuescope_commands.comparing._pairs import Pairs
+from cuescope_commands.comparing._tables import about_no_label, strongest, verdicts
 from cuescope_sdk import Report
-from cuescope_sdk.comparing._pairs import Pairs
-from cuescope_sdk.comparing._tables import about_no_label, strongest, verdicts
 from cuescope_sdk.testing import FakeMethod, run_audit
 
 Line = Callable[..., str]

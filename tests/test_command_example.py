@@ -19,10 +19,10 @@ from PIL import Image
 from scipy.io import savemat
 
 from cuescope.cli import main
+from cuescope_commands.example import _download
+from cuescope_commands.example._photos import outline_mask
 from cuescope_sdk import Context
 from cuescope_sdk.data import DataProfile
-from cuescope_sdk.example import _download
-from cuescope_sdk.example._photos import outline_mask
 
 CLASSES = ("crab", "sea_horse")
 Line = Callable[..., str]

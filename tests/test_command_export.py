@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 
+from cuescope.affected import manifest_rows
 from cuescope.cli import main
-from cuescope.report.affected import manifest_rows
+from cuescope.findings import FINDINGS
 from cuescope.report.export import encode
-from cuescope.report.findings import FINDINGS
 from cuescope.runs import load_report
 from cuescope_sdk import Frame, Report, Sample
 

@@ -12,7 +12,8 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-KINDS = ROOT / "sdk" / "src" / "cuescope_sdk" / "scaffold" / "kinds.toml"
+SCAFFOLD = ROOT / "plugins" / "commands" / "standard" / "src" / "cuescope_commands" / "scaffold"
+KINDS = SCAFFOLD / "kinds.toml"
 
 
 def script() -> Any:

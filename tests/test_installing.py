@@ -195,7 +195,7 @@ def test_every_kind_of_text_is_read() -> None:
         "plugins/methods/trove/README.md",
         "core/src/cuescope/registry.py",
         "sdk/src/cuescope_sdk/choosing/words.toml",
-        "sdk/src/cuescope_sdk/scaffold/templates/common/README.md.template",
+        "plugins/commands/standard/src/cuescope_commands/scaffold/templates/common/README.md.template",
         ".ci/wheels.py",
     }
 

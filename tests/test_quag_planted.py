@@ -10,19 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuescope.application import Runner
 from cuescope_quag.trials import CROSSMODAL, OTHER_MEAN, WITHOUT_QUESTION, WITHOUT_VIDEO
-from cuescope_sdk import (
-    Context,
-    Options,
-    Plugin,
-    Report,
-    Request,
-    Runner,
-    Sample,
-    Score,
-    Trial,
-    digest,
-)
+from cuescope_sdk import Context, Options, Plugin, Report, Request, Sample, Score, Trial, digest
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.testing import PluginShelf
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuescope.application import Runner
 from cuescope_cci.error_source import answer_sources
-from cuescope_sdk import Context, Report, Request, Runner
+from cuescope_sdk import Context, Report, Request
 from cuescope_sdk.explain import canvas_masks, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
 

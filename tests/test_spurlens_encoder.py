@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Report, Request, Runner
+from cuescope.application import Runner
+from cuescope_sdk import Context, Report, Request
 
 from .tiny_models import Parts, llava_next, qwen2_vl, save_vlm
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from cuescope.application import Runner
 from cuescope_sdk import (
     Capabilities,
     Context,
@@ -13,7 +14,6 @@ from cuescope_sdk import (
     Plugin,
     Request,
     Response,
-    Runner,
     Trial,
     digest,
     generator,

@@ -1,6 +1,5 @@
 """Reasoners whose faults are set by dials: what an audit says of each is what was planted in it."""
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Report, Request, Runner, Score, generator
+from cuescope.application import Runner
+from cuescope_sdk import Context, Report, Request, Score, generator
 from cuescope_sdk.grounding import SceneVerifier
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
 from cuescope_shape_world.scripted import Scripted, ScriptedOptions
@@ -19,11 +19,6 @@ from cuescope_step_grounding.law.models import Dials, kept_accuracy, model_of, r
 from cuescope_step_grounding.options import DrivenBy
 from cuescope_step_grounding.verification.controls import counterfactual, vocabulary
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
-SPACY = ASSETS / "en_core_web_sm"
-COMMAND = "uv run ../shared/offline_assets.py all"
-WITH_SPACY = pytest.mark.skipif(not SPACY.exists(), reason=f"needs spaCy's model: {COMMAND}")
-PARSERS = ["rules", pytest.param(str(SPACY), id="spacy", marks=[pytest.mark.real, WITH_SPACY])]
 # What these tests do not ask for: it costs time, and changes no figure that they read.
 SPARE = {"draws": 1, "things": 0, "noise": 0, "resamples": 50, "shown": 0, "partners": 1}
 Audited = Callable[..., Report]
@@ -42,7 +37,7 @@ def audited(runner: Runner) -> Audited:
     """`audited(dials, videos, **options of the method)`, judged by the annotated scenes."""
 
     def report(dials: Mapping[str, Any], videos: int = 40, **options: Any) -> Report:
-        given = {"perturbations": (), "parser": "rules", **SPARE, **options}
+        given = {"perturbations": (), **SPARE, **options}
         request = Request(
             method="step-grounding",
             model="scripted",
@@ -77,11 +72,10 @@ def pearson(one: Sequence[float], other: Sequence[float]) -> float:
 @pytest.mark.parametrize(
     "planted", [(0.1, 0.5, 1.0), pytest.param((0.1, 0.3, 0.5, 0.7, 0.9, 1.0), marks=long)]
 )
-@pytest.mark.parametrize("parser", PARSERS)
 def test_grounding_is_measured_as_it_is_planted(
-    audited: Audited, parser: str, planted: tuple[float, ...]
+    audited: Audited, planted: tuple[float, ...]
 ) -> None:
-    sgr = [shares(audited({"grounding": dial}, parser=parser))["SGR"] for dial in planted]
+    sgr = [shares(audited({"grounding": dial}))["SGR"] for dial in planted]
     slope, intercept = np.polyfit(planted, sgr, 1)
     print(f"SGR: r {pearson(planted, sgr):.4f}, slope {slope:.3f}, intercept {intercept:.3f}")
     assert pearson(planted, sgr) >= 0.98
@@ -91,9 +85,8 @@ def test_grounding_is_measured_as_it_is_planted(
 
 
 @pytest.mark.parametrize("videos", [30, pytest.param(100, marks=long)])
-@pytest.mark.parametrize("parser", PARSERS)
-def test_who_says_nothing_false_has_no_fault(audited: Audited, parser: str, videos: int) -> None:
-    found = shares(audited({}, videos, parser=parser))
+def test_who_says_nothing_false_has_no_fault(audited: Audited, videos: int) -> None:
+    found = shares(audited({}, videos))
     assert (found["SGR"], found["HR"], found["Acc"]) == (1, 0, 1)
 
 
@@ -240,9 +233,7 @@ def pool(runner: Runner) -> tuple[list[Dials], list[MeasuredModel]]:
     found = []
     for index, one in enumerate(drawn):
         known, other = (
-            request.model_copy(
-                update={"method_options": {**request.method_options, "parser": "rules", **SPARE}}
-            )
+            request.model_copy(update={"method_options": {**request.method_options, **SPARE}})
             for request in requests(one, 40, index)
         )
         found.append(model_of(runner.session(known).run(), runner.session(other).run()))

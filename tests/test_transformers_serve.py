@@ -22,7 +22,8 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers.utils.import_utils import is_serve_available
 
-from cuescope_sdk import Context, Frame, Request, Runner, Sample, Trial
+from cuescope.application import Runner
+from cuescope_sdk import Context, Frame, Request, Sample, Trial
 
 LIST = ("table,", "tree,", "window", "</s>")
 WORDS = (

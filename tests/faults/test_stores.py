@@ -22,6 +22,7 @@ import pytest
 from jaxtyping import Float
 from PIL import Image
 
+from cuescope.answers import AnswersFile, read_answers
 from cuescope.cli.runs import PAGE_MARK, find_page
 from cuescope.conclusions import (
     Cost,
@@ -37,24 +38,23 @@ from cuescope.context import cache_folder
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.mitigated import mitigator_of
-from cuescope.report.answers import AnswersFile, read_answers
 from cuescope.runs import RunFolder, illustrations, load_report, picture_key
 from cuescope.sealed import write_sealed
 from cuescope.types import Outcome, Response, Sample, Trial
+from cuescope_commands.labelling._reading import _items
+from cuescope_commands.labelling._sheet import write_sheet
+from cuescope_confirm.command.investigate import LISTED
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import folders_of
 from cuescope_covar import Covar
-from cuescope_covar.builder.files import BuildFolder
-from cuescope_covar.builder.filtering import LIMITS, _kept_thresholds
-from cuescope_covar.manifest import Row, picture_digest, write_manifest
-from cuescope_covar.quality.thresholds import Limit, Thresholds
+from cuescope_covar_build.files import BuildFolder
+from cuescope_covar_build.filtering import LIMITS, _kept_thresholds
+from cuescope_covar_build.manifest import Row, picture_digest, write_manifest
+from cuescope_covar_build.quality.thresholds import Limit, Thresholds
 from cuescope_folder import Folder
 from cuescope_quag.simulation import training
 from cuescope_sdk import Context, Frame, ImageEdit, LabelItem, StoredRun
 from cuescope_sdk.editing import cached_editor
-from cuescope_sdk.interventions._investigate import LISTED
-from cuescope_sdk.labelling._reading import _items
-from cuescope_sdk.labelling._sheet import write_sheet
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Router, content
 from cuescope_sdk.mitigation._mitigation import write
 from cuescope_sdk.workers import KeptJobs

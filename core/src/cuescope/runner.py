@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from cuescope.answers import AnswersFile
 from cuescope.conclusions import Report
 from cuescope.context import Context
 from cuescope.engine import Session
 from cuescope.errors import UserError
 from cuescope.planning import Plan, plan
 from cuescope.report import html
-from cuescope.report.answers import AnswersFile
 from cuescope.report.folders import refuse_another_audit
 from cuescope.report.kept import ModelNames
 from cuescope.report.pictures import report_pictures

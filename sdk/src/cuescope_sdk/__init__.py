@@ -1,5 +1,7 @@
 """The one import of a plugin author: the words of cuescope, its hooks, and its Protocols."""
 
+from cuescope.affected import open_data as open_data, open_samples as open_samples
+from cuescope.answers import read_answers as read_answers
 from cuescope.auditing import Audit as Audit
 from cuescope.capabilities import (
     ROLES as ROLES,
@@ -55,13 +57,10 @@ from cuescope.errors import (
 )
 from cuescope.hookspecs import hookimpl as hookimpl
 from cuescope.installing import how_to_install as how_to_install
+from cuescope.objects import TakesObjects as TakesObjects
 from cuescope.plugin import Plugin as Plugin
 from cuescope.printable import printable as printable
-from cuescope.python.objects import TakesObjects as TakesObjects
-from cuescope.report.affected import open_data as open_data, open_samples as open_samples
-from cuescope.report.answers import read_answers as read_answers
 from cuescope.request import Request as Request
-from cuescope.runner import Runner as Runner
 from cuescope.runs import load_report as load_report
 from cuescope.sealed import (
     DamagedFileError as DamagedFileError,
@@ -97,6 +96,7 @@ from cuescope.types import (
     Response as Response,
     Sample as Sample,
     Trial as Trial,
+    Value as Value,
 )
 from cuescope_sdk._data_needs import AnnotationNeed as AnnotationNeed, DataNeeds as DataNeeds
 from cuescope_sdk._label_items import LabelItem as LabelItem, StoredRun as StoredRun

@@ -46,7 +46,7 @@ def export(
     In CSV a text that begins with = + - @ or an apostrophe has an apostrophe before it, so that no
     spreadsheet runs it as a formula. Drop one apostrophe to read such a text back.
     """
-    from cuescope.report.affected import open_samples
+    from cuescope.affected import open_samples
     from cuescope.runs import load_report
 
     report = load_report(run)
@@ -61,8 +61,8 @@ def export(
 
 
 def _table(report: "Report", folder: Path, what: What) -> "pa.Table":
-    from cuescope.report.answers import read_answers
-    from cuescope.report.findings import SCORES, as_table, findings_table, score_rows
+    from cuescope.answers import read_answers
+    from cuescope.findings import SCORES, as_table, findings_table, score_rows
 
     if what is What.answers:
         return read_answers(folder)
@@ -94,10 +94,10 @@ def _export_affected(
 ) -> None:
     import pyarrow as pa
 
-    from cuescope.report.affected import affected_answers, manifest_rows
-    from cuescope.report.answers import read_answers
+    from cuescope.affected import affected_answers, manifest_rows
+    from cuescope.answers import read_answers
+    from cuescope.findings import find_finding
     from cuescope.report.export import encode, safe_text
-    from cuescope.report.findings import find_finding
     from cuescope.runs import write_atomically
 
     finding = find_finding(report, wanted)

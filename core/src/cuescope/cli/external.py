@@ -6,21 +6,8 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from cuescope.cli.own_commands import HELP
 from cuescope.registry import Entry, Registry
-
-# Help lines of the sdk's commands: an entry point has no room for words, and importing the sdk
-# for them would cost `--help` a second. Other packages' commands show their package's summary.
-SDK_HELP = {
-    "compare": "Show what differs between runs, beyond chance.",
-    "confirm": "Test whether the cues of a run cause the answers, by interventions and placebos.",
-    "example": "Fetch an open CLIP and free photos, and say how to audit the one on the other.",
-    "investigate": "Run every method that fits, test which cues cause the answers, in one report.",
-    "label": "Write a sheet of pictures for people to judge a run by, and read it back.",
-    "methods": "Show the methods: what each finds and needs, and which fit a model and data.",
-    "mitigate": "Learn how the model can do without a run's cues, and measure whether it helps.",
-    "new": "Write a plugin package of your own, whose tests pass as they are.",
-    "plugins check": "Check that a plugin holds what its kind promises.",
-}
 
 
 class PluginCommands(TyperGroup):
@@ -85,7 +72,7 @@ def _forwarding(name: str, entry: Entry) -> Any:
     """A command that hands its whole line to the plugin's own."""
     stub = typer.Typer(add_completion=False)
     free = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    line = SDK_HELP.get(entry.name) if entry.dist == "cuescope-sdk" else entry.summary
+    line = HELP.get(entry.dist, {}).get(entry.name, entry.summary)
 
     @stub.command(name, help=line, context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:

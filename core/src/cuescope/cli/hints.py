@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from cuescope.cli.own_commands import HELP
 from cuescope.errors import UserError, nearest
+from cuescope.installing import how_to_install
 from cuescope.registry import Registry
 from cuescope.spec import Spec
 
@@ -44,6 +46,9 @@ def no_such_command(name: str, commands: list[str], registry: Registry) -> UserE
     for kind, use in USES.items():
         if any(entry.name == name for entry in registry.of_kind(kind)):
             return UserError(f"'{name}' is a {kind}, no command", remedy=use.format(name))
+    for dist, lines in HELP.items():
+        if name in lines:
+            return UserError(f"'{name}' is not installed", remedy=how_to_install(dist))
     return UserError(
         f"No such command '{name}'",
         expected=f"one of {', '.join(commands)}",

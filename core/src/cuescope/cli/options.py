@@ -100,6 +100,7 @@ TypedModel = Annotated[
 TypedData = Annotated[
     str | None, typer.Option("--data", metavar="SPEC", help=f"Data set {_ELSEWHERE}")
 ]
+Planned = Annotated[bool, typer.Option("--plan", help="Say what it would cost.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the report.")]
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 from cuescope.capabilities import Capabilities
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
-from cuescope.python.objects import name_of
+from cuescope.objects import name_of
 from cuescope.respond import out_of_memory
 from cuescope.types import Frame, Options, Response, Sample, Trial
 

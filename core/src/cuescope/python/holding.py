@@ -6,9 +6,9 @@ from typing import Any
 from cuescope.capabilities import Dataset, Model
 from cuescope.context import Context
 from cuescope.errors import PluginError, UserError
+from cuescope.objects import Held, TakesObjects, name_of
 from cuescope.python.functions import Classifier, OfFunction
 from cuescope.python.images import Images
-from cuescope.python.objects import Held, TakesObjects, name_of
 from cuescope.python.tables import is_table, table_images
 from cuescope.registry import Entry
 from cuescope.spec import Spec, validated

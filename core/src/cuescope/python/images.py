@@ -10,7 +10,7 @@ from PIL import Image
 from cuescope.context import Progress, silent
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
-from cuescope.python.objects import name_of
+from cuescope.objects import name_of
 from cuescope.python.pixels import as_image, frame_of, late_frame, rgb
 from cuescope.types import Frame, Options, Sample
 

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from cuescope.building import context_for
 from cuescope.context import Context, ignore, silent
 from cuescope.errors import UserError, nearest
+from cuescope.objects import Held, HeldRegistry
 from cuescope.python.holding import hold_data, hold_model
-from cuescope.python.objects import Held, HeldRegistry
 from cuescope.python.progress import NotebookBars, in_notebook
 from cuescope.python.request import PythonRequest
 from cuescope.python.stored import StoredReport

@@ -48,7 +48,7 @@ class StoredReport(Report):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The scores, a row each, ranked; raises UserError where pandas is not installed."""
-        from cuescope.report.findings import SCORES, score_rows
+        from cuescope.findings import SCORES, score_rows
 
         pandas = require_pandas()
         kinds = {"value": float, "low": float, "high": float, "p": float, "q": float, "n": "Int64"}
@@ -56,7 +56,7 @@ class StoredReport(Report):
 
     def answers(self) -> "pandas.DataFrame":
         """What the model answered, a row a trial; raises UserError where the folder has none."""
-        from cuescope.report.answers import read_answers
+        from cuescope.answers import read_answers
 
         require_pandas()
         answers = read_answers(self._folder)

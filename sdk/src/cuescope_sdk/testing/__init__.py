@@ -9,7 +9,15 @@
 """
 
 from cuescope_sdk.testing._chat_server import ChatServer, prompt_of, serve_chat
-from cuescope_sdk.testing._contract import HEAVY, Contract, checks, expect, results, run_check
+from cuescope_sdk.testing._contract import (
+    HEAVY,
+    Contract,
+    Result,
+    checks,
+    expect,
+    results,
+    run_check,
+)
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._executor_contract import ExecutorContract, ObserverContract
 from cuescope_sdk.testing._fake_data import CUE, DECOY, LABELS, FakeDataset
@@ -80,6 +88,7 @@ __all__ = [
     "OddImage",
     "PluginShelf",
     "STEP",
+    "Result",
     "Setup",
     "ToolContract",
     "action",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cuescope.application import Runner
 from cuescope_cuebench.findings import read_findings
 from cuescope_cuebench.matching import Sheet, is_planted
 from cuescope_cuebench.sheet_methods import SHEET, STATED, shelf
@@ -17,7 +18,6 @@ from cuescope_sdk import (
     LazyWeights,
     Report,
     Request,
-    Runner,
     Sample,
     Score,
     Trial,

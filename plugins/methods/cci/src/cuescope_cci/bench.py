@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Num
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from cuescope.application import Runner
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import (
     Audit,
@@ -20,7 +21,6 @@ from cuescope_sdk import (
     Picture,
     Plugin,
     Request,
-    Runner,
     Sample,
     Table,
     Trial,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PositiveInt
 
+from cuescope.application import Runner
 from cuescope_sdk import (
     Cell,
     NamesPlugin,
@@ -15,7 +16,6 @@ from cuescope_sdk import (
     Plugin,
     Report,
     Request,
-    Runner,
     Table,
     UserError,
     Words,

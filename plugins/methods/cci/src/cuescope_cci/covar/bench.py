@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from cuescope.application import Runner
 from cuescope_sdk import (
     Context,
     NamesFile,
@@ -15,7 +16,6 @@ from cuescope_sdk import (
     Picture,
     Plugin,
     Request,
-    Runner,
     Sample,
     Table,
 )

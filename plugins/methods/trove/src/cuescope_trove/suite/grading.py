@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope_sdk import Audit, Context, Request, Runner
+from cuescope.application import Runner
+from cuescope_sdk import Audit, Context, Request
 from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.stills import FrameId, ask, baseline_trials, samples_by_key
 from cuescope_trove.checks.annotated_cues import KS, rank_annotated_frames

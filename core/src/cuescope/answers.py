@@ -1,0 +1,162 @@
+"""`answers.parquet`: what the model answered, a row a question, in the order of asking."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
+
+import numpy as np
+
+from cuescope.digest import digest
+from cuescope.errors import UserError
+from cuescope.findings import write_findings
+from cuescope.hookspecs import hookimpl
+from cuescope.runs import RunFolder
+from cuescope.types import Outcome, Sample, Trial
+from cuescope.whole_files import Draft
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cuescope.auditing import Audit
+    from cuescope.conclusions import Report
+
+ROWS = 20_000  # in memory at a time
+COLUMNS = {
+    "sample": "string",
+    "group": "string",  # null where samples are taken as independent
+    "question": "string",  # what was asked about the sample; null where nothing was
+    "condition": "string",
+    "feature": "string",
+    "edit": "string",  # the kind of change inside the model
+    "label": "string",
+    "prediction": "string",  # null where the model only wrote text
+    "correct": "bool",  # null where no label is known
+    "p_label": "float32",  # probability of the label among the choices
+    "p_prediction": "float32",
+    "text": "string",
+    "figure": "float64",  # what a method measured of the sample, `condition` naming it
+}
+LATER = {"question", "figure"}  # columns that older runs do not have
+
+
+class AnswersFile:
+    """Observes an audit and keeps its answers and findings, whole or not at all."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._draft: Draft | None = None
+        self._writer: Any = None
+        self._written: set[int] = set()  # hashes: a method may ask again
+
+    @hookimpl
+    def answered(self, outcomes: Sequence[Outcome]) -> None:
+        """Write the answers; what was read inside the model is none."""
+        answers = []
+        for outcome in outcomes:
+            name = hash(_name(outcome.trial))
+            if outcome.trial.readout is None and name not in self._written:
+                self._written.add(name)
+                answers.append(outcome)
+        for start in range(0, max(len(answers), 1), ROWS):  # none at all is a table too
+            chunk = answers[start : start + ROWS]
+            self._write([_answer_row(outcome) for outcome in chunk])
+
+    def _write(self, rows: list[dict[str, Any]]) -> None:
+        """Append the rows; a column that a row lacks is null in it."""
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+
+        schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
+        if self._writer is None:
+            self._draft = Draft(self.path)
+            finalize(self, self._draft.discard)  # of an audit that failed
+            self._writer = ParquetWriter(self._draft.path, schema)
+        self._writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+
+    def finish(self, audit: "Audit", report: "Report") -> None:
+        """Write what was measured and what was found; the files are whole from here on."""
+        write_findings(report, self.path.with_name("findings.parquet"))
+        if audit.figures:
+            self._write([_figure_row(*figure) for figure in audit.figures])
+        if self._writer is not None and self._draft is not None:
+            self._writer.close()
+            self._draft.keep()
+
+
+def read_answers(path: Path) -> "pa.Table":
+    """The answers of a run folder; raises UserError where there are none."""
+    from pyarrow import ArrowException, BufferReader
+    from pyarrow.parquet import read_table
+
+    file = path / "answers.parquet"
+    if not file.is_file():
+        raise UserError(
+            f"no answers at {path}",
+            expected="a run folder with answers.parquet",
+            remedy="Run the audit again: this version keeps them",
+        )
+    content = RunFolder(path).read(file.name)
+    try:
+        table = read_table(BufferReader(content))
+    except (ArrowException, OSError) as error:
+        raise UserError(f"{file} cannot be read", got=str(error).splitlines()[0]) from error
+    missing = COLUMNS.keys() - LATER - set(table.column_names)
+    if missing:
+        raise UserError(f"{file} has no column {', '.join(sorted(missing))}")
+    return table
+
+
+def _name(trial: Trial) -> tuple[object, ...]:
+    sample = trial.sample
+    edit = trial.edit and digest(trial.edit.kind, trial.edit)
+    return sample.key, sample.question, trial.condition, trial.feature, edit
+
+
+def _answer_row(outcome: Outcome) -> dict[str, Any]:
+    trial = outcome.trial
+    sample = trial.sample
+    label = sample.label
+    text = outcome.response.text
+    row: dict[str, Any] = {
+        "sample": sample.key,
+        "group": sample.group,
+        "question": sample.question,
+        "condition": trial.condition,
+        "feature": trial.feature,
+        "edit": trial.edit and trial.edit.kind,
+        "label": label,
+        "text": text,
+    }
+    answer = text
+    chances = _softmax(outcome.response.logits)
+    if chances is not None:
+        answer = outcome.prediction or text
+        row["prediction"] = outcome.prediction
+        row["p_prediction"] = chances.max()
+        if label is not None:
+            row["p_label"] = chances[sample.choices.index(label)]
+    if label is not None:
+        row["correct"] = label == answer
+    return row
+
+
+def _figure_row(
+    sample: Sample, feature: str, measure: str, figure: float, text: str | None
+) -> dict[str, Any]:
+    return {
+        "sample": sample.key,
+        "group": sample.group,
+        "condition": measure,
+        "feature": feature,
+        "label": sample.label,
+        "text": text,
+        "figure": figure,
+    }
+
+
+def _softmax(logits: np.ndarray | None) -> np.ndarray | None:
+    if logits is None or not len(logits):
+        return None
+    chances = np.exp(logits - logits.max())
+    return np.asarray(chances / chances.sum())

@@ -1,0 +1,127 @@
+"""The door of the application: for commands and benches that other packages bring.
+
+An entry point of the group `cuescope.commands` names a `typer.Typer`, one of `cuescope.benches` a
+`Bench`. Both run audits and show results, so they stand above the application and may import this
+door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
+"""
+
+from cuescope.affected import open_samples, root
+from cuescope.building import Built, build, build_tool, installed_that, load_classes
+from cuescope.cli.asked_again import (
+    AskedAgain,
+    Run,
+    apart,
+    ask_again,
+    beside,
+    find_then_test,
+    require_same_data,
+    trusting,
+)
+from cuescope.cli.audit import audit_and_show
+from cuescope.cli.bundles import Asked, Output, spread
+from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.options import (
+    DATA,
+    MODEL,
+    RUNS,
+    Allow,
+    AsJson,
+    DataOptions,
+    Device,
+    DrawSeed,
+    Dtype,
+    ModelOptions,
+    Pairs,
+    Planned,
+    Quiet,
+    ToolOptions,
+    Tools,
+    TypedData,
+    Verbose,
+    announce,
+    by_role,
+    is_made_here,
+    open_runner,
+    typed_context,
+)
+from cuescope.cli.planning import show_plan
+from cuescope.cli.program import program
+from cuescope.cli.progress import duration
+from cuescope.cli.terminal import stdout
+from cuescope.context import cache_folder
+from cuescope.registry import Entry, Registry
+from cuescope.report import bench_page
+from cuescope.report.bars import figure
+from cuescope.report.export import safe_text
+from cuescope.report.folders import refuse_another_audit
+from cuescope.report.steps import command_words
+from cuescope.report.tables import render_table
+from cuescope.runner import Runner
+from cuescope.spec import Spec, fault, pairs, validated
+from cuescope.whole_files import read_whole, write_atomically
+
+__all__ = [
+    "DATA",
+    "MODEL",
+    "RUNS",
+    "Allow",
+    "AsJson",
+    "Asked",
+    "AskedAgain",
+    "Built",
+    "DataOptions",
+    "Device",
+    "DrawSeed",
+    "Dtype",
+    "Entry",
+    "ModelOptions",
+    "Output",
+    "Pairs",
+    "Planned",
+    "Quiet",
+    "Registry",
+    "Run",
+    "Runner",
+    "Spec",
+    "ToolOptions",
+    "Tools",
+    "TypedData",
+    "Verbose",
+    "announce",
+    "apart",
+    "ask_again",
+    "audit_and_show",
+    "bench_page",
+    "beside",
+    "build",
+    "build_tool",
+    "by_role",
+    "cache_folder",
+    "command_words",
+    "duration",
+    "echo",
+    "echo_json",
+    "fault",
+    "figure",
+    "find_then_test",
+    "installed_that",
+    "is_made_here",
+    "load_classes",
+    "open_runner",
+    "open_samples",
+    "pairs",
+    "program",
+    "read_whole",
+    "refuse_another_audit",
+    "render_table",
+    "require_same_data",
+    "root",
+    "safe_text",
+    "show_plan",
+    "spread",
+    "stdout",
+    "trusting",
+    "typed_context",
+    "validated",
+    "write_atomically",
+]

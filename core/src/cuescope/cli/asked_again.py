@@ -1,0 +1,316 @@
+"""A stored run asked for again, on a part of its data: the others are left to measure on."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cuescope.cli.options import (
+    Allow,
+    BatchSize,
+    DataOptions,
+    Device,
+    Executor,
+    ModelOptions,
+    Planned,
+    TypedData,
+    TypedModel,
+)
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    from cuescope.conclusions import PluginStamp, Report
+    from cuescope.registry import Registry
+    from cuescope.request import Request
+    from cuescope.runner import Runner
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+
+
+@dataclass(frozen=True)
+class AskedAgain:
+    """What a person types of a stored run: model and data anew, what it may ask for, the way."""
+
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPLIT",
+            help="Test on this split of the data. [default: the run is made again on a part of its "
+            "data, and the rest is for testing]",
+        ),
+    ] = None
+    model: TypedModel = None
+    model_option: ModelOptions = None
+    data: TypedData = None
+    data_option: DataOptions = None
+    allow: Allow = None
+    executor: Executor = None
+    device: Device = "auto"
+    batch_size: BatchSize = 64
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of parts and draws; without it, that of the run.")
+    ] = None
+    plan: Planned = False
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: beside RUN]")] = None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The fields of the run's request that it sets; raises UserError for options of nothing."""
+        from cuescope.spec import pairs
+
+        model_options = pairs("-M", self.model_option or ())
+        data_options = pairs("-D", self.data_option or ())
+        if model_options and self.model is None:
+            raise UserError("-M without --model", remedy="Add --model SPEC")
+        if data_options and self.data is None:
+            raise UserError("-D without --data", remedy="Add --data SPEC")
+        way = {name: getattr(self, name) for name in ("executor", "device", "batch_size")}
+        changes: dict[str, Any] = {**way}
+        if self.seed is not None:
+            changes["seed"] = self.seed
+        if self.model is not None:
+            changes |= {"model": self.model, "model_options": model_options}
+        if self.data is not None:
+            changes |= {"data": self.data, "data_options": data_options}
+        return changes
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of plugins that it names, and those that no stored run names."""
+        kinds = {"executor", "intervention", "mitigator"}
+        if self.model is not None:
+            kinds.add("model")
+        if self.data is not None:
+            kinds.add("dataset")
+        return frozenset(kinds)
+
+
+def ask_again(runner: "Runner", run: Path, asked: AskedAgain) -> "tuple[Runner, Request]":
+    """What asked for a stored run, and a runner that lets it ask for no more than it may.
+
+    Raises UserError where the run was made elsewhere and the person has not typed what it is about.
+    """
+    from cuescope.runs import load_report, source_of
+    from cuescope.trust.source import ELSEWHERE
+
+    context = runner.context
+    changes = asked.changes
+    allowed = frozenset(asked.allow or ())
+    source = source_of(run, context.cache, allowed)
+    if not source.typed_before:
+        if asked.model is None or asked.data is None:
+            raise UserError(
+                f"{run} was {ELSEWHERE}",
+                remedy="To ask again, type what it is about: --model SPEC and --data SPEC, with "
+                "-M and -D for options",
+            )
+        context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
+    request = request_of(load_report(run), context.registry).model_copy(update=changes)
+    held = replace(context, source=source, typed=asked.kinds, allowed=allowed)
+    return replace(runner, context=held), request
+
+
+def trusting(runner: "Runner", *kinds: str) -> "Runner":
+    """The runner for a request whose plugins of these kinds this command names itself."""
+    context = runner.context
+    return replace(runner, context=replace(context, typed=context.typed | set(kinds)))
+
+
+def request_of(report: "Report", registry: "Registry") -> "Request":
+    """What asked for a report of cues; raises UserError for one that cannot be asked for again."""
+    from cuescope.cli.options import make_request
+    from cuescope.objects import IN_MEMORY
+    from cuescope.spec import Spec
+
+    origin = report.provenance
+    for role, stamp in origin.stamps:
+        if stamp.dist == IN_MEMORY:
+            raise UserError(
+                f"the {role} of this run was an object in memory",
+                expected="plugins by SPEC, which can be built again",
+                got=f"'{stamp.spec}'",
+            )
+    name = Spec.parse(origin.method.spec).name
+    if getattr(registry.load(registry.find("method", name)), "started_by", None) is not None:
+        raise UserError(
+            f"this run is one of '{name}', which tests what other runs found",
+            expected="a run of a method that finds cues",
+            remedy=f"Take what it tested: {path_of_runs(Path(origin.method.options['run']))}",
+        )
+    tools = {role: given(registry, "tool", stamp) for role, stamp in origin.tools.items()}
+    return make_request(
+        method=origin.method.spec,
+        model=origin.model.spec,
+        data=origin.data.spec,
+        method_options=given(registry, "method", origin.method),
+        model_options=given(registry, "model", origin.model),
+        data_options=given(registry, "dataset", origin.data),
+        tools={role: stamp.spec for role, stamp in origin.tools.items()},
+        tool_options={role: options for role, options in tools.items() if options},
+        seed=origin.seed,
+        limit=origin.limit,
+        part=origin.part,
+        dtype=origin.dtype,
+    )
+
+
+def path_of_runs(run: Path) -> str:
+    """Of a run, or of all runs in the folder that `investigate` wrote."""
+    return str(run) if (run / "report.json").exists() else f"{run}/*/"
+
+
+def require_same_data(report: "Report", runner: "Runner", request: "Request") -> None:
+    """Raise UserError where the data of a report cannot be opened, or has changed since."""
+    from cuescope.building import build
+
+    stamp = report.provenance.data
+    try:
+        data = build(runner.context, "dataset", request.data, request.data_options).plugin
+    except UserError as error:
+        raise UserError(
+            f"the data of the run, {request.data}, cannot be opened: {error}",
+            remedy="Go to the folder where the audit was run, with the same data",
+        ) from error
+    if data.fingerprint != stamp.fingerprint:
+        raise UserError(
+            "the data of the run has changed since the run was made",
+            expected=f"{stamp.spec} as it was",
+            got="another fingerprint",
+            remedy="Audit again, then go on with the new run",
+        )
+
+
+def given(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, Any]:
+    """The options of a plugin that are not its defaults, without the ARG of its SPEC."""
+    from cuescope.spec import Spec
+
+    spec = Spec.parse(stamp.spec)
+    kept: dict[str, Any] = {}
+    fields = registry.load(registry.find(kind, spec.name)).Options
+    for name, value in stamp.options.items():
+        field = fields.model_fields.get(name)
+        if name == fields.argument and spec.arg is not None:
+            continue
+        default = field.get_default(call_default_factory=True) if field else None
+        plain = list(default) if isinstance(default, tuple | set | frozenset) else default
+        if value != plain:
+            kept[name] = value
+    return kept
+
+
+def apart(
+    run: Path, request: "Request", on: str | None, registry: "Registry", found: Path, *, parts: int
+) -> tuple[Path, "Request | None", "Request"]:
+    """The run that found the cues, what makes it anew, and a request with other data.
+
+    It is made anew on the first of so many `parts` of the data; the others are left.
+
+    Nothing makes it anew where another split is named, or where it looked at some parts alone.
+    """
+    from cuescope.spec import Spec
+
+    elsewhere: dict[str, Any] = {"limit": None}
+    if on is not None:
+        name = Spec.parse(request.data).name
+        dataset = registry.load(registry.find("dataset", name))
+        if "split" not in dataset.Options.model_fields:
+            raise UserError(
+                f"--on {on}",
+                expected="a data set with splits",
+                got=f"{name}, which has none",
+                remedy="Leave --on out: the data is split by group",
+            )
+        own = request.data_options.get("split", dataset.Options.model_fields["split"].default)
+        if on == own:
+            raise UserError(
+                f"--on {on}",
+                expected="another split than that in which the cues were found",
+                got=f"the run's own split '{on}'",
+                remedy="Leave --on out: then the run is made again on a part of it",
+            )
+        elsewhere |= {"data_options": {**request.data_options, "split": on}, "part": None}
+        return run, None, request.model_copy(update=elsewhere)
+    if request.part is not None:
+        elsewhere["part"] = complement(request.part)
+        return run, None, request.model_copy(update=elsewhere)
+    rest = f"{'+'.join(map(str, range(2, parts + 1)))}/{parts}"
+    return (
+        found,
+        request.model_copy(update={"part": f"1/{parts}"}),
+        request.model_copy(update=elsewhere | {"part": rest}),
+    )
+
+
+def find_again(
+    runner: "Runner", request: "Request", found: Path, *, any_feature: bool = False
+) -> None:
+    """Make the run on its part of the data; raises UserError where it finds no cue there.
+
+    With `any_feature` what it proposes is enough.
+    """
+    made = replace(runner, out=found).run(request, resume=True)
+    if not (made.features if any_feature else made.findings):
+        raise UserError(
+            f"on part {request.part} of its data {request.method} finds no cue",
+            expected="a finding to go on with",
+            got=f"none in {made.provenance.samples} samples",
+            remedy="Take more samples, or name another split with --on",
+        )
+
+
+def find_then_test(
+    runner: "Runner",
+    run: Path,
+    finding: "Request | None",
+    trial: "Request",
+    trial_runner: "Runner",
+    *,
+    found: Path,
+    share: str,
+    why: str,
+    plan: bool = False,
+    as_json: bool = False,
+    any_feature: bool = False,
+) -> None:
+    """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
+
+    The trial has a runner of its own, for this command names its method.
+    `share` and `why` say on how much of the data it is made anew, and what for.
+    """
+    from cuescope.cli.audit import audit_and_show
+    from cuescope.cli.planning import show_plan
+
+    if finding is not None:
+        runner.context.announce(
+            f"{run} looked at all of its data: it is made again on {share} of it ({found}), so "
+            f"that {why}"
+        )
+        if plan and not (found / "report.json").exists():
+            runner.context.announce("the plan of that; the rest can be planned once it is made")
+            trial, trial_runner = finding, replace(runner, out=found)
+        elif not plan:
+            find_again(runner, finding, found, any_feature=any_feature)
+    if plan:
+        show_plan(trial_runner, trial, as_json=as_json)
+    else:
+        audit_and_show(trial_runner, trial, as_json=as_json)
+
+
+def beside(run: Path, ending: str) -> Path:
+    """The folder beside a run's, with an ending."""
+    home = (run if run.is_dir() else run.parent).resolve()
+    return home.with_name(f"{home.name}-{ending}")
+
+
+def complement(part: str) -> str:
+    """The other parts; raises UserError where there is none."""
+    wanted, _, of = part.partition("/")
+    rest = [str(n) for n in range(1, int(of) + 1) if str(n) not in wanted.split("+")]
+    if not rest:
+        raise UserError(
+            f"the run looked at part {part}",
+            expected="a run of some of the parts, so that others are held out",
+            remedy="Audit without --part, or name another split with --on",
+        )
+    return f"{'+'.join(rest)}/{of}"

@@ -1,0 +1,137 @@
+"""`cuescope plugins check NAME`: a plugin against the contract of its kind."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cuescope.application import echo
+
+if TYPE_CHECKING:
+    from cuescope.application import Entry, Registry, Spec
+    from cuescope_sdk.testing import Contract, Result
+
+check = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+MARKS = {"ok": ("ok", "green"), "failed": ("failed", "red"), "skipped": ("skipped", "yellow")}
+
+
+@check.command(context_settings={"help_option_names": ["-h", "--help"]})
+def run(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="NAME or NAME:ARG.")],
+    option: Annotated[
+        list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the plugin.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="Data set that a model or tool is shown.")
+    ] = None,
+    data_option: Annotated[
+        list[str] | None, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="method, model, dataset ..., where a name is several.")
+    ] = None,
+    other_cues: Annotated[
+        bool, typer.Option("--other-cues", help="The method looks for no things seen in frames.")
+    ] = False,
+    paradigm: Annotated[
+        str,
+        typer.Option(help="errors: cues that make a model err; reliance: that a right one needs."),
+    ] = "errors",
+    only: Annotated[str, typer.Option(help="Run the checks whose name contains this.")] = "",
+    device: Annotated[str, typer.Option(help="Device of a model or tool.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
+) -> None:
+    """Check that a plugin holds what its kind promises; exit 1 where it does not.
+
+    What it refuses in one line, such as data that it is not for, is shown as skipped.
+    """
+    from cuescope_sdk import PluginError
+    from cuescope_sdk.models import refuse_unknown
+    from cuescope_sdk.testing import results
+
+    settings = {"device": device, "dtype": dtype}
+    contract = contract_of(spec, option or (), kind, data, data_option or (), settings)
+    if contract.kind == "method":
+        refuse_unknown("plugins check", "paradigm", paradigm, ("errors", "reliance"))
+        contract.paradigm = paradigm  # type: ignore[attr-defined]
+    if other_cues:
+        contract.finds_planted_cue = False  # type: ignore[attr-defined]
+    with suppress(PluginError):  # it shows as failed checks; a mistake of the person ends here
+        contract.build()
+    counts = dict.fromkeys(MARKS, 0)
+    for result in results(contract, only):
+        counts[result.status] += 1
+        show(result)
+    echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
+    raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
+
+
+def show(result: "Result") -> None:
+    """Print one check, with the reason where it is not ok."""
+    mark, colour = MARKS[result.status]
+    words = result.check.removeprefix("test_").replace("_", " ")
+    typer.secho(f"{mark:<8}{words}", fg=None if result.status == "ok" else colour)
+    if result.reason:
+        echo(f"        {result.reason}")
+
+
+def contract_of(
+    text: str,
+    options: "list[str] | tuple[str, ...]",
+    kind: str | None,
+    data: str | None,
+    data_options: "list[str] | tuple[str, ...]",
+    settings: dict[str, str],
+) -> "type[Contract]":
+    """The contract of an installed plugin; raises UserError where there is none to check."""
+    from cuescope.application import Registry, Spec, cache_folder, pairs
+    from cuescope_sdk import UserError
+    from cuescope_sdk.testing import CONTRACTS
+
+    registry, spec = Registry(), Spec.parse(text)
+    entry = _entry(registry, spec.name, kind)
+    facts: dict[str, Any] = {"folder": cache_folder(), **settings}
+    facts["plugin"], facts["options"] = _with_options(registry, entry, spec, pairs("-O", options))
+    if data is not None:
+        if entry.kind not in ("model", "tool"):
+            raise UserError("--data", expected="a model or tool to show it to", got=entry.kind)
+        spec, own = Spec.parse(data), pairs("-D", data_options)
+        dataset = registry.find("dataset", spec.name)
+        facts["data"], facts["data_options"] = _with_options(registry, dataset, spec, own)
+    return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)
+
+
+def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
+    """The installed plugin that is meant; raises UserError for none or several."""
+    from cuescope_sdk import UserError, nearest
+    from cuescope_sdk.models import refuse_unknown
+    from cuescope_sdk.testing import CONTRACTS
+
+    if kind is not None:
+        refuse_unknown("plugins check", "kind", kind, tuple(CONTRACTS))
+    able = CONTRACTS if kind is None else (kind,)
+    entries = [entry for entry in registry.entries if entry.kind in able]
+    named = [entry for entry in entries if entry.name == name]
+    if not named:
+        known = sorted({entry.name for entry in entries})
+        raise UserError(
+            f"no {kind or 'plugin'} '{name}' to check",
+            expected=f"one of {', '.join(known)}" if known else None,
+            remedy=nearest(name, known) or "`cuescope plugins` lists what is installed",
+        )
+    kinds = [entry.kind for entry in named]
+    if len(set(kinds)) > 1:
+        raise UserError(f"'{name}' is {' and '.join(kinds)}", remedy=f"Add --kind {kinds[0]}")
+    return named[0]
+
+
+def _with_options(
+    registry: "Registry", entry: "Entry", spec: "Spec", options: dict[str, str]
+) -> tuple[Any, dict[str, str]]:
+    """A plugin's class, and its options with ARG of `NAME:ARG` among them."""
+    from cuescope.application import validated
+
+    plugin = registry.load(entry)
+    validated(entry, plugin, spec, options)  # a person's own mistakes are no broken contract
+    return plugin, options if spec.arg is None else {plugin.Options.argument: spec.arg} | options

@@ -1,0 +1,87 @@
+"""`cuescope example`: a CLIP and photos to try an audit on, and the commands that do it."""
+
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cuescope.application import echo
+
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+def example(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where it goes.")] = Path(
+        "cuescope-example"
+    ),
+    toy: Annotated[
+        bool, typer.Option("--toy", help="Fetch nothing: a toy CLIP and drawn pictures.")
+    ] = False,
+    sources: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Other homes, such as a mirror of yours (TOML)."),
+    ] = None,
+) -> None:
+    """Fetch an open CLIP and freely licensed photos, and say how to audit the one on the other.
+
+    Both come from their official homes, pinned by checksum: about 750 MB. What is here already is
+    not fetched again, and what was broken off goes on.
+    """
+    from cuescope.application import program
+
+    model, photos = _draw(folder) if toy else _fetch(folder, sources)
+    data = ["--data", f"folder:{photos}"]
+    audit = ["audit", "cci", *model, *data]
+    echo("Next, in this order: what fits, what it would cost, the audit.")
+    for words in (["methods", *model, *data], [*audit, "--plan"], audit):
+        echo(f"  {program()} {shlex.join(words)}")
+
+
+def _draw(folder: Path) -> tuple[list[str], Path]:
+    from cuescope_commands.example._photos import MANIFEST, draw_toy
+    from cuescope_sdk import Context
+
+    photos = folder / "toy-photos"
+    if not (photos / MANIFEST).exists():
+        photos.mkdir(parents=True, exist_ok=True)
+        echo(f"{draw_toy(Context(), photos)} drawn pictures with masks are in {photos}")
+    return ["--model", "toy-clip:scenes"], photos
+
+
+def _fetch(folder: Path, sources: Path | None) -> tuple[list[str], Path]:
+    from cuescope_commands.example._download import fetch, read_sources
+    from cuescope_commands.example._photos import MANIFEST, unpack_caltech
+
+    with as_file(files("cuescope_commands.example").joinpath("sources.toml")) as own:
+        homes = read_sources(sources or own)
+    for source in homes.values():
+        echo(f"{source.name}, from {source.home}. License: {source.license}")
+    archive, photos = fetch(homes["photos"], folder, byte_bars), folder / "photos"
+    if not (photos / MANIFEST).exists():
+        count = unpack_caltech(archive, homes["photos"], photos)
+        echo(f"{count} photos with masks are in {photos}")
+    weights = fetch(homes["model"], folder, byte_bars)
+    return ["--model", str(homes["model"].spec), "-M", f"checkpoint={weights}"], photos
+
+
+@contextmanager
+def byte_bars(description: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar of bytes on standard error, in a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        task = bars.add_task(description, total=total or None)
+        yield lambda count: bars.advance(task, count)

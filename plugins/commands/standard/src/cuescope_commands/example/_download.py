@@ -1,0 +1,187 @@
+"""Files from their homes: resumed where they were left, kept only with the right checksum."""
+
+import errno
+import hashlib
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from pydantic import Field, PositiveInt, ValidationError, model_validator
+
+from cuescope.application import fault, read_whole
+from cuescope_sdk import UserError, Value
+
+CHUNK = 1 << 20
+MOST_BYTES = 1 << 20  # of a list of sources
+TRIES = 4  # of one file; each goes on where the last one ended
+SECONDS = 30.0  # without a byte
+HERE = ("127.0.0.1", "localhost")
+AGAIN = "Run the same command again: it goes on from there"
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+
+
+class Source(Value):
+    """A file and where it comes from; one checksum at least, or it is refused."""
+
+    name: str
+    home: str
+    license: str
+    file: str = Field(pattern=r"^[\w.-]+$")
+    url: str
+    size: PositiveInt | None = None
+    sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    md5: str | None = Field(None, pattern="^[0-9a-f]{32}$")
+    spec: str | None = None
+    classes: tuple[str, ...] = ()
+    each: PositiveInt = 40
+
+    @model_validator(mode="after")
+    def _is_pinned(self) -> "Source":
+        if not (self.sha256 or self.md5):
+            raise ValueError(f"sha256 or md5 of {self.file}: without one nothing is fetched")
+        address = urlsplit(self.url)
+        if address.scheme != "https" and address.hostname not in HERE:
+            raise ValueError("an https address")
+        return self
+
+    @property
+    def checksum(self) -> tuple[str, str]:
+        """Name and value of the strongest checksum that is known."""
+        return ("sha256", self.sha256) if self.sha256 else ("md5", str(self.md5))
+
+
+def read_sources(path: Path) -> Mapping[str, Source]:
+    """The sources of a TOML file by name; raises UserError for one that is not pinned."""
+    try:
+        tables = tomllib.loads(read_whole(path, most=MOST_BYTES).decode())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read", got=str(error)) from error
+    sources = {}
+    for name in ("model", "photos"):
+        try:
+            sources[name] = Source.model_validate(tables.get(name))
+        except ValidationError as error:
+            raise fault(f"{path}: [{name}]", error, Source.model_fields) from error
+    return sources
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file goes, and its beginning while it is on its way."""
+
+    path: Path
+
+    @property
+    def part(self) -> Path:
+        """What has come so far."""
+        return self.path.with_name(f"{self.path.name}.part")
+
+    @property
+    def done(self) -> int:
+        """How much of it."""
+        return self.part.stat().st_size if self.part.exists() else 0
+
+
+def fetch(source: Source, folder: Path, progress: Progress) -> Path:
+    """The file, fetched where it is not there yet; raises UserError where it cannot be."""
+    place = Place(folder / source.file)
+    if place.path.exists():
+        check(source, place.path)
+        return place.path
+    folder.mkdir(parents=True, exist_ok=True)
+    fault: Exception | None = None
+    for _ in range(TRIES):
+        try:
+            _fetch_rest(source, place, progress)
+            break
+        except HTTPError as error:
+            raise UserError(
+                f"{source.home} refuses {source.file}",
+                got=f"HTTP {error.code} {error.reason}",
+                remedy=f"Look at {source.home}; the address may have moved",
+            ) from error
+        except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
+            fault = error
+    else:
+        raise UserError(
+            f"{urlsplit(source.url).hostname} cannot be reached, or breaks off",
+            got=f"{getattr(fault, 'reason', fault)}",
+            remedy=f"Check the network (HTTPS_PROXY is honoured); {place.done:,} bytes of "
+            f"{source.file} are here. {AGAIN}",
+        ) from fault
+    check(source, place.part)
+    place.part.replace(place.path)
+    return place.path
+
+
+def _fetch_rest(source: Source, place: Place, progress: Progress) -> None:
+    request = Request(source.url, headers={"User-Agent": "cuescope"})
+    if place.done:
+        request.add_header("Range", f"bytes={place.done}-")
+    try:
+        response = urlopen(request, timeout=SECONDS)
+    except HTTPError as error:
+        if error.code != 416:  # nothing is left to send: what is here is whole, or wrong
+            raise
+        return
+    with response:
+        if response.status != 206:  # a server that cannot resume sends all of it
+            place.part.unlink(missing_ok=True)
+        left = int(response.headers.get("Content-Length") or 0)
+        _require_space(source, place, left)
+        _append(response, source, place, left, progress)
+
+
+def _append(
+    response: HTTPResponse, source: Source, place: Place, left: int, progress: Progress
+) -> None:
+    begun = place.done
+    try:
+        with place.part.open("ab") as file, progress(source.file, begun + left) as advance:
+            advance(begun)
+            while chunk := response.read(CHUNK):
+                file.write(chunk)
+                advance(len(chunk))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise _no_space(source, place, "0 bytes free") from error
+    if left and place.done < begun + left:
+        raise ConnectionError(f"the connection ended after {place.done:,} bytes")
+
+
+def _require_space(source: Source, place: Place, left: int) -> None:
+    free = shutil.disk_usage(place.path.parent).free
+    if left > free:
+        raise _no_space(source, place, f"{free:,} bytes free, {left:,} needed")
+
+
+def _no_space(source: Source, place: Place, got: str) -> UserError:
+    return UserError(
+        f"no space for {source.file} in {place.path.parent}",
+        got=got,
+        remedy=f"Make room, or name another folder. {AGAIN}",
+    )
+
+
+def check(source: Source, path: Path) -> None:
+    """Raise UserError, and remove the file, where it is not the one that was meant."""
+    name, expected = source.checksum
+    with path.open("rb") as file:
+        got = hashlib.file_digest(file, name).hexdigest()
+    if got != expected:
+        size = path.stat().st_size
+        path.unlink()
+        raise UserError(
+            f"{source.file} from {source.home} is not the file that was meant, and was removed",
+            expected=f"{name} {expected}",
+            got=f"{got} ({size:,} bytes)",
+            remedy="Run the same command again; where it happens twice, the home has changed",
+        )

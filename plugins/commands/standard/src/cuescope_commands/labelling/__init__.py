@@ -1,0 +1,104 @@
+"""`cuescope label RUN`: a sheet for people to fill in, and what they say of a run."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cuescope.application import Allow, DataOptions, TypedData, echo, is_made_here, typed_context
+from cuescope_sdk import UserError
+
+if TYPE_CHECKING:
+    from cuescope_sdk import Report
+
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+def label(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    read: Annotated[
+        Path | None, typer.Option(metavar="SHEET", help="A sheet that somebody has filled in.")
+    ] = None,
+    each: Annotated[
+        int, typer.Option(min=1, help="Questions of each kind for each cue, finding or trace.")
+    ] = 10,
+    most: Annotated[
+        int | None, typer.Option(min=1, help="Most questions; more are drawn from by the seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed, another order and draw.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="[default: RUN/labels]")
+    ] = None,
+    data: TypedData = None,
+    data_option: DataOptions = None,
+    allow: Allow = None,
+) -> None:
+    """Write a sheet of pictures and questions for a person; with --read: compare it with the run.
+
+    The sheet does not show what the run says, and its order is drawn. Fill in the column `answer`
+    of sheet.csv, or open sheet.html in a browser, click, and save. What has no answer is left out.
+    """
+    from cuescope.application import open_samples
+    from cuescope_commands.labelling._reading import compare, read_sheet, write_labels
+    from cuescope_commands.labelling._sheet import write_sheet
+    from cuescope_sdk import StoredRun, load_report, read_answers
+
+    report = load_report(run)
+    is_made_here(run)
+    folder = out or (run if run.is_dir() else run.parent) / "labels"
+    method = _method(report)
+    if read is not None:
+        labelled = read_sheet(read, folder, report)
+        for line in compare(labelled):
+            echo(line)
+        file = write_labels(labelled, folder)
+        echo(f"wrote {file}: {len(labelled.answers):,} labels")
+        echo(f"next: {_audit_command(report, method.labels_option, file)}")
+        return
+    answers = read_answers(run if run.is_dir() else run.parent).to_pylist()
+    samples = open_samples(run, typed_context(data, data_option, allow))
+    stored = StoredRun(report, answers, samples)
+    items = list(method.label_items(stored, each))
+    if not items:
+        raise UserError(
+            f"{run}: nothing for people to judge",
+            expected="a cue or claim that images were compared for",
+            got="none in this report",
+        )
+    written = write_sheet(items, stored, folder, most, seed)
+    echo(f"wrote {folder / 'sheet.csv'} and sheet.html: {written:,} questions")
+    words = ["cuescope", "label", str(run), "--read", str(folder / "sheet.csv")]
+    if out is not None:
+        words += ["--out", str(out)]
+    echo(f"next: fill it in, then {shlex.join(words)}")
+
+
+def _method(report: "Report") -> Any:
+    """The class of the run's method; raises UserError where it asks people nothing."""
+    from cuescope.application import Registry, Spec, installed_that
+
+    registry = Registry()
+    name = Spec.parse(report.provenance.method.spec).name
+    method = registry.load(registry.find("method", name))
+    if not hasattr(method, "label_items"):
+        able = installed_that(lambda each: hasattr(each, "label_items"), "method", registry)
+        raise UserError(
+            f"{name} asks people nothing",
+            expected=f"a run of {' or '.join(able) or 'another method'}",
+        )
+    return method
+
+
+def _audit_command(report: "Report", option: str, file: Path) -> str:
+    """The run's own command with the labels; their answers are remembered, and none is asked."""
+    from cuescope.application import command_words
+
+    words = command_words(report.provenance.command)
+    kept: list[str] = []
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        earlier = bool(kept) and kept[-1] == "-O" and word.startswith(f"{option}=")
+        if not earlier and not (word == "-O" and after.startswith(f"{option}=")):
+            kept.append(word)
+    return shlex.join([*kept, "-O", f"{option}={file}"])

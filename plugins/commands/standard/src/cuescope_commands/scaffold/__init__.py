@@ -1,0 +1,37 @@
+"""`cuescope new KIND NAME`: a plugin package that works, to be changed into one's own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cuescope.application import echo
+
+new = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@new.command(context_settings={"help_option_names": ["-h", "--help"]})
+def run(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="method, model, dataset, tool, executor, observer, mitigator or intervention.",
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],
+    folder: Annotated[
+        Path, typer.Option("--dir", metavar="DIR", help="Where the package's folder is made.")
+    ] = Path(),
+    single_file: Annotated[
+        bool, typer.Option("--single-file", help="A method in one short file; others always are.")
+    ] = False,
+) -> None:
+    """Write a plugin package whose tests pass as they are."""
+    from cuescope_commands.scaffold.package import write
+
+    made = write(kind, name, folder, single_file=single_file)
+    echo(f"Wrote {made}. Next:")
+    echo(f"  pip install -e '{made}[testing]'")
+    echo(f"  pytest {made}")
+    echo(f"  cuescope plugins info {name}")

@@ -1,0 +1,126 @@
+"""From a kind and a name to the files of a plugin package."""
+
+import re
+import tomllib
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from keyword import iskeyword
+from pathlib import Path
+from string import Template
+
+from cuescope.application import Registry
+from cuescope_sdk import UserError, nearest
+
+FOLDER = files("cuescope_commands.scaffold")
+TABLES = tomllib.loads((FOLDER / "kinds.toml").read_text("utf-8"))
+KINDS, LAYOUTS = TABLES["kinds"], TABLES["layouts"]
+KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+RESERVED = ("sdk", "workspace")
+
+
+def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> Path:
+    """Write the package below `folder`; its path. Raises UserError, and then nothing is written.
+
+    A method has the floor plan of all methods, or with `single_file` one short file, as the other
+    kinds always have.
+    """
+    names = names_of(kind, name, single_file=single_file)
+    refuse_taken(kind, name)
+    target = folder / names["dist"]
+    if target.exists():
+        raise UserError(
+            f"{target} is there already", remedy="Choose another name, or another place with --dir"
+        )
+    content = rendered(names, f"{kind}-single-file" if kind == "method" and single_file else kind)
+    try:
+        for path, text in content.items():
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            (target / path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(
+            f"cannot write {target}",
+            got=error.strerror or str(error),
+            remedy="Choose another place with --dir",
+        ) from error
+    return target
+
+
+def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, str]:
+    """What the templates are filled in with; raises UserError for a kind or name that cannot be."""
+    if kind not in KINDS:
+        raise UserError(
+            f"no template for '{kind}'",
+            expected=f"one of {', '.join(KINDS)}",
+            remedy=nearest(kind, KINDS),
+        )
+    if not KEBAB.fullmatch(name):
+        suggestion = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")
+        raise UserError(
+            "new: NAME",
+            expected="lower-case words joined by hyphens, such as 'my-method'",
+            got=f"'{name}'",
+            remedy=f"Try '{suggestion}'" if suggestion else None,
+        )
+    if name in RESERVED:
+        raise UserError(f"new: the name '{name}' is reserved", remedy="Choose another")
+    module = f"cuescope_{name.replace('-', '_')}"
+    needed = [f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}", *KINDS[kind]["dependencies"]]
+    layout = LAYOUTS["floor_plan" if kind == "method" and not single_file else "single_file"]
+    return {
+        "name": name,
+        "kind": kind,
+        "title": name.replace("-", " ").capitalize(),
+        "cls": class_name(kind, name),
+        "module": module,
+        "dist": f"cuescope-{name}",
+        "group": KINDS[kind]["group"],
+        "summary": KINDS[kind]["summary"],
+        "command": KINDS[kind]["command"].format(name=name),
+        "dependencies": ", ".join(f'"{dependency}"' for dependency in needed),
+        "layout": layout.format(module=module),
+    }
+
+
+def class_name(kind: str, name: str) -> str:
+    """`MyMethod` for "my-method"; with the kind where that would hide a word of the template."""
+    camel = "".join(word.capitalize() for word in name.split("-"))
+    clashes = iskeyword(camel) or camel in TABLES["imported"].split()
+    return camel + kind.capitalize() if clashes else camel
+
+
+def sdk_range(installed: str) -> str:
+    """The versions with the same words: ">=0.1,<0.2" for 0.1.3, ">=2,<3" for 2.4.0."""
+    major, minor = (int(part) for part in installed.split(".")[:2])
+    return f">=0.{minor},<0.{minor + 1}" if major == 0 else f">={major},<{major + 1}"
+
+
+def refuse_taken(kind: str, name: str) -> None:
+    """Raise UserError where a plugin of this kind and name is installed: both would be broken."""
+    for entry in Registry().of_kind(kind):
+        if entry.name == name:
+            raise UserError(
+                f"{kind} '{name}' is installed already",
+                got=f"it from {entry.dist}",
+                remedy="Choose another name",
+            )
+
+
+def rendered(names: dict[str, str], template: str) -> dict[Path, str]:
+    """The files of the package by path, from a folder of templates and what all kinds share."""
+    folder = FOLDER / "templates"
+    common, source = folder / "common", Path("src", names["module"])
+    places: dict[Path, Traversable] = {
+        Path("pyproject.toml"): common / "pyproject.toml.template",
+        Path("README.md"): common / "README.md.template",
+        Path("LICENSE"): common / "LICENSE.template",
+        source / "py.typed": common / "py.typed.template",
+    }
+    test = Path("tests", f"test_{names['module'].removeprefix('cuescope_')}.py")
+    for file in (folder / template).iterdir():
+        name = file.name.removesuffix(".template")
+        places[test if name == "test.py" else source / name] = file
+    return {
+        path: Template(file.read_text(encoding="utf-8")).substitute(names)
+        for path, file in places.items()
+    }

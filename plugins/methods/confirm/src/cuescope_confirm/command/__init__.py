@@ -1,0 +1,1 @@
+"""`cuescope confirm` and `cuescope investigate`."""

@@ -1,0 +1,185 @@
+"""`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cuescope.application import (
+    AskedAgain,
+    Output,
+    Pairs,
+    Registry,
+    Run,
+    Spec,
+    ToolOptions,
+    apart,
+    ask_again,
+    beside,
+    by_role,
+    find_then_test,
+    open_runner,
+    pairs,
+    require_same_data,
+    spread,
+    trusting,
+)
+from cuescope_confirm.command.several import find_others
+from cuescope_sdk import Request, UserError, load_report, nearest
+
+METHOD = "confirm"
+PARTS = 2  # found in the first, tested in the other
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@spread
+def confirm(
+    run: Run,
+    asked: AskedAgain,
+    output: Output,
+    others: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RUN ...]",
+            help="More runs on the same model and data: what is one cue is tested once.",
+        ),
+    ] = None,
+    interventions: Annotated[
+        Pairs,
+        typer.Option(
+            "--with",
+            metavar="NAME",
+            help="Intervention, as often as you like. [default: all that apply]",
+        ),
+    ] = None,
+    features: Annotated[
+        Pairs,
+        typer.Option(
+            "--feature",
+            metavar="KEY[@LABEL]",
+            help="Test this feature of the run, found or not. [default: the run's findings]",
+        ),
+    ] = None,
+    tool: Annotated[
+        Pairs,
+        typer.Option(
+            metavar="ROLE=SPEC",
+            help="detector, segmenter or image-editor; [default: the run's own]",
+        ),
+    ] = None,
+    tool_option: ToolOptions = None,
+    option: Annotated[
+        Pairs, typer.Option("-O", metavar="KEY=VALUE", help="Option of the test.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 10,
+) -> None:
+    """Test whether the cues of RUN cause the answers, or only accompany them.
+
+    Each cue is located in samples that the run has not seen: by default the run is made again on
+    half of its data, and the other half is for testing. There the cue is taken out and put in, in
+    every way that applies, and each way is held against a placebo. The verdict is causes,
+    accompanies or cannot tell, and says what is missing. The dossier is in RUN-confirmed.
+    """
+    report = load_report(run)
+    folder = asked.out or beside(run, "confirmed")
+    of_tools = by_role(pairs("-T", tool_option or ()))
+    # what is typed for a tool here is as good as allowed
+    allowed = list(asked.allow or ())
+    for options in of_tools.values():
+        allowed += options
+    asked = replace(asked, allow=allowed)
+    with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
+        registry = runner.context.registry
+        registry.find("method", METHOD)  # a missing package is told before hours of answers
+        runner, request = ask_again(runner, run, asked)
+        tools, settings = _tools(request, registry, pairs("--tool", tool or ()), of_tools)
+        _require_usable(registry, request, interventions or [], tools)
+        if not (features or others or report.findings):
+            raise UserError(
+                f"{run} has no finding",
+                expected="a run that found a cue",
+                remedy="There is nothing to confirm; --feature KEY tests what is no finding",
+            )
+        paths = [run, *(others or ())]
+        if len({path.resolve() for path in paths}) < len(paths):
+            raise UserError("a run is named twice", expected="each run once")
+        require_same_data(report, runner, request)
+        found, finding, rest = apart(
+            run, request, asked.on, registry, folder / "found", parts=PARTS
+        )
+        given: dict[str, Any] = {"run": str(found)}
+        if interventions:
+            given["interventions"] = interventions
+        if features:
+            given["features"] = features
+        if top != 10:
+            given["top"] = top
+        if others:
+            more = find_others(runner, others, request, asked, folder / "found-others", parts=PARTS)
+            given["others"] = [str(other) for other in more]
+        trial = rest.model_copy(
+            update={
+                "method": METHOD,
+                "method_options": given | pairs("-O", option or ()),
+                "tools": tools,
+                "tool_options": settings,
+            }
+        )
+        find_then_test(
+            runner,
+            run,
+            finding,
+            trial,
+            trusting(runner, "method"),
+            found=found,
+            share="half",
+            why="no cue is tested where it was found",
+            plan=asked.plan,
+            as_json=output.as_json,
+            any_feature=bool(features or others),
+        )
+
+
+def _tools(
+    request: Request, registry: Registry, named: dict[str, str], options: dict[str, dict[str, str]]
+) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """SPEC and options by role: those of the run that this method can use, and what was typed.
+
+    Raises UserError for options of a role that no tool has.
+    """
+    usable = _roles(registry)
+    tools = {role: spec for role, spec in request.tools.items() if role in usable}
+    settings = {}
+    for role in tools.keys() & request.tool_options.keys() - named.keys():
+        settings[role] = dict(request.tool_options[role])
+    tools |= named
+    for role, typed in options.items():
+        if role not in tools:
+            raise UserError(
+                f"-T {role}: no tool has this role here",
+                remedy=nearest(role, tools) or f"Add --tool {role}=SPEC",
+            )
+        settings[role] = settings.get(role, {}) | typed
+    return tools, settings
+
+
+def _roles(registry: Registry) -> frozenset[str]:
+    requires = registry.load(registry.find("method", METHOD)).requires
+    return frozenset(requires.tools | requires.may_use)
+
+
+def _require_usable(
+    registry: Registry, request: Request, names: list[str], tools: dict[str, str]
+) -> None:
+    """Raise UserError for an intervention that this model or these tools cannot serve."""
+    model = registry.load(registry.find("model", Spec.parse(request.model).name))
+    for name in names:
+        kind = registry.load(registry.find("intervention", Spec.parse(name).name))
+        if lacking := kind.lacks(model.capabilities, list(tools)):
+            raise UserError(
+                f"--with {name} cannot be used on {request.model}",
+                got=lacking,
+                remedy="Leave --with out: all interventions that apply are taken",
+            )

@@ -1,0 +1,312 @@
+"""`cuescope investigate`: all methods that fit, their cues merged and tested, one dossier."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cuescope.application import (
+    RUNS,
+    Asked,
+    Output,
+    Pairs,
+    Registry,
+    Runner,
+    apart,
+    audit_and_show,
+    by_role,
+    echo,
+    echo_json,
+    load_classes,
+    pairs,
+    refuse_another_audit,
+    spread,
+    stdout,
+)
+from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
+from cuescope_sdk.choosing import Fit, Question, fits
+
+METHOD = "confirm"
+PARTS = 2  # found in the first, tested in the other
+LISTED = "investigation.json"  # what was run and left out, beside the runs
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@spread
+def investigate(
+    asked: Asked,
+    output: Output,
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAME,NAME", help="Only these. [default: all that fit]")
+    ] = None,
+    method_option: Annotated[
+        Pairs,
+        typer.Option("-O", metavar="METHOD.KEY=VALUE", help="Option of a method, or of confirm."),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPLIT",
+            help="Test on this split of the data. [default: cues are found in one half of the "
+            "data, and tested in the other]",
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run the methods again that have run.")
+    ] = False,
+) -> None:
+    """Run every installed method that fits, and test whether the cues that they find are causes.
+
+    Cues are found in one half of the data. Findings that are one cue are merged, each cue is tested
+    in the other half by interventions beside placebos, and one report tells which are causes, the
+    most harmful first. What was interrupted goes on when the same command is given again.
+    """
+    registry = Registry()
+    registry.find("method", METHOD)  # a missing package is told before hours of answers
+    options = by_role(pairs("-O", method_option or ()), "-O method")
+    request = asked.request("investigate", options)
+    folder = asked.out or RUNS / request.slug
+    with asked.runner(output, out=folder) as runner:
+        choice = choose(request, options, _names(methods, registry), runner.context)
+        work = Investigation(runner, request, options, choice, folder, on)
+        if asked.plan:
+            show_plan(work, as_json=output.as_json)
+            return
+        for line in choice.lines:
+            runner.context.announce(line)
+        work.find(again=again)
+        audit_and_show(runner, work.test, as_json=output.as_json)
+
+
+def _names(methods: str | None, registry: Registry) -> tuple[str, ...]:
+    """The methods asked for; raises UserError for one that is not installed."""
+    names = tuple(name.strip() for name in (methods or "").split(",") if name.strip())
+    for name in names:
+        registry.find("method", name)
+    return names
+
+
+# ------------------------------------------------------------------------------ what runs, what not
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The methods that run, and why others do not."""
+
+    run: tuple[str, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """What runs and what not, a line each."""
+        count = len(self.run)
+        yield f"{count} method{'s fit' if count > 1 else ' fits'}: {', '.join(self.run)}"
+        for name, why in self.left_out.items():
+            yield f"left out: {name}: {why}"
+
+
+def choose(
+    request: Request,
+    options: Mapping[str, Mapping[str, Any]],
+    wanted: Sequence[str],
+    context: Context,
+) -> Choice:
+    """Of the installed methods, or those wanted; raises UserError where none is left."""
+    question = Question(
+        request.model,
+        request.data,
+        request.model_options,
+        request.data_options,
+        tuple(request.tools),
+        options,
+    )
+    run: list[str] = []
+    left_out: dict[str, str] = {}
+    known: set[str] = {METHOD}
+    for fit in fits(question, replace(context, planning=True)):
+        known.add(fit.method)
+        if (wanted and fit.method not in wanted) or not (fit.installed or wanted):
+            continue
+        method = context.registry.load(context.registry.find("method", fit.method))
+        if getattr(method, "started_by", None) is not None and fit.method not in wanted:
+            continue  # it tests what others found
+        if why := _why_not(fit, method, bool(wanted)):
+            left_out[fit.method] = why
+        else:
+            run.append(fit.method)
+    for name in options.keys() - known:
+        raise UserError(
+            f"-O {name}.{next(iter(options[name]))}",
+            expected="an option of a method, as trove.clusters=8",
+            got=f"no method '{name}'",
+            remedy=nearest(name, known),
+        )
+    _require_used_tools(request, [*run, METHOD], context.registry)
+    if not run:
+        raise UserError(
+            f"no method fits {request.model} on {request.data}",
+            got="; ".join(f"{name}: {why}" for name, why in left_out.items()) or None,
+            remedy="`cuescope methods --model SPEC --data SPEC` says how to get what is missing",
+        )
+    return Choice(tuple(run), left_out)
+
+
+def _why_not(fit: Fit, method: Any, wanted: bool) -> str | None:
+    """Why a method is left out, in a line; None where it can run."""
+    if getattr(method, "is_control", False) and not wanted:
+        return "it is a control, which has no findings of its own"
+    lacks = [lack for lack in fit.lacks if lack.gravity in ("fatal", "blind", "open")]
+    if not lacks:
+        return None
+    # what no option can mend says more than what is yet to be chosen
+    lacks.sort(key=lambda lack: lack.gravity == "open")
+    first = lacks[0]
+    return f"{first.what} ({first.how})" if first.gravity == "open" else first.what
+
+
+def _require_used_tools(request: Request, names: Sequence[str], registry: Registry) -> None:
+    used = {role for name in names for role in _roles(registry, name)}
+    for role in request.tools:
+        if role not in used:
+            raise UserError(
+                f"--tool {role}={request.tools[role]}",
+                expected=f"a role that one of the methods has use for: {', '.join(sorted(used))}",
+                remedy=nearest(role, used),
+            )
+
+
+def _roles(registry: Registry, method: str) -> frozenset[str]:
+    requires = registry.load(registry.find("method", method)).requires
+    return frozenset(requires.tools | requires.may_use)
+
+
+# ------------------------------------------------------------------------------- one after another
+
+
+class Investigation:
+    """The audits of the methods in one half of the data, and that of their cues in the other."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        request: Request,
+        options: Mapping[str, Mapping[str, Any]],
+        choice: Choice,
+        folder: Path,
+        on: str | None,
+    ) -> None:
+        self.runner, self.choice, self.found = runner, choice, folder / "found"
+        registry = runner.context.registry
+        _, first, rest = apart(folder, request, on, registry, self.found, parts=PARTS)
+        first = first or request
+        self.requests = {name: self._of(first, name, options) for name in choice.run}
+        given = {METHOD: {"run": str(self.found), **options.get(METHOD, {})}}
+        self.test = self._of(rest, METHOD, given).model_copy(update={"limit": request.limit})
+
+    def _of(
+        self, request: Request, method: str, options: Mapping[str, Mapping[str, Any]]
+    ) -> Request:
+        roles = _roles(self.runner.context.registry, method)
+        return request.model_copy(
+            update={
+                "method": method,
+                "method_options": dict(options.get(method, {})),
+                "tools": {r: spec for r, spec in request.tools.items() if r in roles},
+                "tool_options": {r: o for r, o in request.tool_options.items() if r in roles},
+            }
+        )
+
+    def of_method(self, name: str) -> Runner:
+        """What keeps the run of a method in its own folder."""
+        return replace(self.runner, out=self.found / name)
+
+    def has_run(self, name: str) -> bool:
+        """Whether a method's report is stored."""
+        return (self.found / name / "report.json").exists()
+
+    def find(self, *, again: bool = False) -> None:
+        """Run the methods; one that fails is left out. What has run is not run again by itself."""
+        announce, left_out = self.runner.context.announce, dict(self.choice.left_out)
+        for request in (*self.requests.values(), self.test):
+            load_classes(request, self.runner.context)  # a typo is told before hours of answers
+        for name, request in self.requests.items():
+            refuse_another_audit(self.found / name, request)
+        refuse_another_audit(self.found.parent, self.test)
+        count, done, faults = len(self.requests) + 1, [], {}
+        for number, (name, request) in enumerate(self.requests.items(), 1):
+            announce(f"[{number}/{count}] {name}")
+            try:
+                report = self.of_method(name).run(request, resume=not again)
+            except UserError as error:  # one that fails must not cost the others
+                faults[name] = left_out[name] = f"it failed: {error}"
+                announce(f"[{number}/{count}] {name} failed and is left out: {error}")
+                continue
+            done.append(name)
+            findings = len(report.findings)
+            announce(f"[{number}/{count}] {name}: {findings} finding{'s' * (findings != 1)}")
+        if not done:
+            raise UserError(
+                "every method failed", got="; ".join(f"{n}: {why}" for n, why in faults.items())
+            )
+        content = json.dumps({"runs": done, "left_out": left_out}, indent=1)
+        write_sealed(self.found / LISTED, content.encode())
+        announce(f"[{count}/{count}] {METHOD}: are the cues causes? Tested in other samples")
+
+
+# --------------------------------------------------------------------------------------------- plan
+
+
+def show_plan(work: Investigation, *, as_json: bool) -> None:
+    """Print what would run, what not and why, and what it would cost."""
+    from rich.table import Table
+    from rich.text import Text
+
+    choice = work.choice
+    done = [name for name in choice.run if work.has_run(name)]
+    plans = {
+        name: work.of_method(name).plan(request)
+        for name, request in work.requests.items()
+        if name not in done
+    }
+    if not plans and (work.found / LISTED).exists():
+        plans[METHOD] = work.runner.plan(work.test)
+    if as_json:
+        known = {name: asdict(plan) for name, plan in plans.items()}
+        content = {"done": done, "plans": known, "left_out": dict(choice.left_out)}
+        echo_json(json.dumps(content, indent=1))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("runs", "answers known", "model calls", "time of the model", "until"):
+        table.add_column(column, overflow="fold")
+    for name in done:
+        table.add_row(name, "", "has run", "", "")
+    for name, plan in plans.items():
+        whole = plan.until is None or plan.more == 0
+        calls = f"{plan.model_calls:,}" if whole else f"at least {plan.model_calls:,}"
+        if not whole and plan.more:
+            calls += f", at most {plan.model_calls + plan.more:,}"
+        seconds = "unknown" if plan.seconds is None else f"{plan.seconds:,.0f} s"
+        cells = (name, f"{plan.cached:,}", calls, seconds, "" if whole else str(plan.until))
+        table.add_row(*map(Text, cells))
+    stdout().print(table)
+    if METHOD not in plans:
+        echo(f"{METHOD}: {_most_of_test(work)}")
+    echo("What several methods ask is asked once, so all together it is less than the sum.")
+    for name, why in choice.left_out.items():
+        echo(f"left out: {name}: {why}")
+
+
+def _most_of_test(work: Investigation) -> str:
+    registry = work.runner.context.registry
+    fields = registry.load(registry.find("method", METHOD)).Options.model_fields
+    given = {"top": fields["top"].default, "samples": fields["samples"].default}
+    given |= {k: int(v) for k, v in work.test.method_options.items() if k in given}
+    ways = len(registry.of_kind("intervention"))
+    return (
+        f"depends on what is found; for each of up to {given['top']} cues at most {ways} "
+        f"interventions in {given['samples']} samples, each beside its placebo"
+    )

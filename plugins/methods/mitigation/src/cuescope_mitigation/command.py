@@ -1,0 +1,115 @@
+"""`cuescope mitigate RUN --with NAME`: a remedy for a run's cues, tried on samples held out."""
+
+from typing import Annotated
+
+import typer
+
+from cuescope.application import (
+    AskedAgain,
+    Output,
+    Pairs,
+    Run,
+    Spec,
+    apart,
+    ask_again,
+    beside,
+    find_then_test,
+    open_runner,
+    pairs,
+    require_same_data,
+    spread,
+    trusting,
+)
+from cuescope_sdk import UserError, load_report
+
+METHOD = "mitigation"
+PARTS = 3  # found in the first, fitted and measured in the others
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@spread
+def mitigate(
+    run: Run,
+    mitigator: Annotated[
+        str, typer.Option("--with", metavar="NAME", help="Mitigator: `cuescope plugins list`.")
+    ],
+    asked: AskedAgain,
+    output: Output,
+    option: Annotated[
+        Pairs, typer.Option("-O", metavar="KEY=VALUE", help="Option of the mitigator.")
+    ] = None,
+    name: Annotated[
+        Pairs,
+        typer.Option(
+            metavar="KEY=WORDS",
+            help="What a finding shows, for mitigators that tell the model: cluster-03='red "
+            "corner'. [default: as the run's checks or its namer say]",
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 20,
+    placebos: Annotated[
+        int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
+    ] = 3,
+) -> None:
+    """Learn how the model can do without the cues of RUN, and measure whether it helps.
+
+    Cues are found on one part of the data, the remedy is learned on a second and measured on a
+    third, beside two placebos. What was learned is kept in RUN-mitigated-NAME, or in --out DIR:
+    -M mitigated=DIR/mitigated audits the mitigated model.
+    """
+    report = load_report(run)
+    plugin = Spec.parse(mitigator).name
+    folder = asked.out or beside(run, f"mitigated-{plugin}")
+    with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
+        registry = runner.context.registry
+        registry.find("mitigator", plugin)  # a wrong name is told before hours of answers
+        runner, request = ask_again(runner, run, asked)
+        require_same_data(report, runner, request)
+        stamp = report.provenance.model
+        own = {
+            "mitigator_options": pairs("-O", option or ()),
+            "names": pairs("--name", name or ()),
+            "top": top,
+            "placebos": placebos,
+        }
+        fields = registry.load(registry.find("method", METHOD)).Options.model_fields
+        changed = {key: value for key, value in own.items() if value != fields[key].default}
+        found, finding, rest = apart(
+            run, request, asked.on, registry, folder / "found", parts=PARTS
+        )
+        if name and finding is not None:
+            raise UserError(
+                f"--name: {run} looked at all of its data, and is made again on a third of it, "
+                "where findings get other keys",
+                expected="--on SPLIT, or a run made with --part 1/3",
+                remedy=f"cuescope mitigate {found}"
+                if (found / "report.json").exists()
+                else "Add --on SPLIT",
+            )
+        trial = rest.model_copy(
+            update={
+                "method": METHOD,
+                "method_options": {
+                    "run": str(found),
+                    "mitigator": mitigator,
+                    **changed,
+                    "save": str(folder / "mitigated"),
+                    "model": {"model": stamp.fingerprint or "", "spec": request.model},
+                },
+                "tools": {},
+                "tool_options": {},
+            }
+        )
+        find_then_test(
+            runner,
+            run,
+            finding,
+            trial,
+            trusting(runner, "method"),
+            found=found,
+            share="a third",
+            why="nothing is learned or measured where the cues were found",
+            plan=asked.plan,
+            as_json=output.as_json,
+        )
