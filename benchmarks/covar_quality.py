@@ -18,22 +18,22 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from covar_defects import DEFECTS, Draft, frame
 from PIL import Image
 from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import roc_auc_score
 
-from cuescope_covar_build.geometry import Moved
-from cuescope_covar_build.variants import variants
+from cuescope.application import build, build_tool
 from cuescope_covar_build.composite.painting import paint
+from cuescope_covar_build.geometry import Moved
 from cuescope_covar_build.quality import Case, Judges, calibrate, judge
 from cuescope_covar_build.quality.cases import move
-from covar_defects import DEFECTS, Draft, frame
+from cuescope_covar_build.variants import variants
 from cuescope_scenes import Scenes, ScenesOptions
 from cuescope_scenes.textures import SIZE, texture
 from cuescope_scenes.words import BACKGROUNDS
 from cuescope_sdk import ROLES, Context, Frame, generator
-from cuescope.application import build, build_tool
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 SIDE = 224

@@ -20,14 +20,14 @@ from rich.console import Console
 from rich.table import Table
 
 from cuescope_covar_build.building import THREADS, Builder
+from cuescope_covar_build.composite import Composite, best_name
+from cuescope_covar_build.composite.drawn import Drawn
 from cuescope_covar_build.files import COMPRESSION, BuildFolder
+from cuescope_covar_build.lists import read_backgrounds
+from cuescope_covar_build.manifest import write_manifest
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Sources
 from cuescope_covar_build.variants import SCALES
-from cuescope_covar_build.composite import Composite, best_name
-from cuescope_covar_build.composite.drawn import Drawn
-from cuescope_covar_build.lists import read_backgrounds
-from cuescope_covar_build.manifest import write_manifest
 from cuescope_folder import Folder
 from cuescope_sdk import Context, generator
 

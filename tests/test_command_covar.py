@@ -17,9 +17,9 @@ from PIL import Image
 
 from cuescope.cli import main
 from cuescope_covar import Covar
-from cuescope_covar.builder.files import BuildFolder
-from cuescope_covar.composite import Composite
-from cuescope_covar.manifest import Row, read_manifest
+from cuescope_covar_build.composite import Composite
+from cuescope_covar_build.files import BuildFolder
+from cuescope_covar_build.manifest import Row, read_manifest
 from cuescope_sdk import Context, Frame, ImageEdit, UserError, generator
 
 Line = Callable[..., str]
@@ -33,8 +33,8 @@ SLOW = """
 import os, time
 from functools import partial
 from cuescope.cli import main
-from cuescope_covar import options
-from cuescope_covar.composite import Composite
+from cuescope_covar_build import options
+from cuescope_covar_build.composite import Composite
 from cuescope_sdk.editing import edit_key
 
 Composite.instant, keep = False, options.cached_editor
@@ -116,7 +116,7 @@ def test_a_covar_of_ones_own_photos(cuescope: Line, tmp_path: Path) -> None:
     assert "62 images: 2 original, 6 background, 6 h-flip" in said
     assert "viewpoint is left out" in said
     folder = tmp_path / "covar"
-    rows = {row.key: row for row in read_manifest(folder)[0]}
+    rows = {row.key: row for row in read_manifest(folder)}
     assert Counter(row.subset for row in rows.values())["scale"] == 24
     photo, blob = (np.asarray(Image.open(f"photos/hen{n}.png")) for n in ("", "-mask"))
     object_pixels = photo[blob]
@@ -179,7 +179,7 @@ def test_viewpoints_are_said_to_be_uncontrolled(
 
     monkeypatch.setattr(Composite, "edit", edit)
     assert "12 viewpoint" in cuescope(*BUILD, "--viewpoint-editor", "composite")
-    rows = [row for row in read_manifest(tmp_path / "covar")[0] if row.subset == "viewpoint"]
+    rows = [row for row in read_manifest(tmp_path / "covar") if row.subset == "viewpoint"]
     assert {row.kept_exactly for row in rows} == {False}
     assert {row.mask for row in rows} == {""}
     assert len({row.prompt for row in rows}) > 2
@@ -294,7 +294,7 @@ def test_a_full_disk_loses_nothing(cuescope: Line, tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "cannot write to covar: got a full disk. 0 images are kept. Free space" in said
     cuescope(*BUILD)
-    assert len(read_manifest(tmp_path / "covar")[0]) == 62
+    assert len(read_manifest(tmp_path / "covar")) == 62
 
 
 def repaint(file: Path) -> None:
@@ -310,7 +310,7 @@ def test_changed_pictures_are_refused_and_made_again(cuescope: Line, tmp_path: P
     folder = tmp_path / "covar"
     cuescope(*BUILD)
     before = content(folder)
-    changed = [row for row in read_manifest(folder)[0] if row.key.startswith("hen.png--beach--")]
+    changed = [row for row in read_manifest(folder) if row.key.startswith("hen.png--beach--")]
     flipped, moved, turned = (folder / row.image for row in changed[1:4])
     repaint(flipped)
     repaint(folder / changed[4].mask)
@@ -333,7 +333,7 @@ def test_a_killed_build_whose_pictures_were_changed(cuescope: Line, tmp_path: Pa
     folder = tmp_path / "covar"
     cuescope(*BUILD)
     before = content(folder)
-    rows = read_manifest(folder)[0]
+    rows = read_manifest(folder)
     for name in ("covar.parquet", "covar.parquet.seal", "croissant.json", "grid.png"):
         (folder / name).unlink(missing_ok=True)
     BuildFolder(folder, json.loads((folder / "build.json").read_text())).add(rows)

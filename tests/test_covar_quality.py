@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from cuescope.cli import main
-from cuescope_covar import options
-from cuescope_covar.composite import Composite
-from cuescope_covar.manifest import read_manifest
-from cuescope_covar.quality import Case, Judges, Thresholds, judge, measure
-from cuescope_covar.quality.judges import bounds
+from cuescope_covar_build import options
+from cuescope_covar_build.composite import Composite
+from cuescope_covar_build.manifest import read_manifest
+from cuescope_covar_build.quality import Case, Judges, Thresholds, judge, measure
+from cuescope_covar_build.quality.judges import bounds
 from cuescope_sdk import (
     Capabilities,
     Context,
@@ -32,14 +32,15 @@ ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
 
 
 def benchmark() -> Any:
-    """benchmarks/covar_quality.py as a module."""
-    path = Path(__file__).parents[1] / "benchmarks/covar_quality.py"
-    spec = importlib.util.spec_from_file_location("covar_quality", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["covar_quality"] = module  # its dataclasses look themselves up
-    spec.loader.exec_module(module)
+    """benchmarks/covar_quality.py as a module, with the planted defects that it imports."""
+    for name in ("covar_defects", "covar_quality"):
+        path = Path(__file__).parents[1] / f"benchmarks/{name}.py"
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # its dataclasses look themselves up
+        spec.loader.exec_module(module)
     return module
 
 
@@ -98,7 +99,7 @@ def test_an_editor_that_leaves_the_background(
     words = ["covar", "build", "scenes", "--limit", "4", "--out", str(out)]
     with pytest.raises(SystemExit):
         main([*words, "--backgrounds", str(tmp_path / "places.yaml")])
-    rows = read_manifest(out)[0]
+    rows = read_manifest(out)
     bad = {row.background for row in rows if "of the source's background is still" in row.dropped}
     assert bad == {"beach"}
     firsts = [row for row in rows if row.background == "beach" and row.subset == "background"]

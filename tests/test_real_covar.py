@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from cuescope.cli import main
-from cuescope_covar.manifest import ORIGINAL, Row, read_manifest
+from cuescope_covar_build.manifest import ORIGINAL, Row, read_manifest
 from cuescope_sdk import Context, Trial
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
@@ -72,7 +72,8 @@ def pixels(folder: Path, name: str) -> np.ndarray:
 
 
 def test_every_object_has_its_own_pixels(built: Path) -> None:
-    rows, choices = read_manifest(built)
+    rows = read_manifest(built)
+    choices = Context().build("dataset", f"covar:{built}").labels
     counts = Counter(row.subset for row in rows)
     assert len(rows) > (2500 if len(originals(rows)) > FEW else 250)
     assert (len(choices), counts["scale"], counts["viewpoint"]) == (80, 4 * counts["crop"], 0)
@@ -99,7 +100,7 @@ def test_clip_knows_fewer_of_the_small_ones(built: Path, request: pytest.Fixture
         {"checkpoint": str(WEIGHTS), "class_embeddings": str(TABLE)},
     )
     model.open_weights()
-    rows: list[Row] = read_manifest(built)[0]
+    rows: list[Row] = read_manifest(built)
     each = EACH["few" if "few" in request.node.name else "all"]
 
     def accuracy(variant: str) -> float:

@@ -4,22 +4,15 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from cuescope_covar.manifest import ORIGINAL, SUBSETS, Row, read_manifest
-from cuescope_sdk import (
-    BadDataError,
-    Context,
-    NamesPart,
-    PlantedCue,
-    Sample,
-    UserError,
-    Words,
-    nearest,
-)
+from cuescope_sdk import BadDataError, Context, NamesPart, PlantedCue, Sample, UserError, Words
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
+from cuescope_sdk.models import refuse_unknown
 
 FAULTS = {  # what a check of the quality filter says of an image that it drops
     "kept": "object damaged",
@@ -75,22 +68,31 @@ class Covar(ImageFolder):
     def read(self, split: str) -> Listing:
         """The rows of the manifest that are shown."""
         rows, choices = read_manifest(self.root)
-        rows = self._of_subsets(rows)
+        if self.options.subset is not None:
+            for name in self.options.subset:
+                refuse_unknown(self.title, "subset", name, (ORIGINAL, *SUBSETS))
+            rows = [row for row in rows if row.subset in self.options.subset]
         dropped = [row for row in rows if row.dropped]
         if dropped:
-            self.facts["dropped"] = describe_dropped(dropped, len(rows), self.options.keep_all)
-        if not self.options.keep_all:
-            rows = [row for row in rows if not row.dropped]
-        rows = [row for row in rows if row.image]
+            shown = " (shown, as keep_all asks)" if self.options.keep_all else ""
+            self.facts["dropped"] = (
+                f"{len(dropped):,} of {len(rows):,} images by the quality filter{shown}: "
+                + describe_faults(dropped)
+            )
+        rows = [row for row in rows if row.image and (self.options.keep_all or not row.dropped)]
         if not rows:
             raise UserError(
                 f"covar: nothing to show of {self.root}",
                 expected="an image or more that the quality filter kept",
                 remedy="-D keep_all=true shows dropped ones that a build with --keep-all has kept",
             )
-        self._digests = {self.root / row.image: row.image_digest for row in rows}
-        self._digests |= {self.root / row.mask: row.mask_digest for row in rows if row.mask}
-        backgrounds = [b for b in dict.fromkeys(row.background for row in rows) if b != ORIGINAL]
+        self._digests: dict[Path, str] = {}
+        for row in rows:
+            self._digests[self.root / row.image] = row.image_digest
+            self._digests[self.root / row.mask] = row.mask_digest
+        backgrounds = list(dict.fromkeys(row.background for row in rows))
+        if ORIGINAL in backgrounds:
+            backgrounds.remove(ORIGINAL)
         return Listing(choices, [self._item(row, backgrounds) for row in rows])
 
     def __getitem__(self, index: int) -> Sample:
@@ -116,17 +118,6 @@ class Covar(ImageFolder):
                     "makes it again",
                 )
         return super()._problem(item)
-
-    def _of_subsets(self, rows: Sequence[Row]) -> list[Row]:
-        wanted = self.options.subset
-        for name in wanted or ():
-            if name not in (ORIGINAL, *SUBSETS):
-                raise UserError(
-                    f"covar: no subset '{name}'",
-                    expected=f"one of {', '.join((ORIGINAL, *SUBSETS))}",
-                    remedy=nearest(name, (ORIGINAL, *SUBSETS)),
-                )
-        return [row for row in rows if wanted is None or row.subset in wanted]
 
     def _item(self, row: Row, backgrounds: Sequence[str]) -> ImageItem:
         factors = {"background": row.background, "subset": row.subset, "variant": row.variant}
@@ -155,25 +146,19 @@ class Covar(ImageFolder):
         )
 
 
-def describe_dropped(dropped: Sequence[Row], of: int, kept: bool) -> str:
+def describe_faults(dropped: Sequence[Row]) -> str:
     """How many were dropped, by subset, and which check of the quality filter was the worst."""
-    counts = Counter(row.subset for row in dropped)
-    reasons = Counter((row.subset, worst_check(row)) for row in dropped)
-    each = "; ".join(
-        f"{subset}: {number} ("
-        + ", ".join(
-            f"{count} {reason}"
-            for (where, reason), count in reasons.most_common()
-            if where == subset
-        )
-        + ")"
-        for subset, number in counts.most_common()
-    )
-    shown = " (shown, as keep_all asks)" if kept else ""
-    return f"{len(dropped):,} of {of:,} images by the quality filter{shown}: {each}"
+    by_subset: dict[str, Counter[str]] = {}
+    for row in dropped:
+        by_subset.setdefault(row.subset, Counter())[worst_fault(row)] += 1
+    parts = []
+    for subset, faults in sorted(by_subset.items(), key=lambda item: -item[1].total()):
+        counts = ", ".join(f"{count} {fault}" for fault, count in faults.most_common())
+        parts.append(f"{subset}: {faults.total()} ({counts})")
+    return "; ".join(parts)
 
 
-def worst_check(row: Row) -> str:
+def worst_fault(row: Row) -> str:
     """In words, the check with the largest score; the reason itself where none is above 1."""
     scores = {name: getattr(row, f"score_{name}") or 0.0 for name in FAULTS}
     worst = max(scores, key=scores.__getitem__)

@@ -1,0 +1,119 @@
+"""An image editor without a generator: the background is a photo of a folder, or a drawn one."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from cuescope_sdk import (
+    BadDataError,
+    Context,
+    Frame,
+    ImageEdit,
+    Options,
+    Plugin,
+    UserError,
+    digest,
+    generator,
+    nearest,
+)
+
+VERSION = 1  # of the painting: other pixels, another number
+SHOWN = 12  # names in an error
+
+
+class CompositeOptions(Options):
+    """Where the photos are, and how the object stands on them; ARG is the folder."""
+
+    argument: ClassVar[str | None] = "folder"
+
+    folder: Path | None = Field(
+        None, description="photos named after their background; none: drawn backgrounds"
+    )
+    shadow: float = Field(
+        0.35, ge=0, le=1, description="how dark the shadow below an object is; 0 for none"
+    )
+    feather: int = Field(
+        2, ge=0, le=64, description="pixels over which an edge fades into the background"
+    )
+
+
+class Composite(Plugin):
+    """Fills the mask with the background that the instruction names; the rest stays as it is.
+
+    The seed chooses among the photos of one name, and their part and side. Where the mask runs
+    around an object, the object gets a shadow and a soft edge, both inside the mask; where it is
+    the rim of a picture, the picture fades into the photo. Raises UserError where the instruction
+    names no background.
+    """
+
+    Options = CompositeOptions
+    options: CompositeOptions
+    instant: ClassVar[bool] = True  # sooner made again than read from a cache of edits
+
+    def __init__(self, options: CompositeOptions, context: Context) -> None:
+        super().__init__(options, context)
+        from cuescope_covar_build.composite.drawn import Drawn
+        from cuescope_covar_build.composite.photos import Photos
+
+        folder = options.folder
+        self._backgrounds = Drawn() if folder is None else Photos(folder.expanduser(), context)
+        self.names: tuple[str, ...] = self._backgrounds.names
+        self.fingerprint = digest(
+            "composite", VERSION, self._backgrounds.fingerprint, options.shadow, options.feather
+        )
+        self.facts: Mapping[str, str] = {
+            "backgrounds": f"{len(self.names)} {'drawn' if folder is None else 'of photos'}: "
+            + _shorten(self.names)
+        }
+
+    def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
+        """The frame with another background, an edit."""
+        return [self._edited(edit) for edit in edits]
+
+    def _edited(self, edit: ImageEdit) -> Frame:
+        import numpy as np
+
+        from cuescope_covar_build.composite.painting import paint
+
+        source = np.asarray(edit.frame.load())
+        mask = np.ones(source.shape[:2], bool) if edit.mask is None else edit.mask
+        if mask.dtype != bool or mask.shape != source.shape[:2]:
+            raise BadDataError(
+                "composite: a mask that does not fit its image",
+                expected=f"bool of (row, col) {source.shape[:2]}",
+                got=f"{mask.dtype} of {mask.shape}",
+            )
+        name = best_name(edit.instruction, self.names)
+        if name is None:
+            raise UserError(
+                f"composite: no background for '{edit.instruction}'",
+                expected=f"words of one of {_shorten(self.names)}",
+                remedy=nearest(edit.instruction, self.names)
+                or "composite:FOLDER takes photos named after their background",
+            )
+        rng = generator(edit.seed, "composite", name)
+        background = self._backgrounds.show(name, mask.shape, rng)
+        painted = paint(source, mask, background, self.options.shadow, self.options.feather)
+        return Frame.from_array(painted)
+
+
+def best_name(instruction: str, names: Sequence[str]) -> str | None:
+    """The name with the most words of which the instruction has all; None where there is none."""
+    told = set(_words(instruction))
+    fitting = [name for name in names if told.issuperset(_words(name))]
+    # of equals the first by the alphabet: a folder lists its files in any order
+    return max(sorted(fitting), key=lambda name: len(_words(name)), default=None)
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
+
+
+def _shorten(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+__all__ = ["Composite", "CompositeOptions", "best_name"]

@@ -1,0 +1,126 @@
+"""Images in the making: what an editor is given, and what of it must come back unchanged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from cuescope_covar_build.geometry import Mask, Pixels
+from cuescope_covar_build.lists import Background
+from cuescope_covar_build.manifest import ORIGINAL
+from cuescope_covar_build.recipe import NamedEditor, Recipe
+from cuescope_covar_build.sources import Source
+from cuescope_covar_build.variants import Variant
+from cuescope_sdk import Frame, ImageEdit, PluginError
+
+GONE = "the object left the image"
+
+
+@dataclass(eq=False)
+class Draft:
+    """An image to be, row, col, rgb; `mask` None where nobody knows where the object is.
+
+    `base` is the image that it is made from, `matrix` (2, 3) where the photo's pixels lie in it,
+    None where nobody knows. `edit` is asked of `editor`, if there is anything to paint.
+    """
+
+    variant: Variant
+    image: Pixels
+    mask: Mask | None
+    base: Frame
+    matrix: np.ndarray | None = None
+    background: Background | None = None
+    prompt: str = ""
+    seed: int = 0
+    editor: NamedEditor | None = None
+    edit: ImageEdit | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    dropped: str = ""
+    scores: dict[str, float | None] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> Frame:
+        """The image as a frame."""
+        return Frame.from_array(self.image)
+
+
+def original(source: Source) -> Draft:
+    """The photo itself."""
+    base = Frame.from_array(source.image)
+    return Draft(Variant(ORIGINAL, ORIGINAL, {}), source.image, source.mask, base, np.eye(2, 3))
+
+
+def on_background(recipe: Recipe, source: Source, background: Background) -> Draft:
+    """The photo with another background, to be painted."""
+    draft = Draft(
+        Variant("background", "background", {}),
+        source.image,
+        source.mask,
+        Frame.from_array(source.image),
+        np.eye(2, 3),
+        background,
+        recipe.prompt(background, source.label),
+        recipe.edit_seed(source, background),
+        recipe.editor,
+    )
+    draft.edit = ImageEdit(draft.base, draft.prompt, ~source.mask, draft.seed)
+    return draft
+
+
+def of_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
+    """The variants of an image on a background, some of them to be painted."""
+    background, base, image, mask = first.background, first.frame, first.image, first.mask
+    if background is None or mask is None:
+        raise ValueError("expected an image on a background")
+    drafts = []
+    for variant in recipe.variants(source, background):
+        draft = replace(first, variant=variant, base=base, edit=None)
+        draft.parameters = dict(variant.parameters)
+        drafts.append(draft)
+        if variant.move is None:
+            draft.editor, draft.prompt = recipe.viewpoint_editor, variant.instruction
+            draft.mask, draft.matrix = None, None
+            draft.edit = ImageEdit(base, variant.instruction, None, draft.seed)
+            continue
+        moved = variant.move(image, mask)
+        draft.image, draft.mask, draft.matrix = moved.image, moved.mask, moved.matrix
+        draft.parameters |= {"resampled": variant.resampled}
+        if variant.subset in ("translate", "rotation", "crop"):
+            whole = mask.sum() * abs(np.linalg.det(moved.matrix[:, :2]))
+            draft.parameters["object_share"] = round(min(1.0, float(moved.mask.sum() / whole)), 4)
+        editable = variant.editable(moved, recipe.keeps)
+        if not moved.mask.any():
+            draft.dropped = GONE
+        elif editable.any():
+            draft.edit = ImageEdit(
+                Frame.from_array(moved.image), draft.prompt, editable, draft.seed
+            )
+    return drafts
+
+
+def paint(drafts: Sequence[Draft], editor: NamedEditor) -> None:
+    """Have those that wait for this editor painted.
+
+    Raises PluginError where it gives back another size, or changed what it was to keep.
+    """
+    waiting = [draft for draft in drafts if draft.edit is not None and draft.editor is editor]
+    if not waiting:
+        return
+    edits = [draft.edit for draft in waiting if draft.edit is not None]
+    for draft, edit, frame in zip(waiting, edits, editor.tool.edit(edits), strict=True):
+        before, after = draft.image, np.asarray(frame.load())
+        if after.shape != before.shape:
+            raise PluginError(
+                f"image editor {editor.spec} broke its contract",
+                expected=f"an image of {before.shape[1]} x {before.shape[0]} pixels",
+                got=f"{after.shape[1]} x {after.shape[0]}",
+            )
+        if edit.mask is not None and not np.array_equal(before[~edit.mask], after[~edit.mask]):
+            raise PluginError(
+                f"image editor {editor.spec} broke its contract",
+                expected="pixels outside of the mask as they were",
+                got=f"others in {int((before != after)[~edit.mask].any(axis=-1).sum()):,} of them",
+                remedy="An editor puts the source's own pixels back: keep_outside of the sdk",
+            )
+        draft.image = after

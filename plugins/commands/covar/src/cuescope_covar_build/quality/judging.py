@@ -1,0 +1,109 @@
+"""The scores of edited images, and which of the images are kept."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+
+from cuescope_covar_build.quality.background import background_scores
+from cuescope_covar_build.quality.border import border_scores
+from cuescope_covar_build.quality.cases import Case, Memory, View
+from cuescope_covar_build.quality.judges import Judges
+from cuescope_covar_build.quality.kept import object_scores
+from cuescope_covar_build.quality.reasons import sentence
+from cuescope_covar_build.quality.thresholds import FALSE_DROPS, FLOORS, Thresholds, fit_thresholds
+
+MEASURES = tuple(FLOORS)
+# The checks, in the order of the manifest's columns, and what each is measured by.
+CHECKS: Mapping[str, tuple[str, ...]] = {
+    "kept": ("object_pixels", "object_colour", "object_colours", "object_embedding"),
+    "found": ("object_place", "object_size", "object_class", "object_box"),
+    "background": ("background_image", "background_text"),
+    "else": ("second_object_known", "second_object", "second_copy", "second_detection"),
+    "changed": ("background_unchanged",),
+    "seam": ("border_image", "seam", "leak"),
+}
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What is known of an edited image.
+
+    `scores` has a number a check: how far its worst measure is above what is usual of clean images,
+    in units; above 1 the image is dropped. None could not be computed. `reason` says why it is
+    dropped, "" is an image to keep. `excess` is the largest score, that of the base image if it is
+    dropped. `measures` are the amounts of each defect as measured.
+    """
+
+    scores: dict[str, float | None]
+    reason: str
+    excess: float
+    measures: dict[str, float | None]
+
+
+def judge(
+    cases: Sequence[Case], thresholds: Thresholds, judges: Judges | None = None
+) -> list[Quality]:
+    """Scores and verdicts, one a case.
+
+    A case whose `base` is the edited image of a dropped case is dropped with it.
+    """
+    found: dict[str, Quality] = {}
+    for case, scores in zip(cases, measure(cases, judges), strict=True):
+        found[case.edited.key] = _verdict(case, scores, thresholds)
+    return [_with_base(case, found) for case in cases]
+
+
+def calibrate(
+    cases: Sequence[Case], judges: Judges | None = None, false_drops: float = FALSE_DROPS
+) -> Thresholds:
+    """Thresholds from clean composites of the sources that will be judged.
+
+    `false_drops` is the share of clean images that may be dropped, over all scores together.
+    """
+    return fit_thresholds(
+        [case.subset for case in cases],
+        list(measure(cases, judges)),
+        [case.source.key for case in cases],
+        false_drops,
+    )
+
+
+def measure(
+    cases: Sequence[Case], judges: Judges | None = None
+) -> Iterator[dict[str, float | None]]:
+    """The scores of each case, all names of `MEASURES`; None could not be computed."""
+    memory = Memory()
+    asked = judges.scores(cases, memory) if judges else repeat({})
+    for case, of_models in zip(cases, asked, strict=False):
+        found = measures_of_pixels(View(case, memory)) | of_models
+        yield {name: found.get(name) for name in MEASURES}
+
+
+def measures_of_pixels(view: View) -> dict[str, float | None]:
+    """All that needs no model."""
+    return object_scores(view) | background_scores(view) | border_scores(view)
+
+
+def _verdict(case: Case, measures: dict[str, float | None], thresholds: Thresholds) -> Quality:
+    excesses = thresholds.excesses(case.subset, measures)
+    scores = {
+        check: max((excesses[name] for name in names if name in excesses), default=None)
+        for check, names in CHECKS.items()
+    }
+    if not excesses:
+        return Quality(scores, "", 0.0, measures)
+    worst = max(excesses, key=excesses.__getitem__)
+    value, excess = measures[worst], excesses[worst]
+    reason = "" if excess <= 1 or value is None else sentence(worst, value, case)
+    return Quality(scores, reason, excess, measures)
+
+
+def _with_base(case: Case, found: dict[str, Quality]) -> Quality:
+    own, base = found[case.edited.key], found.get(case.base.key)
+    if own.reason or base is None or not base.reason:
+        return own
+    return replace(
+        own,
+        reason=f"the image that it was made from: {base.reason}",
+        excess=max(own.excess, base.excess),
+    )

@@ -1,0 +1,77 @@
+"""What is made of each photo, and with which editors."""
+
+from dataclasses import dataclass
+
+from cuescope_covar_build.composite import Composite
+from cuescope_covar_build.lists import Background
+from cuescope_covar_build.sources import Source
+from cuescope_covar_build.variants import SCALES, VIEWS, Keeps, Variant, variants
+from cuescope_sdk import ImageEditor, Segmenter, derive, generator
+
+
+@dataclass(frozen=True)
+class NamedEditor:
+    """An image editor, as it was asked for, with a digest of what it is.
+
+    `pasting` is set where it pastes a background that does not depend on the image.
+    """
+
+    spec: str
+    fingerprint: str
+    tool: ImageEditor
+    pasting: Composite | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is made of each photo of the data set `source`.
+
+    `instruction` is what the editor is told, with {background} and {label} in it. Without a
+    `viewpoint_editor` there are no viewpoints; without a `segmenter` these have no mask.
+    """
+
+    source: str
+    backgrounds: tuple[Background, ...]
+    editor: NamedEditor
+    instruction: str = "{background}"
+    viewpoint_editor: NamedEditor | None = None
+    segmenter: Segmenter | None = None
+    scales: tuple[float, ...] = SCALES
+    keeps: Keeps = "paper"
+    seed: int = 0
+    licence: str = ""
+
+    @property
+    def views(self) -> int:
+        """Viewpoints of each image on a background."""
+        return 0 if self.viewpoint_editor is None else VIEWS
+
+    @property
+    def names(self) -> list[str]:
+        """What the images of one photo on one background are called; the first is made first."""
+        drawn = variants(generator(0), (64, 64), "", self.scales, views=self.views)
+        return ["background", *(variant.name for variant in drawn)]
+
+    @property
+    def edits(self) -> int:
+        """Edits of one photo on one background, viewpoints among them."""
+        return 3 + len(self.scales) + self.views  # 3: the background, a shift and a rotation
+
+    def variants(self, source: Source, background: Background) -> list[Variant]:
+        """The variants of a photo on a background, drawn for it."""
+        rng = generator(self.seed, "variants", source.sample.key, background.name)
+        size = source.mask.shape
+        return variants(rng, (size[0], size[1]), source.label, self.scales, views=self.views)
+
+    def prompt(self, background: Background, label: str) -> str:
+        """What the editor is told."""
+        told = self.instruction.replace("{background}", background.prompt)
+        return told.replace("{label}", label)
+
+    def edit_seed(self, source: Source, background: Background) -> int:
+        """One for all images of a photo on a background.
+
+        So a variant differs from its image on the background in its factor alone, as far as an
+        editor paints alike with the same seed.
+        """
+        return derive(self.seed, "edit", source.sample.key, background.name)

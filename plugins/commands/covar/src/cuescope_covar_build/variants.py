@@ -1,0 +1,107 @@
+"""The eleven variants of an image on a background (section 4.2, appendix A.6)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from cuescope_covar_build import geometry
+from cuescope_covar_build.geometry import Mask, Moved, Pixels
+
+# How many times smaller the object gets. The paper says four, up to 8; the others are ours.
+SCALES = (1.5, 2.0, 4.0, 8.0)
+SHIFT = 0.2  # most, as a share of the width and of the height
+ANGLE = 45.0  # degrees, most either way
+AREA = (0.6, 0.9)  # share of the image that a crop shows
+VIEWS = 2  # of those below, as the paper takes 2 of the 6 that Zero123++ renders
+VIEWPOINTS = (
+    "from its front left and slightly above",
+    "from its front right and slightly above",
+    "from its left side and slightly below",
+    "from its right side and slightly below",
+    "from behind on its left",
+    "from behind on its right",
+)
+# What stays of an image when it was moved, turned or shrunk: all of it, or the object alone. The
+# paper fills the border of a moved or turned image, and all but the object of a shrunken one.
+Keeps = Literal["paper", "image", "object"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the images made from an image on a background.
+
+    `move` changes the picture; None for a viewpoint, which an editor makes by `instruction`.
+    `resampled` says that the geometry gives the object new pixels.
+    """
+
+    subset: str
+    name: str
+    parameters: dict[str, Any]
+    move: Callable[[Pixels, Mask], Moved] | None = None
+    resampled: bool = False
+    instruction: str = ""
+
+    def editable(self, moved: Moved, keeps: Keeps) -> Mask:
+        """Where an editor is to paint; nowhere for a flip and a crop."""
+        if moved.known.all() and self.subset != "scale":
+            return np.zeros_like(moved.known)
+        rest = keeps == "object" or (keeps == "paper" and self.subset == "scale")
+        return ~moved.mask if rest else ~moved.known
+
+
+def variants(
+    rng: np.random.Generator,
+    size: tuple[int, int],
+    label: str,
+    scales: Sequence[float] = SCALES,
+    *,
+    views: int = 0,
+) -> list[Variant]:
+    """The variants of an image of `size` (row, col), what is drawn of them drawn from `rng`."""
+    rows, cols = size
+    right, down = (round(float(rng.uniform(-SHIFT, SHIFT)) * side) for side in (cols, rows))
+    degrees = round(float(rng.uniform(-ANGLE, ANGLE)), 2)
+    area = round(float(rng.uniform(*AREA)), 3)
+    shown = sorted(rng.permutation(len(VIEWPOINTS))[:VIEWS].tolist())
+    return [
+        Variant("h-flip", "h-flip", {}, geometry.flip),
+        Variant(
+            "translate",
+            "translate",
+            {"right": right, "down": down},
+            partial(geometry.translate, right=right, down=down),
+        ),
+        Variant("crop", "crop", {"area": area}, partial(geometry.crop, area=area), True),
+        Variant("v-flip", "v-flip", {}, partial(geometry.flip, vertical=True)),
+        Variant(
+            "rotation",
+            "rotation",
+            {"degrees": degrees},
+            partial(geometry.rotate, degrees=degrees),
+            True,
+        ),
+        *(_viewpoint(label, n, VIEWPOINTS[view]) for n, view in enumerate(shown[:views], 1)),
+        *(
+            Variant(
+                "scale",
+                f"scale-{scale:g}",
+                {"scale": scale},
+                partial(geometry.shrink, scale=scale),
+                True,
+            )
+            for scale in scales
+        ),
+    ]
+
+
+def _viewpoint(label: str, number: int, words: str) -> Variant:
+    told = f"Show the same {label} in the same place, seen {words}."
+    return Variant(
+        "viewpoint",
+        f"viewpoint-{number}",
+        {"view": words, "controlled": False},  # no pixel says that the editor did so
+        instruction=told,
+    )

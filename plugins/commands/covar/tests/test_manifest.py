@@ -1,0 +1,79 @@
+"""What a build writes is what the data set `covar` reads."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuescope_covar_build.files import BuildFolder
+from cuescope_covar_build.manifest import MANIFEST, Row, read_manifest, write_manifest
+from cuescope_sdk import Context, DamagedFileError
+
+ROW = Row(
+    image="images/hen.png",
+    mask="masks/hen.png",
+    key="hen",
+    source="folder:./photos",
+    source_key="hen.jpg",
+    group="farm",
+    label="hen",
+    background="beach",
+    subset="scale",
+    variant="scale-4",
+    parameters=json.dumps({"scale": 4.0}),
+    prompt="a beach",
+    seed=7,
+    editor="composite",
+    editor_fingerprint="f",
+    licence="CC0",
+    kept_exactly=True,
+    score_kept=0.5,
+)
+LOST = replace(ROW, key="lost", image="", mask="", dropped="a seam", score_seam=2.0)
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    folder = BuildFolder(tmp_path / "covar", {})
+    folder.begin()
+    mask = np.zeros((32, 48), bool)
+    mask[8:16, 8:24] = True
+    image_digest = folder.write_image(ROW.image, np.full((32, 48, 3), 90, np.uint8))
+    mask_digest = folder.write_mask(ROW.mask, mask)
+    row = replace(ROW, image_digest=image_digest, mask_digest=mask_digest)
+    write_manifest(folder.folder, [row, LOST], ("hen", "ox"))
+    return folder.folder
+
+
+def test_the_data_set_shows_what_was_written(built: Path) -> None:
+    data = Context().build("dataset", f"covar:{built}")
+    assert data.facts["dropped"].endswith("scale: 1 (1 seam or leaked colour)")
+    [sample] = list(data)
+    assert (sample.key, sample.label, sample.group) == ("hen", "hen", "farm")
+    assert sample.choices == ("hen", "ox")
+    shown = sample.annotations
+    assert shown["factors"] == {
+        "background": "beach",
+        "subset": "scale",
+        "variant": "scale-4",
+        "scale": "4",
+    }
+    for name in ("source", "source_key", "prompt", "editor", "licence", "kept_exactly"):
+        assert shown[name] == getattr(ROW, name)
+    assert np.asarray(shown["foreground"].load()).any(axis=2).sum() == 8 * 16
+
+
+def test_a_manifest_comes_back_as_it_was_written(built: Path, tmp_path: Path) -> None:
+    rows = read_manifest(built)
+    assert rows[1] == LOST
+    write_manifest(tmp_path, rows, ("hen", "ox"))
+    assert (tmp_path / MANIFEST).read_bytes() == (built / MANIFEST).read_bytes()
+
+
+def test_a_manifest_that_was_changed_is_refused(built: Path) -> None:
+    table = built / MANIFEST
+    table.write_bytes(table.read_bytes().replace(b"beach", b"bench"))
+    with pytest.raises(DamagedFileError, match="covar build"):
+        read_manifest(built)

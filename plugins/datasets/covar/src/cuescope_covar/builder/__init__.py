@@ -1,1 +1,0 @@
-"""What `cuescope covar build` does: photos with masks to images on many backgrounds."""
