@@ -144,7 +144,7 @@ def test_claims_of_a_trace_are_judged_by_people(
     lines = [{"sample": f"val-{n:05d}", "trace": trace} for n in range(8)]
     Path("traces.jsonl").write_text("\n".join(map(json.dumps, lines)))
     asked = ("audit", "step-grounding", "--model", "traces:traces.jsonl", "--data", "shape-world")
-    cuescope(*asked, "-D", "val=8", "-O", "parser=rules", "--out", "run")
+    cuescope(*asked, "-D", "val=8", "--out", "run")
     said = cuescope("label", "run", "--each", "9", "--most", "40")
     assert "40 questions" in said
     key = json.loads(Path("run/labels/key.json").read_text())["items"]

@@ -118,7 +118,7 @@ def test_maps_of_stored_runs_are_baselines(
         maps = ("audit", f"saliency:{name}", "--model", "open-clip:tiny", "--data", "folder:.")
         cuescope(*maps, "-O", "faithfulness=0", "--out", name)
     ask = ("audit", "step-grounding", "--model", "scripted", "-O", "perturbations=", "--data")
-    brief = ("-O", "parser=rules", "-O", "shown=0", "-O", "resamples=50")
+    brief = ("-O", "shown=0", "-O", "resamples=50")
     for name, grounding in {"a": "0.3", "b": "0.9"}.items():
         for split in ("test", "ood"):
             data = (f"shape-world:{split}", "-D", f"{split}=3", "-M", f"grounding={grounding}")

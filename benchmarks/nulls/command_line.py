@@ -216,7 +216,7 @@ def nulls(folder: Path) -> list[Null]:
             "traces that did not look",
             ROOMS.Teller,
             Rooms,
-            ("-M", "looks=false", "-O", "parser=rules", "-O", "perturbations=", "-O", "shown=0"),
+            ("-M", "looks=false", "-O", "perturbations=", "-O", "shown=0"),
             planted=("looks=false", "looks=true"),
         ),
         Null(

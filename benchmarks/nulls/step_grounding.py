@@ -158,7 +158,7 @@ def question(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> lis
 
 def prose(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[TraceClaims]:
     """Things drawn by frequency, told in long prose without moments, and read by the parser."""
-    reader = parser("rules")
+    reader = parser()
     things = [
         c.subject for step in pool.steps for c in step if c.kind == "entity" and not c.negated
     ]

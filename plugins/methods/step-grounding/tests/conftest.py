@@ -73,7 +73,7 @@ def plain_claims(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
     if request.module.__name__.rpartition("test_")[2] not in ("audit", "recorded", "agreement"):
         return
     from cuescope_step_grounding import trials
-    from cuescope_step_grounding.claims import written
+    from cuescope_step_grounding.claims import readers
 
     def of_steps(parser: Any, steps: Sequence[str], clock: Any) -> list[StepClaims]:
         return [
@@ -82,7 +82,7 @@ def plain_claims(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
         ]
 
     monkeypatch.setattr(trials, "parser", lambda name: PlainParser())
-    monkeypatch.setattr(written, "read_steps", of_steps)
+    monkeypatch.setattr(readers, "read_steps", of_steps)
 
 
 class RoomOptions(Options):

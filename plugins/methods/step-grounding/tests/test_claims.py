@@ -1,38 +1,18 @@
 """What single steps claim, by either parser; and what no step may do to them."""
 
-import os
 import time
-from pathlib import Path
 
 import pytest
 
 from cuescope_sdk.grounding import MOTIONS, RELATIONS, Claim
 from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
-MODEL = ASSETS / "en_core_web_sm"
-COMMAND = "uv run ../shared/offline_assets.py spacy"
 CLOCK = Clock(10, tuple(float(second) for second in range(10)))
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        "rules",
-        pytest.param(
-            str(MODEL),
-            marks=[
-                pytest.mark.real,
-                pytest.mark.skipif(
-                    not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}"
-                ),
-            ],
-            id="spaCy",
-        ),
-    ],
-)
-def used(request: pytest.FixtureRequest) -> Parser:
-    return parser(request.param)
+@pytest.fixture(scope="module")
+def used() -> Parser:
+    return parser()
 
 
 def claims_of_steps(parser: Parser, steps: list[str], clock: Clock) -> list[list[Claim]]:

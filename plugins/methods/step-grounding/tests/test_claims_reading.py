@@ -1,7 +1,6 @@
 """What is hard to read in other people's steps: denials, guesses, pronouns, counts, fragments."""
 
 import json
-import os
 import random
 from pathlib import Path
 
@@ -9,27 +8,15 @@ import pytest
 
 from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.claims.lemmas import lemma_of, singular
+from cuescope_step_grounding.claims.english.lemmas import lemma_of, singular
 from cuescope_step_grounding.claims.times import frames_meant
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
-MODEL = ASSETS / "en_core_web_sm"
-COMMAND = "uv run ../shared/offline_assets.py spacy"
 CLOCK = Clock(10, tuple(float(second) for second in range(10)))
-real = [
-    pytest.mark.real,
-    pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}"),
-]
-
-
-@pytest.fixture(scope="module", params=["rules", pytest.param(str(MODEL), marks=real, id="spaCy")])
-def used(request: pytest.FixtureRequest) -> Parser:
-    return parser(request.param)
 
 
 @pytest.fixture(scope="module")
-def spacy_parser() -> Parser:
-    return parser(str(MODEL))
+def used() -> Parser:
+    return parser()
 
 
 def said_in(parser: Parser, *steps: str) -> set[str]:
@@ -60,8 +47,6 @@ def test_a_denial_reaches_as_far_as_it_is_meant(used: Parser, step: str, claims:
     assert said_in(used, step) == claims
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
@@ -82,9 +67,9 @@ def test_a_denial_reaches_as_far_as_it_is_meant(used: Parser, step: str, claims:
     ],
 )
 def test_spacy_reads_what_is_denied_beside_another(
-    spacy_parser: Parser, step: str, claims: set[str]
+    used: Parser, step: str, claims: set[str]
 ) -> None:
-    assert said_in(spacy_parser, step) == claims
+    assert said_in(used, step) == claims
 
 
 @pytest.mark.parametrize(
@@ -135,8 +120,6 @@ def test_a_pronoun_means_what_was_named(
     assert said_in(used, *steps) == claims
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
@@ -151,10 +134,8 @@ def test_a_pronoun_means_what_was_named(
         ),
     ],
 )
-def test_spacy_reads_what_other_people_write(
-    spacy_parser: Parser, step: str, claims: set[str]
-) -> None:
-    assert said_in(spacy_parser, step) == claims
+def test_spacy_reads_what_other_people_write(used: Parser, step: str, claims: set[str]) -> None:
+    assert said_in(used, step) == claims
 
 
 def test_words_in_any_order_are_read(used: Parser) -> None:
@@ -203,8 +184,6 @@ def test_a_count_knows_what_else_is_said_of_those_counted(used: Parser) -> None:
     assert [claim_words(part) for part in count.parts] == ["cup on table"]
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
@@ -223,10 +202,8 @@ def test_a_count_knows_what_else_is_said_of_those_counted(used: Parser) -> None:
         ("It is raining.", set()),
     ],
 )
-def test_spacy_reads_short_and_long_sentences(
-    spacy_parser: Parser, step: str, claims: set[str]
-) -> None:
-    assert said_in(spacy_parser, step) == claims
+def test_spacy_reads_short_and_long_sentences(used: Parser, step: str, claims: set[str]) -> None:
+    assert said_in(used, step) == claims
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cuescope_sdk import (
     AnnotationNeed,
     Audit,
+    Context,
     DataNeeds,
     Evidence,
     Feature,
@@ -78,6 +79,15 @@ class StepGrounding(Plugin):
     )
     metrics = METRICS
     labels_option = "labels"
+    options: StepGroundingOptions
+
+    def __init__(self, options: StepGroundingOptions, context: Context) -> None:
+        """Raises UserError without spaCy's model, before the weights of any model load."""
+        super().__init__(options, context)
+        if options.extract == "parser":
+            from cuescope_step_grounding.claims import require_model
+
+            require_model(options.parser)
 
     @staticmethod
     def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:

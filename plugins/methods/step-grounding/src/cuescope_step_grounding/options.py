@@ -36,8 +36,8 @@ class StepGroundingOptions(Options):
     )
     also: tuple[Style, ...] = Field((), description="other styles to compare with: lite,natural")
     most_steps: PositiveInt = Field(64, description="steps of a trace that are read; more are cut")
-    parser: Annotated[str, NamesRepository(words=("rules",))] = Field(
-        "en_core_web_sm", description="reader of claims: a spaCy model, its folder, or rules"
+    parser: Annotated[str, NamesRepository()] = Field(
+        "en_core_web_sm", description="reader of claims: a spaCy model of English, or its folder"
     )
     extract: Literal["parser", "llm"] = Field(
         "parser", description="who takes steps apart: the parser, or a text-generator (llm)"

@@ -8,7 +8,7 @@ from typing import cast
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
 from cuescope_sdk.grounding import Claim, times_of
-from cuescope_step_grounding.claims import Clock, ParserReader, WrittenReader, parser
+from cuescope_step_grounding.claims import Clock, ParserReader, WrittenReader, has_model, parser
 from cuescope_step_grounding.options import Perturbation, StepGroundingOptions, Style
 from cuescope_step_grounding.perturbations import key_boxes, perturbed_frames
 from cuescope_step_grounding.traces import Trace, is_right, read_trace
@@ -52,15 +52,16 @@ def claim_parser(audit: Audit) -> ParserReader | WrittenReader:
 
 
 def _claim_reader(audit: Audit) -> ParserReader | WrittenReader:
-    by_parser = parser(audit.options.parser)
-    if audit.options.extract == "parser":
-        return ParserReader(by_parser)
+    options: StepGroundingOptions = audit.options
+    if options.extract == "parser":
+        return ParserReader(parser(options.parser))
     if "text-generator" not in audit.tools:
         raise UserError(
             "step-grounding: extract=llm has nothing to write the claims",
             remedy="add --tool text-generator=SPEC",
         )
     generator = cast(TextGenerator, audit.tools["text-generator"])
+    by_parser = parser(options.parser) if has_model(options.parser) else None
     return WrittenReader(generator, audit.tool_specs["text-generator"], by_parser)
 
 

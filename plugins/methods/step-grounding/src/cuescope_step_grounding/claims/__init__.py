@@ -1,8 +1,23 @@
 """What the steps of a trace claim of a video."""
 
-from cuescope_step_grounding.claims.parser import Parser, parser
+from cuescope_step_grounding.claims.english.spacy_parser import (
+    Parser,
+    has_model,
+    parser,
+    require_model,
+)
+from cuescope_step_grounding.claims.readers import ParserReader, WrittenReader
 from cuescope_step_grounding.claims.steps import StepClaims, read_steps
 from cuescope_step_grounding.claims.times import Clock
-from cuescope_step_grounding.claims.written import ParserReader, WrittenReader
 
-__all__ = ["Clock", "Parser", "ParserReader", "StepClaims", "WrittenReader", "parser", "read_steps"]
+__all__ = [
+    "Clock",
+    "Parser",
+    "ParserReader",
+    "StepClaims",
+    "WrittenReader",
+    "has_model",
+    "parser",
+    "read_steps",
+    "require_model",
+]

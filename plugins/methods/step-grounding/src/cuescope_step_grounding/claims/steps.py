@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cuescope_sdk.grounding import Claim
-from cuescope_step_grounding.claims.extraction import orders_of, untimed_claims
-from cuescope_step_grounding.claims.parser import Parser
-from cuescope_step_grounding.claims.phrases import View
-from cuescope_step_grounding.claims.pronouns import Story, clause_of
-from cuescope_step_grounding.claims.repair import repair
-from cuescope_step_grounding.claims.sentences import Sentence, sentences
+from cuescope_step_grounding.claims.english.extraction import orders_of, untimed_claims
+from cuescope_step_grounding.claims.english.phrases import View
+from cuescope_step_grounding.claims.english.pronouns import Story, clause_of
+from cuescope_step_grounding.claims.english.repair import repair
+from cuescope_step_grounding.claims.english.sentences import Sentence, sentences
+from cuescope_step_grounding.claims.english.spacy_parser import Parser
+from cuescope_step_grounding.claims.english.tree import Analysis, Tree, UntimedClaim, Word
 from cuescope_step_grounding.claims.times import Clock, Frames, are_contradictory, union
-from cuescope_step_grounding.claims.tree import Analysis, Tree, UntimedClaim, Word
 
 _BREAKS = frozenset({",", "and", "but", "then", "while", "before", "after", "when", "as", "until"})
 
@@ -23,7 +23,7 @@ MomentsByClause = dict[int, list[Frames | None]]
 class StepClaims:
     """The claims of a step; whether it tells two times of one thing that share no frame."""
 
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim, ...] = ()
     contradictory: bool = False
 
 

@@ -8,9 +8,9 @@ an article before a bare noun; the tree of the second look is taken where it has
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cuescope_step_grounding.claims.lemmas import singular
-from cuescope_step_grounding.claims.lexicon import VERBS, WORDS
-from cuescope_step_grounding.claims.tree import Analysis
+from cuescope_step_grounding.claims.english.lemmas import singular
+from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
+from cuescope_step_grounding.claims.english.tree import Analysis
 
 Analyse = Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from itertools import islice
 
-from cuescope_step_grounding.claims.denial import is_denied, is_negated, polarity
-from cuescope_step_grounding.claims.lexicon import AGENT, LISTS, WORDS
-from cuescope_step_grounding.claims.phrases import (
+from cuescope_step_grounding.claims.english.denial import is_denied, is_negated, polarity
+from cuescope_step_grounding.claims.english.lexicon import AGENT, LISTS, WORDS
+from cuescope_step_grounding.claims.english.phrases import (
     View,
     heads,
     is_actor,
@@ -13,7 +13,7 @@ from cuescope_step_grounding.claims.phrases import (
     referents,
     referents_of,
 )
-from cuescope_step_grounding.claims.roles import (
+from cuescope_step_grounding.claims.english.roles import (
     LINKS,
     agents_of,
     is_passive,
@@ -21,7 +21,7 @@ from cuescope_step_grounding.claims.roles import (
     separable,
     subjects_of,
 )
-from cuescope_step_grounding.claims.tree import Tree, Word
+from cuescope_step_grounding.claims.english.tree import Tree, Word
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Claims that a language model writes down, a step at a time; the parser reads what it spoils.
+"""Claims that a language model writes down, a step at a time; a parser reads what it spoils.
 
 A line of its answer is a claim as JSON. Of an answer with any line that is none nothing is taken:
-the parser reads that step, and the report counts such steps.
+the parser reads that step, or where none is installed it claims nothing. The report counts such
+steps.
 """
 
 import json
@@ -15,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuescope_sdk import TextGenerator
 from cuescope_sdk.grounding import MOTIONS, Claim, ClaimKind
-from cuescope_step_grounding.claims.lexicon import WORDS
-from cuescope_step_grounding.claims.parser import Parser
+from cuescope_step_grounding.claims.english.lexicon import WORDS
+from cuescope_step_grounding.claims.english.spacy_parser import Parser
 from cuescope_step_grounding.claims.steps import StepClaims, add_what_is_counted, read_steps
 from cuescope_step_grounding.claims.times import Clock, Frames, frames_meant
 
@@ -60,12 +61,15 @@ class ParserReader:
 
 @dataclass
 class WrittenReader:
-    """Has a text generator write the claims down; `steps` counts what was read, `unreadable` the
-    answers in whose place the parser read."""
+    """Has a text generator write the claims down.
+
+    `steps` counts what was read, `unreadable` the answers in whose place the parser read; without a
+    parser those steps claim nothing.
+    """
 
     generator: TextGenerator
     name: str
-    parser: Parser
+    parser: Parser | None = None
     steps: int = 0
     unreadable: int = 0
 
@@ -75,7 +79,8 @@ class WrittenReader:
         told = f"text generator {self.name}, of unknown precision"
         if not self.unreadable:
             return told
-        return f"{told}; {self.unreadable:,} of {self.steps:,} steps by {self.parser.title}"
+        instead = f"by {self.parser.title}" if self.parser else "unreadable: they claim nothing"
+        return f"{told}; {self.unreadable:,} of {self.steps:,} steps {instead}"
 
     def read(self, traces: Sequence[Trace]) -> list[list[StepClaims]]:
         """The claims of each step of each trace, asked for in one call."""
@@ -84,7 +89,9 @@ class WrittenReader:
         return [self._read(steps, clock, [next(answers) for _ in steps]) for steps, clock in traces]
 
     def _read(self, steps: Sequence[str], clock: Clock, answers: list[str]) -> list[StepClaims]:
-        parsed = read_steps(self.parser, steps, clock) if steps else []
+        parsed = [StepClaims()] * len(steps)
+        if self.parser is not None:
+            parsed = read_steps(self.parser, steps, clock)
         read = []
         for step, answer, by_parser in zip(steps, answers, parsed, strict=True):
             claims = claims_in(answer, step, frames_meant(step, clock))

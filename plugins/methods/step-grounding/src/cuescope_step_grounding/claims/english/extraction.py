@@ -5,13 +5,19 @@ from itertools import pairwise, product
 
 from cuescope_sdk.grounding import ClaimKind
 from cuescope_sdk.language import head_noun
-from cuescope_step_grounding.claims import clauses
-from cuescope_step_grounding.claims.clauses import Clause, about
-from cuescope_step_grounding.claims.counts import counts, is_counted
-from cuescope_step_grounding.claims.denial import is_any, is_denied, is_known, is_left_out, polarity
-from cuescope_step_grounding.claims.hedging import is_question, unreported_words
-from cuescope_step_grounding.claims.lexicon import AGENT, ORDERS, VERBS, WORDS
-from cuescope_step_grounding.claims.phrases import (
+from cuescope_step_grounding.claims.english import clauses
+from cuescope_step_grounding.claims.english.clauses import Clause, about
+from cuescope_step_grounding.claims.english.counts import counts, is_counted
+from cuescope_step_grounding.claims.english.denial import (
+    is_any,
+    is_denied,
+    is_known,
+    is_left_out,
+    polarity,
+)
+from cuescope_step_grounding.claims.english.hedging import is_question, unreported_words
+from cuescope_step_grounding.claims.english.lexicon import AGENT, ORDERS, VERBS, WORDS
+from cuescope_step_grounding.claims.english.phrases import (
     View,
     heads,
     is_actor,
@@ -20,12 +26,12 @@ from cuescope_step_grounding.claims.phrases import (
     name_of,
     referents,
 )
-from cuescope_step_grounding.claims.places import (
+from cuescope_step_grounding.claims.english.places import (
     places_of_clause,
     places_of_nouns,
     relations_between,
 )
-from cuescope_step_grounding.claims.tree import Tree, UntimedClaim, Word
+from cuescope_step_grounding.claims.english.tree import Tree, UntimedClaim, Word
 
 
 def untimed_claims(view: View) -> list[UntimedClaim]:

@@ -1,8 +1,8 @@
 """The base form of a word: of nouns the singular, of verbs the infinitive."""
 
-from cuescope_step_grounding.claims.lexicon import LISTS, VERBS
+from cuescope_step_grounding.claims.english.lexicon import LISTS, VERBS
 
-PLURALS: dict[str, str] = {
+_PLURALS: dict[str, str] = {
     plural: one for one, plural in (pair.split("/") for pair in LISTS["plurals"].split())
 }
 _SAME = frozenset(LISTS["same_in_plural"].split())
@@ -17,14 +17,14 @@ def singular(noun: str) -> str:
     """
     if noun in _SAME:
         return noun
-    if noun in PLURALS:
-        return PLURALS[noun]
+    if noun in _PLURALS:
+        return _PLURALS[noun]
     stem, hyphen, last = noun.rpartition("-")
     if hyphen:
         return f"{stem}-{singular(last)}"
     for ending in ("women", "men", "people"):  # policewomen, craftsmen, salespeople
         if noun.endswith(ending) and noun != ending:
-            return noun[: -len(ending)] + PLURALS.get(ending, ending)
+            return noun[: -len(ending)] + _PLURALS.get(ending, ending)
     if noun.endswith("ies"):
         # pies, ties: a short word keeps its "ie"
         return f"{noun[:-3]}y" if len(noun) > 4 else noun[:-1]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cuescope_sdk.language import head_noun
-from cuescope_step_grounding.claims.lexicon import AGENT, WORDS
-from cuescope_step_grounding.claims.tree import Tree, Word
+from cuescope_step_grounding.claims.english.lexicon import AGENT, WORDS
+from cuescope_step_grounding.claims.english.tree import Tree, Word
 
 
 def modifiers(tree: Tree, noun: Word) -> Iterator[str]:

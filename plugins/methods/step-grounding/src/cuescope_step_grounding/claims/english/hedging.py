@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from cuescope_step_grounding.claims.denial import is_definite
-from cuescope_step_grounding.claims.lexicon import WORDS
-from cuescope_step_grounding.claims.tree import Tree, Word
+from cuescope_step_grounding.claims.english.denial import is_definite
+from cuescope_step_grounding.claims.english.lexicon import WORDS
+from cuescope_step_grounding.claims.english.tree import Tree, Word
 
 _QUESTIONING = frozenset({"what", "which", "who", "whom", "whose", "where", "when", "why", "how"})
 _DENIED = frozenset({"not", "n't", "never"})

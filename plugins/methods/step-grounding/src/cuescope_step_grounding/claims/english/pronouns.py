@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from cuescope_sdk.language import head_noun
-from cuescope_step_grounding.claims.lexicon import WORDS
-from cuescope_step_grounding.claims.names import (
+from cuescope_step_grounding.claims.english.lexicon import WORDS
+from cuescope_step_grounding.claims.english.names import (
     heads,
     is_actor,
     is_agent,
@@ -12,7 +12,7 @@ from cuescope_step_grounding.claims.names import (
     is_person,
     name_of,
 )
-from cuescope_step_grounding.claims.tree import Tree, Word
+from cuescope_step_grounding.claims.english.tree import Tree, Word
 
 REMEMBERED = 40  # mentions that a pronoun may look back over
 _PLURAL = frozenset({"they", "them", "themselves"})

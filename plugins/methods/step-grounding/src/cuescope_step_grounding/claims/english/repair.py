@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from cuescope_step_grounding.claims.lexicon import VERBS, WORDS
-from cuescope_step_grounding.claims.tree import Analysis
+from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
+from cuescope_step_grounding.claims.english.tree import Analysis
 
 _HELPERS = frozenset({"be", "have", "do", "let"})
 _STATES = WORDS["results"] | WORDS["switches"]

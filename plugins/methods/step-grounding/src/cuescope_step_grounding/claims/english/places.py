@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from cuescope_step_grounding.claims import clauses
-from cuescope_step_grounding.claims.clauses import Clause, about
-from cuescope_step_grounding.claims.denial import is_any, is_denied, polarity
-from cuescope_step_grounding.claims.lexicon import RELATIONS, WORDS
-from cuescope_step_grounding.claims.phrases import (
+from cuescope_step_grounding.claims.english import clauses
+from cuescope_step_grounding.claims.english.clauses import Clause, about
+from cuescope_step_grounding.claims.english.denial import is_any, is_denied, polarity
+from cuescope_step_grounding.claims.english.lexicon import RELATIONS, WORDS
+from cuescope_step_grounding.claims.english.phrases import (
     View,
     heads,
     is_nameable,
@@ -14,8 +14,8 @@ from cuescope_step_grounding.claims.phrases import (
     name_of,
     referents,
 )
-from cuescope_step_grounding.claims.roles import conjuncts, objects_of
-from cuescope_step_grounding.claims.tree import UntimedClaim, Word
+from cuescope_step_grounding.claims.english.roles import conjuncts, objects_of
+from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
 _PASSED = frozenset({"between", "under", "above", "around", "behind", "across from"})
 # "cuts the apple into pieces", "turns the shirt into a bag": what it becomes, not where it goes.

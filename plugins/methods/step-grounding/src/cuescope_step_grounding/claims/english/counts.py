@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from cuescope_step_grounding.claims.denial import is_negated
-from cuescope_step_grounding.claims.lexicon import NUMBERS, WORDS
-from cuescope_step_grounding.claims.phrases import View, is_nameable, name_of, noun_of_one
-from cuescope_step_grounding.claims.tree import Tree, UntimedClaim, Word
+from cuescope_step_grounding.claims.english.denial import is_negated
+from cuescope_step_grounding.claims.english.lexicon import NUMBERS, WORDS
+from cuescope_step_grounding.claims.english.phrases import View, is_nameable, name_of, noun_of_one
+from cuescope_step_grounding.claims.english.tree import Tree, UntimedClaim, Word
 
 _EXACT = frozenset({"only", "just", "exactly", "precisely"})
 

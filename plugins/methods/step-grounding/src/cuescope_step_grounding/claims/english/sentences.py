@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 
-from cuescope_step_grounding.claims.lexicon import ENGLISH, VERBS, WORDS
+from cuescope_step_grounding.claims.english.lexicon import ENGLISH, VERBS, WORDS
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
 
 _REWRITING = tomllib.loads(files(__package__).joinpath("sentences.toml").read_text("utf-8"))

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from cuescope_sdk.language import head_noun
-from cuescope_step_grounding.claims.lexicon import AGENT, WORDS
-from cuescope_step_grounding.claims.names import (
+from cuescope_step_grounding.claims.english.lexicon import AGENT, WORDS
+from cuescope_step_grounding.claims.english.names import (
     heads as heads,
     is_actor as is_actor,
     is_agent as is_agent,
@@ -13,8 +13,8 @@ from cuescope_step_grounding.claims.names import (
     modifiers,
     name_of as name_of,
 )
-from cuescope_step_grounding.claims.pronouns import Story as Story
-from cuescope_step_grounding.claims.tree import Tree, Word
+from cuescope_step_grounding.claims.english.pronouns import Story as Story
+from cuescope_step_grounding.claims.english.tree import Tree, Word
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What a sentence denies: verbs, nouns, and one thing beside another ("green, not blue")."""
 
-from cuescope_step_grounding.claims.lexicon import WORDS
-from cuescope_step_grounding.claims.tree import Tree, Word
+from cuescope_step_grounding.claims.english.lexicon import WORDS
+from cuescope_step_grounding.claims.english.tree import Tree, Word
 
 _NOT = frozenset({"not", "n't", "never"})
 _NONE = frozenset({"none", "neither", "nobody"})

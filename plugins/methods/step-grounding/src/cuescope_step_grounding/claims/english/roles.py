@@ -1,8 +1,8 @@
 """Who does it, and what it is done to: the words in the roles of a verb."""
 
-from cuescope_step_grounding.claims.lexicon import SEPARABLE, WORDS
-from cuescope_step_grounding.claims.names import is_actor
-from cuescope_step_grounding.claims.tree import Tree, Word
+from cuescope_step_grounding.claims.english.lexicon import SEPARABLE, WORDS
+from cuescope_step_grounding.claims.english.names import is_actor
+from cuescope_step_grounding.claims.english.tree import Tree, Word
 
 LINKS = frozenset({"xcomp", "advcl", "pcomp", "conj", "ccomp", "dep"})
 _RELATIVE = frozenset({"WDT", "WP"})

@@ -1,0 +1,1 @@
+"""English sentences: parsed by spaCy, put right, and read for what they claim."""
