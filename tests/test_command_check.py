@@ -9,7 +9,8 @@ from cuescope.cli import main
 
 PLUGIN = '''
 from cuescope_sdk import UserError, hookimpl
-from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel, FakeRelianceMethod
+from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel
+from cuescope_sdk.testing._fake_method import FakeRelianceMethod
 class Good(FakeDataset):
     """A data set."""
 class Bad(FakeModel):

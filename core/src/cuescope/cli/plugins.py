@@ -17,6 +17,7 @@ from cuescope.cli.completion import complete_plugin
 from cuescope.cli.echo import echo
 from cuescope.cli.external import PluginsCommands
 from cuescope.cli.fitting import show_use
+from cuescope.cli.own_commands import HELP
 from cuescope.cli.source import first_line
 from cuescope.errors import UserError, nearest
 from cuescope.installing import find_source, how_to_install, plan_installation
@@ -26,7 +27,6 @@ from cuescope.registry import IMPORT_SECONDS, Entry, Registry
 app = typer.Typer(cls=PluginsCommands, help="List, describe, check and install plugins.")
 Check = Annotated[bool, typer.Option("--check", help="Import each plugin, and say what is broken.")]
 Strict = Annotated[bool, typer.Option("--strict", help="As --check; exit 1 if one is broken.")]
-OWN_COMMANDS = {("command", "cuescope"), ("command", "cuescope-sdk")}  # `--help` lists them
 
 
 class Kind(Enum):
@@ -69,7 +69,10 @@ def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
         for entry in (registry.entries if kind is None else registry.of_kind(kind.value))
     }
     broken = {entry: problem for entry, problem in problems.items() if problem}
-    listed = [e for e in problems if e not in broken and (e.kind, e.dist) not in OWN_COMMANDS]
+    # this project's commands are listed by `--help`
+    listed = [
+        e for e in problems if e not in broken and not (e.kind == "command" and e.dist in HELP)
+    ]
     if not listed and kind is None:
         echo(f"No plugin is installed: {how_to_install('cuescope-trove')}.")
     elif kind is not None and not listed:
