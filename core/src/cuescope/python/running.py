@@ -1,9 +1,10 @@
 """`cuescope.audit` and `cuescope.load`: the command line's `audit` and `report`, from Python."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +39,6 @@ def audit(
     method_options: Given | None = None,
     model_name: str | None = None,
     data_name: str | None = None,
-    tools: Mapping[str, str] | None = None,
-    tool_options: Mapping[str, Given] | None = None,
-    verify_with: Sequence[str] = (),
-    executor: str | None = None,
-    seed: int = 0,
-    limit: int | None = None,
-    part: str | None = None,
-    device: str = "auto",
-    dtype: str = "float32",
-    batch_size: int = 64,
     out: str | Path | None = None,
     runs: str | Path = "runs",
     cache: bool = True,
@@ -59,25 +50,15 @@ def audit(
     `model` and `data` are SPECs as on the command line, or objects: an open_clip or transformers
     model with its processor, a function from images to probabilities, a tuple (images, labels), a
     pandas DataFrame, a `datasets.Dataset` ... `model_options` and `data_options` are those of -M
-    and -D; `options` those of the method, -O (or `method_options`, where a name is taken here).
-    `model_name` and `data_name` are what a report calls an object; answers of a function are kept
-    only under a name that you give it. `cache=False` neither reads nor keeps any answer.
+    and -D. `options` are the settings of `cuescope audit` (`seed`, `limit`, `device` ...) and the
+    method's own, -O (or `method_options`, where a name is taken here). `model_name` and `data_name`
+    are what a report calls an object; answers of a function are kept only under a name that you
+    give it. `cache=False` neither reads nor keeps any answer.
 
     Raises UserError, with one line that says what was expected, what came and what to do.
     """
     registry = Registry()
-    settings = {
-        "tools": dict(tools or {}),
-        "tool_options": dict(tool_options or {}),
-        "verify_with": tuple(verify_with),
-        "executor": executor,
-        "seed": seed,
-        "limit": limit,
-        "part": part,
-        "device": device,
-        "dtype": dtype,
-        "batch_size": batch_size,
-    }
+    settings = {name: options.pop(name) for name in Settings.model_fields if name in options}
     given = _method_options(registry, method, dict(method_options or {}), options)
     # checked before an object is opened, which may take long
     draft = _request(method=method, model="-", data="-", method_options=given, **settings)
@@ -105,6 +86,19 @@ def audit(
             if bars:
                 bars.clear()
     return StoredReport.of(report, runner.folder(request).path)
+
+
+def _with_settings(signature: Signature) -> Signature:
+    """The signature with the settings of a request by name, for `help()` and for completion."""
+    *named, options = signature.parameters.values()
+    settings = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=field.default, annotation=field.annotation)
+        for name, field in Settings.model_fields.items()
+    ]
+    return signature.replace(parameters=[*named, *settings, options])
+
+
+audit.__signature__ = _with_settings(signature(audit))  # type: ignore[attr-defined]
 
 
 def load(run: str | Path) -> StoredReport:
