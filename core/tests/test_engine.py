@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope.context import Context
+from cuescope.context import Context, Resolved
 from cuescope.engine import Session
 from cuescope.errors import PluginError, UserError
 from cuescope.hookspecs import hookimpl
@@ -92,15 +92,15 @@ def test_recall_asks_again_where_the_data_changed(
     runner: Runner, request_for: Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = runner.run(request_for())
-    build = Context.build
+    build = Resolved.build
 
-    def changed(self: Context, kind: str, *given: Any) -> Any:
-        plugin = build(self, kind, *given)
-        if kind == "dataset":
+    def changed(self: Resolved, context: Context) -> Any:
+        plugin = build(self, context)
+        if self.entry.kind == "dataset":
             plugin.fingerprint = "another"
         return plugin
 
-    monkeypatch.setattr(Context, "build", changed)
+    monkeypatch.setattr(Resolved, "build", changed)
     again = runner.run(request_for(), resume=True)
     assert again.provenance.data.fingerprint == "another" != first.provenance.data.fingerprint
 

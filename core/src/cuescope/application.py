@@ -6,7 +6,7 @@ door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
 """
 
 from cuescope.affected import open_samples, root
-from cuescope.building import Built, build, build_tool, installed_that, load_classes
+from cuescope.building import Built, Choices, build, build_tool, installed_that
 from cuescope.cli.asked_again import (
     AskedAgain,
     Run,
@@ -69,6 +69,7 @@ __all__ = [
     "Asked",
     "AskedAgain",
     "Built",
+    "Choices",
     "DataOptions",
     "Device",
     "DrawSeed",
@@ -106,7 +107,6 @@ __all__ = [
     "find_then_test",
     "installed_that",
     "is_made_here",
-    "load_classes",
     "open_runner",
     "open_samples",
     "pairs",

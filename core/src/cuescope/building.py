@@ -5,19 +5,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
-from typing import Any
+from typing import Any, Self
 
 from cuescope.capabilities import ROLES, Capabilities, HasGroups, Model, Requirements, ToolRole
 from cuescope.conclusions import PluginStamp
-from cuescope.context import Context
+from cuescope.context import Context, Resolved
 from cuescope.errors import PluginError, UserError, nearest
 from cuescope.registry import Entry, Registry, code_digest
 from cuescope.request import Request, Settings
 from cuescope.seeds import generator
-from cuescope.spec import Spec, validated
 from cuescope.types import Sample
-
-KINDS = ("method", "model", "dataset")
 
 
 @dataclass(frozen=True)
@@ -27,6 +24,11 @@ class Built:
     plugin: Any
     spec: str
     entry: Entry
+
+    @classmethod
+    def of(cls, choice: Resolved, context: Context) -> Self:
+        """Build what was chosen."""
+        return cls(choice.build(context), choice.text, choice.entry)
 
     @property
     def stamp(self) -> PluginStamp:
@@ -57,32 +59,71 @@ class Parts:
     model: Built
 
 
+@dataclass(frozen=True)
+class Choices:
+    """The classes that a request names, their options checked; nothing is opened yet."""
+
+    method: Resolved
+    model: Resolved
+    data: Resolved
+    tools: Mapping[str, Resolved]
+    verifiers: tuple[Resolved, ...]
+    executor: Resolved | None
+
+    @classmethod
+    def of(cls, request: Request, context: Context) -> Self:
+        """By SPEC; raises UserError for the first that cannot be."""
+        tools = {}
+        for role, spec in request.tools.items():
+            tools[role] = context.resolve("tool", spec, request.tool_options.get(role))
+        executor = None
+        if request.executor:
+            executor = context.resolve("executor", request.executor)
+        method = context.resolve("method", request.method, request.method_options)
+        model = context.resolve("model", request.model, request.model_options)
+        data = context.resolve("dataset", request.data, request.data_options)
+        verifiers = tuple(context.resolve("method", name) for name in request.verify_with)
+        return cls(method, model, data, tools, verifiers, executor)
+
+    @property
+    def roles(self) -> dict[str, ToolRole]:
+        """The standard roles of tools, and those that the methods define, by name."""
+        roles = dict(ROLES)
+        for needs in self.requirements:
+            roles |= {role.name: role for role in needs.roles}
+        return roles
+
+    @property
+    def requirements(self) -> list[Requirements]:
+        """Those of the method, and of the methods that verify too."""
+        return [method.plugin.requires for method in (self.method, *self.verifiers)]
+
+
 def build_all(request: Request, context: Context, planning: bool = False) -> Parts:
     """Build cheap things first: a mistake is told before weights load."""
-    check_capabilities(request, context)
+    choices = Choices.of(request, context)
+    check_capabilities(choices, context.registry)
+    _check_tool_options(request)
     context = context_for(request, context, planning)
-    roles = tool_roles(request, context.registry)
-    data = build(context, "dataset", request.data, request.data_options)
+    data = Built.of(choices.data, context)
     context = context.for_dataset(data.plugin)  # before the model: it may need the labels
-    method = build(context, "method", request.method, request.method_options)
+    method = Built.of(choices.method, context)
     _check_labels(method, data)
-    parts = Parts(
-        context=context,
-        data=data,
-        method=method,
-        tools=build_tools(request, context, roles),
-        verifiers=tuple(build_verifier(context, name) for name in request.verify_with),
-        executor=build(context, "executor", request.executor) if request.executor else None,
-        model=build(context, "model", request.model, request.model_options),  # last: the costliest
-    )
+    roles = choices.roles
+    tools = {}
+    for name, tool in choices.tools.items():
+        tools[name] = _fill_role(find_role(name, roles), tool, context)
+    verifiers = [_build_verifier(verifier, context) for verifier in choices.verifiers]
+    executor = Built.of(choices.executor, context) if choices.executor else None
+    model = Built.of(choices.model, context)  # last: the costliest
     # a mitigated model has less to look at than its class
-    missing = _missing(method.plugin.requires, parts.model.plugin.capabilities)
+    missing = _missing(method.plugin.requires, model.plugin.capabilities)
     if missing:
         wanted = f"a model with {' and '.join(missing)}"
         raise UserError(f"{request.method} cannot audit this {request.model}", expected=wanted)
     if request.repeats > 1:
-        _check_chance(request, parts.model.plugin)
-    return parts
+        _check_chance(request, model.plugin)
+    return Parts(context, data, method, tools, tuple(verifiers), executor, model)
 
 
 def _check_labels(method: Built, data: Built) -> None:
@@ -122,26 +163,7 @@ def context_for(request: Request, context: Context, planning: bool = False) -> C
 
 def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
     """A plugin by SPEC."""
-    spec = Spec.parse(text)
-    plugin = context.build(kind, spec, options)
-    return Built(plugin, text, context.registry.find(kind, spec.name))
-
-
-def requirements(request: Request, registry: Registry) -> list[Requirements]:
-    """Those of the method, and of the methods that verify too."""
-    needs = []
-    for spec in (request.method, *request.verify_with):
-        entry = registry.find("method", Spec.parse(spec).name)
-        needs.append(registry.load(entry).requires)
-    return needs
-
-
-def tool_roles(request: Request, registry: Registry) -> dict[str, ToolRole]:
-    """The standard roles of tools, and those that the request's methods define, by name."""
-    roles = dict(ROLES)
-    for needs in requirements(request, registry):
-        roles |= {role.name: role for role in needs.roles}
-    return roles
+    return Built.of(context.resolve(kind, text, options), context)
 
 
 def installed_that(fit: Callable[[Any], bool], kind: str, registry: Registry) -> list[str]:
@@ -156,18 +178,11 @@ def installed_tools(role: ToolRole, registry: Registry) -> list[str]:
     return installed_that(lambda tool: hasattr(tool, role.method), "tool", registry)
 
 
-def build_tools(
-    request: Request, context: Context, roles: Mapping[str, ToolRole]
-) -> dict[str, Built]:
-    """The tools of a request by role; raises UserError for options of a role that has none."""
+def _check_tool_options(request: Request) -> None:
+    """Refuse options of a role that no tool of the request has."""
     for name in request.tool_options.keys() - request.tools.keys():
         remedy = nearest(name, request.tools) or f"Add --tool {name}=SPEC"
         raise UserError(f"-T {name}: no tool has this role here", remedy=remedy)
-    tools = {}
-    for name, spec in request.tools.items():
-        role = find_role(name, roles)
-        tools[name] = build_tool(context, role, spec, request.tool_options.get(name))
-    return tools
 
 
 def find_role(name: str, roles: Mapping[str, ToolRole]) -> ToolRole:
@@ -183,17 +198,23 @@ def find_role(name: str, roles: Mapping[str, ToolRole]) -> ToolRole:
 
 def build_tool(context: Context, role: ToolRole, text: str, options: Any = None) -> Built:
     """A tool for a role; raises UserError where it cannot fill it."""
-    built = build(context, "tool", text, options)
+    return _fill_role(role, context.resolve("tool", text, options), context)
+
+
+def _fill_role(role: ToolRole, tool: Resolved, context: Context) -> Built:
+    built = Built.of(tool, context)
     if not isinstance(built.plugin, role.protocol):
-        raise UserError(f"tool {text} is no {role.name}", expected=f"one with {role.method}()")
+        raise UserError(f"tool {tool.text} is no {role.name}", expected=f"one with {role.method}()")
     return built
 
 
-def build_verifier(context: Context, name: str) -> Built:
+def _build_verifier(method: Resolved, context: Context) -> Built:
     """A method of which only `verify` is used."""
-    built = build(context, "method", name)
+    built = Built.of(method, context)
     if not hasattr(built.plugin, "verify"):
-        raise UserError(f"--verify-with {name}", expected="a method with verify()", got="none")
+        raise UserError(
+            f"--verify-with {method.text}", expected="a method with verify()", got="none"
+        )
     return built
 
 
@@ -271,58 +292,36 @@ def _groups(parts: Parts, indices: Sequence[int]) -> list[list[int]]:
     return list(groups.values())
 
 
-def check_capabilities(request: Request, context: Context) -> None:
+def check_capabilities(choices: Choices, registry: Registry) -> None:
     """Refuse a pair that cannot work before weights load, and name the models that could."""
-    registry = context.registry
-    method, model, _ = load_classes(request, context)
-    needs: Requirements = method.requires
-    missing = _missing(needs, model.capabilities)
+    method = choices.method
+    needs: Requirements = method.plugin.requires
+    missing = _missing(needs, choices.model.plugin.capabilities)
     if missing:
         able = installed_that(lambda m: not _missing(needs, m.capabilities), "model", registry)
         raise UserError(
-            f"{request.method} cannot audit {request.model}",
+            f"{method.text} cannot audit {choices.model.text}",
             expected=f"a model with {' and '.join(missing)}",
             remedy=f"Installed models that have it: {', '.join(able) or 'none'}",
         )
-    _check_tools(request, needs, registry)
+    _check_tools(choices, needs, registry)
 
 
-def _check_tools(request: Request, needs: Requirements, registry: Registry) -> None:
+def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> None:
     """Refuse a request that lacks a tool, or has one that no method of it uses."""
-    roles = tool_roles(request, registry)
-    for role in sorted(needs.tools - request.tools.keys()):
+    roles = choices.roles
+    tools = choices.tools.keys()
+    name = choices.method.text
+    for role in sorted(needs.tools - tools):
         able = installed_tools(find_role(role, roles), registry)
         installed = f" (installed: {', '.join(able)})" if able else ""
-        remedy = f"Add --tool {role}=SPEC{installed}"
-        raise UserError(f"{request.method} needs a {role}", remedy=remedy)
+        raise UserError(f"{name} needs a {role}", remedy=f"Add --tool {role}=SPEC{installed}")
     useful: set[str] = set()
-    for method_needs in requirements(request, registry):
+    for method_needs in choices.requirements:
         useful |= method_needs.tools | method_needs.may_use
-    for role in sorted(request.tools.keys() & roles.keys() - useful):
+    for role in sorted(tools & roles.keys() - useful):
         expected = f"{' or '.join(sorted(useful))} as --tool" if useful else "no --tool"
-        raise UserError(f"{request.method} has no use for a {role}", expected=expected)
-
-
-def load_classes(request: Request, context: Context) -> list[Any]:
-    """The classes of method, model and data; all options are checked, nothing is opened yet."""
-    for role, spec in request.tools.items():
-        _load_class("tool", spec, request.tool_options.get(role, {}), context)
-    if request.executor:
-        _load_class("executor", request.executor, {}, context)
-    classes = []
-    for kind, (spec, options) in zip(KINDS, request.plugins, strict=True):
-        classes.append(_load_class(kind, spec, options, context))
-    return classes
-
-
-def _load_class(kind: str, text: str, options: Mapping[str, Any], context: Context) -> Any:
-    """The class that a SPEC names, its options checked."""
-    spec = Spec.parse(text)
-    entry = context.registry.find(kind, spec.name)
-    loaded = context.registry.load(entry)
-    valid = validated(entry, loaded, spec, options)
-    context.for_kind(kind).check(text, valid, options)
-    return loaded
+        raise UserError(f"{name} has no use for a {role}", expected=expected)
 
 
 def _missing(needs: Requirements, has: Capabilities) -> list[str]:

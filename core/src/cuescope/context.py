@@ -15,7 +15,7 @@ from cuescope import seeds
 from cuescope.capabilities import Dataset
 from cuescope.errors import PlanStopped
 from cuescope.mitigated import mitigator_of
-from cuescope.registry import Registry
+from cuescope.registry import Entry, Registry
 from cuescope.spec import MITIGATED, Spec, validated
 from cuescope.trust.source import Source
 from cuescope.types import Options
@@ -73,36 +73,32 @@ class Context:
     allowed: frozenset[str] = frozenset()
     tool_calls: Counter[str] = field(default_factory=Counter)
 
-    def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:
+    def build(self, kind: str, spec: str, options: Mapping[str, Any] | None = None) -> Any:
         """A plugin by `NAME[:ARG]`, with validated options; raises UserError where it cannot be."""
-        spec = Spec.parse(spec) if isinstance(spec, str) else spec
-        entry = self.registry.find(kind, spec.name)
-        cls = self.registry.load(entry)
-        with self.registry.blaming(entry):  # whatever goes wrong in there is the plugin's
-            valid = validated(entry, cls, spec, options or {})
-            context = self.for_kind(kind)
-            context.check(entry.name, valid, options or {})
-            plugin = cls(valid, context)
-        folder = options and kind == "model" and options.get(MITIGATED)
-        return self._mitigate(plugin, Path(folder)) if folder else plugin
+        return self.resolve(kind, spec, options).build(self)
 
-    def check(self, where: str, valid: Options, options: Mapping[str, Any]) -> None:
-        """Raise UserError for options that ask for more than their source may (see `Source`)."""
-        if self.source is None:
-            return
-        self.source.check(where, valid)
-        if folder := options.get(MITIGATED):
-            self.source.check_file(where, MITIGATED, str(folder))
+    def resolve(self, kind: str, text: str, options: Mapping[str, Any] | None = None) -> "Resolved":
+        """What a SPEC names, its options checked; raises UserError for what cannot be built.
+
+        Options that ask for more than their source may are refused too (see `Source`).
+        """
+        given = options or {}
+        spec = Spec.parse(text)
+        entry = self.registry.find(kind, spec.name)
+        plugin = self.registry.load(entry)
+        folder = given.get(MITIGATED) if kind == "model" else None
+        with self.registry.blaming(entry):
+            valid = validated(entry, plugin, spec, given)
+            source = self.for_kind(kind).source
+            if source is not None:
+                source.check(entry.name, valid)
+                if folder:
+                    source.check_file(entry.name, MITIGATED, str(folder))
+        return Resolved(text, entry, plugin, valid, Path(folder) if folder else None)
 
     def for_kind(self, kind: str) -> "Context":
         """The same context, without a source where the person typed the plugin of this kind."""
         return replace(self, source=None) if kind in self.typed else self
-
-    def _mitigate(self, model: Any, folder: Path) -> Any:
-        """The model with what a mitigator learned; raises UserError where the folder has none."""
-        entry = self.registry.find("mitigator", mitigator_of(folder))
-        with self.registry.blaming(entry):
-            return self.registry.load(entry).mitigated(model, folder, self)
 
     def stop_plan_before(self, work: str) -> None:
         """End a `--plan` here, before `work` that takes time or money ("the texts of gpt-5")."""
@@ -116,3 +112,28 @@ class Context:
     def rng(self, *names: str) -> np.random.Generator:
         """A generator of its own for these names, under the audit's seed."""
         return seeds.generator(self.seed, *names)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A SPEC, the class that it names, and its checked options; nothing is opened yet.
+
+    `mitigated` is the folder of what a mitigator learned for a model.
+    """
+
+    text: str
+    entry: Entry
+    plugin: Any
+    options: Options
+    mitigated: Path | None = None
+
+    def build(self, context: Context) -> Any:
+        """The plugin; raises UserError where it cannot be built."""
+        registry = context.registry
+        with registry.blaming(self.entry):  # whatever goes wrong in there is the plugin's
+            plugin = self.plugin(self.options, context.for_kind(self.entry.kind))
+        if self.mitigated is None:
+            return plugin
+        mitigator = registry.find("mitigator", mitigator_of(self.mitigated))
+        with registry.blaming(mitigator):
+            return registry.load(mitigator).mitigated(plugin, self.mitigated, context)

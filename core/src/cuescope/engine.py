@@ -16,7 +16,7 @@ import pluggy
 
 from cuescope import hookspecs
 from cuescope.auditing import Audit, without_cues
-from cuescope.building import build_all, choose_samples, rebuild_model
+from cuescope.building import Built, build_all, choose_samples, rebuild_model
 from cuescope.capabilities import HasPlantedCues, LazyWeights
 from cuescope.conclusions import (
     Accuracy,
@@ -37,7 +37,6 @@ from cuescope.errors import PluginError
 from cuescope.registry import version_with_code
 from cuescope.request import Request
 from cuescope.respond import ModelRunner
-from cuescope.spec import Spec
 from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Trial
@@ -84,9 +83,9 @@ class Session:
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,
         )
-        self._verifiers: list[tuple[str, object]] = [(parts.method.spec, parts.method.plugin)]
+        self._verifiers: list[tuple[Built, object]] = [(parts.method, parts.method.plugin)]
         for built in parts.verifiers:
-            self._verifiers.append((built.spec, VerifyOnly(built.plugin)))
+            self._verifiers.append((built, VerifyOnly(built.plugin)))
         self._manager = pluggy.PluginManager("cuescope")
         self._manager.add_hookspecs(hookspecs)
         for observer in observers:
@@ -109,7 +108,7 @@ class Session:
             batch_size=self.request.batch_size,
             repeats=self.request.repeats,
             executor=executor,
-            blaming=partial(self._blaming, "model", model.spec),
+            blaming=partial(self._blaming, model),
             on_progress=self._on_progress,
             on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,
@@ -126,7 +125,7 @@ class Session:
         if not audit.context.planning:  # a plan opens nothing
             self._open_weights()
         self._notify("audit_started")
-        with self._blaming("method", method.spec):
+        with self._blaming(method):
             features = flatten(hook.propose_features(audit=audit))
             perturbed = hook.perturb(audit=audit, features=features)
             # kept, so that verify asks nothing twice
@@ -179,12 +178,12 @@ class Session:
 
     def _open_weights(self) -> None:
         """Weights that cannot be opened are reported before the first question."""
-        lazy = [("tool", built) for built in self.parts.tools.values()]
+        lazy = [*self.parts.tools.values()]
         if not self.parts.executor:  # its workers open the model themselves
-            lazy.append(("model", self.parts.model))
-        for kind, built in lazy:
+            lazy.append(self.parts.model)
+        for built in lazy:
             if isinstance(built.plugin, LazyWeights):
-                with self._blaming(kind, built.spec):
+                with self._blaming(built):
                     built.plugin.open_weights()
 
     def _require_scores(self, of_hook: Sequence[object]) -> None:
@@ -206,10 +205,10 @@ class Session:
     def _verify(self, features: list[Feature], scores: list[Score]) -> Iterator[Evidence]:
         """The method's checks, then each extra verifier's; a failure names the one that failed."""
         plugins = self._manager.get_plugins()
-        for spec, verifier in self._verifiers:
+        for built, verifier in self._verifiers:
             # pluggy would mix all evidence, and run the last one first
             verify = self._manager.subset_hook_caller("verify", plugins - {verifier})
-            with self._blaming("method", spec):
+            with self._blaming(built):
                 yield from flatten(verify(audit=self.audit, features=features, scores=scores))
 
     def finish(self, report: Report) -> None:
@@ -225,9 +224,8 @@ class Session:
                 f"an observer failed at {hook}: {type(error).__name__}: {error}", stacklevel=2
             )
 
-    def _blaming(self, kind: str, spec: str) -> AbstractContextManager[None]:
-        registry = self.parts.context.registry
-        return registry.blaming(registry.find(kind, Spec.parse(spec).name))
+    def _blaming(self, built: Built) -> AbstractContextManager[None]:
+        return self.parts.context.registry.blaming(built.entry)
 
     def _on_progress(self, done: int, total: int, cached: int) -> None:
         self._notify("responses_progressed", done=done, total=total, cached=cached)

@@ -61,7 +61,7 @@ def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) ->
     help_line = f"`cuescope plugins info {entry.name}` lists the options"
     argument = cls.Options.argument
     if entry.kind == "model":
-        given.pop(MITIGATED, None)  # see Context.build
+        given.pop(MITIGATED, None)  # see Context.resolve
     if spec.arg is not None:
         if argument is None:
             raise UserError(f"{entry.name} takes no ARG", got=f"'{spec}'", remedy=help_line)

@@ -31,7 +31,7 @@ def run(
     from rich.table import Table
     from rich.text import Text
 
-    from cuescope.building import load_classes
+    from cuescope.building import Choices
     from cuescope.cli.terminal import stdout
     from cuescope.matrix import read_matrix
     from cuescope.trust.source import Source
@@ -53,7 +53,7 @@ def run(
         verbose=verbose,
     ) as runner:
         for request in requests:
-            load_classes(request, runner.context)  # a typo ends it before hours of audits
+            Choices.of(request, runner.context)  # a typo ends it before hours of audits
         for number, request in enumerate(requests, 1):
             if not quiet:
                 echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)

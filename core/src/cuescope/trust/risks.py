@@ -91,7 +91,7 @@ class NamesPlugin(Risk):
     or_file: bool = False
 
     def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
-        """Of a folder alone: `Context.build` asks the source about a plugin that is named."""
+        """Of a folder alone: `Context.resolve` asks the source about a plugin that is named."""
         files = NamesFile(or_words=True)
         return files.refusal(name, value, source, options) if self.or_file else None
 

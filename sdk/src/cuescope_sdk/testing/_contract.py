@@ -13,7 +13,6 @@ from tempfile import mkdtemp
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, overload
 from unittest import SkipTest
 
-from cuescope.spec import Spec
 from cuescope.trust.risks import Undeclared, risks_of
 from cuescope_sdk import Context, Dataset, PluginError, Sample, UserError
 from cuescope_sdk.testing import _global_state
@@ -84,7 +83,7 @@ class Contract:
     def build(cls, options: Mapping[str, Any] | None = None) -> Any:
         """The plugin, built as an audit builds it."""
         options = cls.options if options is None else options
-        return cls.context().build(cls.kind, Spec(NAME), options)
+        return cls.context().build(cls.kind, NAME, options)
 
     def exercise(self) -> None:
         """Build the plugin and use it once."""
@@ -183,7 +182,7 @@ class ShownContract(Contract):
         """The data set that it is shown."""
         shelf = PluginShelf({("dataset", NAME): cls.data}, installed=True)
         context = Context(shelf, cls.cache_folder())
-        return context.build("dataset", Spec(NAME), cls.data_options)  # type: ignore[no-any-return]
+        return context.build("dataset", NAME, cls.data_options)  # type: ignore[no-any-return]
 
     @classmethod
     def first_samples(cls) -> tuple[Sample, ...]:

@@ -11,6 +11,7 @@ import typer
 from cuescope.application import (
     RUNS,
     Asked,
+    Choices,
     Output,
     Pairs,
     Registry,
@@ -20,7 +21,6 @@ from cuescope.application import (
     by_role,
     echo,
     echo_json,
-    load_classes,
     pairs,
     refuse_another_audit,
     spread,
@@ -232,7 +232,7 @@ class Investigation:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
         announce, left_out = self.runner.context.announce, dict(self.choice.left_out)
         for request in (*self.requests.values(), self.test):
-            load_classes(request, self.runner.context)  # a typo is told before hours of answers
+            Choices.of(request, self.runner.context)  # a typo is told before hours of answers
         for name, request in self.requests.items():
             refuse_another_audit(self.found / name, request)
         refuse_another_audit(self.found.parent, self.test)
