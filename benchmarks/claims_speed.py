@@ -22,7 +22,7 @@ import transformers
 
 from cuescope_detectors import Owl, OwlOptions
 from cuescope_sdk import Context, Detection, Frame, Sample, generator
-from cuescope_sdk.grounding import Case, Claim, ClaimKind
+from cuescope_sdk.grounding import Case, Claim
 from cuescope_sdk.testing import PluginShelf
 from cuescope_sdk.torch import quiet
 from cuescope_step_grounding.claims import Clock, parser, read_steps
@@ -30,7 +30,7 @@ from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.options import BoxOptions
 
 NOUNS = ("chair", "table", "cup", "lamp", "door", "man", "sofa", "book", "plate", "window")
-PREDICATES: Mapping[ClaimKind, Sequence[str]] = {
+PREDICATES: Mapping[str, Sequence[str]] = {
     "entity": ("",),
     "attribute": ("red", "blue", "green", "white"),
     "relation": ("left of",),

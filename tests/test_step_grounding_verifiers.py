@@ -13,7 +13,6 @@ from cuescope.context import Context
 from cuescope.engine import Session
 from cuescope.request import Request
 from cuescope_sdk import Options, Report
-from cuescope_sdk.grounding import ClaimKind
 from cuescope_sdk.testing import PluginShelf, temporary_cache
 from cuescope_shape_world.stills import ShapePictures
 from cuescope_toy.clip import training
@@ -46,7 +45,7 @@ class LikenessOptions(ImageTextOptions):
 
     model: str = "toy-clip"
     model_options: Mapping[str, Any] = SHAPES.model_dump(exclude_unset=True)
-    kinds: tuple[ClaimKind, ...] = ("entity", "attribute", "relation")
+    kinds: tuple[str, ...] = ("entity", "attribute", "relation")
     margin: float = 0.05
 
 

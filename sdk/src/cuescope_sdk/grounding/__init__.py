@@ -10,9 +10,9 @@ from cuescope_sdk.grounding._claims import (
     CLAIM_VERIFIER as CLAIM_VERIFIER,
     Case as Case,
     Claim as Claim,
-    ClaimKind as ClaimKind,
     ClaimVerifier as ClaimVerifier,
     Judgement as Judgement,
+    KindName as KindName,
     Look as Look,
     best_judgement as best_judgement,
     frames_meant as frames_meant,
@@ -21,6 +21,11 @@ from cuescope_sdk.grounding._claims import (
     negate as negate,
     per_frame as per_frame,
     why_unverifiable as why_unverifiable,
+)
+from cuescope_sdk.grounding._kinds import (
+    KINDS as KINDS,
+    ClaimKind as ClaimKind,
+    declare_kind as declare_kind,
 )
 from cuescope_sdk.grounding._naming import is_kind_only as is_kind_only
 from cuescope_sdk.grounding._relations import (

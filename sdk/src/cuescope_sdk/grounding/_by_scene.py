@@ -133,8 +133,10 @@ class SceneEvidence:
                 judgement = self._relation(frame, claim)
             case "action":
                 judgement = self._action(index, claim)
-            case _:
+            case "ego-motion":
                 judgement = self._motion(frame, claim.predicate or "")
+            case _:
+                judgement = Judgement.open("out of vocabulary")
         if judgement.reason is not None:
             return judgement
         general = judgement.verdict == "supported" and self._is_general(frame, claim)

@@ -3,16 +3,17 @@
 Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.2.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self, get_args, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, Literal, Protocol, Self, get_args, runtime_checkable
 
-from pydantic import FiniteFloat
+from pydantic import AfterValidator, FiniteFloat
 
 from cuescope.capabilities import ToolRole
 from cuescope.types import Sample, Value
+from cuescope_sdk.grounding._kinds import KINDS, require_kind
 from cuescope_sdk.language._words import IDEAS, MENTAL, STATES, UNCLEAR, head_noun, normalise_words
 
-ClaimKind = Literal["entity", "attribute", "count", "action", "relation", "temporal", "ego-motion"]
+KindName = Annotated[str, AfterValidator(require_kind)]
 Verdict = Literal["supported", "unsupported", "unverifiable"]
 Reason = Literal[  # the most telling first
     "abstract",
@@ -28,22 +29,13 @@ class Claim(Value):
     """One thing that a step says can be seen.
 
     A noun phrase is written as its adjectives and its head, lower case, singular, without article:
-    "red chair". By kind:
-
-    - entity: `subject` is on screen
-    - attribute: `subject` has the attribute `predicate` ("open", "red")
-    - count: so many of `subject` are on screen, `predicate` in digits ("3"); where only those are
-      counted of which more is said ("two men sit"), `parts` say it
-    - action: `subject` does `predicate`, a verb's lemma with its particle ("pick up"), to `object`
-    - relation: `subject` is `predicate` ("left of", see `relations`) `object`
-    - ego-motion: the camera or agent does `predicate` ("turn left", see `scenes.MOTIONS`)
-    - temporal: `parts[0]` happens `predicate` ("before", "after", "while") `parts[1]`
+    "red chair". What the fields mean for each `kind` stands in `_kinds.py`, where it is declared.
 
     `frames` are the moments meant, indices into the sample's frames: None where nothing is said of
     time, () where what is said points outside the video. `text` is the words of the step.
     """
 
-    kind: ClaimKind
+    kind: KindName
     text: str
     subject: str = ""
     predicate: str | None = None
@@ -104,15 +96,6 @@ CLAIM_VERIFIER = ToolRole("claim-verifier", ClaimVerifier)
 Look = Callable[[Claim, Sequence[int]], Judgement]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 ORDERS = ("before", "after", "while")
-# An action may be anyone's.
-NEEDED: Mapping[ClaimKind, tuple[str, ...]] = {
-    "entity": ("subject",),
-    "attribute": ("subject", "predicate"),
-    "count": ("subject", "predicate"),
-    "action": ("predicate",),
-    "relation": ("subject", "predicate", "object"),
-    "ego-motion": ("predicate",),
-}
 _DENIED = {"supported": "unsupported", "unsupported": "supported"}
 
 
@@ -146,7 +129,7 @@ def why_unverifiable(claim: Claim) -> Reason | None:
     ):
         return "abstract"
     # parsers of free text leave gaps
-    whole = all(getattr(claim, part) for part in NEEDED.get(claim.kind, ()))
+    whole = all(getattr(claim, part) for part in KINDS[claim.kind].needs)
     return None if whole and UNCLEAR.isdisjoint(nouns) else "unclear reference"
 
 

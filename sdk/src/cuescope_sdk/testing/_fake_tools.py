@@ -8,13 +8,13 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from cuescope_sdk import Detection, Frame, ImageEdit, Plugin, Sample, digest, generator
-from cuescope_sdk.grounding import Case, Claim, ClaimKind, ClaimVerifier, Judgement
+from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
 from cuescope_sdk.grounding._claims import judge_claim, per_frame
 from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, DECOY, DECOY_BOX, LABELS, SIDE, shows
 from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
 
 
-def claim(kind: ClaimKind, subject: str, *frames: int, **more: Any) -> Claim:
+def claim(kind: str, subject: str, *frames: int, **more: Any) -> Claim:
     """A claim about these frames, any where none is named."""
     words = (subject, more.get("predicate"), more.get("object"))
     fields = {"text": " ".join(filter(None, words)), "frames": frames or None, **more}

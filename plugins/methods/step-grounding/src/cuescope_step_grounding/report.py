@@ -5,14 +5,13 @@ from dataclasses import asdict
 from typing import Any
 
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, Score
-from cuescope_sdk.grounding import Claim
+from cuescope_sdk.grounding import KINDS, Claim
 from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import benjamini_hochberg
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import (
     ANSWERS,
-    KINDS,
     NAMED,
     OF_KIND,
     OF_STAGE,
@@ -45,8 +44,8 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     yield Feature(key=ANSWERS, kind="answers", name="Rightly answered")
     if not is_recorded(audit) and options.perturbations:
         yield Feature(key=VIDEO, kind="reliance", name="Traces of changed videos")
-    for kind, name in KINDS.items():
-        yield Feature(key=OF_KIND + kind, kind="claims", name=name)
+    for kind in KINDS.values():
+        yield Feature(key=OF_KIND + kind.name, kind="claims", name=kind.title)
     for stage in STAGES:
         yield Feature(key=OF_STAGE + stage, kind="steps", name=f"{stage.title()} steps")
     for name in most_named_things(traces, options.things):

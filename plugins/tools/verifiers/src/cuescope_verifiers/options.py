@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, NonNegativeInt
 
 from cuescope_sdk import NamesPlugin, NamesRepository, Options, Words
-from cuescope_sdk.grounding import ClaimKind
+from cuescope_sdk.grounding import KindName
 from cuescope_verifiers.phrases import WORDS
 
 
@@ -81,7 +81,7 @@ class ImageTextOptions(Options):
     model_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
         {}, description="options of that model"
     )
-    kinds: tuple[ClaimKind, ...] = Field(
+    kinds: Annotated[tuple[KindName, ...], Words()] = Field(
         ("entity", "attribute", "relation", "action"),
         description="claims that it is asked about; a model of still pictures may know no action",
     )

@@ -2,16 +2,7 @@
 
 from collections.abc import Iterable
 
-from cuescope_sdk.grounding import Claim
-
-_WORDS = {
-    "entity": "{subject}",
-    "attribute": "{subject} is {predicate}",
-    "count": "{predicate} of {subject}",
-    "ego-motion": "camera: {predicate}",
-    "action": "{subject}: {predicate} {object}",
-    "relation": "{subject} {predicate} {object}",
-}
+from cuescope_sdk.grounding import KINDS, Claim
 
 
 def claim_words(claim: Claim) -> str:
@@ -22,16 +13,14 @@ def claim_words(claim: Claim) -> str:
     ... )
     'red cup on table'
     """
-    if claim.kind == "temporal":
-        words = f" {claim.predicate} ".join(map(claim_words, claim.parts))
-    else:
-        words = _WORDS[claim.kind].format(
-            subject=claim.subject, predicate=claim.predicate, object=claim.object or ""
-        )
+    kind = KINDS[claim.kind]
+    words = kind.words.format(
+        subject=claim.subject, predicate=claim.predicate, object=claim.object or ""
+    )
+    if kind.composed:
+        words = f" {words} ".join(map(claim_words, claim.parts))
     words = " ".join(words.split())
-    if not claim.negated:
-        return words
-    return f"no {words}" if claim.kind == "entity" else f"not ({words})"
+    return kind.denial.format(words) if claim.negated else words
 
 
 def belief_words(claims: Iterable[Claim]) -> str:
@@ -51,11 +40,10 @@ def moment_words(claim: Claim) -> str:
 
 def flatten(claims: Iterable[Claim]) -> list[Claim]:
     """Claims, and in place of an order of events its parts."""
-    return [
-        part
-        for claim in claims
-        for part in (flatten(claim.parts) if claim.kind == "temporal" else [claim])
-    ]
+    flat = []
+    for claim in claims:
+        flat += flatten(claim.parts) if KINDS[claim.kind].composed else [claim]
+    return flat
 
 
 def all_claims(traces: Iterable[Iterable[Iterable[Claim]]]) -> list[Claim]:

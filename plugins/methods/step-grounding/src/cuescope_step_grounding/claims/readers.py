@@ -15,7 +15,7 @@ from importlib.resources import files
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuescope_sdk import TextGenerator
-from cuescope_sdk.grounding import MOTIONS, Claim, ClaimKind
+from cuescope_sdk.grounding import KINDS, Claim, KindName
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
 from cuescope_step_grounding.claims.steps import StepClaims, add_what_is_counted, read_steps
@@ -25,7 +25,6 @@ _PROMPTS = tomllib.loads(files(__package__).joinpath("prompt.toml").read_text("u
 _BEFORE = 3  # steps that are shown for what pronouns mean
 _ARTICLE = re.compile(r"^(?:a|an|the|his|her|its|their|my|our|your|some)\s+")
 _FENCE = re.compile(r"^```\w*$")
-_NEEDS = {"entity": 1, "attribute": 2, "count": 2, "action": 2, "relation": 3, "ego-motion": 0}
 
 Trace = tuple[Sequence[str], Clock]  # its steps, and the video's frames
 
@@ -35,7 +34,7 @@ class _Line(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    kind: ClaimKind
+    kind: KindName
     subject: str = ""
     predicate: str | None = None
     object: str | None = None
@@ -122,33 +121,40 @@ def claims_in(answer: str, step: str, frames: Frames | None) -> tuple[Claim, ...
 
 
 def _prompts(steps: Sequence[str]) -> Iterator[str]:
+    # Those made of other claims come last: they name lines before them.
+    kinds = sorted(KINDS.values(), key=lambda kind: kind.composed)
+    examples = [json.dumps({"kind": kind.name, **kind.example}) for kind in kinds]
+    rules = [f"- {kind.rule}" for kind in kinds if kind.rule]
     for index, step in enumerate(steps):
         before = " ".join(steps[max(index - _BEFORE, 0) : index]) or "(nothing)"
-        yield _PROMPTS["claims"].format(before=before, step=step)
+        yield _PROMPTS["claims"].format(
+            examples="\n".join(examples), rules="\n".join(rules), before=before, step=step
+        )
 
 
 def _claim(line: _Line, earlier: Sequence[Claim], step: str, frames: Frames | None) -> Claim:
     """Raises ValueError or IndexError of a line that says no claim of its kind."""
-    if line.kind == "temporal":
+    kind = KINDS[line.kind]
+    if kind.composed:
         if line.predicate not in {"before", "after", "while"} or not (line.first and line.second):
             raise ValueError("no order")
         parts = (earlier[line.first - 1], earlier[line.second - 1])
-        return Claim(kind="temporal", text=step, predicate=line.predicate, parts=parts)
-    phrases = [_phrase(line.subject), _phrase(line.predicate or ""), _phrase(line.object or "")]
-    if not all(phrases[: _NEEDS[line.kind]]) and line.kind != "action":
+        return Claim(kind=line.kind, text=step, predicate=line.predicate, parts=parts)
+    phrases = {
+        "subject": _phrase(line.subject),
+        "predicate": _phrase(line.predicate or ""),
+        "object": _phrase(line.object or ""),
+    }
+    if not all(phrases[part] for part in kind.needs):
         raise ValueError("a part is missing")
-    if not phrases[1] and line.kind in {"action", "ego-motion"}:
-        raise ValueError("no verb")
-    if line.kind == "ego-motion" and phrases[1] not in MOTIONS:
-        raise ValueError("no motion")
-    if line.kind == "count" and not phrases[1].isdecimal():
-        raise ValueError("no number")
+    if "predicate" in kind.needs and not kind.accepts(phrases["predicate"]):
+        raise ValueError("a predicate without a meaning")
     return Claim(
         kind=line.kind,
         text=step,
-        subject=phrases[0],
-        predicate=phrases[1] or None,
-        object=phrases[2] or None,
+        subject=phrases["subject"],
+        predicate=phrases["predicate"] or None,
+        object=phrases["object"] or None,
         negated=line.negated,
         frames=frames,
     )

@@ -1,9 +1,10 @@
 """From the steps of a trace to their claims."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
-from cuescope_sdk.grounding import Claim
+from cuescope_sdk.grounding import KINDS, Claim
 from cuescope_step_grounding.claims.english.extraction import orders_of, untimed_claims
 from cuescope_step_grounding.claims.english.phrases import View
 from cuescope_step_grounding.claims.english.pronouns import Story, clause_of
@@ -69,6 +70,7 @@ class _Reader:
             when = _frames_by_word(len(tree.words), sentence_times, now)
             claims += self._sentence(step, tree, when)
             now = when[-1]
+        claims += _claims_by_own_rules(step, union(chain.from_iterable(clauses)))
         return StepClaims(tuple(dict.fromkeys(claims)), any(map(are_contradictory, clauses)))
 
     def _sentence(self, step: str, tree: Tree, when: Sequence[Frames | None]) -> list[Claim]:
@@ -92,6 +94,14 @@ class _Reader:
         return claims
 
 
+def _claims_by_own_rules(step: str, frames: Frames | None) -> Iterator[Claim]:
+    """The claims of kinds that bring their own way to read a step."""
+    for kind in KINDS.values():
+        for claim in kind.read(step) if kind.read else ():
+            timeless = claim.frames is None
+            yield claim.model_copy(update={"frames": frames}) if timeless else claim
+
+
 def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:
     """The claims, each count with what else is said of those that are counted."""
     return [
@@ -103,12 +113,13 @@ def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _said_of(count: Claim, claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    return tuple(
-        claim
-        for claim in claims
-        if claim.kind in {"attribute", "action", "relation"}
-        if count.subject in {claim.subject, claim.object}
-    )
+    said = []
+    for claim in claims:
+        fields = KINDS[claim.kind].says
+        describes = "subject" in fields and "predicate" in fields and claim.kind != "count"
+        if describes and count.subject in {claim.subject, claim.object}:
+            said.append(claim)
+    return tuple(said)
 
 
 def _moments_by_clause(sentence: Sentence, tree: Tree) -> MomentsByClause:

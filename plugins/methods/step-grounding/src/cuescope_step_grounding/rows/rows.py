@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from cuescope_sdk import Audit, Sample
+from cuescope_sdk.grounding import KINDS
 from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import (
     Groups,
@@ -22,7 +23,6 @@ from cuescope_step_grounding.rows.keys import (
     ACC,
     ANSWERS,
     HR,
-    KINDS,
     NAMED,
     OF_KIND,
     OF_STAGE,

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from cuescope_sdk import Sample
-from cuescope_sdk.grounding import INVERSE, MOTIONS, Claim, scene_of
+from cuescope_sdk.grounding import INVERSE, KINDS, MOTIONS, Claim, scene_of
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.claims.english.lexicon import LISTS
@@ -40,7 +40,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     """From the annotated scenes and from what was claimed."""
     heads = set[str]()
     words: dict[str, set[str]] = {
-        kind: set() for kind in ("attribute", "count", "relation", "action", "ego-motion")
+        kind.name: set() for kind in KINDS.values() if "predicate" in kind.says
     }
     for sample in samples:
         for frame in scene_of(sample) or ():
@@ -51,7 +51,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
             words["ego-motion"] |= {frame.motion} if frame.motion else set()
     for claim in flatten(claims):
         for phrase in (claim.subject, claim.object or ""):
-            if claim.kind != "ego-motion" and phrase:
+            if phrase and "subject" in KINDS[claim.kind].says:
                 heads.add(head_noun(phrase))
                 words["attribute"] |= set(phrase.split()[:-1])
         if claim.predicate and claim.kind in words:
@@ -130,7 +130,7 @@ def _swap(claim: Claim, words: Vocabulary, rng: np.random.Generator) -> Claim:
     if claim.kind == "temporal":
         parts = tuple(_swap(part, words, rng) for part in claim.parts)
         return claim.model_copy(update={"parts": parts})
-    if claim.kind == "ego-motion" or not claim.subject:
+    if not claim.subject or "subject" not in KINDS[claim.kind].says:
         return claim
     return claim.model_copy(update={"subject": _other_thing(claim.subject, words, rng)})
 
@@ -183,7 +183,7 @@ def _random_claim(claim: Claim, words: Vocabulary, frames: int, rng: np.random.G
         update["predicate"] = _draw(("before", "after"), rng)
         update["parts"] = tuple(_random_claim(part, words, frames, rng) for part in claim.parts)
         return claim.model_copy(update=update)
-    if claim.kind != "ego-motion":
+    if "subject" in KINDS[claim.kind].says:
         update["subject"] = _random_phrase(claim.subject, words, rng)
     if claim.object:
         update["object"] = _random_phrase(claim.object, words, rng)

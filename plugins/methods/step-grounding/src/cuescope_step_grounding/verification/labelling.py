@@ -7,6 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from cuescope_sdk import Audit, LabelItem, StoredRun
+from cuescope_sdk.grounding import KINDS
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -14,7 +15,6 @@ from cuescope_step_grounding.verification.judged import JudgedTraces
 CLAIM = "claim/"  # a claim's feature in answers.parquet: claim/STEP/NUMBER
 VERDICT = "claim supported"  # 1 or 0
 MOST_FRAMES = 9  # of a claim that names no moment, or many
-MOVING = {"action", "ego-motion", "temporal"}  # seen only beside the frames around the moment
 
 
 def record_claims(audit: Audit, judged: JudgedTraces) -> None:
@@ -53,6 +53,11 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             about = json.loads(row["text"])
             step, number = row["feature"].removeprefix(CLAIM).split("/")
             when = f" ({about['when']})" if about["when"] else ""
+            frames: tuple[int, ...] = ()
+            if shown:
+                kind = KINDS.get(about["kind"])  # of a stored run: its package may be gone
+                around = kind is not None and kind.moves
+                frames = frames_shown(about["frames"], len(shown.frames), around)
             yield LabelItem(
                 question="Do the frames show what is claimed?",
                 text=f"Claim: {about['claim']}{when}. The step: {about['step']}",
@@ -61,9 +66,7 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
                 answers=VERDICTS,
                 abstains="unverifiable",
                 sample=sample,
-                frames=frames_shown(about["frames"], len(shown.frames), about["kind"] in MOVING)
-                if shown
-                else (),
+                frames=frames,
                 expected=VERDICTS[0] if row["figure"] else VERDICTS[1],
                 kind=about["kind"],
             )

@@ -21,7 +21,7 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 
 from cuescope_sdk import Sample
-from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.grounding import KINDS, Claim, Judgement
 from cuescope_sdk.language import normalise_words
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import flatten
@@ -236,7 +236,7 @@ def repeats(claim: Claim, told: set[str]) -> bool:
         return False
     for part in flatten([claim]):
         phrases = [part.subject, part.object or ""]
-        if part.kind == "ego-motion":
+        if "subject" not in KINDS[part.kind].says:
             phrases = [part.predicate or ""]
         words = [_words(phrase) for phrase in phrases]
         if any(of_phrase and of_phrase <= told for of_phrase in words):

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, product
 
-from cuescope_sdk.grounding import ClaimKind
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.english import clauses
 from cuescope_step_grounding.claims.english.clauses import Clause, about
@@ -255,7 +254,7 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
                 continue
             things = clause.objects if clause.passive else clause.subjects
             for thing in [thing for thing in things if thing != AGENT]:
-                kind: ClaimKind = "action" if verb.lemma == "turn" else "attribute"
+                kind = "action" if verb.lemma == "turn" else "attribute"
                 state = f"turn {word.text}" if kind == "action" else word.text
                 negated = polarity(tree, word, clause.denies(thing))
                 yield UntimedClaim(verb, kind, thing, state, None, negated)

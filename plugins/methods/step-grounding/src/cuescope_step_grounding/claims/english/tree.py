@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from cuescope_sdk.grounding import Claim, ClaimKind
+from cuescope_sdk.grounding import KINDS, Claim
 from cuescope_step_grounding.claims.times import Frames
 
 _NO_CLAUSE = frozenset({"aux", "auxpass", "amod", "compound", "nmod"})  # verbs that head none
@@ -88,7 +88,7 @@ class UntimedClaim:
     """A claim as it is said; `word` is the word that says it."""
 
     word: Word
-    kind: ClaimKind
+    kind: str
     subject: str = ""
     predicate: str | None = None
     object: str | None = None
@@ -97,7 +97,7 @@ class UntimedClaim:
     @property
     def happens(self) -> bool:
         """Whether it can come before or after something else."""
-        return self.kind in {"action", "ego-motion", "attribute"}
+        return KINDS[self.kind].happens
 
     def claim(self, text: str, frames: Frames | None) -> Claim:
         return Claim(
