@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuescope.application import Runner
 from cuescope_cci.bench import CCIBench, areas_table, captions_of, gain, gains_table
 from cuescope_cci.failures import paper_failures
 from cuescope_cci.paper import NAMES, paper_rows
-from cuescope_sdk import Context, Frame, Picture, Request, Runner, Sample, Table, UserError
+from cuescope_sdk import Context, Frame, Picture, Request, Sample, Table, UserError
 from cuescope_sdk.explain import Schedule
 from cuescope_sdk.statistics import Groups
 
@@ -35,7 +36,7 @@ def test_figures_of_the_paper(
     task: str, direction: str, explainer: str, column: str, figure: float | None
 ) -> None:
     [row] = [row for row in paper_rows(task, direction) if row["explainer"] == explainer]
-    assert row[column] == figure
+    assert row.get(column) == figure
 
 
 @pytest.mark.parametrize("task", ["classification", "retrieval"])
@@ -45,7 +46,7 @@ def test_the_paper_puts_cci_first(task: str, direction: str) -> None:
     assert rows.keys() == set(NAMES.values()) - {"RISE", "random"}
     best = min if direction == "deletion" else max
     for column in [name for name in rows["CCI"] if name != "explainer"]:
-        known = [row[column] for row in rows.values() if isinstance(row[column], float)]
+        known = [row[column] for row in rows.values() if column in row]
         assert rows["CCI"][column] == best(known)
 
 

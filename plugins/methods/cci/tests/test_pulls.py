@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from cuescope_cci.backgrounds.pulls import (
     Answers,
+    Observed,
     _Field,
     groups_of_several_labels,
     label_weights,
@@ -115,7 +116,7 @@ def draw(
     groups = groups_of(codes)
     present = place[codes][:, None] == np.arange(places)
     stratum = strata_of(label[codes], random.uniform(0.1, 0.5, count)[codes], groups)
-    return pull_tests(answers, present, stratum, groups, random)
+    return pull_tests(Observed(answers, present, stratum, groups), random)
 
 
 DRAWS = [40, pytest.param(100, marks=pytest.mark.long)]
@@ -154,7 +155,7 @@ def test_a_pull_of_one_kind_is_found_where_nothing_else_moves() -> None:
     groups = Groups.single(80)
     answers = answers_of(np.eye(CLASSES)[label], added)
     stratum = strata_of(label, np.full(80, 0.2), groups)
-    tests = pull_tests(answers, place[:, None] == np.arange(4), stratum, groups, random)
+    tests = pull_tests(Observed(answers, place[:, None] == np.arange(4), stratum, groups), random)
     assert tests.q_value[0, 1] < 0.01
 
 
@@ -210,20 +211,21 @@ def test_the_smallest_pull_that_would_be_found_is_found_so_often() -> None:
     groups = Groups.single(160)
     stratum = strata_of(label, random.uniform(0.1, 0.5, 160), groups)
     kinds, answers = np.stack([present, ~present], axis=1), told(answer, label)
-    tests = pull_tests(answers, kinds, stratum, groups, random)
+    observed = Observed(answers, kinds, stratum, groups)
+    tests = pull_tests(observed, random)
     assert tests.critical is not None
-    about = (answers, kinds, 0, stratum, groups, range(CLASSES))
-    limit = smallest_pull(*about, tests, random)
+    limit = smallest_pull(observed, 0, range(CLASSES), tests, random)
     assert limit is not None
     assert 0.1 < limit < 0.6
     hits = 0
     for _ in range(40):
         target = random.integers(CLASSES)
         turned = present & (random.random(160) < limit)
-        spiked = pull_tests(answers.turn(turned, target), kinds, stratum, groups, random)
+        spiked = pull_tests(replace(observed, answers=answers.turn(turned, target)), random)
         hits += bool(spiked.q_value[0, target] <= 0.05)
     assert 24 <= hits <= 39
-    assert smallest_pull(*about, replace(tests, critical=1e9), random) is None
+    high = replace(tests, critical=1e9)
+    assert smallest_pull(observed, 0, range(CLASSES), high, random) is None
 
 
 def test_a_pull_that_the_second_null_hides_is_not_said_to_be_found(
@@ -238,8 +240,8 @@ def test_a_pull_that_the_second_null_hides_is_not_said_to_be_found(
     answers, groups = answers_of(3.0 * np.eye(CLASSES)[label], added), Groups.single(count)
     kinds = place[:, None] == np.arange(4)
     stratum = strata_of(label, random.uniform(0.1, 0.5, count), groups)
-    tests = pull_tests(answers, kinds, stratum, groups, random)
-    about = (answers, kinds, 0, stratum, groups, range(CLASSES), tests)
+    observed = Observed(answers, kinds, stratum, groups)
+    about = (observed, 0, range(CLASSES), pull_tests(observed, random))
     limit = smallest_pull(*about, rng(1))
     monkeypatch.setattr(_Field, "_favours", lambda *asked: True)
     by_first = smallest_pull(*about, rng(1))
@@ -249,7 +251,8 @@ def test_a_pull_that_the_second_null_hides_is_not_said_to_be_found(
     hits = 0
     for target in random.integers(CLASSES, size=40).tolist():
         spiked = answers.turn(kinds[:, 0] & (random.random(count) < limit), target)
-        hits += bool(pull_tests(spiked, kinds, stratum, groups, random).q_value[0, target] <= 0.05)
+        tests = pull_tests(replace(observed, answers=spiked), random)
+        hits += bool(tests.q_value[0, target] <= 0.05)
     assert 24 <= hits <= 39
 
 

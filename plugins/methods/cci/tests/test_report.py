@@ -9,15 +9,21 @@ import pytest
 from PIL import Image
 from scipy.stats import binomtest
 
+from cuescope_cci.analysis import possible_mislabels, rows, share_of
 from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
 from cuescope_cci.backgrounds.pulls import Pull
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, factor_words, features, groups
+from cuescope_cci.error_source import (
+    BACKGROUND,
+    AnswerSource,
+    factor_words,
+    features,
+    groups,
+    wrong_answers,
+)
 from cuescope_cci.figures import attach_evidence
-from cuescope_cci.notes import possible_mislabels
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.report import pull_statement, scores
-from cuescope_cci.scores import Tally
-from cuescope_cci.tables import error_table, rows, rules_table, tally
+from cuescope_cci.tables import error_table, rules_table
 from cuescope_sdk import Audit, Context, Contrast, Score, Table
 
 CHOICES = ("owl", "toad", "hawk")
@@ -73,11 +79,13 @@ def value(all_scores: list[Score], metric: str, label: str | None = None) -> Sco
 
 
 def test_counts_by_hand(leaning: list[AnswerSource]) -> None:
-    counts = tally(leaning)
-    assert counts == Tally(
-        images=36, errors=14, background=16, background_errors=12, fine_errors=1
-    )  # a look-alike on the background is no fine-grained error
-    assert counts.foreground_errors == 2
+    wrong = wrong_answers(leaning)
+    assert len(wrong) == 14
+    assert sum(source.on_background for source in leaning) == 16
+    assert sum(source.on_background for source in wrong) == 12
+    assert sum(source.on_object for source in wrong) == 2
+    # a look-alike on the background is no fine-grained error
+    assert share_of(wrong, lambda source: source.fine_grained, 0.95).value == 1 / 14
 
 
 def test_an_image_without_a_label_is_neither_right_nor_wrong(
@@ -90,7 +98,7 @@ def test_an_image_without_a_label_is_neither_right_nor_wrong(
         False,
         False,
     )
-    assert tally([bare]).errors == 0
+    assert not wrong_answers([bare])
 
 
 def test_background_share_is_that_of_the_positive_importance(

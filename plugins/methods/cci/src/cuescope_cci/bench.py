@@ -38,6 +38,7 @@ Task = Literal["classification", "retrieval", "failures"]
 Protocol = Literal["paper", "rise"]
 Maps = Sequence[np.ndarray]
 Curves = Mapping[str, Num[np.ndarray, "image step"]]
+MapsByName = dict[str, dict[str, Maps]]  # explainer -> whose text
 OURS = "CCI"
 SOURCES = {"classification": "ImageNet, table 1", "retrieval": "MS COCO, table 2"}
 
@@ -123,20 +124,15 @@ class CCIBench(Plugin):
                 continue
             maps = self._maps(session, questions)
             yield from self._pictures(questions, maps)
-            head = f"{session.parts.model.stamp.spec} on {len(questions.samples)} images of "
-            head += str(session.parts.data.stamp.spec)
+            model = session.parts.model.stamp.spec
+            data = session.parts.data.stamp.spec
+            head = f"{model} on {len(questions.samples)} images of {data}"
+            groups = Groups.of(questions.samples)
             for protocol in self.options.protocols:
                 schedule = Schedule(protocol=protocol, steps=self.options.steps)
                 for direction in DIRECTIONS:
-                    curves = {
-                        name: _joined(
-                            (who, questions.curves(of_text, schedule, direction))
-                            for who, of_text in by_text.items()
-                        )
-                        for name, by_text in maps.items()
-                    }
+                    curves = _curves_by_name(questions, maps, schedule, direction)
                     yield areas_table(task, schedule, direction, curves, head)
-                    groups = Groups.of(questions.samples)
                     yield gains_table(task, protocol, direction, curves, OURS, groups)
                     yield curves_picture(task, schedule, direction, curves)
 
@@ -145,38 +141,39 @@ class CCIBench(Plugin):
 
         data = session.parts.data
         name = getattr(data.plugin, "benchmark", None) or str(data.stamp.spec)
-        if (
-            masks := masks_table(session.audit, self.options.tools.get("segmenter", ""))
-        ) is not None:
+        masks = masks_table(session.audit, self.options.tools.get("segmenter", ""))
+        if masks is not None:
             yield masks
         yield failures_table(session.audit, session.parts.method.plugin.options, name)
 
-    def _pictures(
-        self, questions: Questions, maps: Mapping[str, Mapping[str, Maps]]
-    ) -> Iterator[Picture]:
+    def _pictures(self, questions: Questions, maps: MapsByName) -> Iterator[Picture]:
         """Figure 3: one image, and the maps of all explainers for its text."""
         from cuescope_sdk.maths import rescale, upsample
         from cuescope_sdk.report import draw_beside, overlay_heat
 
-        [who, texts], *_ = questions.texts.items()
+        [(who, texts), *_] = questions.texts.items()
         for index, sample in enumerate(questions.samples[: self.options.pictures]):
             image = np.asarray(sample.frames[0].load())
-            of_image = {name: by_text[who][index] for name, by_text in maps.items()}
-            fine = [rescale(upsample(own, image.shape[:2])) for own in of_image.values()]
+            drawings = [image]
+            for by_text in maps.values():
+                heat = upsample(by_text[who][index], image.shape[:2])
+                drawings.append(overlay_heat(image, rescale(heat)))
             yield Picture(
                 title=f"Maps for '{texts[index]}'",
-                caption="From the left: the image, " + ", ".join(of_image),
-                image=draw_beside([image, *(overlay_heat(image, heat) for heat in fine)]),
+                caption="From the left: the image, " + ", ".join(maps),
+                image=draw_beside(drawings),
             )
 
     def _session(self, task: Task, dtype: Literal["float32", "bfloat16", "float16"]) -> Any:
         options = self.options
-        raw = {"templates": "raw"} if task == "retrieval" else {}  # captions are whole sentences
+        model_options = dict(options.model_options)
+        if task == "retrieval":
+            model_options["templates"] = "raw"  # captions are whole sentences
         request = Request(
             method="cci",
             model=options.model,
             data=options.data,
-            model_options={**options.model_options, **raw},
+            model_options=model_options,
             data_options=options.data_options,
             method_options=options.cci_options,
             tools=options.tools if task == "failures" else {},
@@ -199,15 +196,20 @@ class CCIBench(Plugin):
         captions = [captions_of(sample) for sample in samples]
         if not all(captions):
             return None
+        first_captions = [of_sample[0] for of_sample in captions]
         curves = partial(retrieval_curves, scoring, samples, captions)
-        return Questions(samples, {"": [own[0] for own in captions]}, curves)
+        return Questions(samples, {"": first_captions}, curves)
 
     def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Questions:
         from cuescope_sdk.explain import classification_curves
 
-        if bare := [sample.key for sample in samples if sample.label is None]:
-            raise UserError(f"cci: sample '{bare[0]}' has no label", expected="labelled images")
-        texts = {"GT": [str(sample.label) for sample in samples]}
+        texts: dict[str, list[str]] = {"GT": []}
+        for sample in samples:
+            if sample.label is None:
+                raise UserError(
+                    f"cci: sample '{sample.key}' has no label", expected="labelled images"
+                )
+            texts["GT"].append(sample.label)
         if "Pred" in self.options.texts:
             outcomes = audit.respond(Trial(sample=sample) for sample in samples)
             texts["Pred"] = [str(outcome.prediction) for outcome in outcomes]
@@ -218,31 +220,31 @@ class CCIBench(Plugin):
 
         return Questions(samples, {who: texts[who] for who in self.options.texts}, curves)
 
-    def _maps(self, session: Any, questions: Questions) -> dict[str, dict[str, Maps]]:
+    def _maps(self, session: Any, questions: Questions) -> MapsByName:
         """Explainer -> whose text -> a map each image."""
-        return {
-            name: {
-                who: list(method.maps(session.audit, questions.samples, texts))
-                for who, texts in questions.texts.items()
-            }
-            for name, method in self._explainers(session).items()
-        }
+        maps: MapsByName = {}
+        for name, method in self._explainers(session).items():
+            maps[name] = {}
+            for who, texts in questions.texts.items():
+                maps[name][who] = list(method.maps(session.audit, questions.samples, texts))
+        return maps
 
     def _explainers(self, session: Any) -> "dict[str, Explainer]":
         """Methods with `maps`, by the name of the paper's row; CCI last."""
-        known = [name for name in NAMES if name != "cci"]
-        if unknown := [name for name in self.options.explainers if name not in known]:
-            raise UserError(
-                f"cci: no explainer '{unknown[0]}'",
-                expected=", ".join(known),
-                remedy=nearest(unknown[0], known),
+        rivals = [name for name in NAMES if name != "cci"]
+        explainers = {}
+        for name in self.options.explainers or rivals:
+            if name not in rivals:
+                raise UserError(
+                    f"cci: no explainer '{name}'",
+                    expected=", ".join(rivals),
+                    remedy=nearest(name, rivals),
+                )
+            explainers[NAMES[name]] = session.parts.context.build(
+                "method", f"saliency:{name}", self.options.explainer_options
             )
-        build, options = session.parts.context.build, self.options.explainer_options
-        rivals = {
-            NAMES[name]: build("method", f"saliency:{name}", options)
-            for name in self.options.explainers or known
-        }
-        return {**rivals, OURS: session.parts.method.plugin}
+        explainers[OURS] = session.parts.method.plugin
+        return explainers
 
 
 def captions_of(sample: Sample) -> tuple[str, ...]:
@@ -251,9 +253,17 @@ def captions_of(sample: Sample) -> tuple[str, ...]:
     return (captions,) if isinstance(captions, str) else tuple(captions)
 
 
-def _joined(curves_of: Iterator[tuple[str, Curves]]) -> Curves:
-    """One mapping: "GT" and "@1" are "GT@1"."""
-    return {who + top: curve for who, curves in curves_of for top, curve in curves.items()}
+def _curves_by_name(
+    questions: Questions, maps: MapsByName, schedule: "Schedule", direction: "Direction"
+) -> Mapping[str, Curves]:
+    """The curves of each explainer: those of the text "GT" at the top "@1" are "GT@1"."""
+    curves: dict[str, dict[str, np.ndarray]] = {}
+    for name, by_text in maps.items():
+        curves[name] = {}
+        for who, of_text in by_text.items():
+            for top, curve in questions.curves(of_text, schedule, direction).items():
+                curves[name][who + top] = curve
+    return curves
 
 
 def areas_table(
@@ -263,28 +273,35 @@ def areas_table(
     from cuescope_sdk.explain import auc
 
     better = "lower" if direction == "deletion" else "higher"
+    title = f"{_title(task, schedule.protocol)}: {direction} AUC, {better} is better"
+    note = f"{head}; {schedule.steps} steps of {schedule.per_step:.1%} of the pixels."
     columns = ("explainer", *next(iter(curves.values())))
+    rows = []
+    for name, by_column in curves.items():
+        row: dict[str, Cell] = {"explainer": name}
+        for column, curve in by_column.items():
+            row[column] = auc(curve)
+        rows.append(row)
+    published = []
     # Areas of another schedule are other figures: RISE's own stand beside nothing.
-    of_paper = schedule.protocol == "paper"
-    beside = f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}." if of_paper else ""
-    rows: list[dict[str, Cell]] = [
-        {"explainer": name, **{column: auc(curve) for column, curve in by_column.items()}}
-        for name, by_column in curves.items()
-    ]
-    published = [row for row in paper_rows(task, direction) if row["explainer"] in curves]
+    if schedule.protocol == "paper":
+        note += f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}."
+        for row in paper_rows(task, direction):
+            if row["explainer"] in curves:
+                figures = {column: row.get(column) for column in columns}
+                published.append(figures)
     return Table(
-        title=f"{task.capitalize()}, {schedule.protocol} protocol: "
-        f"{direction} AUC, {better} is better",
+        title=title,
         columns=columns,
         rows=tuple(rows),
-        paper=tuple({column: row.get(column) for column in columns} for row in published)
-        if of_paper
-        else (),
-        notes=(
-            f"{head}; {schedule.steps} steps of {schedule.per_step:.1%} of the pixels.{beside}",
-        ),
+        paper=tuple(published),
+        notes=(note,),
         decimals=3,
     )
+
+
+def _title(task: str, protocol: str) -> str:
+    return f"{task.capitalize()}, {protocol} protocol"
 
 
 def curves_picture(
@@ -293,13 +310,16 @@ def curves_picture(
     """Figure 4: the mean curve of each explainer, of the first column."""
     from cuescope_sdk.report import Line, line_chart
 
-    column = next(iter(next(iter(curves.values()))))
-    x = 100 * schedule.changed
-    lines = [Line(name, x, by_column[column].mean(axis=0)) for name, by_column in curves.items()]
-    verb = "deleted" if direction == "deletion" else "inserted"
+    column = next(iter(curves[OURS]))
+    changed = 100 * schedule.changed
+    lines = []
+    for name, by_column in curves.items():
+        mean = by_column[column].mean(axis=0)
+        lines.append(Line(name, changed, mean))
+    verb, falls = ("deleted", "falls") if direction == "deletion" else ("inserted", "rises")
     return Picture(
-        title=f"{task.capitalize()}, {schedule.protocol} protocol: {direction} curves, {column}",
-        caption=f"A faithful map's curve {'falls' if direction == 'deletion' else 'rises'} fast.",
+        title=f"{_title(task, schedule.protocol)}: {direction} curves, {column}",
+        caption=f"A faithful map's curve {falls} fast.",
         image=line_chart(lines, "", f"pixels {verb} (%)", column),
     )
 
@@ -313,15 +333,18 @@ def gains_table(
     groups: "Groups",
 ) -> Table:
     """By how much one explainer's area is better than each rival's on the same images."""
-    against, own = f"{ours} against", curves[ours]
+    against = f"{ours} against"
+    rows = []
+    for name, rival in curves.items():
+        if name != ours:
+            row: dict[str, Cell] = {against: name}
+            for column, curve in rival.items():
+                row[column] = gain(curves[ours][column], curve, direction, groups)
+            rows.append(row)
     return Table(
-        title=f"{task.capitalize()}, {protocol} protocol: what {ours} gains in {direction} AUC",
-        columns=(against, *own),
-        rows=tuple(
-            {against: name, **{c: gain(own[c], rival[c], direction, groups) for c in rival}}
-            for name, rival in curves.items()
-            if name != ours
-        ),
+        title=f"{_title(task, protocol)}: what {ours} gains in {direction} AUC",
+        columns=(against, *curves[ours]),
+        rows=tuple(rows),
         notes=(f"Above 0: {ours} is better. In brackets: 95% interval, for groups too.",),
     )
 
@@ -330,8 +353,8 @@ def gain(ours: np.ndarray, theirs: np.ndarray, direction: "Direction", groups: "
     """How much better the first area is, with its interval; a star where that leaves out 0."""
     from cuescope_sdk.explain import paired_difference
 
-    # In deletion less is better, so the difference is turned over.
-    pair = (theirs, ours) if direction == "deletion" else (ours, theirs)
-    difference = paired_difference(*pair, groups)
+    if direction == "deletion":  # less is better
+        ours, theirs = theirs, ours
+    difference = paired_difference(ours, theirs, groups)
     star = " *" if difference.sign else ""
     return f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]{star}"

@@ -1,11 +1,19 @@
 """Images beside their clusters, importance and mask; answers that the background decides."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from cuescope_cci.backgrounds.measure import Backgrounds, PullRow
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, factor_words, groups
+from cuescope_cci.error_source import (
+    BACKGROUND,
+    AnswerSource,
+    clearest_first,
+    factor_words,
+    groups,
+    wrong_answers,
+)
 from cuescope_sdk import Accuracy, Audit, Cell, Contrast, Occurrence, Outcome, Picture, Score, Table
 from cuescope_sdk.report import (
     PanelRow,
@@ -19,8 +27,8 @@ from cuescope_sdk.report import (
     typical,
 )
 
-MISLED = "On the left, {left}, spread evenly from the least to the most typical. "
-SAME = (
+RULE = (
+    "On the left, {left}, spread evenly from the least to the most typical. "
     "On the right, samples of the same labels{where}. The drawing: clusters of patches, then what "
     "each counts (red for the class that the map is about, blue against it)."
 )
@@ -28,43 +36,47 @@ SAME = (
 
 def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) -> None:
     """Pictures of background errors, fine-grained errors and right answers."""
-    wrong = [source for source in sources if source.wrong]
-    background = sorted(
-        (source for source in wrong if source.region == "background"),
-        key=lambda source: (-source.background_share, source.key),
-    )
+    wrong = wrong_answers(sources)
+    background = [source for source in wrong if source.on_background]
     fine_grained = [source for source in wrong if source.fine_grained]
+    others = [source for source in wrong if not (source.on_background or source.fine_grained)]
     kinds = {
-        "Wrong answers that lean on the background": background,
+        "Wrong answers that lean on the background": clearest_first(background),
         "Wrong answers that lean on an object and name its look-alike": fine_grained,
-        "Other wrong answers": [
-            source for source in wrong if source.region != "background" and not source.fine_grained
-        ],
+        "Other wrong answers": others,
         "Right answers": [source for source in sources if source.correct],
         "Images without a label": [source for source in sources if source.label is None],
     }
     for title, group in kinds.items():
-        if examples := group[:most]:
-            panel_rows = [
-                PanelRow(
-                    caption=caption(source),
-                    image=np.asarray(source.sample.frames[0].load()),
-                    clusters=source.cluster,
-                    heat=source.importance,
-                    mask=source.foreground,
-                )
-                for source in examples
-            ]
-            captions = "; ".join(caption(source) for source in examples)
-            audit.attach(
-                Picture(title=title, caption=f"{captions}.", image=image_panels(panel_rows))
-            )
+        examples = group[:most]
+        if examples:
+            panels = [_panel(source) for source in examples]
+            captions = "; ".join(panel.caption for panel in panels)
+            picture = Picture(title=title, caption=f"{captions}.", image=image_panels(panels))
+            audit.attach(picture)
+
+
+def _panel(source: AnswerSource) -> PanelRow:
+    return PanelRow(
+        caption=caption(source),
+        image=_image(source),
+        clusters=source.cluster,
+        heat=source.importance,
+        mask=source.foreground,
+    )
+
+
+def _image(source: AnswerSource) -> np.ndarray:
+    return np.asarray(source.sample.frames[0].load())
 
 
 def caption(source: AnswerSource) -> str:
     """What happened to an image, in a few words."""
-    looks = {"foreground": ", leans on an object", "background": ", leans on the background"}
-    where = looks.get(source.region or "", "")
+    where = ""
+    if source.on_object:
+        where = ", leans on an object"
+    elif source.on_background:
+        where = ", leans on the background"
     if source.label is None:
         return f"taken for '{source.prediction}'{where}"
     if source.correct:
@@ -93,13 +105,13 @@ def attach_evidence(
                 correct=sum(source.correct for source in labelled),
                 answered=len(labelled),
                 chance=guessing if known is None else known.chance,
-                p_value=None if known is None else known.chance_p,
+                p_value=known and known.chance_p,
             )
         )
     if known is None:
         return
-    if (table := backgrounds_table(known, scores)) is not None:
-        audit.attach(table)
+    if known.rows:
+        audit.attach(backgrounds_table(known, scores))
     for shown in contrasts(known, scores):
         audit.attach(shown)
 
@@ -114,11 +126,11 @@ def contrasts(known: Backgrounds, scores: Sequence[Score]) -> Iterator[Contrast]
     for score in scores:
         if not score.finding or score.metric != "pull":
             continue
-        row = rows.get((score.feature, str(score.label)))
-        if row is not None:
-            shown = pull_contrast(row, members[row.feature], known.sources)
-        else:
+        if score.label is None:
             shown = overall_contrast(known.sources)
+        else:
+            row = rows[score.feature, score.label]
+            shown = pull_contrast(row, members[row.feature], known.sources)
         if shown is not None:
             yield shown
 
@@ -130,9 +142,12 @@ def pull_contrast(
     answered = [source for source in members if source.prediction == row.label]
     # what the background turned shows more than what would have been answered so without it
     turned = [source for source in answered if source.object_answer != row.label]
-    here = {id(source) for source in members}
-    others = [source for source in sources if id(source) not in here]
+    keys = {source.key for source in members}
+    others = [source for source in sources if source.key not in keys]
     name = factor_words(row.feature)
+    left = "images answered so"
+    if turned:
+        left += " only while the background is there"
     return _contrast(
         row.feature,
         row.label,
@@ -140,12 +155,7 @@ def pull_contrast(
         f"the same labels, other backgrounds: {row.pull.elsewhere:.0%} answered '{row.label}'",
         turned or answered,
         others,
-        MISLED.format(
-            left="images answered so only while the background is there"
-            if turned
-            else "images answered so"
-        )
-        + SAME.format(where=" before other backgrounds"),
+        RULE.format(left=left, where=" before other backgrounds"),
     )
 
 
@@ -153,10 +163,13 @@ def overall_contrast(sources: Sequence[AnswerSource]) -> Contrast | None:
     """Answers that the background decides, beside those that the objects decide."""
     overruled = [source for source in sources if source.overruled]
     others = [s for s in sources if s.prediction == s.object_answer != s.background_answer]
-    who, where = "the objects decide", " where it is the other way round"
+    who = "the objects decide"
+    where = " where it is the other way round"
     if not others:  # a model that the objects never sway
         others = [source for source in sources if not source.overruled]
-        who, where = "it does not", " where it is not so"
+        who = "it does not"
+        where = " where it is not so"
+    left = "answers that are those to the background alone, and not to the objects alone"
     return _contrast(
         BACKGROUND,
         None,
@@ -164,10 +177,7 @@ def overall_contrast(sources: Sequence[AnswerSource]) -> Contrast | None:
         f"{who}: {len(others)} of {len(sources)} answers",
         overruled,
         others,
-        MISLED.format(
-            left="answers that are those to the background alone, and not to the objects alone"
-        )
-        + SAME.format(where=where),
+        RULE.format(left=left, where=where),
     )
 
 
@@ -181,16 +191,17 @@ def _contrast(
     rule: str,
 ) -> Contrast | None:
     by_key = {source.sample.key: source for source in (*misled, *others)}
-    shown = [by_key[outcome.trial.sample.key] for outcome in typical(_wholes(misled))]
+    shown = typical(_wholes(misled))
+    labels = Counter(outcome.trial.sample.label for outcome in shown)
     beside: list[Outcome] = []
-    for name in dict.fromkeys(source.label for source in shown):
+    for name, count in labels.items():
         of_label = [source for source in others if source.label == name]
-        beside += typical(_wholes(of_label), sum(source.label == name for source in shown))
+        beside += typical(_wholes(of_label), count)
     if not beside:  # no such label: any other shows more than none
         beside = typical(_wholes(others))
     return contrast(
         feature,
-        {left: _wholes(shown), right: beside},
+        {left: shown, right: beside},
         label=label,
         where={key: Occurrence(sample=s.key, frame=0) for key, s in by_key.items()},
         words=lambda outcome: _apart_words(by_key[outcome.trial.sample.key]),
@@ -213,7 +224,7 @@ def _apart_words(source: AnswerSource) -> str:
 
 def draw(source: AnswerSource) -> bytes:
     """The clusters of an image and their importance, over the image."""
-    image = np.asarray(source.sample.frames[0].load())
+    image = _image(source)
     return draw_beside(
         [tint_clusters(image, source.cluster), overlay_heat(image, source.importance)]
     )
@@ -222,18 +233,18 @@ def draw(source: AnswerSource) -> bytes:
 # ------------------------------------------------------------------------------------------- table
 
 
-def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table | None:
-    """Which background is taken for which class, what is found first; None without a row."""
-    pulls = [score for score in scores if score.metric == "pull"]
-    order = {(score.feature, score.label): (not score.finding, i) for i, score in enumerate(pulls)}
-    rows = sorted(known.rows, key=lambda row: order[row.feature, row.label])
-    found = {place for place, (missed, _) in order.items() if not missed}
-    if not rows:
-        return None
+def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table:
+    """Which background is taken for which class, as the scores are ordered: findings first."""
+    by_pair = {(row.feature, row.label): row for row in known.rows}
+    rows = []
+    for score in sorted(scores, key=lambda score: not score.finding):
+        row = by_pair.get((score.feature, score.label or ""))
+        if row is not None and score.metric == "pull":
+            rows.append(_pull_cells(row, score))
     return Table(
         title="Which background is taken for which class",
         columns=("background", "taken for", "images", "here %", "elsewhere %", "points", "finding"),
-        rows=tuple(_pull_cells(row, (row.feature, row.label) in found) for row in rows),
+        rows=tuple(rows),
         notes=(
             "Here: share of the images with this background that are answered so. Elsewhere: the "
             "same before other backgrounds, for the same labels. Points: the difference, with its "
@@ -242,7 +253,7 @@ def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table | No
     )
 
 
-def _pull_cells(row: PullRow, found: bool) -> dict[str, Cell]:
+def _pull_cells(row: PullRow, score: Score) -> dict[str, Cell]:
     pull = row.pull
     ends = interval(pull.low, pull.high, lambda end: signed(100 * end, 0))
     return {
@@ -252,5 +263,5 @@ def _pull_cells(row: PullRow, found: bool) -> dict[str, Cell]:
         "here %": round(100 * row.answered / row.images),
         "elsewhere %": round(100 * pull.elsewhere),
         "points": signed(100 * pull.value, 0) + ends,
-        "finding": "finding" if found else "",
+        "finding": "finding" if score.finding else "",
     }

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from cuescope_cci.analysis import by_size, possible_mislabels, share_of
 from cuescope_cci.backgrounds.measure import Backgrounds
-from cuescope_cci.error_source import AnswerSource
+from cuescope_cci.error_source import AnswerSource, wrong_answers
 from cuescope_cci.error_source.look_alikes import choose_judge
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.tables import by_size, percent, share_of
+from cuescope_cci.scores import Figure
 from cuescope_sdk import Audit
 
 REGION_WORDS = {
@@ -21,6 +20,14 @@ SMALL_P = 0.05
 NAMED = 5  # samples that a note names
 
 
+def percent(share: Figure) -> str:
+    """`33% [23, 45], few`."""
+    if share.value is None or share.low is None or share.high is None:
+        return "none"
+    few = ", few" if share.few else ""
+    return f"{share.value:.0%} [{100 * share.low:.0f}, {100 * share.high:.0f}]{few}"
+
+
 def note_accuracy(
     audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource], known: Backgrounds | None
 ) -> None:
@@ -28,7 +35,7 @@ def note_accuracy(
     labelled = [source for source in sources if source.label is not None]
     if not labelled:
         return
-    right = share_of([source.correct for source in labelled], labelled, options.confidence)
+    right = share_of(labelled, lambda source: source.correct, options.confidence)
     words = f"{percent(right)} of {len(labelled)} images"
     if known is not None:
         beats = f"{known.chance:.0%} by chance, p = {known.chance_p:.2g}"
@@ -44,9 +51,9 @@ def note_accuracy(
 
 def note_backgrounds(audit: Audit, options: CCIOptions, known: Backgrounds) -> None:
     """What was tested, what goes with size, which labels may be wrong, what could be missed."""
-    wrong = [source for source in known.sources if source.wrong]
-    share = share_of([source.region == "background" for source in wrong], wrong, options.confidence)
+    wrong = wrong_answers(known.sources)
     if wrong:
+        share = share_of(wrong, lambda source: source.on_background, options.confidence)
         audit.note(
             "wrong answers",
             f"{percent(share)} of {len(wrong)} lean more on the background than on an object",
@@ -55,21 +62,28 @@ def note_backgrounds(audit: Audit, options: CCIOptions, known: Backgrounds) -> N
     audit.note("object's size", _size_words(known, options))
     suspects = possible_mislabels(known.sources) if known.better_than_chance else []
     if suspects:
-        named = ", ".join(source.key for source in suspects[:NAMED]) + ", ..." * (
-            len(suspects) > NAMED
-        )
+        named = ", ".join(source.key for source in suspects[:NAMED])
+        if len(suspects) > NAMED:
+            named += ", ..."
         audit.note(
             "labels to look at",
             f"{len(suspects)} of {len(known.sources)} images: the objects alone are answered "
             f"another class, as surely as that class is where it is right ({named}). Look-alikes "
             "and wrong labels do this; no finding rests on them",
         )
-    if not known.groups.declared:
-        audit.note("groups", "none declared: images are taken as independent")
-    else:
-        mixed = f"; {known.mixed_groups} have images of several labels, and are compared with "
-        mixed += "groups of the same labels only"
-        audit.note("groups", f"{known.groups.count}" + mixed * (known.mixed_groups > 0))
+    audit.note("groups", _groups_words(known))
+
+
+def _groups_words(known: Backgrounds) -> str:
+    groups = known.observed.groups
+    if not groups.declared:
+        return "none declared: images are taken as independent"
+    if not known.mixed_groups:
+        return f"{groups.count}"
+    return (
+        f"{groups.count}; {known.mixed_groups} have images of several labels, and are compared "
+        "with groups of the same labels only"
+    )
 
 
 def _kinds_words(known: Backgrounds) -> str:
@@ -84,10 +98,10 @@ def _size_words(known: Backgrounds, options: CCIOptions) -> str:
     if not parts or known.size_p is None:
         return "all alike"
     small, large = (
-        percent(share_of([s.wrong for s in part], part, options.confidence))
+        percent(share_of(part, lambda source: source.wrong, options.confidence))
         for part in parts.values()
     )
-    named = f" (annotated as {', '.join(known.size_factors)})" * bool(known.size_factors)
+    named = f" (annotated as {', '.join(known.size_factors)})" if known.size_factors else ""
     figures = f"wrong: {small} of smaller objects, {large} of larger ones, p = {known.size_p:.2g}"
     if known.size_p <= SMALL_P:
         return f"wrong answers go with it{named}; {figures}. That is no cue of the background"
@@ -110,41 +124,12 @@ def missed_words(findable: tuple[float, float | None] | None) -> str:
     )
 
 
-def possible_mislabels(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
-    """Wrong answers that the objects alone give too, as surely as right ones of that class.
-
-    Confident learning (Northcutt et al., 2021): the probability of the class is at least the mean
-    that it has in images of its own label.
-    """
-    own: dict[str, list[float]] = {}
-    for source in sources:
-        own.setdefault(str(source.label), []).append(_sureness(source, str(source.label)))
-    suspects = [
-        source
-        for source in sources
-        if source.wrong
-        and source.prediction == source.object_answer
-        and source.prediction in own
-        and _sureness(source, source.prediction) >= np.mean(own[source.prediction]) - 1e-9
-    ]
-    return sorted(suspects, key=lambda s: (-_sureness(s, s.prediction), s.key))
-
-
-def _sureness(source: AnswerSource, choice: str) -> float:
-    """Probability of a choice where only the objects are seen."""
-    if source.apart is None:
-        return 0.0
-    logits = source.apart.objects
-    odds = np.exp(logits - logits.max())
-    return float(odds[source.sample.choices.index(choice)] / odds.sum())
-
-
 def note_settings(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]) -> None:
-    labelled = [source for source in sources if source.label is not None]
+    """What the maps are about, and what tells which region an answer leans on."""
     subjects = {"predicted": "the predicted class", "true": "the true class"}
     subject = subjects.get(options.target, repr(options.text))
     audit.note("maps", f"about {subject}, {options.k} clusters an image")
-    if not labelled:
+    if all(source.label is None for source in sources):
         audit.note("error sources", "not known: the data has no labels")
         return
     if all(source.foreground is None for source in sources):
@@ -156,7 +141,8 @@ def note_settings(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSou
         return
     audit.note("leans on", REGION_WORDS[options.region].format(strongest=options.strongest))
     audit.note("look-alikes", choose_judge(audit, options)[0])
-    if left := len(sources) - sum(source.is_counted for source in sources):
+    left = sum(not source.is_counted for source in sources)
+    if left:
         audit.note(
             "left out",
             f"{left} images: without a label, with a mask that is empty or whole, or with a map "

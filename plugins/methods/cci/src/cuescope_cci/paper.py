@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of the paper: AUC of deletion and insertion, CLIP ViT-B/16."""
+"""The paper's own figures: tables of CLIP ViT-B/16, and of the models of its benchmark."""
 
 import csv
 import tomllib
@@ -12,16 +12,28 @@ NAMES: dict[str, str] = tomllib.loads(
 )
 
 
+def read_rows(file: str) -> list[dict[str, Cell]]:
+    """The rows of a table of the paper, without what it leaves open."""
+    lines = files(__package__).joinpath(file).read_text("utf-8").splitlines()
+    rows = []
+    for row in csv.DictReader(lines):
+        cells = {column: _cell(text) for column, text in row.items() if text}
+        rows.append(cells)
+    return rows
+
+
+def _cell(text: str) -> Cell:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def paper_rows(task: str, direction: str) -> tuple[dict[str, Cell], ...]:
     """A half of table 1 ("classification") or 2 ("retrieval"), as the bench prints it.
 
-    About the true class (GT) and the predicted one, of image (IR) and text retrieval.
+    About the true class (GT) and the predicted one, of image (IR) and text retrieval. The areas
+    are of deletion and insertion, CLIP ViT-B/16.
     """
-    table = "table_1.csv" if task == "classification" else "table_2.csv"
-    lines = files(__package__).joinpath(table).read_text("utf-8").splitlines()
-    rows = [row for row in csv.DictReader(lines) if row.pop("direction") == direction]
-    return tuple(
-        {"explainer": row.pop("explainer")}
-        | {column: float(figure) if figure else None for column, figure in row.items()}
-        for row in rows
-    )
+    rows = read_rows("table_1.csv" if task == "classification" else "table_2.csv")
+    return tuple(row for row in rows if row.pop("direction") == direction)

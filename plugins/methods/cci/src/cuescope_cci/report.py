@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
+from cuescope_cci.analysis import Row, is_finding, is_overall_finding, rows, share_of
 from cuescope_cci.backgrounds.measure import (
     Backgrounds,
     PullRow,
     measure_backgrounds,
     smallest_findable,
 )
-from cuescope_cci.backgrounds.pulls import FEWEST, Pull
-from cuescope_cci.error_source import AnswerSource
-from cuescope_cci.notes import missed_words, note_accuracy, note_backgrounds, note_settings
+from cuescope_cci.backgrounds.pulls import FEWEST
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, wrong_answers
+from cuescope_cci.notes import missed_words, note_accuracy, note_backgrounds, note_settings, percent
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.tables import Row, Share, error_table, percent, rows, rules_table, share_of
+from cuescope_cci.scores import MISSING, Figure
+from cuescope_cci.tables import error_table, rules_table
 from cuescope_sdk import Audit, Score
 
 
@@ -28,96 +28,84 @@ def scores(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]) -
         return
     table = rows(counted, audit.labels)
     audit.attach(error_table(table, counted, options.confidence))
-    if (by_rule := rules_table(counted, options.region, options.confidence)) is not None:
+    by_rule = rules_table(counted, options.region, options.confidence)
+    if by_rule is not None:
         audit.attach(by_rule)
-    pulls: Sequence[PullRow] = ()
+    everything, *others = table
+    all_scores = list(_row_scores(everything, known, options))
     if known is not None:
-        pulls = known.rows
         note_backgrounds(audit, options, known)
-    whole, *others = table
-    all_scores = [*_row_scores(whole, known, options)]
-    strongest_first = sorted(
-        pulls, key=lambda r: (not is_finding(r, known, options), r.q_value, -r.pull.value)
-    )
-    all_scores += [_pull_score(row, known, options) for row in strongest_first]
+        pulls = [_pull_score(row, known, options) for row in known.rows]
+        all_scores += sorted(pulls, key=_strongest_first)
     for row in others:
         all_scores += _row_scores(row, None, options)
-    if known is not None and not any(score.finding for score in all_scores):
+    found = {(score.feature, score.label) for score in all_scores if score.finding}
+    if known is not None and not found:
         audit.note("could be missed", missed_words(smallest_findable(audit, known)))
     # the overall row leads where it is found; else the pairs that are
-    yield from sorted(all_scores, key=lambda score: not _leads(score, all_scores))
+    yield from sorted(all_scores, key=lambda score: (score.feature, score.label) not in found)
 
 
-def _leads(score: Score, scores: Sequence[Score]) -> bool:
-    """Whether a score is of a feature and label that is a finding."""
-    return any(
-        other.finding and (other.feature, other.label) == (score.feature, score.label)
-        for other in scores
-    )
-
-
-def is_finding(row: PullRow, known: Backgrounds | None, options: CCIOptions) -> bool:
-    """Whether a kind of background pulls answers to a class.
-
-    The background itself must turn answers there: a kind that only keeps answers from being turned
-    elsewhere pulls nowhere. A model that is no better than chance must also answer so to the
-    background alone.
-    """
-    strong = min(row.pull.value, row.turned) >= options.min_pull
-    alone = row.alone_p is not None and row.alone_p <= options.fdr
-    backed = known is not None and (known.better_than_chance or alone)
-    return row.q_value <= options.fdr and strong and backed
+def _strongest_first(score: Score) -> tuple[bool, float, float]:
+    return not score.finding, score.q_value or 0.0, -(score.value or 0.0)
 
 
 def _row_scores(row: Row, known: Backgrounds | None, options: CCIOptions) -> Iterator[Score]:
     """How often the background overrules the object, and what the wrong answers lean on."""
-    about = {"feature": row.feature, "label": row.label}
     tested = [source for source in row.sources if source.is_tested]
-    overruled = share_of([source.overruled for source in tested], tested, options.confidence)
+    overruled = share_of(tested, lambda source: source.overruled, options.confidence)
+    if known is None:
+        yield _share_score(row, "pull", overruled)
+    else:
+        yield _overall_score(overruled, known, options)
+    wrong = wrong_answers(row.sources)
+    background = share_of(wrong, lambda source: source.on_background, options.confidence)
+    fine = share_of(wrong, lambda source: source.fine_grained, options.confidence)
+    yield _share_score(row, "bg_er", background)
+    yield _share_score(row, "fine_er", fine)
+
+
+def _share_score(row: Row, metric: str, share: Figure) -> Score:
+    return Score(
+        feature=row.feature,
+        label=row.label,
+        metric=metric,
+        value=share.value,
+        low=share.low,
+        high=share.high,
+        n=share.images,
+    )
+
+
+def _overall_score(overruled: Figure, known: Backgrounds, options: CCIOptions) -> Score:
+    """All kinds of backgrounds and all classes together."""
     finding = is_overall_finding(known, options)
-    untested = known is not None and not known.tests.count
-    # Without kinds nothing was asked of the share, so it is no figure of a candidate.
-    unknown = known is not None and not known.observed.present.shape[1]
+    untested = not known.tests.count
+    has_kinds = known.observed.present.shape[1] > 0
     statement = None
     if finding:
-        statement = overall_statement(overruled, tested)
-    elif known is not None and untested:
+        statement = overall_statement(overruled, known.sources)
+    elif untested:
         statement = untested_statement(known, overruled)
-    yield Score(
-        **about,
+    # Without kinds nothing was asked of the share, so it is no figure of a candidate.
+    share = overruled if has_kinds else MISSING
+    return Score(
+        feature=BACKGROUND,
+        label=None,
         metric="pull",
-        value=None if unknown else overruled.value,
-        low=None if unknown else overruled.low,
-        high=None if unknown else overruled.high,
-        n=len(tested),
-        p_value=known and known.overall_p,
-        q_value=known and known.overall_q,
+        value=share.value,
+        low=share.low,
+        high=share.high,
+        n=overruled.images,
+        p_value=known.overall_p,
+        q_value=known.overall_q,
         finding=finding,
-        always_reported=untested and not unknown,
+        always_reported=untested and has_kinds,
         statement=statement,
     )
-    wrong = [source for source in row.sources if source.wrong]
-    for metric, holds in {
-        "bg_er": [source.region == "background" for source in wrong],
-        "fine_er": [source.fine_grained for source in wrong],
-    }.items():
-        share = share_of(holds, wrong, options.confidence)
-        yield Score(
-            **about, metric=metric, value=share.value, low=share.low, high=share.high, n=len(wrong)
-        )
 
 
-def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
-    """Whether the class answered goes with the kind of background, all kinds taken together."""
-    if known is None or known.overall_q is None:
-        return False
-    overruled = float(np.mean([source.overruled for source in known.sources]))
-    alone = known.overall_alone_p is not None and known.overall_alone_p <= options.fdr
-    backed = known.better_than_chance or alone
-    return known.overall_q <= options.fdr and overruled >= options.min_pull and backed
-
-
-def overall_statement(overruled: Share, tested: Sequence[AnswerSource]) -> str:
+def overall_statement(overruled: Figure, tested: Sequence[AnswerSource]) -> str:
     """The finding about all backgrounds as a sentence."""
     count = sum(source.overruled for source in tested)
     return (
@@ -127,9 +115,10 @@ def overall_statement(overruled: Share, tested: Sequence[AnswerSource]) -> str:
     )
 
 
-def untested_statement(known: Backgrounds, overruled: Share) -> str:
+def untested_statement(known: Backgrounds, overruled: Figure) -> str:
     """Why no kind of background could be tested: there are no kinds, or hardly an answer moves."""
-    moved = int(known.observed.answers.moves().any(axis=1).sum())
+    answers = known.observed.answers
+    moved = int((answers.whole != answers.by_object).sum())
     if not known.observed.present.shape[1]:
         return (
             "Nothing could be tested: no kinds of backgrounds are known. No factor is annotated "
@@ -143,7 +132,7 @@ def untested_statement(known: Backgrounds, overruled: Share) -> str:
     )
 
 
-def _pull_score(row: PullRow, known: Backgrounds | None, options: CCIOptions) -> Score:
+def _pull_score(row: PullRow, known: Backgrounds, options: CCIOptions) -> Score:
     finding = is_finding(row, known, options)
     return Score(
         feature=row.feature,
@@ -162,14 +151,12 @@ def _pull_score(row: PullRow, known: Backgrounds | None, options: CCIOptions) ->
 
 def pull_statement(row: PullRow) -> str:
     """The finding about a kind of background and a class as a sentence."""
-    few = " (few groups: the interval is rough)" if row.pull.few else ""
+    pull = row.pull
+    points = f"{100 * pull.value:.0f} points [{100 * pull.low:.0f}, {100 * pull.high:.0f}]"
+    few = " (few groups: the interval is rough)" if pull.few else ""
     return (
         f"The model takes images with {{feature}} for '{row.label}': it answers so in "
         f"{row.answered} of {row.images}, and in {row.moved} of these only while the background is "
-        f"there. Before other backgrounds it answers so in {row.pull.elsewhere:.0%} of the images "
-        f"of the same labels. That is {_points(row.pull)} more{few}."
+        f"there. Before other backgrounds it answers so in {pull.elsewhere:.0%} of the images "
+        f"of the same labels. That is {points} more{few}."
     )
-
-
-def _points(pull: Pull) -> str:
-    return f"{100 * pull.value:.0f} points [{100 * pull.low:.0f}, {100 * pull.high:.0f}]"

@@ -7,9 +7,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.maths import energy_share, iou, soft_iou, upsample
+from cuescope_sdk.statistics import Groups, mean_interval
 
 Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "mask_row mask_col"]
+LEVEL = 0.05  # of what gets a star, corrected
 
 
 def weights(
@@ -21,10 +23,14 @@ def weights(
     which is the paper's where no drop is negative. Where nothing is lost by hiding anything, all
     weights are 0.
     """
-    values = np.maximum(drops, 0) if negative == "zero" else np.asarray(drops, dtype=np.float64)
+    values = np.asarray(drops, dtype=np.float64)
+    if negative == "zero":
+        values = np.maximum(values, 0)
     # Divided by a sum of mixed signs that happens to be negative, the map would be turned over.
     total = np.abs(values).sum()
-    return np.asarray(values / total if total > 0 else np.zeros(len(drops)))
+    if total == 0:
+        return np.zeros(len(values))
+    return np.asarray(values / total)
 
 
 def importance_map(
@@ -50,30 +56,40 @@ def region_of_map(
     """
     # What speaks against the answer is not what it leans on.
     values = np.maximum(importance, 0)
-    if values.max() <= 0 or foreground.all() or not foreground.any():
+    if values.max() <= 0 or not is_mixed(foreground):
         return None
     fine = upsample(values / values.max(), foreground.shape)
     match overlap:
         case "iou":
             # IoU needs a set of pixels, and the paper does not say where it cuts its heatmaps.
             strong = fine >= strongest * fine.max()
-            fore, back = iou(strong, foreground), iou(strong, ~foreground)
+            fore = iou(strong, foreground)
+            back = iou(strong, ~foreground)
         case "soft-iou":
-            fore, back = soft_iou(fine, foreground), soft_iou(fine, ~foreground)
+            fore = soft_iou(fine, foreground)
+            back = soft_iou(fine, ~foreground)
         case "mass":
             fore = energy_share(fine, foreground)
             back = 1 - fore
     return "background" if back > fore else "foreground"
 
 
+def is_mixed(mask: Bool[np.ndarray, "..."]) -> bool:
+    """Whether something is inside of a mask, and something outside."""
+    return bool(mask.any() and not mask.all())
+
+
 def background_clusters(
     cluster: Int[np.ndarray, "row col"], foreground: Mask
 ) -> Bool[np.ndarray, " cluster"]:
     """Clusters that lie on the foreground no more than the picture as a whole does."""
-    numbers = range(int(cluster.max()) + 1)
     coverage = upsample(foreground.astype(np.float32), cluster.shape)
-    # A fixed share would call every cluster background where the object is small.
-    return np.array([coverage[cluster == number].mean() <= coverage.mean() for number in numbers])
+    count = int(cluster.max()) + 1
+    background = np.zeros(count, dtype=bool)
+    for number in range(count):
+        # A fixed share would call every cluster background where the object is small.
+        background[number] = coverage[cluster == number].mean() <= coverage.mean()
+    return background
 
 
 def relative_drop(
@@ -82,7 +98,9 @@ def relative_drop(
     """What the choice loses beyond what the choices lose on average; a lone one, what it loses."""
     # Hiding anything large lowers or lifts the similarity to all texts: that tells nothing.
     drops = np.asarray(whole, dtype=np.float64) - hidden
-    return float(drops[choice] - (drops.mean() if len(drops) > 1 else 0.0))
+    if len(drops) == 1:
+        return float(drops[choice])
+    return float(drops[choice] - drops.mean())
 
 
 def closest_pairs(
@@ -97,21 +115,42 @@ def closest_pairs(
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Counts of a group of answers, all of which have a label and a region."""
+class Figure:
+    """A share or a change between two, with its interval and its p-value; None where unknown.
 
-    images: int
-    errors: int
-    background: int
-    background_errors: int
-    fine_errors: int
+    `few` says that fewer than 20 groups stand behind it. `q_value` is corrected for all that is
+    tried together.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    images: int = 0
+    few: bool = False
+    p_value: float | None = None
+    q_value: float | None = None
+
+    def __str__(self) -> str:
+        if self.value is None or self.low is None or self.high is None:
+            return "none"
+        few = " few" if self.few else ""
+        return f"{100 * self.value:.0f} [{100 * self.low:.0f}, {100 * self.high:.0f}]{few}"
 
     @property
-    def foreground_errors(self) -> int:
-        """Wrong answers that lean on an object."""
-        return self.errors - self.background_errors
+    def star(self) -> bool:
+        """Whether it differs from 0 after correction; never where its interval holds 0."""
+        if self.q_value is None or self.low is None or self.high is None:
+            return False
+        return self.q_value <= LEVEL and not self.low <= 0 <= self.high
 
-    @property
-    def bg_er(self) -> float | None:
-        """Share of the errors that lean on the background."""
-        return self.background_errors / self.errors if self.errors else None
+
+MISSING = Figure()
+
+
+def share(holds: Bool[np.ndarray, " image"], groups: Groups, *, confidence: float = 0.95) -> Figure:
+    """The share of images for which something holds; its interval draws whole groups."""
+    if not len(holds):
+        return MISSING
+    values = holds.astype(np.float64)
+    low, high = mean_interval(values, groups, confidence=confidence)
+    return Figure(float(values.mean()), low, high, len(values), groups.few)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +34,7 @@ def patch_clusters(
         cluster = spherical_kmeans(normalise(points), k, seed, restarts=restarts).cluster
     else:
         rng = np.random.default_rng(seed)
-        _, cluster = euclidean_kmeans(points.astype(np.float64), k, rng, restarts=restarts)
+        _, cluster = euclidean_kmeans(points.astype(float), k, rng, restarts=restarts)
     return number_by_size(np.asarray(cluster)).reshape(rows, cols)
 
 
@@ -59,11 +60,11 @@ class PatchClusters(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """An int16 map (row, col) for each single-frame sample."""
-        return [self._clusters(model, trial) for trial in trials]
-
-    def _clusters(self, model: Any, trial: Trial) -> Int[np.ndarray, "row col"]:
-        [features] = model.patch_features(trial.sample.frames, self.layer)
-        return patch_clusters(features, self.k, self.metric, self.seed, self.restarts)
+        maps = []
+        for trial in trials:
+            [features] = model.patch_features(trial.sample.frames, self.layer)
+            maps.append(patch_clusters(features, self.k, self.metric, self.seed, self.restarts))
+        return maps
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +124,9 @@ def ask_images(
 
     Each `start` of the k-means is another draw.
     """
-    names = ("patch-clusters", *([f"start {start}"] if start else []))
+    names = ["patch-clusters"]
+    if start:
+        names.append(f"start {start}")
     readout = PatchClusters(
         k=options.k,
         layer=options.layer,
@@ -132,18 +135,17 @@ def ask_images(
         restarts=options.restarts,
     )
     maps = audit.respond(readout.of(sample) for sample in samples)
-    images = [
-        ClusteredImage(sample, np.asarray(outcome.response.readout))
-        for sample, outcome in zip(samples, maps, strict=True)
-    ]
-    outcomes = iter(audit.respond(trial for image in images for trial in image.trials()))
+    images = []
+    for sample, outcome in zip(samples, maps, strict=True):
+        images.append(ClusteredImage(sample, np.asarray(outcome.response.readout)))
+    outcomes = iter(audit.respond(chain.from_iterable(image.trials() for image in images)))
     answered = []
     for image in images:
-        own = [next(outcomes) for _ in range(image.clusters + 1)]  # one trial for the whole image
+        of_image = list(islice(outcomes, image.clusters + 1))  # one trial for the whole image
         # In float64: a drop is a small difference of large logits.
-        whole, *hidden = [np.asarray(each.response.logits, dtype=np.float64) for each in own]
-        drops = whole - np.stack(hidden)
-        answered.append(AnsweredImage(image.sample, image.cluster, whole, drops, own))
+        logits = np.array([outcome.response.logits for outcome in of_image], dtype=np.float64)
+        drops = logits[0] - logits[1:]
+        answered.append(AnsweredImage(image.sample, image.cluster, logits[0], drops, of_image))
     return answered
 
 
@@ -157,10 +159,10 @@ def importance_maps(
     samples = [image.sample for image in images]
     others = [ask_images(audit, options, samples, start) for start in range(1, options.starts)]
     for *of_image, text in zip(images, *others, texts, strict=True):
-        maps = [
-            importance_map(image.cluster, image.drops_for(text), options.negative)
-            for image in of_image
-        ]
+        maps = []
+        for image in of_image:
+            drops = image.drops_for(text)
+            maps.append(importance_map(image.cluster, drops, options.negative))
         yield np.mean(maps, axis=0)
 
 
@@ -170,20 +172,26 @@ def most_trials(audit: Audit, options: CCIOptions) -> int:
     Each image has its clusters, is asked whole and without each of them (again for a text that is
     none of the choices), without its objects, without its background, and with its mask drawn.
     """
-    each = (2 if options.target == "text" else 1) * (options.k + 2) + 3
+    texts = 2 if options.target == "text" else 1
+    trials = texts * (options.k + 2) + 3
     checks = faithfulness_trials(audit, images=options.faithfulness, steps=options.steps)
-    return len(audit.samples) * each + checks + 1  # the embeddings of all classes
+    return len(audit.samples) * trials + checks + 1  # the embeddings of all classes
 
 
 def answers_about(
     audit: Audit, options: CCIOptions, images: Sequence[AnsweredImage], texts: Sequence[str]
 ) -> list[AnsweredImage]:
     """The images with their text among the choices; only where it is not, they are asked anew."""
-    pairs = list(zip(images, texts, strict=True))
-    others = [with_text(i.sample, text) for i, text in pairs if text not in i.sample.choices]
-    # What was asked about all choices holds for each of them: their logits came together.
-    asked = iter(ask_images(audit, options, others) if others else ())
-    return [image if text in image.sample.choices else next(asked) for image, text in pairs]
+    others = []
+    for image, text in zip(images, texts, strict=True):
+        if text not in image.sample.choices:
+            others.append(with_text(image.sample, text))
+    asked = iter(ask_images(audit, options, others))
+    about = []
+    for image, text in zip(images, texts, strict=True):
+        # What was asked about all choices holds for each of them: their logits came together.
+        about.append(image if text in image.sample.choices else next(asked))
+    return about
 
 
 def with_text(sample: Sample, text: str) -> Sample:

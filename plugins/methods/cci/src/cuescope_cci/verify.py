@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cuescope_cci.analysis import is_finding
 from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
-from cuescope_cci.backgrounds.pulls import Pull
-from cuescope_cci.error_source import AnswerSource, factor_words, groups
+from cuescope_cci.error_source import AnswerSource, factor_words, groups, wrong_answers
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.report import is_finding
+from cuescope_cci.scores import is_mixed
 from cuescope_cci.trials import AnsweredImage, answers_about, importance_maps
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
 from cuescope_sdk.explain import measure_faithfulness
@@ -23,16 +23,21 @@ def evidence(
 ) -> Iterator[Evidence]:
     """The planted truth where the data has an answer sheet, backgrounds alone, faithfulness."""
     known = audit.once(measure_backgrounds, audit, options, sources)
-    rows = [] if known is None else [r for r in known.rows if is_finding(r, known, options)]
-    for row in rows:
+    findings = []
+    if known is not None:
+        findings = [row for row in known.rows if is_finding(row, known, options)]
+    for row in findings:
         yield check_alone(row)
-    if (regions := check_regions(audit.samples, sources, options.confidence)) is not None:
+    regions = check_regions(audit.samples, sources, options.confidence)
+    if regions is not None:
         yield regions
-    if (cues := check_cues(audit.planted_cues, audit.samples, sources, rows)) is not None:
+    cues = check_cues(audit.planted_cues, audit.samples, sources, findings)
+    if cues is not None:
         yield cues
     explainer = AuditedMaps(options, {source.sample.key: source for source in sources})
-    steps, images = options.steps, options.faithfulness
-    yield from measure_faithfulness(audit, explainer, "CCI", images=images, steps=steps)
+    yield from measure_faithfulness(
+        audit, explainer, "CCI", images=options.faithfulness, steps=options.steps
+    )
 
 
 @dataclass(frozen=True)
@@ -58,19 +63,19 @@ def check_alone(row: PullRow) -> Evidence:
     of background, in the objects or in how they were photographed, is not there when the objects
     are hidden. Refuted where the background alone explains less than the whole pull.
     """
-    alone: Pull = row.alone
+    alone = row.alone
     verdict: Verdict = "inconclusive"
     if alone.low > 0:
         verdict = "supported"
     elif alone.high < row.pull.low:
         verdict = "refuted"
+    few = " (few groups)" if alone.few else ""
     return Evidence(
         check="background alone",
         verdict=verdict,
         detail=f"without the objects, this kind of background is answered '{row.label}' in "
         f"{alone.here:.0%} of the images, other kinds with the same classes in "
-        f"{alone.elsewhere:.0%}: {100 * alone.value:+.0f} points "
-        f"[{100 * alone.low:+.0f}, {100 * alone.high:+.0f}]" + " (few groups)" * alone.few,
+        f"{alone.elsewhere:.0%}: {_points(alone.value, alone.low, alone.high)}{few}",
         value=alone.value,
         threshold=0.0,
         n=row.images,
@@ -89,19 +94,21 @@ def check_regions(
     background error: what counts is the difference between both sorts of errors, and without
     errors of both sorts nothing is decided. None without such a sheet, or without errors.
     """
-    sheet = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
-    # A wrong label that the sheet has no background of could not have been planted.
-    wrong = [
-        source
-        for source in sources
-        if source.wrong and source.region and _cue(source) in sheet[source.key]
-    ]
+    sheet = answer_sheet(samples)
+    wrong = []
+    misled = []
+    for source in wrong_answers(sources):
+        present = sheet[source.key].get(f"background of {source.prediction}")
+        # A wrong label that the sheet has no background of could not have been planted.
+        if source.region and present is not None:
+            wrong.append(source)
+            misled.append(any(present))
     if not wrong:
         return None
-    planted = np.array([any(sheet[source.key][_cue(source)]) for source in wrong])
-    leaning = np.array([source.region == "background" for source in wrong])
+    planted = np.array(misled)
+    leaning = np.array([source.on_background for source in wrong])
     counts = f"of {len(wrong)} errors, {planted.sum()} name the label of the planted background"
-    if planted.all() or not planted.any():
+    if not is_mixed(planted):
         return Evidence(
             check="planted background",
             verdict="inconclusive",
@@ -109,28 +116,36 @@ def check_regions(
             "sorts nothing is decided",
             n=len(wrong),
         )
-    groups_of = Groups.of([source.sample for source in wrong])
+    drawn = Groups.of([source.sample for source in wrong])
     # Less without the planted cue than with it: the gap of "leans on an object".
-    lows, highs = gap_intervals(
-        (~leaning).astype(np.float64), planted[:, None], groups_of, confidence=confidence
-    )
-    value = float(leaning[planted].mean() - leaning[~planted].mean())
-    low, high = float(lows[0]), float(highs[0])
+    on_object = (~leaning).astype(np.float64)
+    [low], [high] = gap_intervals(on_object, planted[:, None], drawn, confidence=confidence)
+    with_cue = leaning[planted].mean()
+    without = leaning[~planted].mean()
+    value = float(with_cue - without)
+    verdict: Verdict = "inconclusive"
+    if low > 0:
+        verdict = "supported"
+    elif high < 0:
+        verdict = "refuted"
     return Evidence(
         check="planted background",
-        verdict="supported" if low > 0 else "refuted" if high < 0 else "inconclusive",
-        detail=f"{counts}: {leaning[planted].mean():.0%} of these lean on the background, and "
-        f"{leaning[~planted].mean():.0%} of the others: {100 * value:+.0f} points "
-        f"[{100 * low:+.0f}, {100 * high:+.0f}]",
+        verdict=verdict,
+        detail=f"{counts}: {with_cue:.0%} of these lean on the background, and "
+        f"{without:.0%} of the others: {_points(value, low, high)}",
         value=value,
         threshold=0.0,
         n=len(wrong),
     )
 
 
-def _cue(source: AnswerSource) -> str:
-    """The line of the answer sheet that would explain a wrong answer."""
-    return f"background of {source.prediction}"
+def _points(value: float, low: float, high: float) -> str:
+    return f"{100 * value:+.0f} points [{100 * low:+.0f}, {100 * high:+.0f}]"
+
+
+def answer_sheet(samples: Sequence[Sample]) -> dict[str, Mapping[str, Sequence[bool]]]:
+    """Which cues each sample shows, frame by frame."""
+    return {sample.key: sample.annotations.get("cues", {}) for sample in samples}
 
 
 def check_cues(
@@ -144,23 +159,21 @@ def check_cues(
     It would catch findings on decoys: a single one refutes. None without planted cues of labels,
     or without findings.
     """
-    cues = {label: cue for cue in planted for label in cue.labels}
+    cues = {label: cue.key for cue in planted for label in cue.labels}
     if not cues or not found:
         return None
-    sheet = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
+    sheet = answer_sheet(samples)
     members = groups([source for source in sources if source.is_counted])
-
-    def is_planted(row: PullRow) -> bool:
-        if row.label not in cues:
-            return False
-        shown = [any(sheet[s.key].get(cues[row.label].key, ())) for s in members[row.feature]]
-        return float(np.mean(shown)) >= ON_CUE
-
-    right = {row.label for row in found if is_planted(row)}
-    others = [
-        f"'{row.label}' before {factor_words(row.feature)}" for row in found if not is_planted(row)
-    ]
-    wrongly = f"; not planted: {', '.join(others)}" * bool(others)
+    right = set()
+    others = []
+    for row in found:
+        key = cues.get(row.label, "")
+        shown = [any(sheet[source.key].get(key, ())) for source in members[row.feature]]
+        if np.mean(shown) >= ON_CUE:
+            right.add(row.label)
+        else:
+            others.append(f"'{row.label}' before {factor_words(row.feature)}")
+    wrongly = f"; not planted: {', '.join(others)}" if others else ""
     return Evidence(
         check="planted cues",
         verdict="refuted" if others else "supported",

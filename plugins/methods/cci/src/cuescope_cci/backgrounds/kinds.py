@@ -15,6 +15,7 @@ DIMS = 10  # principal components that kinds are told apart by
 REFERENCES = 19  # draws without kinds: none may be as clear, p = 1 / 20
 MOST_IMAGES = 1000  # for that comparison
 BY_SIZE = 0.5  # of the variance of size: a factor that explains more is the object's size itself
+Points = Float[np.ndarray, "image part"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,68 +41,72 @@ def clustered_kinds(
     if points.shape[1] == 0:
         return None
     kinds = _clearest(points, rng)
-    some = min(len(points), MOST_IMAGES)
-    own = kinds if some == len(points) else _clearest(rng.permutation(points)[:some], rng)
+    clarity = kinds.clarity
+    shape = min(len(points), MOST_IMAGES), points.shape[1]
+    if len(points) > MOST_IMAGES:
+        clarity = _clearest(rng.permutation(points)[:MOST_IMAGES], rng).clarity
     spread = points.std(axis=0)
     for _ in range(REFERENCES):
-        if _clearest(rng.normal(size=(some, points.shape[1])) * spread, rng).clarity >= own.clarity:
+        noise = rng.normal(size=shape) * spread
+        if _clearest(noise, rng).clarity >= clarity:
             return None
     return np.asarray(kinds.cluster)
 
 
-def _components(embeddings: Float[np.ndarray, "image dim"]) -> Float[np.ndarray, "image part"]:
+def _components(embeddings: Float[np.ndarray, "image dim"]) -> Points:
     """The principal components that hold the most of the variance."""
-    centred = embeddings.astype(np.float64) - embeddings.mean(axis=0, dtype=np.float64)
-    left, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    values = embeddings.astype(np.float64)
+    left, lengths, _ = np.linalg.svd(values - values.mean(axis=0), full_matrices=False)
     kept = lengths[:DIMS] > 1e-6 * max(float(lengths[0]), 1e-12)
-    return np.asarray((left * lengths)[:, :DIMS][:, kept])
+    components = (left * lengths)[:, :DIMS]
+    return np.asarray(components[:, kept])
 
 
-def _clearest(points: Float[np.ndarray, "image part"], rng: np.random.Generator) -> Kinds:
+def _clearest(points: Points, rng: np.random.Generator) -> Kinds:
     """The fewest kinds that are nearly as clear as the clearest."""
     distinct = len(np.unique(points, axis=0))
-    tried = [Kinds(np.zeros(len(points), dtype=np.int64), -1.0)]
+    everything = np.zeros(len(points), dtype=np.int64)
+    candidates = [Kinds(everything, -1.0)]
     for count in KINDS:
         if len(points) >= 4 * count and distinct > count:
-            centroid, cluster = _kmeans(points, count, rng)
-            tried.append(Kinds(cluster, _silhouette(points, centroid, cluster)))
-    best = max(kinds.clarity for kinds in tried)
-    return next(kinds for kinds in tried if kinds.clarity >= best - NEARLY)
+            kinds = _kinds_of(points, count, rng)
+            candidates.append(kinds)
+    best = max(kinds.clarity for kinds in candidates)
+    return next(kinds for kinds in candidates if kinds.clarity >= best - NEARLY)
 
 
-def _kmeans(
-    points: Float[np.ndarray, "image part"], count: int, rng: np.random.Generator
-) -> tuple[Float[np.ndarray, "kind part"], Int[np.ndarray, " image"]]:
-    """k-means without empty clusters, the largest first."""
+def _kinds_of(points: Points, count: int, rng: np.random.Generator) -> Kinds:
+    """So many kinds by k-means, the largest first and none empty.
+
+    Their clarity is the mean silhouette by distances to centroids (Hruschka et al., 2004), which
+    needs no pairwise matrix.
+    """
     centroid, cluster = euclidean_kmeans(points, count, rng)
     used, inverse, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
-    return centroid[used[order]], np.argsort(order)[inverse]
-
-
-def _silhouette(
-    points: Float[np.ndarray, "image part"],
-    centroid: Float[np.ndarray, "kind part"],
-    cluster: Int[np.ndarray, " image"],
-) -> float:
-    """Mean silhouette by distances to centroids (Hruschka et al., 2004): no pairwise matrix."""
-    distance = np.linalg.norm(points[:, None] - centroid[None], axis=2)
-    own = distance[np.arange(len(points)), cluster].copy()
-    distance[np.arange(len(points)), cluster] = np.inf
-    other = distance.min(axis=1)
-    return float(((other - own) / np.maximum(np.maximum(other, own), 1e-12)).mean())
+    number = np.argsort(order)[inverse]
+    distance = np.linalg.norm(points[:, None] - centroid[used[order]], axis=2)
+    images = np.arange(len(points))
+    inside = distance[images, number]
+    distance[images, number] = np.inf
+    outside = distance.min(axis=1)
+    largest = np.maximum(outside, inside)
+    silhouette = (outside - inside) / np.maximum(largest, 1e-12)
+    return Kinds(number, float(silhouette.mean()))
 
 
 def follows_size(values: Sequence[str | None], area: Float[np.ndarray, " image"]) -> bool:
     """Whether a factor is the object's size by another name: it explains most of the variance."""
-    size = np.log(np.maximum(area, 1e-6))
-    known = np.array([value is not None for value in values])
-    if known.sum() < 2 or np.ptp(size[known]) == 0:
+    is_known = np.array([value is not None for value in values])
+    size = np.log(np.maximum(area[is_known], 1e-6))
+    if len(size) < 2 or np.ptp(size) == 0:
         return False
-    size = size[known]
-    _, code = np.unique([str(value) for value in values if value is not None], return_inverse=True)
-    counts = np.bincount(code)
-    between = (np.bincount(code, size) ** 2 / counts).sum() - size.sum() ** 2 / len(size)
+    size -= size.mean()
+    _, code, counts = np.unique(
+        np.array(values, dtype=str)[is_known], return_inverse=True, return_counts=True
+    )
+    sums = np.bincount(code, size)
+    explained = (sums**2 / counts).sum() / (size**2).sum()
     # each of many values explains a little by chance
-    share = between / ((size - size.mean()) ** 2).sum() - (len(counts) - 1) / max(len(size) - 1, 1)
-    return bool(share > BY_SIZE)
+    by_chance = (len(counts) - 1) / (len(size) - 1)
+    return bool(explained - by_chance > BY_SIZE)

@@ -1,14 +1,19 @@
 """What an audit knows of its backgrounds: kinds, pulls to a class, size, and chance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 
 from cuescope_cci.backgrounds.kinds import follows_size
 from cuescope_cci.backgrounds.pulls import (
     Answers,
+    Codes,
+    KindMask,
+    Mask,
+    Observed,
     Pull,
     groups_of_several_labels,
     pull,
@@ -16,7 +21,7 @@ from cuescope_cci.backgrounds.pulls import (
     smallest_pull,
     strata_of,
 )
-from cuescope_cci.error_source import BACKGROUND, AnswerSource
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, Factor, distinct, varying_factors
 from cuescope_cci.options import CCIOptions
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import (
@@ -54,21 +59,11 @@ class PullRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
-    """What the tests are made of: arrays over the images, and the stratum of each group."""
-
-    label: Int[np.ndarray, " image"]
-    answers: Answers
-    present: Bool[np.ndarray, "image kind"]
-    stratum: Int[np.ndarray, " group"]
-
-
-@dataclass(frozen=True, eq=False)
 class Backgrounds:
     """Everything that is tested of the backgrounds of an audit; None where nothing could be.
 
     `overall_*` are of all kinds and classes together. `size_p` is of wrong answers that go with
-    small objects, `size_factors` are annotations of that size.
+    small objects, `size_factors` are annotations of that size. `classes` are codes of true labels.
     """
 
     sources: Sequence[AnswerSource]
@@ -81,8 +76,8 @@ class Backgrounds:
     overall_alone_p: float | None
     size_p: float | None
     size_factors: Sequence[str]
-    groups: Groups
     mixed_groups: int
+    classes: Sequence[int]
     observed: Observed
     tests: AssociationTests
     level: float
@@ -101,135 +96,129 @@ def measure_backgrounds(
     tested = sorted((source for source in sources if source.is_tested), key=lambda s: s.key)
     if not tested:
         return None
-    groups = Groups.of([source.sample for source in tested])
-    number = {name: code for code, name in enumerate(_classes(tested))}
-    label, by_background = (
-        np.array([number[str(name)] for name in names])
-        for names in zip(*((s.label, s.background_answer) for s in tested), strict=True)
-    )
+    choices = chain.from_iterable(source.sample.choices for source in tested)
+    names = list(dict.fromkeys(choices))
+    number = {name: code for code, name in enumerate(names)}
+    label = np.array([number[str(source.label)] for source in tested])
     area = np.array([source.area for source in tested])
-    size_factors = [
-        f for f in _factors(tested) if follows_size([s.factors.get(f) for s in tested], area)
-    ]
-    names, present = _kinds(tested, size_factors)
+    groups = Groups.of([source.sample for source in tested])
+    factors = varying_factors(tested)
+    size_factors = [name for name in sorted(factors) if follows_size(factors[name], area)]
+    kinds, present = _kinds(factors, size_factors, len(tested))
     stratum = strata_of(label, area, groups)
-    answers, level = _answers(tested, number), options.fdr
-    tests = pull_tests(answers, present, stratum, groups, audit.rng("pulls"), level=level)
-    answer, moved = answers.whole, answers.moves()
+    observed = Observed(_answers(tested, number), present, stratum, groups)
+    level = options.fdr
+    tests = pull_tests(observed, audit.rng("pulls"), level=level)
+    answer = observed.answers.whole
     chance, chance_p = chance_accuracy(answer, label, groups, audit.rng("chance"))
+    alone = np.array([number[str(source.background_answer)] for source in tested])
     alone_tests = None
     if chance_p > CHANCE_P:  # only then they are asked for
-        alone = np.eye(len(number))[by_background]
-        alone_tests = association_tests(alone, present, stratum, groups, audit.rng("alone"))
-    labels, confidence = list(number), options.confidence
+        answers = np.eye(len(names))[alone]
+        alone_tests = association_tests(answers, present, stratum, groups, audit.rng("alone"))
+
+    def pull_of(answers: Codes, kind: int, target: int) -> Pull | None:
+        shown = present[:, kind]
+        return pull(answers == target, shown, label, groups, confidence=options.confidence)
+
+    moved = observed.answers.moves()
     rows = []
     for kind, target in _shown(tests, level):
+        pull_of_images = pull_of(answer, kind, target)
+        pull_alone = pull_of(alone, kind, target)
+        if pull_of_images is None or pull_alone is None:
+            continue
         shown = present[:, kind]
-        of_pair = pull(answer == target, shown, label, groups, confidence=confidence)
-        of_alone = pull(by_background == target, shown, label, groups, confidence=confidence)
-        if of_pair is not None and of_alone is not None:
-            rows.append(
-                PullRow(
-                    feature=names[kind],
-                    label=labels[target],
-                    images=int(shown.sum()),
-                    answered=int((answer[shown] == target).sum()),
-                    moved=int((moved[shown, target] > 0).sum()),
-                    turned=float(moved[shown, target].mean()),
-                    pull=of_pair,
-                    p_value=float(tests.p_value[kind, target]),
-                    q_value=float(tests.q_value[kind, target]),
-                    alone=of_alone,
-                    alone_p=None if alone_tests is None else alone_tests.p_of(kind, target),
-                )
-            )
+        turns = moved[shown, target]
+        row = PullRow(
+            feature=kinds[kind],
+            label=names[target],
+            images=int(shown.sum()),
+            answered=int((answer[shown] == target).sum()),
+            moved=int((turns > 0).sum()),
+            turned=float(turns.mean()),
+            pull=pull_of_images,
+            p_value=float(tests.p_value[kind, target]),
+            q_value=float(tests.q_value[kind, target]),
+            alone=pull_alone,
+            alone_p=None if alone_tests is None else alone_tests.p_of(kind, target),
+        )
+        rows.append(row)
+    right = answer == label
     return Backgrounds(
         sources=tested,
         rows=rows,
-        accuracy=float((answer == label).mean()),
+        accuracy=float(right.mean()),
         chance=chance,
         chance_p=chance_p,
         overall_p=tests.overall_p,
         overall_q=tests.overall_q,
         overall_alone_p=None if alone_tests is None else alone_tests.overall_p,
-        size_p=_size_p_value(answer == label, area, label, groups, audit.rng("size")),
+        size_p=_size_p_value(right, area, label, groups, audit.rng("size")),
         size_factors=size_factors,
-        groups=groups,
         mixed_groups=groups_of_several_labels(label, groups),
-        observed=Observed(label, answers, present, stratum),
+        classes=np.unique(label).tolist(),
+        observed=observed,
         tests=tests,
         level=level,
     )
 
 
-def _classes(sources: Sequence[AnswerSource]) -> list[str]:
-    """All choices, in the order in which they are given."""
-    return list(dict.fromkeys(choice for source in sources for choice in source.sample.choices))
-
-
 def _answers(sources: Sequence[AnswerSource], number: Mapping[str, int]) -> Answers:
     """The logits of all images over all choices."""
-    logits = np.full((2, len(sources), len(number)), -np.inf)
+    shape = len(sources), len(number)
+    answers = Answers(np.full(shape, -np.inf), np.full(shape, -np.inf))
     for index, source in enumerate(sources):
         if source.apart is not None:
-            own = [number[choice] for choice in source.sample.choices]
-            logits[:, index, own] = source.logits, source.apart.objects
-    return Answers(*logits)
-
-
-def _factors(sources: Sequence[AnswerSource]) -> list[str]:
-    """The factors that vary."""
-    names = sorted({name for source in sources for name in source.factors})
-    return [name for name in names if len({s.factors.get(name) for s in sources} - {None}) > 1]
+            choices = [number[choice] for choice in source.sample.choices]
+            answers.logits[index, choices] = source.logits
+            answers.objects[index, choices] = source.apart.objects
+    return answers
 
 
 def _kinds(
-    sources: Sequence[AnswerSource], left_out: Sequence[str]
-) -> tuple[list[str], Bool[np.ndarray, "image kind"]]:
+    factors: Mapping[str, Factor], left_out: Collection[str], images: int
+) -> tuple[list[str], KindMask]:
     """The features that are kinds of backgrounds, and which images show each."""
-    pairs = [
-        (factor, value)
-        for factor in _factors(sources)
-        if factor not in left_out
-        for value in sorted({s.factors[factor] for s in sources if factor in s.factors})
-    ]
-    columns = [[s.factors.get(factor) == value for s in sources] for factor, value in pairs]
-    present = np.array(columns, dtype=bool).reshape(len(pairs), len(sources)).T
-    return [f"{BACKGROUND}|{factor}={value}" for factor, value in pairs], present
+    kinds = []
+    columns = []
+    for name in sorted(factors.keys() - left_out):
+        factor = factors[name]
+        for value in distinct(factor):
+            kinds.append(f"{BACKGROUND}|{name}={value}")
+            columns.append(np.array(factor) == value)
+    present = np.array(columns, dtype=bool).reshape(-1, images)
+    return kinds, present.T
 
 
 def _shown(tests: AssociationTests, level: float) -> list[tuple[int, int]]:
     """The pairs that a report has a row of: what is found, and the strongest of each kind."""
-    q_values = np.where(np.isfinite(tests.q_value), tests.q_value, np.inf)
-    p_values = np.where(np.isfinite(tests.p_value), tests.p_value, np.inf)
-    shown = {(int(kind), int(target)) for kind, target in np.argwhere(q_values <= level)}
-    for kind in np.flatnonzero(np.isfinite(p_values).any(axis=1)):
-        shown.add((int(kind), int(p_values[kind].argmin())))
+    shown = {(kind, target) for kind, target in np.argwhere(tests.q_value <= level).tolist()}
+    for kind, p_values in enumerate(tests.p_value):
+        if np.isfinite(p_values).any():
+            shown.add((kind, int(np.nanargmin(p_values))))
     return sorted(shown)
 
 
 def _size_p_value(
-    right: Bool[np.ndarray, " image"],
+    right: Mask,
     area: Float[np.ndarray, " image"],
-    label: Int[np.ndarray, " image"],
+    label: Codes,
     groups: Groups,
     rng: np.random.Generator,
 ) -> float:
     """That answers are no more often wrong where the object is smaller than its label's median."""
-    small = is_small(area, label)
-    present = small[:, None]
-    p_values = gap_p_values(right.astype(float), present, groups, rng, strata=label, draws=9_999)
-    return float(p_values[0])
+    small = is_small(area, label)[:, None]
+    [p_value] = gap_p_values(right.astype(float), small, groups, rng, strata=label, draws=9_999)
+    return float(p_value)
 
 
-def is_small(
-    area: Float[np.ndarray, " image"], label: Int[np.ndarray, " image"]
-) -> Bool[np.ndarray, " image"]:
+def is_small(area: Float[np.ndarray, " image"], label: Codes) -> Mask:
     """Whether the objects are smaller than the median of their label."""
     small = np.zeros(len(area), dtype=bool)
-    for value in np.unique(label):
-        own = label == value
-        small[own] = area[own] < np.median(area[own])
+    for code in np.unique(label):
+        of_label = label == code
+        small[of_label] = area[of_label] < np.median(area[of_label])
     return small
 
 
@@ -238,21 +227,14 @@ def smallest_findable(audit: Audit, known: Backgrounds) -> tuple[float, float | 
 
     None where nothing was tested.
     """
-    tests, seen = known.tests, known.observed
-    kinds = np.flatnonzero(np.isfinite(tests.p_value).any(axis=1))
-    if tests.critical is None or not len(kinds):
+    kinds = np.flatnonzero(np.isfinite(known.tests.p_value).any(axis=1))
+    if known.tests.critical is None or not len(kinds):
         return None
-    share = seen.present[:, kinds].mean(axis=0)
-    middle = kinds[np.argsort(share, kind="stable")[len(kinds) // 2]]
+    shares = known.observed.present.mean(axis=0)
+    by_share = kinds[np.argsort(shares[kinds], kind="stable")]
+    middle = int(by_share[len(kinds) // 2])
+    rng = audit.rng("limit of detection")
     limit = smallest_pull(
-        seen.answers,
-        seen.present,
-        int(middle),
-        seen.stratum,
-        known.groups,
-        np.unique(seen.label).tolist(),
-        tests,
-        audit.rng("limit of detection"),
-        level=known.level,
+        known.observed, middle, known.classes, known.tests, rng, level=known.level
     )
-    return float(seen.present[:, middle].mean()), limit
+    return float(shares[middle]), limit

@@ -4,6 +4,7 @@ What the tests count of an image is how its background *moves* the answer. A mis
 look-alike is answered alike with and without its background, so it moves nothing.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -27,12 +28,20 @@ from cuescope_sdk.statistics import (
 )
 
 FEWEST = 3  # groups with and without a kind, and groups whose answers move: fewer prove nothing
-OF_A_SIZE, MOST_SIZES = 6, 4  # groups of a label that are alike in size, and how many such parts
+OF_A_SIZE = 6  # groups of a label that are alike in size
+MOST_SIZES = 4  # such parts of a label
 DEALT = 200, 1000  # draws of what backgrounds add: the fewest, of many images and classes, and all
 MOST_NUMBERS = 200_000_000  # of all these draws
-PLANTED, PLANTED_DEALS = (12, 100), 64  # planted pulls (fewest, most), draws for each
+PLANTED = 12, 100  # planted pulls: fewest, most
+PLANTED_DEALS = 64  # draws for each
 MOST_PLANTED = 40_000_000  # numbers of all these draws
 TIE = 1e-9
+
+Codes = Int[np.ndarray, " image"]
+Mask = Bool[np.ndarray, " image"]
+KindMask = Bool[np.ndarray, "image kind"]
+PerClass = Float[np.ndarray, "image class"]
+Strata = Int[np.ndarray, " group"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,31 +51,31 @@ class Answers:
     What the background adds is their difference.
     """
 
-    logits: Float[np.ndarray, "image class"]
-    objects: Float[np.ndarray, "image class"]
+    logits: PerClass
+    objects: PerClass
 
     @property
-    def whole(self) -> Int[np.ndarray, " image"]:
+    def whole(self) -> Codes:
         """The class answered."""
         return np.asarray(self.logits.argmax(axis=1))
 
     @property
-    def by_object(self) -> Int[np.ndarray, " image"]:
+    def by_object(self) -> Codes:
         """The class answered without the background."""
         return np.asarray(self.objects.argmax(axis=1))
 
-    def moves(self) -> Float[np.ndarray, "image class"]:
+    def moves(self) -> PerClass:
         """+1 for the class answered, -1 for the class answered without the background."""
         unit = np.eye(self.logits.shape[1])
         return np.asarray(unit[self.whole] - unit[self.by_object])
 
-    def turn(self, images: Bool[np.ndarray, " image"], target: int) -> "Answers":
+    def turn(self, images: Mask, target: int) -> "Answers":
         """These images answered `target`, as surely as they were answered before."""
         logits = self.logits.copy()
         images = images & (self.whole != target) & np.isfinite(logits[:, target])
-        top = np.sort(logits, axis=1)[:, -2:]
-        sureness = np.where(np.isfinite(top[:, 0]), top[:, 1] - top[:, 0], 1.0)
-        logits[images, target] = top[images, 1] + np.maximum(sureness[images], TIE)
+        second, top = np.sort(logits, axis=1)[images, -2:].T
+        sureness = np.where(np.isfinite(second), top - second, 1.0)
+        logits[images, target] = top + np.maximum(sureness, TIE)
         return Answers(logits, self.objects)
 
     def deals(self, groups: Groups, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -74,43 +83,66 @@ class Answers:
 
         Images of a group are dealt alike. What is added to a class in all images stays with it.
         """
-        known, shape = np.isfinite(self.logits), (groups.count, self.logits.shape[1])
-        added = np.subtract(self.logits, self.objects, where=known, out=np.zeros(known.shape))
-        common = added.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        rest, base = added - np.where(known, common, 0.0), self.objects + common
+        offered = np.isfinite(self.logits)
+        nothing = np.zeros(offered.shape)
+        added = np.subtract(self.logits, self.objects, where=offered, out=nothing)
+        common = added.sum(axis=0) / np.maximum(offered.sum(axis=0), 1)
+        rest = added - np.where(offered, common, 0.0)
+        base = self.objects + common
         # to each image its own choices, in their order
-        places = np.argsort(~known, axis=1, kind="stable")
+        choices = np.argsort(~offered, axis=1, kind="stable")
         dealt = np.empty_like(rest)
+        shape = groups.count, rest.shape[1]
         while True:
-            order = np.where(known, rng.random(shape)[groups.codes], 2.0).argsort(axis=1)
-            np.put_along_axis(dealt, places, np.take_along_axis(rest, order, axis=1), axis=1)
+            luck = rng.random(shape)[groups.codes]
+            order = np.where(offered, luck, 2.0).argsort(axis=1)
+            shuffled = np.take_along_axis(rest, order, axis=1)
+            np.put_along_axis(dealt, choices, shuffled, axis=1)
             yield (base + dealt).argmax(axis=1)
 
 
-def strata_of(
-    label: Int[np.ndarray, " image"], area: Float[np.ndarray, " image"], groups: Groups
-) -> Int[np.ndarray, " group"]:
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What the tests are made of: answers and kinds of the images, and the stratum of each group.
+
+    Only groups of one stratum are exchanged.
+    """
+
+    answers: Answers
+    present: KindMask
+    stratum: Strata
+    groups: Groups
+
+    def weights(self) -> Float[np.ndarray, "image kind"]:
+        """How much an answer counts for a kind: its group's share of it, less the stratum's."""
+        sizes = np.bincount(self.groups.codes, minlength=self.groups.count)
+        share = centre(group_means(self.present, self.groups), self.stratum)
+        return np.asarray((share / sizes[:, None])[self.groups.codes])
+
+
+def strata_of(label: Codes, area: Float[np.ndarray, " image"], groups: Groups) -> Strata:
     """Groups of the same labels whose objects are about as large: only these are exchanged."""
-    profiles: dict[tuple[int, ...], list[int]] = {}
+    profiles: dict[frozenset[int], list[int]] = defaultdict(list)
     for group, labels in enumerate(_labels_of_groups(label, groups)):
-        profiles.setdefault(labels, []).append(group)
+        profiles[labels].append(group)
     size = group_means(np.log(np.maximum(area, TIE))[:, None], groups)[:, 0]
-    stratum, count = np.empty(groups.count, dtype=np.int64), 0
-    for members in map(np.array, profiles.values()):
+    stratum = np.empty(groups.count, dtype=np.int64)
+    count = 0
+    for members in profiles.values():
         parts = int(np.clip(len(members) // OF_A_SIZE, 1, MOST_SIZES))
         stratum[members] = count + even_parts(size[members], parts)
         count += parts
     return stratum
 
 
-def _labels_of_groups(label: Int[np.ndarray, " image"], groups: Groups) -> list[tuple[int, ...]]:
-    labels: list[set[int]] = [set() for _ in range(groups.count)]
-    for group, own in zip(groups.codes.tolist(), label.tolist(), strict=True):
-        labels[group].add(own)
-    return [tuple(sorted(own)) for own in labels]
+def _labels_of_groups(label: Codes, groups: Groups) -> list[frozenset[int]]:
+    labels: dict[int, set[int]] = defaultdict(set)
+    for group, code in zip(groups.codes.tolist(), label.tolist(), strict=True):
+        labels[group].add(code)
+    return [frozenset(labels[group]) for group in range(groups.count)]
 
 
-def groups_of_several_labels(label: Int[np.ndarray, " image"], groups: Groups) -> int:
+def groups_of_several_labels(label: Codes, groups: Groups) -> int:
     """How many groups have images of more than one label."""
     return sum(len(labels) > 1 for labels in _labels_of_groups(label, groups))
 
@@ -119,13 +151,7 @@ def groups_of_several_labels(label: Int[np.ndarray, " image"], groups: Groups) -
 
 
 def pull_tests(
-    answers: Answers,
-    present: Bool[np.ndarray, "image kind"],
-    stratum: Int[np.ndarray, " group"],
-    groups: Groups,
-    rng: np.random.Generator,
-    *,
-    level: float = 0.05,
+    observed: Observed, rng: np.random.Generator, *, level: float = 0.05
 ) -> AssociationTests:
     """Whether answers are moved to a class where the background is of a kind, more than elsewhere.
 
@@ -135,12 +161,18 @@ def pull_tests(
     other classes. Backgrounds may then disturb as they like, some kinds more than others. Where
     the first is not refused at `level`, the second is not tried.
     """
-    moves = answers.moves()
-    first = association_tests(moves, present, stratum, groups, rng, level=level, fewest=FEWEST)
+    first = association_tests(
+        observed.answers.moves(),
+        observed.present,
+        observed.stratum,
+        observed.groups,
+        rng,
+        level=level,
+        fewest=FEWEST,
+    )
     if first.overall_q is None or min(first.overall_q, np.nanmin(first.q_value)) > level:
         return first
-    tested = np.isfinite(first.p_value)
-    second = _favour_tests(answers, present, stratum, groups, tested, rng, level)
+    second = _favour_tests(observed, np.isfinite(first.p_value), rng, level)
     return replace(
         first,
         p_value=np.maximum(first.p_value, second.p_value),
@@ -151,34 +183,25 @@ def pull_tests(
 
 
 def _favour_tests(
-    answers: Answers,
-    present: Bool[np.ndarray, "image kind"],
-    stratum: Int[np.ndarray, " group"],
-    groups: Groups,
+    observed: Observed,
     tested: Bool[np.ndarray, "kind class"],
     rng: np.random.Generator,
     level: float,
 ) -> AssociationTests:
     """Whether what backgrounds of a kind add favours a class: the second null of `pull_tests`."""
-    kinds, classes = tested.any(axis=1), tested.any(axis=0)
-    of_image = _kind_weights(present[:, kinds], stratum, groups)
+    answers = observed.answers
+    kinds = tested.any(axis=1)
+    classes = tested.any(axis=0)
+    cells = tested[kinds][:, classes]
+    weights = observed.weights()[:, kinds].T
     unit = np.eye(tested.shape[1])[:, classes]
     draws = int(np.clip(MOST_NUMBERS // answers.logits.size, *DEALT))
+    dealt = islice(answers.deals(observed.groups, rng), draws)
     # What is answered without the background is the same in all draws, and needs no sum.
-    every = chain([answers.whole], islice(answers.deals(groups, rng), draws))
-    cells = tested[kinds][:, classes]
-    found = np.array([(of_image @ unit[whole])[cells] for whole in every])
-    found = (found - found.mean(axis=0)) / np.maximum(found.std(axis=0), TIE)
-    return tests_of_draws(found, tested, level=level)
-
-
-def _kind_weights(
-    present: Bool[np.ndarray, "image kind"], stratum: Int[np.ndarray, " group"], groups: Groups
-) -> Float[np.ndarray, "kind image"]:
-    """How much an image's answer counts for a kind: its group's share of it, less the stratum's."""
-    sizes = np.bincount(groups.codes, minlength=groups.count)
-    kind = centre(group_means(present, groups), stratum) / sizes[:, None]
-    return np.asarray(kind[groups.codes].T)
+    sums = np.array([(weights @ unit[whole])[cells] for whole in chain([answers.whole], dealt)])
+    sums -= sums.mean(axis=0)
+    spread = np.maximum(sums.std(axis=0), TIE)
+    return tests_of_draws(sums / spread, tested, level=level)
 
 
 # ---------------------------------------------------------------------------------------- figures
@@ -202,12 +225,7 @@ class Pull:
 
 
 def pull(
-    answered: Bool[np.ndarray, " image"],
-    present: Bool[np.ndarray, " image"],
-    label: Int[np.ndarray, " image"],
-    groups: Groups,
-    *,
-    confidence: float = 0.95,
+    answered: Mask, present: Mask, label: Codes, groups: Groups, *, confidence: float = 0.95
 ) -> Pull | None:
     """The pull to one class, with its interval; None where no label has images with and without.
 
@@ -220,37 +238,39 @@ def pull(
     if not here.any():
         return None
     values = answered.astype(np.float64)
-    low, high = _bounds(values[here], 1.0, groups.take(here), confidence)
+    groups_here = groups.take(here)
+    groups_there = groups.take(there)
+    share_here = float(values[here].mean())
+    share_there = float(values @ weights)
+    ends_here = _ends(values[here], 1.0, groups_here, confidence)
     # A weighted share is the mean of answers that count for more or less than one.
-    counted = values * weights * there.sum()
-    most = float(weights.max() * there.sum())
-    other_low, other_high = _bounds(counted[there], most, groups.take(there), confidence)
-    mean, other = float(values[here].mean()), float(values @ weights)
-    least, largest = difference_interval((mean, low, high), (other, other_low, other_high))
+    count = there.sum()
+    counted = values * weights * count
+    largest = float(weights.max() * count)
+    ends_there = _ends(counted[there], largest, groups_there, confidence)
+    low, high = difference_interval((share_here, *ends_here), (share_there, *ends_there))
     return Pull(
-        value=mean - other,
-        low=max(-1.0, least),
-        high=min(1.0, largest),
-        here=mean,
-        elsewhere=other,
+        value=share_here - share_there,
+        low=max(-1.0, low),
+        high=min(1.0, high),
+        here=share_here,
+        elsewhere=share_there,
         images=int(here.sum()),
-        few=groups.take(here).few or groups.take(there).few,
+        few=groups_here.few or groups_there.few,
     )
 
 
-def label_weights(
-    present: Bool[np.ndarray, " image"], label: Int[np.ndarray, " image"]
-) -> Float[np.ndarray, " image"]:
+def label_weights(present: Mask, label: Codes) -> Float[np.ndarray, " image"]:
     """Weights of the images without a kind that give them the labels of those with it; sum 1."""
     count = int(label.max(initial=-1)) + 1
-    here, there = (np.bincount(label[side], minlength=count) for side in (present, ~present))
-    both = (here > 0) & (there > 0)
-    total = here[both].sum()
-    share = np.where(both, here / max(total, 1), 0.0) / np.maximum(there, 1)
+    here = np.bincount(label[present], minlength=count)
+    there = np.bincount(label[~present], minlength=count)
+    here[there == 0] = 0
+    share = here / max(here.sum(), 1) / np.maximum(there, 1)
     return np.where(present, 0.0, share[label])
 
 
-def _bounds(
+def _ends(
     values: Float[np.ndarray, " image"], most: float, groups: Groups, confidence: float
 ) -> tuple[float, float]:
     low, high = mean_interval(values, groups, bounds=(0.0, most), confidence=confidence)
@@ -263,11 +283,8 @@ def _bounds(
 
 
 def smallest_pull(
-    answers: Answers,
-    present: Bool[np.ndarray, "image kind"],
+    observed: Observed,
     kind: int,
-    stratum: Int[np.ndarray, " group"],
-    groups: Groups,
     classes: Sequence[int],
     tests: AssociationTests,
     rng: np.random.Generator,
@@ -284,30 +301,31 @@ def smallest_pull(
     """
     if tests.critical is None:
         return None
-    tested = np.isfinite(tests.p_value)
-    second = _favour_tests(answers, present, stratum, groups, tested, rng, level)
-    weight = _kind_weights(present[:, [kind]], stratum, groups)[0]
-    bars = tests.critical, second.critical or 0.0
-    field = _Field(answers, present[:, kind], weight, stratum, groups, bars)
-    count = MOST_PLANTED // (answers.logits.size * PLANTED_DEALS)
+    second = _favour_tests(observed, np.isfinite(tests.p_value), rng, level)
+    field = _Field(observed, kind, tests.critical, second.critical or 0.0)
+    count = MOST_PLANTED // (observed.answers.logits.size * PLANTED_DEALS)
     targets = rng.choice(classes, int(np.clip(count, *PLANTED)))
     return detectable([field.smallest_pull(target, rng) for target in targets.tolist()], power)
 
 
-@dataclass(frozen=True, eq=False)
 class _Field:
-    """Where pulls are planted: the images of a kind, and what the two nulls ask (`bars`)."""
+    """Where pulls are planted: the images of a kind, and what each of the two nulls asks."""
 
-    answers: Answers
-    shown: Bool[np.ndarray, " image"]
-    weight: Float[np.ndarray, " image"]
-    stratum: Int[np.ndarray, " group"]
-    groups: Groups
-    bars: tuple[float, float]
+    def __init__(
+        self, observed: Observed, kind: int, association_bar: float, favour_bar: float
+    ) -> None:
+        self.answers = observed.answers
+        self.groups = observed.groups
+        self.observed = replace(observed, present=observed.present[:, [kind]])
+        self.shown = observed.present[:, kind]
+        self.weight = self.observed.weights()[:, 0]
+        self.association_bar = association_bar
+        self.favour_bar = favour_bar
 
     def smallest_pull(self, target: int, rng: np.random.Generator) -> float:
         """The smallest share that one draw of a pull needs; infinite where none suffices."""
-        luck, seed = rng.random(self.groups.count)[self.groups.codes], int(rng.integers(2**32))
+        luck = rng.random(self.groups.count)[self.groups.codes]
+        seed = int(rng.integers(2**32))
 
         def planted(share: float) -> Answers:
             return self.answers.turn(self.shown & (luck < share), target)
@@ -322,12 +340,12 @@ class _Field:
         return smallest_effect(lambda share: share >= limit and favours(share))
 
     def _goes_together(self, planted: Answers, target: int) -> bool:
-        moves = 1.0 * (planted.whole == target) - (planted.by_object == target)
-        found = association(moves[:, None], self.shown[:, None], self.stratum, self.groups)
-        return bool(found[0, 0] >= self.bars[0])
+        moves = planted.moves()[:, [target]]
+        strength = association(moves, self.observed.present, self.observed.stratum, self.groups)
+        return bool(strength >= self.association_bar)
 
     def _favours(self, planted: Answers, target: int, rng: np.random.Generator) -> bool:
         deals = islice(planted.deals(self.groups, rng), PLANTED_DEALS)
         null = np.array([(dealt == target) @ self.weight for dealt in deals])
-        found = (planted.whole == target) @ self.weight - null.mean()
-        return bool(found >= self.bars[1] * max(float(null.std()), TIE))
+        gain = (planted.whole == target) @ self.weight - null.mean()
+        return bool(gain >= self.favour_bar * max(float(null.std()), TIE))

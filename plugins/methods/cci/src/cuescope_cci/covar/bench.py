@@ -24,9 +24,7 @@ from cuescope_sdk import (
 if TYPE_CHECKING:
     from cuescope_cci.covar.answers import Answers
     from cuescope_cci.covar.images import Images
-    from cuescope_cci.covar.measures import ClassDrops
     from cuescope_cci.covar.models import ModelEntry
-    from cuescope_cci.options import Rule
 
 
 class CovarBenchOptions(Options):
@@ -71,7 +69,7 @@ class CovarBench(Plugin):
 
     def run(self) -> Iterator[Table | Picture]:
         """The images, Tables 3 and 4, drops, contexts, effects, and the pictures."""
-        from cuescope_cci.covar.answers import RULES, ask
+        from cuescope_cci.covar.answers import ask
         from cuescope_cci.covar.models import load_models
 
         entries = load_models(self.options.models)
@@ -84,17 +82,16 @@ class CovarBench(Plugin):
                 images = self._images(session)
                 yield self._images_table(images, session)
             cci = session.parts.method.plugin.options
-            own = ask(session.audit, cci, images, entry.name, self.options.errors)
-            answers.append(own)
-            planted.append(planted_answers(session.samples, own, images))
+            of_model = ask(session.audit, cci, images, entry.name, self.options.errors)
+            answers.append(of_model)
+            planted.append(planted_answers(session.samples, of_model, images))
             del session  # one model in memory at a time
-        if images is None:
-            return
-        yield from self._tables(answers, images, RULES)
-        yield from self._drops(answers, images)
-        yield from self._classes(answers, images)
-        yield from self._backgrounds(answers, images, planted, RULES)
-        yield from self._effects(entries, answers, images)
+        if images is not None:
+            yield from self._tables(answers, images)
+            yield from self._drops(answers, images)
+            yield from self._classes(answers, images)
+            yield from self._backgrounds(answers, images, planted)
+            yield from self._effects(entries, answers, images)
 
     def _session(self, entry: "ModelEntry") -> Any:
         options = self.options
@@ -116,9 +113,9 @@ class CovarBench(Plugin):
     def _images(self, session: Any) -> "Images":
         from cuescope_cci.covar.images import draw_sources, read_images
 
-        audit = session.audit
-        rng = self.context.rng("covar", "photos")
-        return read_images(draw_sources(audit.samples, self.options.photos, rng), audit.labels)
+        rng = self._rng("photos")
+        samples = draw_sources(session.audit.samples, self.options.photos, rng)
+        return read_images(samples, session.audit.labels)
 
     def _images_table(self, images: "Images", session: Any) -> Table:
         from cuescope_cci.covar.tables import images_table
@@ -126,80 +123,66 @@ class CovarBench(Plugin):
         facts: Mapping[str, str] = getattr(session.parts.data.plugin, "facts", {})
         return images_table(images, facts)
 
-    def _tables(
-        self, answers: Sequence["Answers"], images: "Images", rules: Sequence["Rule"]
-    ) -> Iterator[Table]:
+    def _tables(self, answers: Sequence["Answers"], images: "Images") -> Iterator[Table]:
+        from cuescope_cci.covar.answers import RULES
         from cuescope_cci.covar.tables import accuracy_table, error_tables
 
         yield accuracy_table(answers, images)
-        if any(own.known(rule).any() for own in answers for rule in rules):
-            for rule in rules:
+        if any(model.known(rule).any() for model in answers for rule in RULES):
+            for rule in RULES:
                 yield from error_tables(answers, images, rule)
-            return
-        yield Table(
-            title="BG-Er and Fine-Er (Table 4)",
-            columns=("model",),
-            rows=(),
-            notes=("Left out: no wrong answer, or no foreground masks.",),
-        )
+        else:
+            yield Table(
+                title="BG-Er and Fine-Er (Table 4)",
+                columns=("model",),
+                rows=(),
+                notes=("Left out: no wrong answer, or no foreground masks.",),
+            )
 
     def _drops(self, answers: Sequence["Answers"], images: "Images") -> Iterator[Table | Picture]:
         from cuescope_cci.covar.measures import correct, subset_drops
         from cuescope_cci.covar.pictures import grids, subset_charts
         from cuescope_cci.covar.tables import subset_table
 
-        flat = correct(
-            {
-                (own.name, name): drop
-                for own in answers
-                for name, drop in subset_drops(own.right, images, self._rng("subsets")).items()
-            }
-        )
-        drops = {
-            own.name: {name: drop for (model, name), drop in flat.items() if model == own.name}
-            for own in answers
-        }
+        tested = {m.name: subset_drops(m.right, images, self._rng("subsets")) for m in answers}
+        drops = correct(tested)
         yield subset_table(drops)
         yield from subset_charts(drops)
         yield from grids(answers[0], images, self.options.pictures)
 
     def _classes(self, answers: Sequence["Answers"], images: "Images") -> Iterator[Table | Picture]:
+        from cuescope_cci.covar.measures import class_drops, correct_classes
         from cuescope_cci.covar.pictures import class_chart
         from cuescope_cci.covar.tables import class_tables
 
-        for own in answers:
-            classes = self._class_drops(own, images)
-            yield from class_tables(own.name, classes)
-            if (chart := class_chart(own.name, classes[1:])) is not None:
+        labels = [images.labels[code] for code in np.unique(images.label)]
+        for model in answers:
+            rng = self._rng("classes")
+            whole = class_drops(model.right, images, None, rng)
+            classes = [class_drops(model.right, images, label, rng) for label in labels]
+            classes = correct_classes(classes)
+            yield from class_tables(model.name, [*correct_classes([whole]), *classes])
+            chart = class_chart(model.name, classes)
+            if chart is not None:
                 yield chart
 
-    def _class_drops(self, own: "Answers", images: "Images") -> "list[ClassDrops]":
-        from cuescope_cci.covar.measures import class_drops, correct_classes
-
-        labels = [images.labels[i] for i in sorted(set(images.label.tolist()))]
-        names: list[str | None] = [None, *labels]
-        rng = self._rng("classes")
-        whole, *classes = (class_drops(own.right, images, name, rng) for name in names)
-        return [*correct_classes([whole]), *correct_classes(classes)]
-
     def _backgrounds(
-        self,
-        answers: Sequence["Answers"],
-        images: "Images",
-        planted: Sequence[np.ndarray | None],
-        rules: Sequence["Rule"],
+        self, answers: Sequence["Answers"], images: "Images", planted: Sequence[np.ndarray | None]
     ) -> Iterator[Table]:
+        from cuescope_cci.covar.answers import RULES
         from cuescope_cci.covar.contexts import background_pulls, exchange_backgrounds
         from cuescope_cci.covar.tables import context_table, exchange_table
 
-        exchanges = {
-            own.name: {rule: exchange_backgrounds(own, images, rule, sheet) for rule in rules}
-            for own, sheet in zip(answers, planted, strict=True)
-        }
-        if (table := exchange_table(exchanges)) is not None:
+        exchanges = {}
+        for model, sheet in zip(answers, planted, strict=True):
+            by_rule = {rule: exchange_backgrounds(model, images, rule, sheet) for rule in RULES}
+            exchanges[model.name] = by_rule
+        table = exchange_table(exchanges)
+        if table is not None:
             yield table
-        for own in answers:
-            yield context_table(own.name, background_pulls(own, images, self._rng("contexts")))
+        for model in answers:
+            pulls = background_pulls(model, images, self._rng("contexts"))
+            yield context_table(model.name, pulls)
 
     def _effects(
         self, entries: Sequence["ModelEntry"], answers: Sequence["Answers"], images: "Images"
@@ -207,8 +190,8 @@ class CovarBench(Plugin):
         from cuescope_cci.covar.effects import contrasts
         from cuescope_cci.covar.tables import effects_table
 
-        found = list(contrasts(entries, answers, images, self._rng("effects")))
-        if (table := effects_table(found)) is not None:
+        table = effects_table(contrasts(entries, answers, images, self._rng("effects")))
+        if table is not None:
             yield table
 
     def _rng(self, name: str) -> np.random.Generator:
@@ -220,8 +203,10 @@ def planted_answers(
 ) -> np.ndarray | None:
     """Whether the answer is the class that the shown background was planted for; None unknown."""
     sheets = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
-    of_images = [sheets[sample.key] for sample in images.samples]
-    keys = [f"background of {images.labels[i]}" for i in answers.predicted]
-    if not all(key in sheet for key, sheet in zip(keys, of_images, strict=True)):
-        return None
-    return np.array([any(sheet[key]) for key, sheet in zip(keys, of_images, strict=True)])
+    planted = []
+    for sample, code in zip(images.samples, answers.predicted, strict=True):
+        present = sheets[sample.key].get(f"background of {images.labels[code]}")
+        if present is None:
+            return None
+        planted.append(any(present))
+    return np.array(planted)

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from cuescope_cci.covar.answers import Answers
-from cuescope_cci.covar.images import ORIGINAL, PLAIN, Images
-from cuescope_cci.covar.measures import Figure, change, share
+from cuescope_cci.covar.images import ORIGINAL, PLAIN, Images, Mask
+from cuescope_cci.covar.measures import change, share
 from cuescope_cci.options import Rule
+from cuescope_cci.scores import Figure
 from cuescope_sdk.statistics import Groups
 
-Shares = Float[np.ndarray, " source"]
 MOST = 3  # classes that are told of a background
 
 
@@ -33,40 +33,33 @@ def background_pulls(
     pairs of a background and a class.
     """
     counted = ~images.of(ORIGINAL)
-    candidates: dict[str, list[tuple[str, Shares, Shares]]] = {}
+    shares = {}
     tried = 0
     for code in np.unique(images.background[counted]).tolist():
-        here, elsewhere = (
-            _shares(answers, images, counted & side)
-            for side in (images.background == code, images.background != code)
-        )
-        both = ~np.isnan(here[:, 0]) & ~np.isnan(elsewhere[:, 0])
-        here, elsewhere = here[both], elsewhere[both]
+        is_here = images.background == code
+        here = _shares(answers, images, counted & is_here)
+        elsewhere = _shares(answers, images, counted & ~is_here)
+        both = np.isfinite(here[:, 0] + elsewhere[:, 0])
+        shares[code] = here[both], elsewhere[both]
+        tried += int(np.count_nonzero(here[both].sum(axis=0)))
+    pulls = {}
+    for code, (here, elsewhere) in shares.items():
         more = (here - elsewhere).sum(axis=0)
-        named = np.flatnonzero(here.sum(axis=0) > 0)
-        tried += len(named)
-        most = named[np.argsort(-more[named], kind="stable")][:MOST].tolist()
-        candidates[images.backgrounds[code]] = [
-            (images.labels[i], here[:, i], elsewhere[:, i]) for i in most
-        ]
-    return {
-        background: [_pull(*candidate, tried, rng) for candidate in own]
-        for background, own in candidates.items()
-    }
+        named = np.flatnonzero(here.sum(axis=0))
+        strongest = named[np.argsort(-more[named], kind="stable")]
+        of_background = []
+        for label in strongest[:MOST].tolist():
+            figure = change(elsewhere[:, label], here[:, label], Groups.single(len(here)), rng)
+            if figure.p_value is not None:
+                # the classes that are told were chosen among all: each pays for all (Bonferroni)
+                figure = replace(figure, q_value=min(1.0, tried * figure.p_value))
+            share_here = float(here[:, label].mean())
+            of_background.append(Pull(images.labels[label], share_here, figure))
+        pulls[images.backgrounds[code]] = of_background
+    return pulls
 
 
-def _pull(
-    label: str, here: Shares, elsewhere: Shares, tried: int, rng: np.random.Generator
-) -> Pull:
-    more = change(elsewhere, here, Groups.single(len(here)), rng)
-    # the classes that are told were chosen among all: each pays for all (Bonferroni)
-    q_value = None if more.p_value is None else min(1.0, tried * more.p_value)
-    return Pull(label, float(here.mean()) if len(here) else 0.0, replace(more, q_value=q_value))
-
-
-def _shares(
-    answers: Answers, images: Images, among: Bool[np.ndarray, " image"]
-) -> Float[np.ndarray, "source label"]:
+def _shares(answers: Answers, images: Images, among: Mask) -> Float[np.ndarray, "source label"]:
     """How often each source is answered each label; NaN for a source that is not among them."""
     counts = np.zeros((images.source.count, len(images.labels)))
     np.add.at(counts, (images.source.codes[among], answers.predicted[among]), 1)
@@ -90,25 +83,26 @@ class Exchange:
 
 
 def exchange_backgrounds(
-    answers: Answers, images: Images, rule: Rule, planted: Bool[np.ndarray, " image"] | None
+    answers: Answers, images: Images, rule: Rule, planted: Mask | None
 ) -> Exchange:
     """What a rule says of wrong answers, beside what exchanging the background shows.
 
     A wrong answer is the background's where most other backgrounds of the same object are not
     answered so. `planted` tells where the answer sheet has the shown background for the answer.
     """
-    plain, photos = images.of(PLAIN), int(images.photo.max()) + 1
-    counts = np.zeros((photos, len(images.labels)))
-    np.add.at(counts, (images.photo[plain], answers.predicted[plain]), 1)
+    plain = images.of(PLAIN)
+    photos = images.photo[plain]
+    counts = np.zeros((int(images.photo.max()) + 1, len(images.labels)))
+    np.add.at(counts, (photos, answers.predicted[plain]), 1)
     same = counts[images.photo, answers.predicted] - 1  # other than itself
-    others = np.bincount(images.photo[plain], minlength=photos)[images.photo] - 1
-    known = plain & answers.known(rule) & (others > 0)
+    others = counts.sum(axis=1)[images.photo] - 1
+    among = plain & answers.known(rule) & (others > 0)
     follows = same < others / 2
     leaning = answers.on_background(rule)
     return Exchange(
-        wrong=int(known.sum()),
-        follows=share(follows, known, images.source),
-        leaning=share(leaning, known, images.source),
-        agrees=share(follows == leaning, known, images.source),
-        sheet=None if planted is None else share(planted == leaning, known, images.source),
+        wrong=int(among.sum()),
+        follows=share(follows, among, images.source),
+        leaning=share(leaning, among, images.source),
+        agrees=share(follows == leaning, among, images.source),
+        sheet=None if planted is None else share(planted == leaning, among, images.source),
     )

@@ -7,11 +7,13 @@ import numpy as np
 
 from cuescope_cci.covar.answers import Answers
 from cuescope_cci.covar.images import SUBSETS, Images
-from cuescope_cci.covar.measures import Figure, average_change, correct, ratio_difference
+from cuescope_cci.covar.measures import average_change, correct, ratio_difference
 from cuescope_cci.covar.models import ModelEntry, pairs
+from cuescope_cci.scores import Figure
 
 SHOWN = ("background", "viewpoint", "scale")  # beside the average, subsets that the paper discusses
-AVERAGE, ERRORS = "Avg", "BG-Er"
+AVERAGE = "Avg"
+ERRORS = "BG-Er"
 
 
 @dataclass(frozen=True)
@@ -32,28 +34,22 @@ def contrasts(
 ) -> Iterator[Contrast]:
     """Accuracy and BG-Er of each such pair, source by source."""
     found = list(pairs(entries))
-    columns = {AVERAGE: images.subsets} | {
-        SUBSETS[name]: [name] for name in SHOWN if name in images.subsets
-    }
-    accuracy = correct(
-        {
-            (str(number), column): average_change(
-                answers[pair.first].right, answers[pair.second].right, images, subsets, rng
-            )
-            for number, pair in enumerate(found)
-            for column, subsets in columns.items()
-        }
-    )
+    columns = {AVERAGE: images.subsets}
+    for name in SHOWN:
+        if name in images.subsets:
+            columns[SUBSETS[name]] = [name]
+    accuracy: dict[str, dict[str, Figure]] = {}
     for number, pair in enumerate(found):
-        of_pair = {column: accuracy[str(number), column] for column in columns}
-        first, second = (
-            (answers[i].on_background("hidden"), answers[i].known("hidden"))
-            for i in (pair.first, pair.second)
-        )
-        of_pair[ERRORS] = ratio_difference(first, second, images.source, rng)
-        names = entries[pair.first].name, entries[pair.second].name
-        yield Contrast(_what(entries, pair.what, pair.first, pair.second), *names, of_pair)
-
-
-def _what(entries: Sequence[ModelEntry], what: str, first: int, second: int) -> str:
-    return f"{what}: {entries[first].design[what]} to {entries[second].design[what]}"
+        first = answers[pair.first].right
+        second = answers[pair.second].right
+        changes = accuracy[str(number)] = {}
+        for column, subsets in columns.items():
+            changes[column] = average_change(first, second, images, subsets, rng)
+    for pair, figures in zip(found, correct(accuracy).values(), strict=True):
+        first_errors = answers[pair.first].errors("hidden")
+        second_errors = answers[pair.second].errors("hidden")
+        figures[ERRORS] = ratio_difference(first_errors, second_errors, images.source, rng)
+        first_entry = entries[pair.first]
+        second_entry = entries[pair.second]
+        what = f"{pair.what}: {first_entry.design[pair.what]} to {second_entry.design[pair.what]}"
+        yield Contrast(what, first_entry.name, second_entry.name, figures)

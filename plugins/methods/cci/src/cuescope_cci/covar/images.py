@@ -31,6 +31,9 @@ SUBSETS: dict[str, str] = {
 KNOWN = (ORIGINAL, *SUBSETS)
 NONE = -1  # no such image
 
+Codes = Int[np.ndarray, " image"]
+Mask = Bool[np.ndarray, " image"]
+
 
 @dataclass(frozen=True, eq=False)
 class Images:
@@ -43,20 +46,20 @@ class Images:
     """
 
     samples: tuple[Sample, ...]
-    subset: Int[np.ndarray, " image"]
-    label: Int[np.ndarray, " image"]
-    background: Int[np.ndarray, " image"]
+    subset: Codes
+    label: Codes
+    background: Codes
     source: Groups
-    photo: Int[np.ndarray, " image"]
-    plain: Int[np.ndarray, " image"]
-    original: Int[np.ndarray, " image"]
+    photo: Codes
+    plain: Codes
+    original: Codes
     labels: tuple[str, ...]
     backgrounds: tuple[str, ...]
     flagged: Mapping[tuple[str, str], int]
 
-    def of(self, subset: str) -> Bool[np.ndarray, " image"]:
-        """Which images are of a subset."""
-        return np.asarray(self.subset == KNOWN.index(subset))
+    def of(self, *subsets: str) -> Mask:
+        """Which images are of some subsets."""
+        return np.isin(self.subset, [KNOWN.index(name) for name in subsets])
 
     @property
     def subsets(self) -> list[str]:
@@ -81,51 +84,54 @@ def kind_of_reason(reason: str) -> str:
 
 def photo_of(sample: Sample) -> tuple[str, ...]:
     """What tells the photo that an image was made of from all others."""
-    own = (sample.annotations.get(name) for name in ("source", "source_key"))
-    return (str(sample.group), *(str(name) for name in own if name))
+    names = [sample.group, sample.annotations.get("source"), sample.annotations.get("source_key")]
+    return tuple(str(name) for name in names if name)
 
 
 def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
     """Codes and pairs; raises UserError for data that is no controlled benchmark."""
+    kept = []
+    flagged: Counter[tuple[str, str]] = Counter()
     for sample in samples:
         _check(sample, labels)
-    flagged = Counter(
-        (str(factor(s, "subset")), kind_of_reason(str(s.annotations["dropped"])))
-        for s in samples
-        if s.annotations.get("dropped")
-    )
-    kept = tuple(s for s in samples if not s.annotations.get("dropped"))
-    backgrounds = tuple(sorted({str(factor(s, "background") or "") for s in kept}))
-    code = {name: i for i, name in enumerate(backgrounds)}
-    source = Groups.of(kept)
-    subset = np.array([KNOWN.index(str(factor(s, "subset"))) for s in kept], int)
-    background = np.array([code[str(factor(s, "background") or "")] for s in kept], int)
-    is_plain, is_original = subset == KNOWN.index(PLAIN), subset == KNOWN.index(ORIGINAL)
+        reason = sample.annotations.get("dropped")
+        if reason:
+            subset_name = str(factor(sample, "subset"))
+            flagged[subset_name, kind_of_reason(str(reason))] += 1
+        else:
+            kept.append(sample)
+    subset = np.array([KNOWN.index(str(factor(sample, "subset"))) for sample in kept], int)
+    is_plain = subset == KNOWN.index(PLAIN)
     if not is_plain.any():
         raise UserError(
             "bench covar: no image of the subset 'background'",
             expected="objects before other backgrounds, which all subsets are made of",
             remedy="Build a data set with `cuescope covar build`",
         )
-    names = [photo_of(sample) for sample in kept]
-    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    photo = np.array([number[name] for name in names], int)
-    pair = {(photo[i], background[i]): i for i in np.flatnonzero(is_plain)}
-    first = {photo[i]: i for i in np.flatnonzero(is_original)}
-    both = list(zip(photo, background, strict=True))
+    places = [factor(sample, "background") or "" for sample in kept]
+    backgrounds, background = np.unique(places, return_inverse=True)
+    photos: dict[tuple[str, ...], int] = {}
+    photo = np.array([photos.setdefault(photo_of(sample), len(photos)) for sample in kept])
     return Images(
-        samples=kept,
+        samples=tuple(kept),
         subset=subset,
-        label=np.array([labels.index(str(s.label)) for s in kept], int),
+        label=np.array([labels.index(str(sample.label)) for sample in kept]),
         background=background,
-        source=source,
+        source=Groups.of(kept),
         photo=photo,
-        plain=np.array([pair.get(own, NONE) for own in both], int),
-        original=np.array([first.get(own, NONE) for own in photo], int),
+        plain=_partners(photo * len(backgrounds) + background, is_plain),
+        original=_partners(photo, subset == KNOWN.index(ORIGINAL)),
         labels=tuple(labels),
-        backgrounds=backgrounds,
-        flagged=dict(flagged),
+        backgrounds=tuple(backgrounds.tolist()),
+        flagged=flagged,
     )
+
+
+def _partners(code: Codes, among: Mask) -> Codes:
+    """For each image, the index of the one of its code that is among some; else NONE."""
+    index = np.full(int(code.max()) + 1, NONE)
+    index[code[among]] = np.flatnonzero(among)
+    return np.asarray(index[code])
 
 
 def _check(sample: Sample, labels: Sequence[str]) -> None:
@@ -159,11 +165,12 @@ def draw_sources(
     if most is None or most >= len(labels):
         return tuple(samples)
     names = sorted(labels)
-    order = [names[i] for i in rng.permutation(len(names)).tolist()]
     turn: Counter[str] = Counter()
-    rank: dict[str, tuple[int, int]] = {}
-    for name in order:  # the first of each label, then the second of each
-        rank[name] = turn[labels[name]], len(rank)
+    rank = {}
+    for index in rng.permutation(len(names)).tolist():
+        name = names[index]
+        rank[name] = turn[labels[name]]
         turn[labels[name]] += 1
-    chosen = set(sorted(order, key=rank.__getitem__)[:most])
+    # the first of each label, then the second of each
+    chosen = sorted(rank, key=rank.__getitem__)[:most]
     return tuple(sample for sample in samples if str(sample.group) in chosen)

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
-from cuescope_cci.covar.images import NONE, ORIGINAL, PLAIN, Images
+from cuescope_cci import scores
+from cuescope_cci.covar.images import NONE, ORIGINAL, PLAIN, Codes, Images, Mask
+from cuescope_cci.scores import MISSING, Figure
 from cuescope_sdk.statistics import (
-    FEW,
     Groups,
     bca_interval,
     change_interval,
@@ -17,51 +18,18 @@ from cuescope_sdk.statistics import (
     mean_interval,
 )
 
-LEVEL = 0.05  # of what gets a star, corrected
+PerImage = Float[np.ndarray, " image"]
+Figures = dict[str, Figure]
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A share or a change between two, with its interval and its p-value; None where unknown.
-
-    `few` says that fewer than 20 sources stand behind it. `q_value` is corrected for all that is
-    tried together.
-    """
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    images: int = 0
-    few: bool = False
-    p_value: float | None = None
-    q_value: float | None = None
-
-    @property
-    def star(self) -> bool:
-        """Whether it differs from 0 after correction; never where its interval holds 0."""
-        if self.q_value is None or self.low is None or self.high is None:
-            return False
-        return self.q_value <= LEVEL and not self.low <= 0 <= self.high
-
-
-MISSING = Figure()
-
-
-def share(
-    holds: Bool[np.ndarray, " image"], among: Bool[np.ndarray, " image"], source: Groups
-) -> Figure:
+def share(holds: Mask, among: Mask, source: Groups) -> Figure:
     """The share of some images for which something holds."""
-    values = holds[among].astype(np.float64)
-    if not len(values):
-        return MISSING
-    groups = source.take(among)
-    low, high = mean_interval(values, groups)
-    return Figure(float(values.mean()), low, high, len(values), groups.few)
+    return scores.share(holds[among], source.take(among))
 
 
 def change(
-    before: Float[np.ndarray, " image"],
-    after: Float[np.ndarray, " image"],
+    before: PerImage,
+    after: PerImage,
     groups: Groups,
     rng: np.random.Generator | None = None,
     *,
@@ -79,72 +47,71 @@ def change(
     return Figure(float(moved.mean()), low, high, len(moved), groups.few, p_value)
 
 
-def correct(figures: Mapping[tuple[str, ...], Figure]) -> dict[tuple[str, ...], Figure]:
-    """The figures with q-values: any false star at all is rare (Holm, 1979)."""
-    tried = [key for key, figure in figures.items() if figure.p_value is not None]
-    q_values = holm([p for key in tried if (p := figures[key].p_value) is not None])
-    known = dict(zip(tried, q_values, strict=True))
-    return {
-        key: replace(figure, q_value=known[key]) if key in known else figure
-        for key, figure in figures.items()
-    }
+def correct(rows: Mapping[str, Figures]) -> dict[str, Figures]:
+    """The figures of all rows with q-values: any false star at all is rare (Holm, 1979)."""
+    p_values = {}
+    for row, figures in rows.items():
+        for column, figure in figures.items():
+            if figure.p_value is not None:
+                p_values[row, column] = figure.p_value
+    q_values = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    corrected: dict[str, Figures] = {row: {} for row in rows}
+    for row, figures in rows.items():
+        for column, figure in figures.items():
+            q_value = q_values.get((row, column))
+            corrected[row][column] = replace(figure, q_value=q_value)
+    return corrected
 
 
 # -------------------------------------------------------------------------- means over subsets
 
 
 def by_source(
-    values: Float[np.ndarray, " image"], images: Images, subsets: Sequence[str]
+    values: PerImage, images: Images, subsets: Sequence[str], among: Mask
 ) -> Float[np.ndarray, " source"]:
     """One number a source, whose mean is the mean over the subsets of the subsets' means.
 
-    A source with more images of a subset than others have counts for more there, as its images do.
-    NaN for a source that has none.
+    Of the images that are `among` some. A source with more images of a subset than others have
+    counts for more there, as its images do.
     """
-    count = images.source.count
-    total = np.zeros(count)
-    present = np.zeros(count, dtype=bool)
+    codes = images.source.codes
+    total = np.zeros(images.source.count)
     for name in subsets:
-        member = images.of(name)
-        codes = images.source.codes[member]
-        sums = np.bincount(codes, weights=values[member], minlength=count)
+        member = among & images.of(name)
+        sums = np.bincount(codes[member], weights=values[member], minlength=len(total))
         total += sums / member.sum() / len(subsets)
-        present[codes] = True
-    return np.where(present, total * present.sum(), np.nan)
+    present = np.unique(codes[among])
+    return np.asarray(total[present] * len(present))
 
 
-def average(right: Bool[np.ndarray, " image"], images: Images) -> Figure:
+def average(right: Mask, images: Images) -> Figure:
     """The mean accuracy of the eight subsets (the last column of Table 3)."""
-    values = by_source(right.astype(np.float64), images, images.subsets)
-    values = values[~np.isnan(values)]
+    subsets = images.subsets
+    values = by_source(right.astype(float), images, subsets, images.of(*subsets))
     groups = Groups.single(len(values))
     # a source with more images than others may count for more than 1
     bounds = (0.0, max(1.0, float(values.max())))
     low, high = mean_interval(values, groups, bounds=bounds)
-    return Figure(float(values.mean()), low, high, len(images.samples), groups.count < FEW)
+    return Figure(float(values.mean()), low, high, len(images.samples), groups.few)
 
 
 def average_change(
-    before: Bool[np.ndarray, " image"],
-    after: Bool[np.ndarray, " image"],
-    images: Images,
-    subsets: Sequence[str],
-    rng: np.random.Generator,
+    before: Mask, after: Mask, images: Images, subsets: Sequence[str], rng: np.random.Generator
 ) -> Figure:
     """The change of the mean accuracy of some subsets, source by source."""
-    pair = [by_source(side.astype(np.float64), images, subsets) for side in (before, after)]
-    known = ~np.isnan(pair[0])
-    first, second = (side[known] for side in pair)
-    return change(first, second, Groups.single(int(known.sum())), rng)
+    among = images.of(*subsets)
+    first = by_source(before.astype(float), images, subsets, among)
+    second = by_source(after.astype(float), images, subsets, among)
+    return change(first, second, Groups.single(len(first)), rng)
 
 
 # ------------------------------------------------------------------------------------- drops
 
 
 def drop_from(
-    right: Bool[np.ndarray, " image"],
-    among: Bool[np.ndarray, " image"],
-    beside: Int[np.ndarray, " image"],
+    right: Mask,
+    among: Mask,
+    beside: Codes,
     images: Images,
     rng: np.random.Generator | None = None,
     *,
@@ -152,15 +119,13 @@ def drop_from(
 ) -> Figure:
     """What accuracy loses against the image `beside` each: positive is worse."""
     paired = among & (beside != NONE)
-    values = right.astype(np.float64)
+    values = right.astype(float)
     groups = images.source.take(paired)
     # from the variant to what it was made of: what is lost is positive
     return change(values[paired], values[beside[paired]], groups, rng, confidence=confidence)
 
 
-def subset_drops(
-    right: Bool[np.ndarray, " image"], images: Images, rng: np.random.Generator
-) -> dict[str, Figure]:
+def subset_drops(right: Mask, images: Images, rng: np.random.Generator) -> Figures:
     """What other backgrounds cost against the photo, and each variant against its own background.
 
     Figure 7, paired by source and background.
@@ -182,92 +147,75 @@ class ClassDrops:
 
     name: str
     photos: Figure
-    drops: dict[str, Figure]
+    drops: Figures
     mean: Figure
     worst: tuple[str, Figure] | None
 
 
 def class_drops(
-    right: Bool[np.ndarray, " image"], images: Images, label: str | None, rng: np.random.Generator
+    right: Mask, images: Images, label: str | None, rng: np.random.Generator
 ) -> ClassDrops:
     """Figures 6, 8 and 20: a class on every subset against its photos (None: all classes)."""
     of_class = np.ones(len(right), dtype=bool)
     if label is not None:
         of_class = images.label == images.labels.index(label)
-    against = images.original
-    drops = {
-        name: drop_from(right, of_class & images.of(name), against, images, rng)
-        for name in images.subsets
-    }
-    known = {name: drop for name, drop in drops.items() if drop.value is not None}
+    drops = {}
+    losses = {}
+    for name in images.subsets:
+        drop = drop_from(right, of_class & images.of(name), images.original, images, rng)
+        drops[name] = drop
+        if drop.value is not None:
+            losses[name] = drop.value
     worst = None
-    if known:
-        name = max(known, key=lambda name: known[name].value or 0.0)
-        level = 1 - 0.05 / len(known)
+    if losses:
+        name = max(losses, key=losses.__getitem__)
         among = of_class & images.of(name)
-        worst = name, drop_from(right, among, against, images, confidence=level)
+        level = 1 - 0.05 / len(losses)
+        worst = name, drop_from(right, among, images.original, images, confidence=level)
     return ClassDrops(
         name=label or "all classes",
         photos=share(right, of_class & images.of(ORIGINAL), images.source),
         drops=drops,
-        mean=_mean_drop(right, of_class, list(known), images),
+        mean=_mean_drop(right, of_class, list(losses), images),
         worst=worst,
     )
 
 
-def _mean_drop(
-    right: Bool[np.ndarray, " image"],
-    of_class: Bool[np.ndarray, " image"],
-    subsets: Sequence[str],
-    images: Images,
-) -> Figure:
+def _mean_drop(right: Mask, of_class: Mask, subsets: Sequence[str], images: Images) -> Figure:
     """The mean drop over subsets: each source's own, weighted so that the mean is that of all."""
     paired = of_class & (images.original != NONE)
-    if not subsets or not paired.any():
+    if not subsets:
         return MISSING
-    count = images.source.count
-    lost = np.zeros(count)
-    values = right.astype(np.float64)
-    loss = np.where(paired, values[images.original] - values, 0.0)
-    for name in subsets:
-        member = paired & images.of(name)
-        sums = np.bincount(images.source.codes[member], weights=loss[member], minlength=count)
-        lost += sums / member.sum() / len(subsets)
-    own = np.unique(images.source.codes[paired])
-    per_source = lost[own] * len(own)
-    nothing = np.zeros(len(own))
-    return change(nothing, per_source, Groups.single(len(own)))
+    values = right.astype(float)
+    lost = by_source(values[images.original] - values, images, subsets, paired)
+    return change(np.zeros(len(lost)), lost, Groups.single(len(lost)))
 
 
 def correct_classes(classes: Sequence[ClassDrops]) -> list[ClassDrops]:
     """The same with q-values, over all classes and subsets."""
-    known = correct({(own.name, s): drop for own in classes for s, drop in own.drops.items()})
-    return [
-        replace(own, drops={subset: known[own.name, subset] for subset in own.drops})
-        for own in classes
-    ]
+    corrected = correct({of_class.name: of_class.drops for of_class in classes})
+    return [replace(of_class, drops=corrected[of_class.name]) for of_class in classes]
 
 
 # ------------------------------------------------------------------------------ between models
 
 
 def ratio_difference(
-    first: tuple[Bool[np.ndarray, " image"], Bool[np.ndarray, " image"]],
-    second: tuple[Bool[np.ndarray, " image"], Bool[np.ndarray, " image"]],
-    source: Groups,
-    rng: np.random.Generator,
+    first: tuple[Mask, Mask], second: tuple[Mask, Mask], source: Groups, rng: np.random.Generator
 ) -> Figure:
     """The second share less the first, each (holds, among) of its own images; sources are drawn."""
-    sums = [source.sums(side.astype(np.float64)) for pair in (first, second) for side in pair]
+    counts = source.sums(np.stack([*first, *second], axis=1).astype(float))
 
     def difference(drawn: Int[np.ndarray, " source"]) -> float | None:
-        a, of_a, b, of_b = (float(each[drawn].sum()) for each in sums)
-        return b / of_b - a / of_a if of_a and of_b else None
+        holds, among, other_holds, other_among = counts[drawn].sum(axis=0)
+        if among == 0 or other_among == 0:
+            return None
+        return float(other_holds / other_among - holds / among)
 
     everyone = Groups.single(source.count)
-    value = difference(np.arange(source.count))
-    ends = bca_interval(difference, everyone, rng) if value is not None else None
+    value = difference(everyone.codes)
+    ends = bca_interval(difference, everyone, rng)
     if value is None or ends is None:
         return MISSING
     images = int((first[1] | second[1]).sum())
-    return Figure(value, *ends, images, everyone.count < FEW)
+    return Figure(value, *ends, images, everyone.few)

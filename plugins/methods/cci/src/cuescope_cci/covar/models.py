@@ -1,7 +1,7 @@
 """Which models are compared: a YAML list, or one of the lists that come with the package."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations
@@ -72,21 +72,18 @@ def parse_models(text: str, name: str) -> list[ModelEntry]:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise UserError(what, expected=EXPECTED, got=f"{where}: {first['msg']}") from None
-    for key, count in Counter(entry.name for entry in entries).items():
-        if count > 1:
-            raise UserError(f"{what}: two models are called '{key}'", remedy="Rename one of them")
+    [(name, count)] = Counter(entry.name for entry in entries).most_common(1)
+    if count > 1:
+        raise UserError(f"{what}: two models are called '{name}'", remedy="Rename one of them")
     return entries
 
 
 def pairs(entries: Sequence[ModelEntry]) -> Iterator[Pair]:
     """Models whose designs name the same things and differ in exactly one of them (Figure 14)."""
-    for (first, a), (second, b) in combinations(enumerate(entries), 2):
-        other = _differences(a.design, b.design)
-        if len(other) == 1:
-            yield Pair(other[0], first, second)
-
-
-def _differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
-    if a.keys() != b.keys():  # what is not told may differ as well
-        return []
-    return [key for key in a if a[key] != b[key]]
+    for first, second in combinations(range(len(entries)), 2):
+        design = entries[first].design
+        other = entries[second].design
+        if design.keys() == other.keys():  # what is not told may differ as well
+            differences = [what for what in design if design[what] != other[what]]
+            if len(differences) == 1:
+                yield Pair(differences[0], first, second)

@@ -1,56 +1,42 @@
 """Tables 3, 4 and 7 of the paper, and the drops that follow from Table 3."""
 
-import csv
 from collections.abc import Collection
-from importlib.resources import files
 
 from cuescope_cci.covar.images import SUBSETS
+from cuescope_cci.paper import read_rows
 from cuescope_sdk import Cell
 
 PLAIN = SUBSETS["background"]
 
 
-def _rows(number: int) -> list[dict[str, str]]:
-    text = files(__package__).joinpath(f"table_{number}.csv").read_text("utf-8")
-    return list(csv.DictReader(text.splitlines()))
-
-
 def accuracies(names: Collection[str]) -> tuple[dict[str, Cell], ...]:
     """Table 3, per cent: the rows of some models."""
-    return _figures(3, names)
+    return tuple(row for row in read_rows("covar/table_3.csv") if row["model"] in names)
 
 
 def error_sources(kind: str, names: Collection[str]) -> tuple[dict[str, Cell], ...]:
     """Table 4, per cent of the wrong answers: the columns of "BG-Er" or of "Fine-Er"."""
-    return tuple(
-        {"model": row["model"], **{subset: row[f"{subset} {kind}"] for subset in SUBSETS.values()}}
-        for row in _figures(4, names)
-    )
+    rows = []
+    for row in read_rows("covar/table_4.csv"):
+        if row["model"] in names:
+            shares = {subset: row[f"{subset} {kind}"] for subset in SUBSETS.values()}
+            rows.append({"model": row["model"], **shares})
+    return tuple(rows)
 
 
 def drops(names: Collection[str]) -> tuple[dict[str, Cell], ...]:
     """What each subset costs against Bg-varied, points: differences of Table 3 (Figure 7)."""
-    return tuple(
-        {
-            "model": row["model"],
-            **{
-                subset: round(float(row[PLAIN] or 0) - float(row[subset] or 0), 1)
-                for subset in SUBSETS.values()
-                if subset != PLAIN
-            },
-        }
-        for row in _figures(3, names)
-    )
+    rows = []
+    for row in accuracies(names):
+        lost: dict[str, Cell] = {"model": row["model"]}
+        plain = float(row[PLAIN] or 0)
+        for subset in SUBSETS.values():
+            if subset != PLAIN:
+                lost[subset] = round(plain - float(row[subset] or 0), 1)
+        rows.append(lost)
+    return tuple(rows)
 
 
 def contexts() -> tuple[dict[str, Cell], ...]:
     """Table 7: the classes that are most predicted before a background."""
-    return tuple(dict(row.items()) for row in _rows(7))
-
-
-def _figures(number: int, names: Collection[str]) -> tuple[dict[str, Cell], ...]:
-    return tuple(
-        {key: value if key == "model" else float(value) for key, value in row.items()}
-        for row in _rows(number)
-        if row["model"] in names
-    )
+    return tuple(read_rows("covar/table_7.csv"))

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
 from cuescope_cci.backgrounds.kinds import clustered_kinds, follows_size
 from cuescope_cci.error_source.look_alikes import choose_judge
-from cuescope_cci.error_source.regions import Apart, answers_apart, foreground_masks, regions
+from cuescope_cci.error_source.regions import Apart, answers_apart, foreground_masks, hidden_region
 from cuescope_cci.options import CCIOptions, Rule
-from cuescope_cci.scores import Mask, Region
+from cuescope_cci.scores import Mask, Region, region_of_map
 from cuescope_cci.trials import AnsweredImage, answers_about, ask_images, importance_maps
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, UserError
 from cuescope_sdk.data import warn_of_weak_data
@@ -18,7 +19,8 @@ from cuescope_sdk.maths import energy_share, upsample
 
 BACKGROUND = "background"
 KIND = "kind of background"
-BESIDE: tuple[Rule, ...] = ("hidden", "iou")  # rules that are always reckoned: ours and the paper's
+BESIDE: tuple[Rule, ...] = ("hidden", "iou")  # always computed: our rule and the paper's
+Factor = list[str | None]  # the value that an annotated factor has in each image
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,9 +34,9 @@ class AnswerSource(AnsweredImage):
     """
 
     importance: np.ndarray
-    foreground: np.ndarray | None
-    region: Region | None
-    alike: bool | None
+    foreground: np.ndarray | None = None
+    region: Region | None = None
+    alike: bool | None = None
     factors: dict[str, str] = field(default_factory=dict)
     apart: Apart | None = None
     by_rule: Mapping[str, Region | None] = field(default_factory=dict)
@@ -48,6 +50,11 @@ class AnswerSource(AnsweredImage):
     def label(self) -> str | None:
         """The true class."""
         return self.sample.label
+
+    @property
+    def classes(self) -> tuple[str, str]:
+        """The true and the predicted class."""
+        return str(self.label), self.prediction
 
     @property
     def correct(self) -> bool:
@@ -88,9 +95,19 @@ class AnswerSource(AnsweredImage):
         return 0.0 if self.foreground is None else float(self.foreground.mean())
 
     @property
+    def on_background(self) -> bool:
+        """Whether it leans on the background."""
+        return self.region == "background"
+
+    @property
+    def on_object(self) -> bool:
+        """Whether it leans on an object."""
+        return self.region == "foreground"
+
+    @property
     def fine_grained(self) -> bool:
         """A wrong answer that looked at an object and named its look-alike."""
-        return self.wrong and self.region == "foreground" and self.alike is True
+        return self.wrong and self.on_object and self.alike is True
 
     @property
     def background_share(self) -> float:
@@ -116,61 +133,71 @@ def source_answers(
     """The source of the answers to some of the audit's samples; no kinds are made of clusters."""
     images = ask_images(audit, options, canvas_samples(audit, samples))
     masks = foreground_masks(audit, samples)
+    targets = [_target(options, image) for image in images]
+    about = answers_about(audit, options, images, targets)
+    sources = []
+    maps = importance_maps(audit, options, about, targets)
+    for image, importance in zip(images, maps, strict=True):
+        annotated = image.sample.annotations.get("factors", {})
+        factors = {str(name): str(value) for name, value in annotated.items()}
+        sources.append(AnswerSource(**vars(image), importance=importance, factors=factors))
+    # Without masks no error is known to come from an object, so nothing is judged (or paid for).
+    if masks is None:
+        return sources
+    return _with_regions(audit, options, sources, masks, about, targets)
+
+
+def _target(options: CCIOptions, image: AnsweredImage) -> str:
+    """The text that the map of an image is about."""
+    match options.target:
+        case "text":
+            return str(options.text)
+        case "true":
+            return str(image.sample.label)
+        case _:
+            return image.prediction
+
+
+def _with_regions(
+    audit: Audit,
+    options: CCIOptions,
+    sources: Sequence[AnswerSource],
+    masks: Sequence[Mask],
+    about: Sequence[AnsweredImage],
+    targets: Sequence[str],
+) -> list[AnswerSource]:
+    """The sources with masks, and with the region that each target leans on.
+
+    `about` are the images as they were asked about the targets.
+    """
     _, judge = choose_judge(audit, options)
     # Pairs of classes, not images: a language model is paid for each question.
-    wrong = {(str(image.sample.label), image.prediction) for image in images if image.wrong}
-    # Without masks no error is known to come from an object, so nothing is judged (or paid for).
-    alike = judge(sorted(wrong)) if masks is not None else {}
-    subjects = [
-        {"text": options.text, "true": image.sample.label, "predicted": image.prediction}
-        for image in images
-    ]
-    targets = [str(subject[options.target]) for subject in subjects]
-    about = answers_about(audit, options, images, targets)
-    maps = list(importance_maps(audit, options, about, targets))
-    leans: dict[str, list[Region | None]] = {options.region: [None] * len(images)}
-    apart: list[Apart | None] = [None] * len(images)
-    if masks is not None:
-        apart = answers_apart(audit, images, masks)
-        of_targets = _about_targets(audit, images, about, masks, apart)
-        # The paper's rule stands beside ours, whichever is asked for: it costs no question.
-        rules = dict.fromkeys((options.region, *BESIDE))
-        leans = {
-            rule: regions(rule, options.strongest, about, targets, maps, masks, of_targets)
-            for rule in rules
-        }
-    return [
-        AnswerSource(
-            **vars(image),
-            importance=maps[index],
-            foreground=None if masks is None else masks[index],
-            region=leans[options.region][index],
-            by_rule={rule: of_rule[index] for rule, of_rule in leans.items()},
-            alike=alike.get((str(image.sample.label), image.prediction)),
-            factors={
-                str(name): str(value)
-                for name, value in image.sample.annotations.get("factors", {}).items()
-            },
-            apart=apart[index],
+    alike = judge(sorted({source.classes for source in sources if source.wrong}))
+    apart = answers_apart(audit, sources, masks)
+    apart_about = apart
+    if options.target == "text":  # a text of its own is asked alone
+        apart_about = answers_apart(audit, about, masks)
+    # The paper's rule stands beside ours, whichever is asked for: it costs no question.
+    rules = dict.fromkeys((options.region, *BESIDE))
+    completed = []
+    for index, (source, mask) in enumerate(zip(sources, masks, strict=True)):
+        by_rule: dict[str, Region | None] = {}
+        for rule in rules:
+            if rule == "hidden":
+                by_rule[rule] = hidden_region(about[index], targets[index], apart_about[index])
+            else:
+                by_rule[rule] = region_of_map(source.importance, mask, rule, options.strongest)
+        completed.append(
+            replace(
+                source,
+                foreground=mask,
+                region=by_rule[options.region],
+                by_rule=by_rule,
+                alike=alike.get(source.classes),
+                apart=apart[index],
+            )
         )
-        for index, image in enumerate(images)
-    ]
-
-
-def _about_targets(
-    audit: Audit,
-    images: Sequence[AnsweredImage],
-    about: Sequence[AnsweredImage],
-    masks: Sequence[Mask],
-    apart: Sequence[Apart | None],
-) -> list[Apart | None]:
-    """Answers to the regions about the targets: a text of its own is asked alone."""
-    others = [i for i, image in enumerate(about) if image.sample is not images[i].sample]
-    chosen = list(apart)
-    asked = answers_apart(audit, [about[i] for i in others], [masks[i] for i in others])
-    for index, parts in zip(others, asked, strict=True):
-        chosen[index] = parts
-    return chosen
+    return completed
 
 
 def with_kinds(
@@ -181,32 +208,29 @@ def with_kinds(
     By default that is where nothing but the object's size is annotated.
     """
     tested = sorted((source for source in sources if source.is_tested), key=lambda s: s.key)
-    if not _clusters_wanted(options, tested):
-        return list(sources)
     embeddings = [s.apart.embedding for s in tested if s.apart and s.apart.embedding is not None]
-    if len(embeddings) < len(tested):
+    if not tested or len(embeddings) < len(tested) or not _clusters_wanted(options, tested):
         return list(sources)
     kinds = clustered_kinds(np.stack(embeddings), audit.rng("kinds of backgrounds"))
     if kinds is None:
         return list(sources)
-    names: dict[int, str] = {}
+    answers = np.array([str(source.background_answer) for source in tested])
+    names = []
     for kind in range(int(kinds.max()) + 1):
-        own = [s.background_answer for s, k in zip(tested, kinds, strict=True) if k == kind]
-        most = max(sorted({str(answer) for answer in own}), key=own.count)
-        names[kind] = f"{kind + 1} (alone mostly '{most}')"
-    of_key = {s.key: {KIND: names[int(k)]} for s, k in zip(tested, kinds, strict=True)}
-    return [replace(s, factors=s.factors | of_key.get(s.key, {})) for s in sources]
+        alone, counts = np.unique(answers[kinds == kind], return_counts=True)
+        names.append(f"{kind + 1} (alone mostly '{alone[counts.argmax()]}')")
+    with_kind = {}
+    for source, kind in zip(tested, kinds.tolist(), strict=True):
+        with_kind[source.key] = replace(source, factors=source.factors | {KIND: names[kind]})
+    return [with_kind.get(source.key, source) for source in sources]
 
 
 def _clusters_wanted(options: CCIOptions, tested: Sequence[AnswerSource]) -> bool:
-    if options.kinds != "auto" or not tested:
-        return options.kinds == "clusters" and bool(tested)
+    if options.kinds != "auto":
+        return options.kinds == "clusters"
     area = np.array([source.area for source in tested])
-    values = {
-        name: [source.factors.get(name) for source in tested]
-        for name in {name for source in tested for name in source.factors}
-    }
-    return all(len(set(own)) < 2 or follows_size(own, area) for own in values.values())
+    factors = factor_values(tested).values()
+    return all(len(set(factor)) == 1 or follows_size(factor, area) for factor in factors)
 
 
 def check(audit: Audit, options: CCIOptions) -> None:
@@ -238,37 +262,65 @@ def _missing(audit: Audit) -> str | None:
 
 
 def features(sources: Sequence[AnswerSource]) -> Iterator[Feature]:
-    """The background as a whole, and under each annotated factor that varies."""
-    for name, group in groups([source for source in sources if source.is_counted]).items():
+    """The background as a whole, and under each annotated factor that varies.
+
+    It occurs in images whose wrong answer leans on it, else in right ones; clearest first.
+    """
+    counted = [source for source in sources if source.is_counted]
+    for name, group in groups(counted).items():
+        leaning = [source for source in group if source.on_background]
+        # Right answers do no harm, but where none is wrong they show what the model looks at.
+        misled = wrong_answers(leaning) or leaning
+        occurrences = tuple(
+            Occurrence(sample=source.key, frame=0, strength=source.background_share)
+            for source in clearest_first(misled)
+        )
         if group:
-            yield Feature(
-                key=name,
-                kind="image-region",
-                name=factor_words(name) or "the background",
-                occurrences=tuple(_occurrences(group)),
-            )
+            words = factor_words(name) or "the background"
+            yield Feature(key=name, kind="image-region", name=words, occurrences=occurrences)
 
 
-def _occurrences(group: Sequence[AnswerSource]) -> Iterator[Occurrence]:
-    """Images whose wrong answer leans on the background, else the right ones; clearest first."""
-    leaning = [source for source in group if source.region == "background"]
-    # Right answers do no harm, but where none is wrong they show what the model looks at.
-    misled = [source for source in leaning if source.wrong] or leaning
-    for source in sorted(misled, key=lambda source: (-source.background_share, source.key)):
-        yield Occurrence(sample=source.key, frame=0, strength=source.background_share)
+def wrong_answers(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+    """Those that answer another than the true class."""
+    return [source for source in sources if source.wrong]
+
+
+def clearest_first(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+    """By how much of the map lies on the background."""
+    return sorted(sources, key=lambda source: (-source.background_share, source.key))
+
+
+def by_rule(sources: Sequence[AnswerSource], rule: str) -> list[AnswerSource]:
+    """The sources with the region that a rule says, without those of which it says nothing."""
+    judged = [replace(source, region=source.by_rule.get(rule)) for source in sources]
+    return [source for source in judged if source.region is not None]
 
 
 def groups(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
     """All images, then those of each value of each factor that has several values."""
     by_name = {BACKGROUND: list(sources)}
-    for factor in dict.fromkeys(name for source in sources for name in source.factors):
-        values = sorted({s.factors[factor] for s in sources if factor in s.factors})
-        if len(values) > 1:  # a factor that never varies is the whole data set under another name
-            for value in values:
-                by_name[f"{BACKGROUND}|{factor}={value}"] = [
-                    source for source in sources if source.factors.get(factor) == value
-                ]
+    for name, factor in varying_factors(sources).items():
+        for value in distinct(factor):
+            group = [source for source in sources if source.factors.get(name) == value]
+            by_name[f"{BACKGROUND}|{name}={value}"] = group
     return by_name
+
+
+def factor_values(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
+    """The factors, in the order in which images name them."""
+    names = dict.fromkeys(chain.from_iterable(source.factors for source in sources))
+    return {name: [source.factors.get(name) for source in sources] for name in names}
+
+
+def varying_factors(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
+    """The factors that have several values: another one is the whole data set by another name."""
+    factors = factor_values(sources)
+    return {name: factor for name, factor in factors.items() if len(distinct(factor)) > 1}
+
+
+def distinct(factor: Factor) -> list[str]:
+    """The values of a factor, sorted."""
+    return sorted({value for value in factor if value is not None})
 
 
 def factor_words(group: str) -> str:

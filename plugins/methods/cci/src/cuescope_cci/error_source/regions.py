@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
 
-from cuescope_cci.options import Rule
-from cuescope_cci.scores import Mask, Region, background_clusters, region_of_map, relative_drop
+from cuescope_cci.scores import Mask, Region, background_clusters, is_mixed, relative_drop
 from cuescope_cci.trials import AnsweredImage
 from cuescope_sdk import Audit, Output, Sample, UserError
 from cuescope_sdk.explain import canvas_masks, foreground_of, single_frame
@@ -40,54 +38,26 @@ def answers_apart(
     outputs: frozenset[Output] = frozenset({"logits"})
     if "embedding" in audit.capabilities.outputs:
         outputs |= {"embedding"}
-    background = [
-        background_clusters(image.cluster, mask) for image, mask in zip(images, masks, strict=True)
-    ]
-    # The mask may be finer than the patches: an object between them has no cluster to hide.
-    decidable = [
-        index
-        for index, (mask, clusters) in enumerate(zip(masks, background, strict=True))
-        if mask.any() and not mask.all() and clusters.any() and not clusters.all()
-    ]
+    decidable = []
     trials = []
-    for index in decidable:
-        image, of_background = images[index], background[index][images[index].cluster]
-        trials.append(replace(image.hide(~of_background, "objects-hidden"), outputs=outputs))
-        trials.append(image.hide(of_background, "background-hidden"))
-    outcomes = iter(audit.respond(trials))
+    for index, (image, mask) in enumerate(zip(images, masks, strict=True)):
+        clusters = background_clusters(image.cluster, mask)
+        # The mask may be finer than the patches: an object between them has no cluster to hide.
+        if is_mixed(mask) and is_mixed(clusters):
+            background = clusters[image.cluster]
+            objects_hidden = image.hide(~background, "objects-hidden")
+            trials.append(replace(objects_hidden, outputs=outputs))
+            trials.append(image.hide(background, "background-hidden"))
+            decidable.append(index)
+    responses = [outcome.response for outcome in audit.respond(trials)]
     apart: list[Apart | None] = [None] * len(images)
-    for index in decidable:
-        alone, objects = next(outcomes).response, next(outcomes).response
+    for index, alone, objects in zip(decidable, responses[::2], responses[1::2], strict=True):
         apart[index] = Apart(
             np.asarray(alone.logits, dtype=np.float64),
             np.asarray(objects.logits, dtype=np.float64),
             alone.embedding,
         )
     return apart
-
-
-def regions(
-    rule: Rule,
-    strongest: float,
-    images: Sequence[AnsweredImage],
-    targets: Sequence[str],
-    maps: Sequence[Float[np.ndarray, "row col"]],
-    masks: Sequence[Mask],
-    apart: Sequence[Apart | None],
-) -> list[Region | None]:
-    """Which region each image's target leans on, by a rule (docs/cci.md).
-
-    `images` and `apart` are those that were asked about the targets.
-    """
-    if rule == "hidden":
-        return [
-            hidden_region(image, target, parts)
-            for image, target, parts in zip(images, targets, apart, strict=True)
-        ]
-    return [
-        region_of_map(importance, mask, rule, strongest)
-        for importance, mask in zip(maps, masks, strict=True)
-    ]
 
 
 def hidden_region(image: AnsweredImage, target: str, apart: Apart | None) -> Region | None:
@@ -106,13 +76,21 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
     None where there is neither. Raises UserError where only some samples are annotated, or where a
     mask does not fit its frame.
     """
+    masks = []
     if "segmenter" in audit.tools:
         masks = [segment(audit, sample) for sample in samples]
     else:
         annotated = [foreground_of(sample) for sample in samples]
         if all(mask is None for mask in annotated):
             return None
-        masks = [_require(*pair) for pair in zip(samples, annotated, strict=True)]
+        for sample, mask in zip(samples, annotated, strict=True):
+            if mask is None:
+                raise UserError(
+                    f"cci: sample '{sample.key}' has no foreground mask, and others have",
+                    expected="a mask for each sample, or for none",
+                    remedy="Complete the annotation, or name a tool: --tool segmenter=SPEC",
+                )
+            masks.append(mask)
     # The model sees a resized and cropped image: the mask must go through the same.
     return canvas_masks(audit, samples, masks)
 
@@ -123,13 +101,3 @@ def segment(audit: Audit, sample: Sample) -> Mask:
     names = [name for name in (sample.label, "foreground objects") if name]
     [masks] = audit.tools["segmenter"].segment([single_frame(sample)], names)
     return np.asarray(np.asarray(masks, dtype=bool).any(axis=0))
-
-
-def _require(sample: Sample, mask: Mask | None) -> Mask:
-    if mask is None:
-        raise UserError(
-            f"cci: sample '{sample.key}' has no foreground mask, and others have",
-            expected="a mask for each sample, or for none",
-            remedy="Complete the annotation, or name a tool: --tool segmenter=SPEC",
-        )
-    return mask

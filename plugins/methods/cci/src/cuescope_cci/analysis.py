@@ -1,0 +1,110 @@
+"""What is counted of the sources of answers: groups, shares, findings and suspect labels."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+
+from cuescope_cci.backgrounds.measure import Backgrounds, PullRow, is_small
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, groups
+from cuescope_cci.options import CCIOptions
+from cuescope_cci.scores import Figure, is_mixed, share
+from cuescope_sdk.maths import softmax
+from cuescope_sdk.statistics import Groups
+
+
+@dataclass(frozen=True)
+class Row:
+    """Images of a feature and label."""
+
+    feature: str
+    label: str | None
+    sources: Sequence[AnswerSource]
+
+
+def rows(sources: Sequence[AnswerSource], labels: Sequence[str]) -> list[Row]:
+    """All images, each label, and each factor's values."""
+    everything, *others = [Row(name, None, group) for name, group in groups(sources).items()]
+    of_labels = []
+    for label in labels:
+        group = [source for source in sources if source.label == label]
+        if group:
+            of_labels.append(Row(BACKGROUND, label, group))
+    return [everything, *of_labels, *others]
+
+
+def share_of(
+    sources: Sequence[AnswerSource], holds: Callable[[AnswerSource], bool], confidence: float
+) -> Figure:
+    """The share of images for which something holds; its interval is for groups."""
+    values = np.array([holds(source) for source in sources], dtype=bool)
+    groups_of = Groups.of([source.sample for source in sources])
+    return share(values, groups_of, confidence=confidence)
+
+
+def by_size(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
+    """Images whose object is smaller than the median of its label, and the others."""
+    _, label = np.unique([str(source.label) for source in sources], return_inverse=True)
+    small = is_small(np.array([source.area for source in sources]), label)
+    if not is_mixed(small):
+        return {}
+    return {
+        "smaller objects": list(compress(sources, small)),
+        "larger objects": list(compress(sources, ~small)),
+    }
+
+
+def is_finding(row: PullRow, known: Backgrounds | None, options: CCIOptions) -> bool:
+    """Whether a kind of background pulls answers to a class.
+
+    The background itself must turn answers there: a kind that only keeps answers from being turned
+    elsewhere pulls nowhere. A model that is no better than chance must also answer so to the
+    background alone.
+    """
+    strong = min(row.pull.value, row.turned) >= options.min_pull
+    return row.q_value <= options.fdr and strong and _is_backed(row.alone_p, known, options)
+
+
+def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
+    """Whether the class answered goes with the kind of background, all kinds taken together."""
+    if known is None or known.overall_q is None or known.overall_q > options.fdr:
+        return False
+    overruled = np.mean([source.overruled for source in known.sources])
+    backed = _is_backed(known.overall_alone_p, known, options)
+    return bool(overruled >= options.min_pull) and backed
+
+
+def _is_backed(alone_p: float | None, known: Backgrounds | None, options: CCIOptions) -> bool:
+    """Whether the model is better than chance, or answers so to the background alone."""
+    if known is None:
+        return False
+    return known.better_than_chance or (alone_p is not None and alone_p <= options.fdr)
+
+
+def possible_mislabels(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+    """Wrong answers that the objects alone give too, as surely as right ones of that class.
+
+    Confident learning (Northcutt et al., 2021): the probability of the class is at least the mean
+    that it has in images of its own label.
+    """
+    sureness: dict[str, list[float]] = {}
+    for source in sources:
+        label = str(source.label)
+        sureness.setdefault(label, []).append(_sureness(source, label))
+    suspects = []
+    for source in sources:
+        answer = source.prediction
+        if source.wrong and answer == source.object_answer and answer in sureness:
+            surplus = _sureness(source, answer) - np.mean(sureness[answer])
+            if surplus >= -1e-9:
+                suspects.append(source)
+    return sorted(suspects, key=lambda source: (-_sureness(source, source.prediction), source.key))
+
+
+def _sureness(source: AnswerSource, choice: str) -> float:
+    """Probability of a choice where only the objects are seen."""
+    if source.apart is None:
+        return 0.0
+    [probability] = softmax(source.apart.objects[None])
+    return float(probability[source.sample.choices.index(choice)])
