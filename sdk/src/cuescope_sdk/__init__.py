@@ -1,102 +1,177 @@
 """The one import of a plugin author: the words of cuescope, its hooks, and its Protocols."""
 
-from cuescope.affected import open_data as open_data, open_samples as open_samples
-from cuescope.answers import read_answers as read_answers
-from cuescope.auditing import Audit as Audit
+from cuescope.affected import open_data, open_samples
+from cuescope.answers import read_answers
+from cuescope.auditing import Audit
 from cuescope.capabilities import (
-    ROLES as ROLES,
-    Bench as Bench,
-    Capabilities as Capabilities,
-    Dataset as Dataset,
-    Detection as Detection,
-    Detector as Detector,
-    EmbedsChoices as EmbedsChoices,
-    EmbedsText as EmbedsText,
-    Executor as Executor,
-    HasBenchmark as HasBenchmark,
-    HasGroups as HasGroups,
-    HasPatches as HasPatches,
-    HasPlantedCues as HasPlantedCues,
-    HasSplits as HasSplits,
-    ImageEdit as ImageEdit,
-    ImageEditor as ImageEditor,
-    LazyWeights as LazyWeights,
-    Method as Method,
-    Model as Model,
-    Proposer as Proposer,
-    Requirements as Requirements,
-    Segmenter as Segmenter,
-    SentenceEncoder as SentenceEncoder,
-    TextGenerator as TextGenerator,
-    ToolRole as ToolRole,
+    ROLES,
+    Capabilities,
+    Dataset,
+    Detection,
+    Detector,
+    EmbedsText,
+    HasBenchmark,
+    HasPatches,
+    HasPlantedCues,
+    HasSplits,
+    ImageEdit,
+    ImageEditor,
+    LazyWeights,
+    Model,
+    Proposer,
+    Requirements,
+    Segmenter,
+    SentenceEncoder,
+    TextGenerator,
+    ToolRole,
 )
 from cuescope.conclusions import (
-    Accuracy as Accuracy,
-    Cell as Cell,
-    Contrast as Contrast,
-    Evidence as Evidence,
-    Exhibit as Exhibit,
-    Feature as Feature,
-    Metric as Metric,
-    Occurrence as Occurrence,
-    Picture as Picture,
-    Report as Report,
-    Score as Score,
-    Side as Side,
-    Table as Table,
-    Verdict as Verdict,
+    Accuracy,
+    Cell,
+    Contrast,
+    Evidence,
+    Exhibit,
+    Feature,
+    Metric,
+    Occurrence,
+    Picture,
+    Report,
+    Score,
+    Side,
+    Table,
+    Verdict,
 )
-from cuescope.context import Context as Context
-from cuescope.digest import digest as digest
-from cuescope.errors import (
-    BadDataError as BadDataError,
-    PlanStopped as PlanStopped,
-    PluginError as PluginError,
-    UserError as UserError,
-    nearest as nearest,
-)
-from cuescope.hookspecs import hookimpl as hookimpl
-from cuescope.installing import how_to_install as how_to_install
-from cuescope.objects import TakesObjects as TakesObjects
-from cuescope.plugin import Plugin as Plugin
-from cuescope.printable import printable as printable
-from cuescope.request import Request as Request
-from cuescope.runs import load_report as load_report
-from cuescope.sealed import (
-    DamagedFileError as DamagedFileError,
-    read_sealed as read_sealed,
-    write_sealed as write_sealed,
-)
-from cuescope.seeds import derive as derive, generator as generator
-from cuescope.store import CacheFile as CacheFile
-from cuescope.trust.paths import inside as inside
+from cuescope.context import Context
+from cuescope.digest import digest
+from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
+from cuescope.hookspecs import hookimpl
+from cuescope.installing import how_to_install
+from cuescope.objects import TakesObjects
+from cuescope.plugin import Plugin
+from cuescope.printable import printable
+from cuescope.request import Request
+from cuescope.runs import load_report
+from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
+from cuescope.seeds import derive, generator
+from cuescope.store import CacheFile
+from cuescope.trust.paths import inside
 from cuescope.trust.risks import (
-    NamesFile as NamesFile,
-    NamesHost as NamesHost,
-    NamesPart as NamesPart,
-    NamesPattern as NamesPattern,
-    NamesPlugin as NamesPlugin,
-    NamesRepository as NamesRepository,
-    NamesSecret as NamesSecret,
-    OpensGuard as OpensGuard,
-    RaisesLimit as RaisesLimit,
-    RunsCode as RunsCode,
-    Words as Words,
+    NamesFile,
+    NamesHost,
+    NamesPart,
+    NamesPattern,
+    NamesPlugin,
+    NamesRepository,
+    NamesSecret,
+    OpensGuard,
+    RaisesLimit,
+    RunsCode,
+    Words,
 )
 from cuescope.types import (
-    Edit as Edit,
-    Frame as Frame,
-    FrameSource as FrameSource,
-    HideTokens as HideTokens,
-    Options as Options,
-    Outcome as Outcome,
-    Output as Output,
-    PlantedCue as PlantedCue,
-    Readout as Readout,
-    Response as Response,
-    Sample as Sample,
-    Trial as Trial,
-    Value as Value,
+    Edit,
+    Frame,
+    FrameSource,
+    HideTokens,
+    Options,
+    Outcome,
+    Output,
+    PlantedCue,
+    Readout,
+    Response,
+    Sample,
+    Trial,
+    Value,
 )
-from cuescope_sdk._data_needs import AnnotationNeed as AnnotationNeed, DataNeeds as DataNeeds
-from cuescope_sdk._label_items import LabelItem as LabelItem, StoredRun as StoredRun
+from cuescope_sdk._data_needs import AnnotationNeed, DataNeeds
+from cuescope_sdk._label_items import LabelItem, StoredRun
+
+__all__ = [
+    "Accuracy",
+    "AnnotationNeed",
+    "Audit",
+    "BadDataError",
+    "CacheFile",
+    "Capabilities",
+    "Cell",
+    "Context",
+    "Contrast",
+    "DamagedFileError",
+    "DataNeeds",
+    "Dataset",
+    "Detection",
+    "Detector",
+    "Edit",
+    "EmbedsText",
+    "Evidence",
+    "Exhibit",
+    "Feature",
+    "Frame",
+    "FrameSource",
+    "HasBenchmark",
+    "HasPatches",
+    "HasPlantedCues",
+    "HasSplits",
+    "HideTokens",
+    "ImageEdit",
+    "ImageEditor",
+    "LabelItem",
+    "LazyWeights",
+    "Metric",
+    "Model",
+    "NamesFile",
+    "NamesHost",
+    "NamesPart",
+    "NamesPattern",
+    "NamesPlugin",
+    "NamesRepository",
+    "NamesSecret",
+    "Occurrence",
+    "OpensGuard",
+    "Options",
+    "Outcome",
+    "Output",
+    "Picture",
+    "PlanStopped",
+    "PlantedCue",
+    "Plugin",
+    "PluginError",
+    "Proposer",
+    "ROLES",
+    "RaisesLimit",
+    "Readout",
+    "Report",
+    "Request",
+    "Requirements",
+    "Response",
+    "RunsCode",
+    "Sample",
+    "Score",
+    "Segmenter",
+    "SentenceEncoder",
+    "Side",
+    "StoredRun",
+    "Table",
+    "TakesObjects",
+    "TextGenerator",
+    "ToolRole",
+    "Trial",
+    "UserError",
+    "Value",
+    "Verdict",
+    "Words",
+    "derive",
+    "digest",
+    "generator",
+    "hookimpl",
+    "how_to_install",
+    "inside",
+    "load_report",
+    "nearest",
+    "open_data",
+    "open_samples",
+    "printable",
+    "read_answers",
+    "read_sealed",
+    "write_sealed",
+]

@@ -6,16 +6,8 @@ from typing import cast
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope_sdk import (
-    EmbedsChoices,
-    Frame,
-    HasPatches,
-    HideTokens,
-    Sample,
-    Trial,
-    UserError,
-    generator,
-)
+from cuescope.capabilities import EmbedsChoices
+from cuescope_sdk import Frame, HasPatches, HideTokens, Sample, Trial, UserError, generator
 from cuescope_sdk.testing._contract import NotApplicable, PerClass, expect, expect_no_error
 from cuescope_sdk.testing._model_contract.setting import (
     TOLERANCE,
