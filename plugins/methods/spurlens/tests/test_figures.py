@@ -89,8 +89,11 @@ def test_the_distribution_over_the_classes(monkeypatch: pytest.MonkeyPatch) -> N
         case = SimpleNamespace(task=task)
         return SimpleNamespace(case=case, strongest=1, with_cue=with_cue, without=without)
 
-    cases = [result("presence", rate) for rate in rates] + [result("hallucination", 0.5)]
-    [picture] = figures.distributions(cast(Any, SimpleNamespace(cases=cases)))
+    by_task = {
+        "presence": [result("presence", rate) for rate in rates],
+        "hallucination": [result("hallucination", 0.5)],
+    }
+    [picture] = figures.distributions(cast(Any, SimpleNamespace(by_task=by_task)))
     assert picture.title == "Over the classes"
     assert drawn == [
         ("with the cue", sorted(rates)),

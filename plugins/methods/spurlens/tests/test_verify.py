@@ -12,7 +12,8 @@ from cuescope_sdk import Context, Detection, Evidence, Frame, Report, UserError,
 from cuescope_sdk.statistics import gap_test, gap_weights
 from cuescope_sdk.testing import Setup
 from cuescope_spurlens import SpurLens
-from cuescope_spurlens.scores import Apart, spurious_gap_interval
+from cuescope_spurlens.analysis import GapFigures
+from cuescope_spurlens.scores import spurious_gap_interval
 from cuescope_spurlens.verify import check_other_images
 
 Audited = Callable[..., Report]
@@ -46,11 +47,10 @@ def test_a_gap_that_was_luck_does_not_pass_in_other_images() -> None:
         weights = gap_weights(np.arange(40)[None], np.arange(40, 80)[None], 80)
         test = gap_test(np.concatenate([up, down]), weights, None, 199, source)
         low, high = spurious_gap_interval(up, down, 0.95)
-        apart = Apart(up, down, low, high, float(test.p_value[0]))
+        p_value = float(test.p_value[0])
+        apart = GapFigures((np.arange(40), np.arange(40, 80)), up, down, low, high, p_value)
         case = SimpleNamespace(task="recognition", label="cup", feature_key=str, k=40)
-        luck = SimpleNamespace(
-            apart=apart, case=case, gap=np.array([max(gaps)]), strongest=0, cue="x"
-        )
+        luck = SimpleNamespace(apart=apart, case=case, strongest_gap=max(gaps), cue="x")
         results: Any = SimpleNamespace(findings=[luck])
         (evidence,) = list(check_other_images(audit, results))
         passed += evidence.verdict == "supported"

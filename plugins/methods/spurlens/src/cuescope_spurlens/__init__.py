@@ -115,9 +115,9 @@ class SpurLens(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """The gap of each cue."""
+        from cuescope_spurlens.analysis import score_study
         from cuescope_spurlens.figures import attach_samples, name_headline_answers
         from cuescope_spurlens.report import note_results, score_rows
-        from cuescope_spurlens.scores import score_study
         from cuescope_spurlens.tables import attach_tables
 
         results = audit.once(score_study, audit)

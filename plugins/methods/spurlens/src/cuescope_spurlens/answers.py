@@ -1,14 +1,14 @@
 """What the model answers: yes, no or neither, and how surely."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from cuescope_sdk import Audit, Outcome, Trial
 from cuescope_sdk.language import parse_yes_no
 from cuescope_spurlens.questions import CHOICES, TrialKey, distinct_trials, trial_key
+from cuescope_spurlens.spuriosity.shapes import PerRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Answer:
 
 
 Answers = Mapping[TrialKey, Answer]
+Questions = Sequence[Sequence[Trial]]  # of each row
 
 
 def read_answer(outcome: Outcome) -> Answer:
@@ -36,7 +37,7 @@ def read_answer(outcome: Outcome) -> Answer:
     return Answer(CHOICES[index] == "yes", float(exponents[0] / exponents.sum()))
 
 
-def read_answers(outcomes: Sequence[Outcome]) -> dict[TrialKey, Answer]:
+def read_answers(outcomes: Iterable[Outcome]) -> dict[TrialKey, Answer]:
     """Every answer by what was asked."""
     return {trial_key(outcome.trial): read_answer(outcome) for outcome in outcomes}
 
@@ -47,14 +48,16 @@ def ask_more(audit: Audit, trials: Iterable[Trial], answers: Answers) -> Answers
     return {**answers, **read_answers(audit.respond(new))}
 
 
-def yes_rates(rows: Sequence[Sequence[Trial]], answers: Answers) -> Float[np.ndarray, " row"]:
+def yes_rates(rows: Questions, answers: Answers) -> PerRow:
     """Share of yes among the questions of each row (eq. 5)."""
     # PA and HR are shares of yes: words that are neither yes nor no count as no.
-    return np.array([np.mean([answers[trial_key(t)].yes is True for t in row]) for row in rows])
+    return _means(rows, lambda trial: answers[trial_key(trial)].yes is True)
 
 
-def yes_probabilities(
-    rows: Sequence[Sequence[Trial]], answers: Answers
-) -> Float[np.ndarray, " row"]:
+def yes_probabilities(rows: Questions, answers: Answers) -> PerRow:
     """Mean probability of yes over the questions of each row: it tells more than its rounding."""
-    return np.array([np.mean([answers[trial_key(t)].sure for t in row]) for row in rows])
+    return _means(rows, lambda trial: answers[trial_key(trial)].sure)
+
+
+def _means(rows: Questions, figure: Callable[[Trial], float]) -> PerRow:
+    return np.array([np.mean(list(map(figure, trials))) for trials in rows])

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any
 
 import numpy as np
@@ -58,7 +59,8 @@ class CountingDetector:
     """A detector that counts the images it is shown; without a fingerprint none is remembered."""
 
     def __init__(self, detector: Any) -> None:
-        self._detector, self.passes = detector, 0
+        self._detector = detector
+        self.passes = 0
         self.joint = getattr(detector, "joint", False)
 
     def detect(self, frames: Sequence[Any], names: Sequence[str]) -> Any:
@@ -76,7 +78,8 @@ class SpurLensBench(Plugin):
     def run(self) -> Iterator[Table | Picture]:
         """Passes, calls and seconds of both, and their ratios."""
         audit = self._audit()
-        detector, model = CountingDetector(audit.tools["detector"]), audit.tools["model"]
+        detector = CountingDetector(audit.tools["detector"])
+        model = audit.tools["model"]
         batch = self.context.batch_size
         audit = replace(audit, tools={**audit.tools, "detector": detector})
         start = time.perf_counter()
@@ -90,7 +93,8 @@ class SpurLensBench(Plugin):
             )
         _ask(model, trials, batch)
         together = (detector.passes, len(trials), time.perf_counter() - start)
-        start, detector.passes = time.perf_counter(), 0
+        detector.passes = 0
+        start = time.perf_counter()
         calls = ask_each_cue_alone(study, detector, model, batch)
         apart = (detector.passes, calls, time.perf_counter() - start)
         yield comparison_table(together, apart)
@@ -127,7 +131,7 @@ def ask_each_cue_alone(study: Study, detector: CountingDetector, model: Any, bat
             # What it finds is thrown away: both pipelines ask about the same rankings.
             detector.detect(frames, [cue])
             rows = case.rows(np.concatenate([case.top[index], case.bottom[index]]))
-            trials = [trial for row in study.questions(case, rows) for trial in row]
+            trials = list(chain.from_iterable(study.questions(case, rows)))
             _ask(model, trials, batch)
             calls += len(trials)
     return calls
@@ -136,11 +140,10 @@ def ask_each_cue_alone(study: Study, detector: CountingDetector, model: Any, bat
 def comparison_table(together: Sequence[float], apart: Sequence[float]) -> Table:
     """Both, and the second over the first."""
     ratios = [f"{a / t:.1f} x" if t else None for t, a in zip(together, apart, strict=True)]
-    pipelines = (("cuescope", together), ("each cue by itself", apart), ("saved", ratios))
     return make_table(
         "SpurLens: asking and looking once",
         COLUMNS,
-        [(name, *cells) for name, cells in pipelines],
+        [("cuescope", *together), ("each cue by itself", *apart), ("saved", *ratios)],
         "Same data, model, cues and rankings, one after the other, without any stored answer.",
     )
 

@@ -1,20 +1,23 @@
 """What findings look like: images with the cue beside images without it, and the gap by K."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import chain, islice
 
 import numpy as np
 
-from cuescope_sdk import Accuracy, Audit, Contrast, Outcome, Picture, Table
+from cuescope_sdk import Audit, Cell, Contrast, Outcome, Picture, Table
 from cuescope_sdk.report import Line, contrast, line_chart, percent
+from cuescope_spurlens.analysis import CaseResult, Results, accuracy
 from cuescope_spurlens.answers import read_answer
-from cuescope_spurlens.questions import WITH, WITHOUT, trial_key, with_article
-from cuescope_spurlens.scores import CaseResult, Results, gap_by_k
+from cuescope_spurlens.questions import WITH, WITHOUT, with_article
+from cuescope_spurlens.scores import gap_by_k
 from cuescope_spurlens.spuriosity.cases import Case, occurrences
-from cuescope_spurlens.trials import Study
+from cuescope_spurlens.spuriosity.shapes import PerK
+from cuescope_spurlens.tables import make_table
 
-STEPS, CURVES = 10, 8
+STEPS = 10  # of K, in a curve
+CURVES = 8  # of findings, in a picture
 CLASSES = 5  # with fewer there is no distribution to look at
 TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": " (blackened)"}
 
@@ -24,8 +27,9 @@ TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": "
 
 def attach_samples(audit: Audit, results: Results) -> None:
     """How often the model is right, then the samples of each finding."""
-    if (known := accuracy(results)) is not None:
-        audit.attach(known)
+    right = accuracy(results)
+    if right is not None:
+        audit.attach(right)
         words = "guessing says yes as often as the model does; one wording a class and image counts"
         audit.note("right answers", words)
     elif results.cases:
@@ -34,31 +38,36 @@ def attach_samples(audit: Audit, results: Results) -> None:
             "whether the model does better than guessing is not known: it was asked only about "
             "images that all have the same right answer (-O task=both asks about others too)",
         )
-    for shown in contrasts(audit, results):
-        audit.attach(shown)
-
-
-def contrasts(audit: Audit, results: Results) -> Iterator[Contrast]:
-    """One for each finding, of the images that its figures are of."""
     for result in results.findings:
-        case, cue = result.case, result.strongest
-        titles, sides, words = side_titles(audit, result), [], dict[str, str]()
-        for rows in side_rows(audit, result):
-            answers = list(_answers(audit, results.study, case, rows))
-            sides.append([to_image[0] for to_image in answers])
-            words |= {to[0].trial.sample.key: _words(case, to) for to in answers}
-        shown = contrast(
-            case.feature_key(result.cue),
-            dict(zip(titles, sides, strict=True)),
-            where={
-                seen.sample: seen for seen in occurrences(case, cue, side_rows(audit, result)[0])
-            },
-            words=partial(_look_up, words),
-            correct=is_right,
-            counted=False,
-        )
+        shown = sample_contrast(audit, results, result)
         if shown is not None:
-            yield shown
+            audit.attach(shown)
+
+
+def sample_contrast(audit: Audit, results: Results, result: CaseResult) -> Contrast | None:
+    """Of a finding, the images that its figures are of."""
+    case = result.case
+    words: dict[str, str] = {}
+    sides = []
+    for rows in result.shown_rows:
+        questions = results.study.questions(case, rows)
+        outcomes = iter(audit.respond(chain.from_iterable(questions)))
+        first_answers = []
+        for row, of_row in zip(rows, questions, strict=True):
+            answers = list(islice(outcomes, len(of_row)))
+            key = case.samples[row].key
+            words[key] = _words(case, answers)
+            first_answers.append(_mark(answers[0], key, case))
+        sides.append(first_answers)
+    where = occurrences(case, result.strongest, result.shown_rows[0])
+    return contrast(
+        case.feature_key(result.cue),
+        dict(zip(side_titles(result), sides, strict=True)),
+        where={occurrence.sample: occurrence for occurrence in where},
+        words=lambda outcome: words[outcome.trial.sample.key],
+        correct=is_right,
+        counted=False,
+    )
 
 
 def name_headline_answers(audit: Audit, results: Results) -> None:
@@ -70,45 +79,37 @@ def name_headline_answers(audit: Audit, results: Results) -> None:
     trials = []
     for result in results.cases:
         feature = result.case.feature_key(result.cue)
-        for condition, rows in zip((WITH, WITHOUT), side_rows(audit, result), strict=True):
-            for questions in results.study.questions(result.case, rows):
-                trials += [replace(t, feature=feature, condition=condition) for t in questions]
+        for condition, rows in zip((WITH, WITHOUT), result.shown_rows, strict=True):
+            questions = chain.from_iterable(results.study.questions(result.case, rows))
+            trials += [replace(trial, feature=feature, condition=condition) for trial in questions]
     audit.respond(trials)
 
 
-def side_rows(audit: Audit, result: CaseResult) -> tuple[list[int], list[int]]:
-    """The images with the cue and without that the figures of a finding are of."""
-    case, cue = result.case, result.strongest
-    sides = case.top[cue], case.bottom[cue]
-    if result.apart is not None:
-        sides = case.sides_apart(cue, audit.rng("ties apart", case.task, case.label))
-    return case.rows(sides[0]), case.rows(sides[1])
-
-
-def side_titles(audit: Audit, result: CaseResult) -> tuple[str, str]:
+def side_titles(result: CaseResult) -> tuple[str, str]:
     """What the images of each side show, and in how many the model says yes."""
-    case, cue, apart = result.case, result.strongest, result.apart
-    label, a_label, a_cue = case.label, with_article(case.label), with_article(result.cue)
+    case = result.case
+    figures = result.figures(result.strongest)
+    a_label = with_article(case.label)
+    a_cue = with_article(result.cue)
     images = {
         "recognition": f"with {a_label}",
         "hallucination": f"without {a_label}",
-        "drop": f"whose {label} is hidden from the model",
-        "mask": f"whose {label} is blackened",
+        "drop": f"whose {case.label} is hidden from the model",
+        "mask": f"whose {case.label} is blackened",
     }[case.task]
-    scores = [case.detections.scores[rows, cue] for rows in side_rows(audit, result)]
-    by_presence = (scores[0] > 0).all() and not scores[1].any()
-    ends = ("with", "without") if by_presence else ("that show", "that hardly show")
-    names = f"{a_cue} (outlined)", a_cue
-    rates = float(result.with_cue[cue]), float(result.without[cue])
-    if apart is not None:
-        rates = float(apart.with_rates.mean()), float(apart.without_rates.mean())
+    splits = case.splits_by_presence(result.strongest, *result.shown_rows)
+    ends = ("with", "without") if splits else ("that show", "that hardly show")
     verb = "sees" if case.task == "recognition" else "imagines"
-    count = f"{case.k if apart is None else apart.k:,}" + " groups" * (not case.units.all_single)
-    with_cue, without = (
-        f"Images {images}, {end} {name}: the model {verb} {a_label} in {percent(rate)} of {count}"
-        for end, name, rate in zip(ends, names, rates, strict=True)
+    count = f"{figures.k:,}" if case.units.all_single else f"{figures.k:,} groups"
+
+    def title(end: str, name: str, rate: float) -> str:
+        share = f"{percent(rate)} of {count}"
+        return f"Images {images}, {end} {name}: the model {verb} {a_label} in {share}"
+
+    return (
+        title(ends[0], f"{a_cue} (outlined)", float(figures.with_rates.mean())),
+        title(ends[1], a_cue, float(figures.without_rates.mean())),
     )
-    return with_cue, without
 
 
 def is_right(outcome: Outcome) -> bool:
@@ -116,25 +117,11 @@ def is_right(outcome: Outcome) -> bool:
     return (read_answer(outcome).yes is True) == (outcome.trial.sample.label == "yes")
 
 
-def _answers(
-    audit: Audit, study: Study, case: Case, rows: Sequence[int]
-) -> Iterator[list[Outcome]]:
-    """Of each image the answers to its questions, with the right one; asked before."""
-    label, questions = "yes" if case.task == "recognition" else "no", study.questions(case, rows)
-    answered = iter(audit.respond(trial for of_image in questions for trial in of_image))
-    for row, of_image in zip(rows, questions, strict=True):
-        outcomes = [next(answered) for _ in of_image]
-        yield [_marked(outcome, case.samples[row].key, label) for outcome in outcomes]
-
-
-def _marked(outcome: Outcome, key: str, label: str) -> Outcome:
+def _mark(outcome: Outcome, key: str, case: Case) -> Outcome:
     """With the image's own key and the right answer, which the model was not shown."""
+    label = "yes" if case.task == "recognition" else "no"
     sample = replace(outcome.trial.sample, key=key, label=label)
     return replace(outcome, trial=replace(outcome.trial, sample=sample))
-
-
-def _look_up(words: Mapping[str, str], outcome: Outcome) -> str:
-    return words[outcome.trial.sample.key]
 
 
 def _words(case: Case, answers: Sequence[Outcome]) -> str:
@@ -149,47 +136,26 @@ def _words(case: Case, answers: Sequence[Outcome]) -> str:
     return f"{words} (yes to {yes} of {len(answers)} wordings)"
 
 
-def accuracy(results: Results) -> Accuracy | None:
-    """How often the first wording is answered rightly; None where one answer is always right.
-
-    Guessing says yes as often as the model does: of a model that says yes to all, or no, nothing
-    is left above that (the expected agreement of Cohen, 1960).
-    """
-    yes = {True: [0, 0], False: [0, 0]}  # whether the class is there -> answers, yes among them
-    for result in results.cases:
-        if not result.case.is_changed:
-            of_task = yes[result.case.task == "recognition"]
-            for first, *_ in results.study.questions(result.case):
-                of_task[0] += 1
-                of_task[1] += results.answers[trial_key(first)].yes is True
-    (there, seen), (absent, imagined) = yes[True], yes[False]
-    if not (there and absent):
-        return None
-    answered, said = there + absent, seen + imagined
-    chance = (said * there + (answered - said) * absent) / answered**2
-    return Accuracy(correct=seen + absent - imagined, answered=answered, chance=chance)
-
-
 # ------------------------------------------------------------------------------------- the gap by K
 
 
-def gap_curve(result: CaseResult, cue: int) -> np.ndarray:
+def gap_curve(result: CaseResult, cue: int) -> PerK:
     """The gap of a cue at every K from 1 to k."""
-    case = result.case
-    top, bottom = case.asked_index(case.top[cue]), case.asked_index(case.bottom[cue])
-    return gap_by_k(result.unit_rates, top, bottom)
+    top, bottom = result.case.asked_sides
+    return gap_by_k(result.unit_rates, top[cue], bottom[cue])
 
 
 def curves_shown(results: Results, wanted: Sequence[str]) -> list[tuple[CaseResult, int]]:
     """The cues that were asked for and rank images, then the strongest of some findings."""
-    known: dict[str, list[tuple[CaseResult, int]]] = {}
-    for result in results.cases:
-        for index, cue in enumerate(result.case.cues):
-            for name in (cue, f"{result.case.label}/{cue}"):
-                known.setdefault(name, []).append((result, index))
-    shown = [pair for name in wanted for pair in known.get(name, ())]
-    shown += [(result, result.strongest) for result in results.findings[:CURVES]]
-    return list({(id(result), cue): (result, cue) for result, cue in shown}.values())
+    shown: dict[str, tuple[CaseResult, int]] = {}
+    for name in wanted:
+        for result in results.cases:
+            for index, cue in enumerate(result.case.cues):
+                if name in (cue, f"{result.case.label}/{cue}"):
+                    shown[result.case.feature_key(cue)] = (result, index)
+    for result in results.findings[:CURVES]:
+        shown[result.case.feature_key(result.cue)] = (result, result.strongest)
+    return list(shown.values())
 
 
 def steps_of(k: int) -> np.ndarray:
@@ -200,7 +166,8 @@ def steps_of(k: int) -> np.ndarray:
 def attach_curves(audit: Audit, results: Results) -> None:
     """The gap by K (appendix I): a figure of single cues, and the mean over the classes."""
     wanted: tuple[str, ...] = audit.options.curves
-    if shown := curves_shown(results, wanted):
+    shown = curves_shown(results, wanted)
+    if shown:
         audit.attach(gap_curves(shown))
     if wanted:
         audit.attach(mean_curves(results))
@@ -212,8 +179,8 @@ def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
     """The gap of some cues with fewer images."""
     lines = []
     for result, cue in shown:
-        k = steps_of(result.case.k)
         case = result.case
+        k = steps_of(case.k)
         name = f"{case.label} / {case.cues[cue]}{TASK_SUFFIXES.get(case.task, '')}"
         lines.append(Line(name, k.astype(float), gap_curve(result, cue)[k - 1]))
     title = "The gap by K"
@@ -231,17 +198,13 @@ def distributions(results: Results) -> Iterator[Picture]:
 
     With the strongest cue of each class and without; HR where the object is absent (figure 14).
     """
-    for task in dict.fromkeys(result.case.task for result in results.cases):
-        of_task = [result for result in results.cases if result.case.task == task]
-        if len(of_task) < CLASSES:
+    for task, cases in results.by_task.items():
+        if len(cases) < CLASSES:
             continue
-        lines = [
-            Line(name, np.sort(shares), np.arange(1, len(of_task) + 1) / len(of_task))
-            for name, shares in (
-                ("with the cue", [result.with_cue[result.strongest] for result in of_task]),
-                ("without it", [result.without[result.strongest] for result in of_task]),
-            )
-        ]
+        with_cue = np.sort([result.with_cue[result.strongest] for result in cases])
+        without = np.sort([result.without[result.strongest] for result in cases])
+        classes = np.arange(1, len(cases) + 1) / len(cases)
+        lines = [Line("with the cue", with_cue, classes), Line("without it", without, classes)]
         title = f"Over the classes{TASK_SUFFIXES.get(task, '')}"
         yield Picture(
             title=title,
@@ -254,29 +217,16 @@ def distributions(results: Results) -> Iterator[Picture]:
 
 def mean_curves(results: Results) -> Table:
     """Of each task the mean gap of the classes' strongest cues with fewer images (figure 12)."""
-    tasks = dict.fromkeys(result.case.task for result in results.cases)
     most = min(result.case.k for result in results.cases)
-    curves = {
-        task: np.mean(
-            [
-                gap_curve(result, result.strongest)[:most]
-                for result in results.cases
-                if result.case.task == task
-            ],
-            axis=0,
-        )
-        for task in tasks
-    }
-    rows = tuple(
-        {"K": k, **{str(task): 100 * float(curve[k - 1]) for task, curve in curves.items()}}
-        for k in steps_of(most).tolist()
-    )
-    return Table(
-        title="The mean gap by K",
-        columns=("K", *map(str, tasks)),
-        rows=rows,
-        notes=(
-            "In points, mean over the classes of their strongest cue, which was chosen at the "
-            f"largest K of each class. K goes up to that of the smallest class, {most}.",
-        ),
+    steps = steps_of(most)
+    columns: list[Sequence[Cell]] = [steps.tolist()]
+    for cases in results.by_task.values():
+        curves = [gap_curve(result, result.strongest)[:most] for result in cases]
+        columns.append((100 * np.mean(curves, axis=0)[steps - 1]).tolist())
+    return make_table(
+        "The mean gap by K",
+        ("K", *results.by_task),
+        zip(*columns, strict=True),
+        "In points, mean over the classes of their strongest cue, which was chosen at the "
+        f"largest K of each class. K goes up to that of the smallest class, {most}.",
     )

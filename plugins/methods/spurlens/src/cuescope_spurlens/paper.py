@@ -1,6 +1,7 @@
 """The paper's own figures (tables 1 to 4 and 11), beside audits of its data sets."""
 
 import tomllib
+from collections.abc import Iterable
 from importlib.resources import files
 
 from cuescope_sdk import Cell
@@ -22,9 +23,14 @@ def average_rows(task: str, benchmark: str | None, model: str) -> tuple[dict[str
     return (dict(zip(AVERAGE_COLUMNS, cells, strict=True)),)
 
 
-def mitigation_rows(benchmark: str | None, model: str) -> tuple[dict[str, Cell], ...]:
-    """The model's part of table 4."""
-    if benchmark not in BENCHMARKS:
-        return ()
-    by_metric = PAPER["mitigations"].get(model, {})
-    return tuple({"metric": metric, **rates} for metric, rates in by_metric.items())
+def mitigation_rows(
+    benchmark: str | None, model: str, strategies: Iterable[str]
+) -> list[dict[str, Cell]]:
+    """The model's part of table 4, of these strategies."""
+    rows: list[dict[str, Cell]] = []
+    if benchmark in BENCHMARKS:
+        for metric, rates in PAPER["mitigations"].get(model, {}).items():
+            rows.append(
+                {"metric": metric, **{name: rates[name] for name in strategies if name in rates}}
+            )
+    return rows

@@ -10,7 +10,9 @@ from cuescope_spurlens.options import QUESTIONS, TELL, SpurLensOptions
 
 CHOICES = ("yes", "no")
 SINGULAR = ("ss", "us", "is", "gas", "lens", "canvas")
-WITH, WITHOUT = "with the cue", "without the cue"  # conditions in answers.parquet
+# Conditions in answers.parquet.
+WITH = "with the cue"
+WITHOUT = "without the cue"
 TrialKey = tuple[str, Edit | None]  # frames and question, edit
 
 
@@ -43,9 +45,10 @@ def question_templates(audit: Audit) -> tuple[str, ...]:
     options: SpurLensOptions = audit.options
     if options.questions is not None:
         return options.questions
-    has = audit.capabilities
-    writes = answer_output(audit) == "text" and "closed-answers" not in has.exposes
-    return tuple(f"{question} {TELL}" if writes else question for question in QUESTIONS)
+    closed = "closed-answers" in audit.capabilities.exposes
+    if closed or answer_output(audit) != "text":
+        return QUESTIONS
+    return tuple(f"{question} {TELL}" for question in QUESTIONS)
 
 
 def why_unanswerable(has: Capabilities) -> str | None:
@@ -80,19 +83,23 @@ def most_later_trials(audit: Audit, cases: Iterable[tuple[Groups, int, bool]]) -
     """How many trials follow the questions that the cues need, at most.
 
     Of each case: the groups of its images, K, and whether they are shown as they are. The two sides
-    of a finding are asked about apart, and in a second detector's ranking; of images as they are
-    also in other ways, with a black image beside. A probe reads every image.
+    of a finding are asked about apart; images as they are also in a second detector's ranking, and
+    in other ways, with a black image beside. A probe reads every image.
     """
     options: SpurLensOptions = audit.options
-    templates, trials = len(question_templates(audit)), 0
-    ways, others = len(options.mitigation), len(options.second_specs("detector"))
+    templates = len(question_templates(audit))
+    ways = len(options.mitigation)
+    detectors = len(options.second_specs("detector"))
     describes = options.describe or "dual" in options.mitigation
+    trials = 0
     for groups, k, plain in cases:
-        shown = int(np.sort(np.bincount(groups.codes))[::-1][: 2 * k].sum())  # the largest groups
-        again = 1 + plain * others
-        trials += shown * templates * again
+        largest_first = np.sort(np.bincount(groups.codes))[::-1]
+        shown = int(largest_first[: 2 * k].sum())
+        trials += shown * templates
         if plain:
-            trials += (shown * ways + (ways > 0) * (ways + 1)) * templates
+            trials += shown * templates * (detectors + ways)
+            # One black image, asked about in each way and plainly.
+            trials += (ways > 0) * (ways + 1) * templates
             trials += describes * (shown + 1)
     if "patches" in audit.capabilities.exposes and "recognition" in options.tasks:
         trials += len(audit.samples)

@@ -4,10 +4,10 @@ Candidates (cues and images) come first, then cases (the cues ranked), then the 
 is settled before the model is asked anything.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 from jaxtyping import Bool
@@ -47,6 +47,7 @@ from cuescope_spurlens.spuriosity.detections import (
     samples_by_key,
     supercategories,
 )
+from cuescope_spurlens.spuriosity.shapes import BoolPerRow, PerRow
 from cuescope_spurlens.spuriosity.sizes import doubtful_labels
 from cuescope_spurlens.spuriosity.units import group_look_alikes, thin_groups
 
@@ -63,11 +64,10 @@ def remove_object(audit: Audit, sample: Sample, label: str, removal: Removal) ->
     masks = [object_mask(audit, sample, frame, label) for frame in range(len(sample.frames))]
     if removal == "drop":
         return sample, HideTokens.from_mask(np.stack(masks))
-    frames = tuple(
-        frame.derive(f"spurlens-mask {digest(mask)}", partial(blacken, mask))
-        for frame, mask in zip(sample.frames, masks, strict=True)
-    )
-    return sample.with_frames(frames, f"without-{label}"), None
+    frames = []
+    for frame, mask in zip(sample.frames, masks, strict=True):
+        frames.append(frame.derive(f"spurlens-mask {digest(mask)}", partial(blacken, mask)))
+    return sample.with_frames(tuple(frames), f"without-{label}"), None
 
 
 def object_mask(
@@ -109,10 +109,39 @@ class Candidates:
 def find_candidates(audit: Audit) -> Candidates:
     """What the proposer names, and the images with each class and without; nothing is detected."""
     options: SpurLensOptions = audit.options
-    output, samples = answer_output(audit), samples_by_key(audit)
+    output = answer_output(audit)
+    samples = samples_by_key(audit)
+    _refuse_impossible(audit, samples)
+    cues: dict[str, tuple[str, ...]] = {}
+    image_sets: list[ImageSet] = []
+    exclusions: list[Exclusion] = []
+    names: list[str] = []
+    for label in options.classes or audit.labels:
+        cues[label], rejected = propose_cues(audit, label)
+        exclusions += rejected
+        for cue in cues[label]:
+            names += [cue, f"{label}/{cue}"]
+    for name in options.curves:
+        refuse_unknown("spurlens: curves", "cue", name, names)
+    for label in filter(cues.get, cues):
+        for images in _image_sets(audit, label, samples):
+            if Groups.of(images.samples).count >= 2:
+                image_sets.append(images)
+                continue
+            count = len(images.samples)
+            of_group = " of one group" if count > 1 else ""
+            reason = f"{count} images{of_group} to compare ({images.task})"
+            exclusions.append(Exclusion(label, ALL_CUES, reason))
+    # The paper's K: a gap of more images is surer, and COCO has the images for it.
+    k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
+    return Candidates(cues, tuple(image_sets), k, output, tuple(exclusions))
+
+
+def _refuse_impossible(audit: Audit, samples: Sequence[Sample]) -> None:
+    """Raises UserError for options that this model or these data cannot follow."""
+    options: SpurLensOptions = audit.options
     for name in options.classes:
         refuse_unknown("spurlens", "class", name, audit.labels)
-    labels = options.classes or audit.labels
     if "drop" in options.removals and "hide-tokens" not in audit.capabilities.edits:
         raise UserError(
             "spurlens: artificial=drop",
@@ -126,26 +155,6 @@ def find_candidates(audit: Audit) -> Candidates:
             got="none in this data",
             remedy="Take -O negatives=all or others",
         )
-    cues, image_sets, exclusions = dict[str, tuple[str, ...]](), list[ImageSet](), []
-    for label in labels:
-        cues[label], rejected = propose_cues(audit, label)
-        exclusions += rejected
-    names = [name for label in labels for cue in cues[label] for name in (cue, f"{label}/{cue}")]
-    for name in options.curves:
-        refuse_unknown("spurlens: curves", "cue", name, names)
-    for label in (label for label in labels if cues[label]):
-        for images in _image_sets(audit, label, samples):
-            units = Groups.of(images.samples)
-            if units.count >= 2:
-                image_sets.append(images)
-                continue
-            count = len(images.samples)
-            one = " of one group" if count > 1 else ""
-            reason = f"{count} images{one} to compare ({images.task})"
-            exclusions.append(Exclusion(label, ALL_CUES, reason))
-    # The paper's K: a gap of more images is surer, and COCO has the images for it.
-    k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
-    return Candidates(cues, tuple(image_sets), k, output, tuple(exclusions))
 
 
 def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclusion]]:
@@ -176,7 +185,8 @@ def _image_sets(audit: Audit, label: str, samples: Sequence[Sample]) -> Iterator
     if "recognition" in options.tasks or options.removals:
         image_sets.append(images_with(samples, label))
     if "hallucination" in options.tasks:
-        rng, most = audit.rng("negatives", label), options.most_negatives
+        rng = audit.rng("negatives", label)
+        most = options.most_negatives
         image_sets.append(images_without(samples, label, options.negatives, most, rng))
     for images in image_sets:
         rng = audit.rng("group", images.task, label)
@@ -204,19 +214,19 @@ class Study:
     blank: Sample | None = None
     look_alikes: int = 0
 
-    def questions(self, case: Case, rows: Sequence[int] | None = None) -> list[list[Trial]]:
+    def questions(self, case: Case, rows: Iterable[int] | None = None) -> list[list[Trial]]:
         """For each of these rows its questions; without any, of each that a cue needs."""
-        rows = case.asked_rows.tolist() if rows is None else rows
-        shown = (case.changed.get(row, (case.samples[row], None)) for row in rows)
-        return [self._questions(case.label, sample, edit, case.task) for sample, edit in shown]
+        questions = []
+        for row in case.asked_rows.tolist() if rows is None else rows:
+            sample, edit = case.changed.get(row, (case.samples[row], None))
+            questions.append(self._questions(case.label, sample, edit, case.task))
+        return questions
 
     def _questions(
         self, label: str, sample: Sample, edit: Edit | None, condition: str
     ) -> list[Trial]:
-        return [
-            question_trial(sample, question, self.output, edit=edit, condition=condition)
-            for question in questions_about(self.templates, label)
-        ]
+        ask = partial(question_trial, sample, output=self.output, edit=edit, condition=condition)
+        return list(map(ask, questions_about(self.templates, label)))
 
     def trials(self) -> Iterator[Trial]:
         """Every question that any cue needs, perhaps more than once."""
@@ -236,91 +246,98 @@ def build_study(audit: Audit) -> Study:
     """The candidates, ranked by the detector; what is left out on the way has its reason."""
     options: SpurLensOptions = audit.options
     candidates = audit.once(find_candidates, audit)
-    cues, k, exclusions = candidates.cues, candidates.k, list(candidates.exclusions)
-    cases = []
+    exclusions = list(candidates.exclusions)
+    cases: list[Case] = []
     detections, objects = _detect(audit, candidates)
-    sets = [images.samples for images in candidates.image_sets]
+    doubtful = _doubtful_rows(candidates.image_sets, objects)
     # Only now: a plan ends before the detector, and need not read every image.
-    sets, alike = group_look_alikes(audit, sets)
-    rows = zip(candidates.image_sets, sets, detections, objects, strict=True)
-    for image_set, samples, of_cues, of_object in rows:
-        images = replace(image_set, samples=samples)
-        case, unranked = rank_case(audit, images, of_cues, cues[images.label], k)
-        if samples and not case.k:
-            reason = f"the {len(samples)} images all look alike ({case.task})"
+    image_sets, look_alikes = group_look_alikes(audit, candidates.image_sets)
+    for index, images in enumerate(image_sets):
+        case, unranked = rank_case(
+            audit,
+            images,
+            candidates.cues[images.label],
+            detections[index],
+            objects[index],
+            doubtful[images.task, images.label],
+            candidates.k,
+        )
+        if images.samples and not case.k:
+            reason = f"the {len(images.samples)} images all look alike ({case.task})"
             exclusions.append(Exclusion(case.label, ALL_CUES, reason))
-        cases.append(replace(case, objects=of_object))
+        cases.append(case)
         exclusions += unranked
-    cases = _doubt_labels(cases)
-    recognition = [case for case in cases if case.task == "recognition"]
-    for removal in options.removals:
-        for case in recognition:
-            without_object, unranked = _remove_objects(audit, case, removal, k)
+    ranked = list(cases)
+    for removal, case in product(options.removals, ranked):
+        if case.task == "recognition":
+            without_object, unranked = _remove_objects(audit, case, removal, candidates.k)
             cases.append(without_object)
             exclusions += unranked
-    wanted = (*options.tasks, *options.removals)
-    blank = blank_image(samples_by_key(audit)[0]) if "blank" in options.artificial else None
-    asked = tuple(case for case in cases if case.task in wanted and case.cues and case.k)
-    templates = question_templates(audit)
-    return Study(asked, cues, tuple(exclusions), templates, candidates.output, blank, alike)
+    tasks = (*options.tasks, *options.removals)
+    return Study(
+        cases=tuple(case for case in cases if case.task in tasks and case.cues and case.k),
+        cues=candidates.cues,
+        exclusions=tuple(exclusions),
+        templates=question_templates(audit),
+        output=candidates.output,
+        blank=blank_image(samples_by_key(audit)[0]) if "blank" in options.artificial else None,
+        look_alikes=look_alikes,
+    )
 
 
 def _detect(
     audit: Audit, candidates: Candidates
 ) -> tuple[list[CueDetections], list[CueDetections]]:
     """Of each image set the detections of the cues, and those of the class itself."""
-    detector, cues, image_sets = audit.tools["detector"], candidates.cues, candidates.image_sets
+    detector = audit.tools["detector"]
+    image_sets = candidates.image_sets
     if is_joint(detector):
         # In a pass of its own: beside the cues the class would change their boxes, and they its.
-        alone = {label: (label,) for label in cues}
-        return (
-            detect_cues(audit, detector, image_sets, cues),
-            detect_cues(audit, detector, image_sets, alone),
-        )
+        of_cues = detect_cues(audit, detector, image_sets, candidates.cues)
+        alone = {label: (label,) for label in candidates.cues}
+        return of_cues, detect_cues(audit, detector, image_sets, alone)
     # The class costs no pass: an image is shown once for all names.
-    names = {label: (*of_class, label) for label, of_class in cues.items()}
-    detections = detect_cues(audit, detector, image_sets, names)
-    every = slice(None)
-    of_cues = [of_images.select(every, slice(0, -1)) for of_images in detections]
-    return of_cues, [of_images.select(every, slice(-1, None)) for of_images in detections]
+    names = {label: (*of_class, label) for label, of_class in candidates.cues.items()}
+    of_cues = []
+    of_classes = []
+    for detections in detect_cues(audit, detector, image_sets, names):
+        of_cues.append(detections.select(slice(None), slice(0, -1)))
+        of_classes.append(detections.select(slice(None), slice(-1, None)))
+    return of_cues, of_classes
 
 
-def _doubt_labels(cases: Sequence[Case]) -> list[Case]:
-    """The cases with the rows whose label the detector contradicts."""
-    scores: dict[tuple[str, str], np.ndarray] = {
-        (case.task, case.label): case.objects.scores[:, 0]
-        for case in cases
-        if case.objects is not None
-    }
-    doubtful: dict[tuple[str, str], np.ndarray] = {}
-    for label in dict.fromkeys(case.label for case in cases):
-        keys = [("recognition", label), ("hallucination", label)]
-        sides = doubtful_labels(*(scores.get(key, np.empty(0)) for key in keys))
-        doubtful.update(zip(keys, sides, strict=True))
-    return [
-        replace(case, doubtful=doubtful[case.task, case.label])
-        if case.objects is not None
-        else case
-        for case in cases
-    ]
+def _doubtful_rows(
+    image_sets: Sequence[ImageSet], objects: Sequence[CueDetections]
+) -> dict[tuple[str, str], BoolPerRow]:
+    """By task and class, the rows whose label the detector contradicts."""
+    scores: dict[tuple[str, str], PerRow] = {}
+    for images, of_class in zip(image_sets, objects, strict=True):
+        scores[images.task, images.label] = of_class.scores[:, 0]
+    doubtful: dict[tuple[str, str], BoolPerRow] = {}
+    for _, label in scores:
+        tasks = [("recognition", label), ("hallucination", label)]
+        sides = [scores.get(task, np.empty(0)) for task in tasks]
+        doubtful.update(zip(tasks, doubtful_labels(*sides), strict=True))
+    return doubtful
 
 
 def _remove_objects(
     audit: Audit, case: Case, removal: Removal, most: int
 ) -> tuple[Case, list[Exclusion]]:
     """The same images, of those that have a mask, without the object."""
-    rows = [row for row, s in enumerate(case.samples) if has_mask(audit, s, case.label)]
-    images = ImageSet(removal, case.label, tuple(case.samples[row] for row in rows))
+    label = case.label
+    rows = [row for row, sample in enumerate(case.samples) if has_mask(audit, sample, label)]
+    samples = tuple(case.samples_at(rows))
     # The detections of the images as they were: a detector may find less of the cue beside a hole.
     detections = case.detections.select(rows, slice(None))
-    plain, exclusions = rank_case(audit, images, detections, case.cues, most)
-    if case.objects is not None and case.doubtful is not None:
-        objects, doubtful = case.objects.select(rows, slice(None)), case.doubtful[rows]
-        plain = replace(plain, objects=objects, doubtful=doubtful)
-    changed = {
-        row: remove_object(audit, images.samples[row], case.label, removal)
-        for row in plain.asked_rows.tolist()
-    }
+    objects = case.objects.select(rows, slice(None))
+    images = ImageSet(removal, label, samples)
+    plain, exclusions = rank_case(
+        audit, images, case.cues, detections, objects, case.doubtful[rows], most
+    )
+    changed = {}
+    for row in plain.asked_rows.tolist():
+        changed[row] = remove_object(audit, samples[row], label, removal)
     return replace(plain, changed=changed), exclusions
 
 
@@ -328,12 +345,10 @@ def features(study: Study) -> Iterator[Feature]:
     """A cue of a class in a task, and the images that show it most."""
     for case in study.cases:
         for index, cue in enumerate(case.cues):
-            yield Feature(
-                key=case.feature_key(cue),
-                kind=case.task,
-                name=feature_name(case, cue),
-                occurrences=tuple(occurrences(case, index, case.rows(case.top[index]))),
-            )
+            shown = occurrences(case, index, case.rows(case.top[index]))
+            name = feature_name(case, cue)
+            key = case.feature_key(cue)
+            yield Feature(key=key, kind=case.task, name=name, occurrences=tuple(shown))
 
 
 def feature_name(case: Case, cue: str) -> str:

@@ -1,27 +1,28 @@
 """Checks of what was found."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer
 from cuescope_sdk.data import independent_samples
 from cuescope_sdk.statistics import gap_test, gap_weights
+from cuescope_spurlens.analysis import CaseResult, Results, score_study
 from cuescope_spurlens.checks.descriptions import attach_descriptions
+from cuescope_spurlens.checks.evidence import cue_evidence, judge
 from cuescope_spurlens.checks.human_labels import HumanLabels, check_human_labels
 from cuescope_spurlens.checks.probe import check_encoder
 from cuescope_spurlens.checks.second import check_second_detector, check_second_proposer
 from cuescope_spurlens.figures import attach_curves
 from cuescope_spurlens.mitigations import attach_mitigations
 from cuescope_spurlens.report import explain
-from cuescope_spurlens.scores import CaseResult, Results, largest_k, score_study
+from cuescope_spurlens.scores import largest_k
 from cuescope_spurlens.trials import Study, build_study
 
 # Of a class; ten well-known test sets have 3.3% on average (Northcutt et al., 2021).
 WRONG_LABELS = 0.05
 UNPARSED = 0.05  # share of answers that are neither yes nor no
-Verdict = Literal["supported", "refuted", "inconclusive"]
+OTHER_REASONS = "the gap is no matter of size or labels"
 
 
 def check_independence(audit: Audit) -> Iterator[Evidence]:
@@ -64,7 +65,7 @@ def check_results(
         name = f" ({spec})" * (len(proposers) > 1)
         yield from check_second_proposer(audit, results.study, proposer, name)
     if labels:
-        yield from check_human_labels(audit, results, labels)
+        yield from check_human_labels(results, labels)
     yield from check_data(audit.options.adequate_cues, results.study)
     yield from check_encoder(audit, results)
     yield check_answers(results)
@@ -79,7 +80,7 @@ def check_answers(results: Results) -> Evidence:
     share = results.unparsed / len(results.answers)
     return Evidence(
         check="answers are yes or no",
-        verdict="supported" if share <= UNPARSED else "inconclusive",
+        verdict=judge(share <= UNPARSED),
         detail=f"{share:.1%} of {len(results.answers):,} answers are neither yes nor no; they "
         "count as no",
         value=share,
@@ -90,40 +91,50 @@ def check_answers(results: Results) -> Evidence:
 
 def check_planted(audit: Audit, results: Results) -> Iterator[Evidence]:
     """One check a class with a planted cue and task, one for all classes without."""
-    planted = {label: cue.name for cue in audit.planted_cues for label in cue.labels}
+    planted: dict[str, str] = {}
+    for cue in audit.planted_cues:
+        planted.update(dict.fromkeys(cue.labels, cue.name))
     # Data without an answer sheet has no cues at all, which is no proof that none is found.
     if planted.keys().isdisjoint(audit.labels):
         return
+    others = 0
+    false = []
     for result in results.cases:
         if result.case.label in planted:
             yield _compare_planted(result, planted[result.case.label])
-    others = [result for result in results.cases if result.case.label not in planted]
+            continue
+        others += 1
+        if result.finding:
+            false.append(f"{result.case.label} ({result.cue})")
     if others:
-        false = [f"{result.case.label} ({result.cue})" for result in others if result.finding]
+        names = f": {', '.join(false)}" if false else ""
         yield Evidence(
             check="planted cues: nothing is found where none is planted",
             verdict="refuted" if false else "supported",
-            detail=f"{len(false)} of {len(others)} classes and tasks without a planted cue have a "
-            "finding" + (f": {', '.join(false)}" if false else ""),
+            detail=f"{len(false)} of {others} classes and tasks without a planted cue have a "
+            f"finding{names}",
             value=float(len(false)),
             threshold=0.0,
-            n=len(others),
+            n=others,
         )
 
 
 def _compare_planted(result: CaseResult, cue: str) -> Evidence:
-    case, strength = result.case, result.test.strength
+    case = result.case
+    feature = None
     rank = f"'{cue}' is not among the {len(case.cues)} cues that were tried"
     if cue in case.cues:
+        feature = case.feature_key(cue)
+        strength = result.test.strength
         # Only stronger gaps count: equal ones share a rank.
         stronger = int((strength > strength[case.cues.index(cue)]).sum())
         rank = f"'{cue}' has rank {stronger + 1} of {len(case.cues)} cues"
     return Evidence(
         check=f"planted cue of '{case.label}': {case.task}",
         label=case.label,
-        feature=case.feature_key(cue) if cue in case.cues else None,
+        feature=feature,
         verdict="supported" if result.cue == cue and result.finding else "refuted",
-        detail=f"{rank}; the strongest is '{result.cue}' (gap {result.gap[result.strongest]:.2f}, "
+        detail=f"{rank}; the strongest is '{result.cue}' (gap {result.strongest_gap:.2f}, "
         f"q = {result.q_value:.3f})",
         value=result.q_value,
         n=case.k,
@@ -135,25 +146,19 @@ def check_other_images(audit: Audit, results: Results) -> Iterator[Evidence]:
 
     A cue that was the largest of many by chance is not: of such findings one in twenty passes.
     """
-    level = audit.options.level
     for result in results.findings:
-        apart, case, gap = result.apart, result.case, float(result.gap[result.strongest])
+        apart = result.apart
         if apart is None:
             continue
-        verdict: Verdict = "inconclusive"
-        if apart.p_value <= level and apart.gap > 0:
-            verdict = "supported"
-        elif apart.high < gap / 2:
-            verdict = "refuted"
-        yield Evidence(
-            check="other images: the gap where no cue was looked for",
-            feature=case.feature_key(result.cue),
-            label=case.label,
-            verdict=verdict,
-            detail=f"{case.label} and {result.cue} ({case.task}): the gap is {apart.gap:.2f} "
-            f"[{apart.low:.2f}, {apart.high:.2f}] (p = {apart.p_value:.3f}) in images in which no "
-            f"cue was looked for, {gap:.2f} in those in which this one was found; refuted where it "
-            "is surely less than half as large",
+        gap = result.strongest_gap
+        significant = apart.p_value <= audit.options.level and apart.gap > 0
+        yield cue_evidence(
+            result,
+            "other images: the gap where no cue was looked for",
+            judge(significant, apart.high < gap / 2),
+            f"the gap is {apart.gap:.2f} [{apart.low:.2f}, {apart.high:.2f}] "
+            f"(p = {apart.p_value:.3f}) in images in which no cue was looked for, {gap:.2f} in "
+            "those in which this one was found; refuted where it is surely less than half as large",
             value=apart.gap,
             threshold=0.0,
             n=apart.k,
@@ -163,14 +168,14 @@ def check_other_images(audit: Audit, results: Results) -> Iterator[Evidence]:
 def check_other_reasons(results: Results) -> Iterator[Evidence]:
     """Gaps that would be findings, but go with the object's size or with doubtful labels."""
     for result in results.explained:
-        case, cue = result.case, result.largest
+        case = result.case
         yield Evidence(
-            check="the gap is no matter of size or labels",
-            feature=case.feature_key(case.cues[cue]),
+            check=OTHER_REASONS,
+            feature=case.feature_key(case.cues[result.largest]),
             label=case.label,
             verdict="refuted",
-            detail=f"{case.label} ({case.task}): {explain(result)}",
-            value=float(result.p_value[cue]),
+            detail=f"{case.name}: {explain(result)}",
+            value=float(result.p_value[result.largest]),
             threshold=results.level,
             n=case.k,
         )
@@ -180,14 +185,12 @@ def check_sizes(results: Results) -> Iterator[Evidence]:
     """Findings that nothing could hold against the object's size."""
     for result in results.findings:
         if result.size_unknown:
-            yield Evidence(
-                check="the gap is no matter of size or labels",
-                feature=result.case.feature_key(result.cue),
-                label=result.case.label,
-                verdict="inconclusive",
-                detail=f"{result.case.label} and {result.cue} ({result.case.task}): the object's "
-                "size is not known. Boxes or masks of the class would tell it (annotations, or a "
-                "detector that finds the class)",
+            yield cue_evidence(
+                result,
+                OTHER_REASONS,
+                "inconclusive",
+                "the object's size is not known. Boxes or masks of the class would tell it "
+                "(annotations, or a detector that finds the class)",
                 n=result.case.k,
             )
 
@@ -200,18 +203,17 @@ def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:
     known, and a few wrong labels are in every data set.
     """
     for result in results.findings:
-        case = result.case
-        if case.is_changed or "labels" in result.tests:
+        if result.case.is_changed or "labels" in result.tests:
             continue
-        needed, images = labels_needed(audit, results, result), case.units.count
+        needed = labels_needed(audit, results, result)
+        images = result.case.units.count
         share = needed / images
-        yield Evidence(
-            check=f"labels: more than {WRONG_LABELS:.0%} would have to be wrong",
-            feature=case.feature_key(result.cue),
-            label=case.label,
-            verdict="supported" if share > WRONG_LABELS else "inconclusive",
-            detail=f"{case.label} and {result.cue} ({case.task}): the gap would be no finding were "
-            f"{needed} labels wrong, {share:.1%} of {images} images; the detector contradicts none",
+        yield cue_evidence(
+            result,
+            f"labels: more than {WRONG_LABELS:.0%} would have to be wrong",
+            judge(share > WRONG_LABELS),
+            f"the gap would be no finding were {needed} labels wrong, {share:.1%} of {images} "
+            "images; the detector contradicts none",
             value=share,
             threshold=WRONG_LABELS,
             n=images,
@@ -220,26 +222,29 @@ def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:
 
 def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
     """The fewest images, taken out where they speak most for the cue, without which it is none."""
-    case, cue = result.case, result.strongest
-    top, bottom = case.asked_index(case.top), case.asked_index(case.bottom)
-    # With the object, a wrong label makes a right "no"; without it, a right "yes".
-    side = bottom[cue] if case.task == "recognition" else top[cue]
+    case = result.case
+    cue = result.strongest
     rates = result.unit_rates
-    order = side[np.argsort(rates[side] if case.task == "recognition" else -rates[side])]
+    top, bottom = case.asked_sides
+    # With the object, a wrong label makes a right "no"; without it, a right "yes".
+    if case.task == "recognition":
+        order = bottom[cue][np.argsort(rates[bottom[cue]])]
+    else:
+        order = top[cue][np.argsort(-rates[top[cue]])]
     level = audit.options.level / len(results.cases)
-
-    def remains(count: int) -> bool:
+    low = 0
+    high = len(order)
+    while high - low > 1:
+        middle = (low + high) // 2
         kept = np.ones(len(rates), dtype=bool)
-        kept[order[:count]] = False
+        kept[order[:middle]] = False
         rng = audit.rng("labels", case.task, case.label)
         weights = gap_weights(top, bottom, len(rates), kept)
         test = gap_test(rates, weights, result.strata, audit.options.draws, rng)
-        return bool(test.p_value[cue] <= level)
-
-    low, high = 0, len(order)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if remains(middle) else (low, middle)
+        if test.p_value[cue] <= level:
+            low = middle
+        else:
+            high = middle
     return high
 
 
@@ -253,11 +258,12 @@ def check_data(cues: int, study: Study) -> Iterator[Evidence]:
         # K differs between classes: the worst class is the one that lacks most images.
         spare = [k - case.k for (k, _), case in zip(largest, cases, strict=True)]
         worst = int(np.argmin(spare))
-        (k, threshold), case = largest[worst], cases[worst]
+        case = cases[worst]
+        k, threshold = largest[worst]
         enough = sum(images >= 0 for images in spare)
         yield Evidence(
             check=f"data: {task} has images with and without the cues",
-            verdict="supported" if enough == len(cases) else "inconclusive",
+            verdict=judge(enough == len(cases)),
             detail=f"{enough} of {len(cases)} classes have {cues} cues that are in K images, and "
             f"absent from K others; '{case.label}' has the fewest such images, {k} of each kind "
             f"(a cue is there above a K-score of {threshold:g}), where K is {case.k}",

@@ -5,21 +5,24 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from jaxtyping import Float
 from pydantic import BaseModel, field_validator
 
 from cuescope_sdk import Audit, Evidence, LabelItem, StoredRun, UserError, nearest
 from cuescope_sdk.data import read_csv
 from cuescope_sdk.statistics import Groups, mean_interval, pearson_interval
-from cuescope_spurlens.figures import side_rows
+from cuescope_spurlens.analysis import CaseResult, Results
+from cuescope_spurlens.answers import yes_rates
+from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
 from cuescope_spurlens.questions import WITH, WITHOUT, with_article
-from cuescope_spurlens.scores import CaseResult, Results, spurious_gap_interval
+from cuescope_spurlens.scores import spurious_gap_interval
+from cuescope_spurlens.spuriosity.cases import Case
 
 AGREES = 0.8  # the paper's people agree with its detector in 0.84 to 0.96
 PEARSON = 0.5  # a correlation that would leave most of the gaps unexplained
 LEAST_SPREAD = 0.5  # the cue in so many more images of the top than of the bottom
 LEAST = 5  # images with a cue, and without, for a gap by people's labels
 WORDS = {"yes": True, "no": False, "1": True, "0": False, "true": True, "false": False}
-Verdict = Literal["supported", "refuted", "inconclusive"]
 HumanLabels = Mapping[tuple[str, str], bool]  # image, cue -> is it there
 
 
@@ -55,10 +58,9 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
         task, _, cue = feature.split("/", 2)
         if task not in ("recognition", "hallucination"):
             continue  # the same images once more, without their object
-        expected = condition == WITH
         # A bottom has the image that shows the cue least at its end.
-        chosen = list(samples)[:each] if expected else list(samples)[-each:]
-        for sample in chosen:
+        chosen = slice(each) if condition == WITH else slice(-each, None)
+        for sample in list(samples)[chosen]:
             key = sample.removesuffix("/spurlens")
             yield LabelItem(
                 question=f"Is there {with_article(cue)} in the image?",
@@ -66,31 +68,24 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
                 column="present",
                 answers=("yes", "no"),
                 sample=key,
-                expected="yes" if expected else "no",
+                expected="yes" if condition == WITH else "no",
                 kind=f"images {condition}",
             )
 
 
 def check_keys(audit: Audit, labels: HumanLabels) -> None:
     """Raises UserError for a label of an image that is not audited."""
-    known = {sample.key for sample in audit.samples}
+    audited = {sample.key for sample in audit.samples}
     for image, _ in labels:
-        if image not in known:
+        if image not in audited:
             raise UserError(
                 f"spurlens: the labels name an image '{image}' that is not audited",
                 expected="the key of a sample",
-                remedy=nearest(image, known),
+                remedy=nearest(image, audited),
             )
 
 
-def verdict_of_share(low: float | None, high: float | None, threshold: float) -> Verdict:
-    """Whether a share is surely at least so large, or surely smaller, by its interval."""
-    if low is not None and low >= threshold:
-        return "supported"
-    return "refuted" if high is not None and high < threshold else "inconclusive"
-
-
-def check_human_labels(audit: Audit, results: Results, labels: HumanLabels) -> Iterator[Evidence]:
+def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Evidence]:
     """Agreement in the top and bottom images, and of the gaps.
 
     Of a finding that is measured apart these are the images apart.
@@ -100,27 +95,37 @@ def check_human_labels(audit: Audit, results: Results, labels: HumanLabels) -> I
     gaps: list[tuple[float, float]] = []
     for result in results.cases:
         case = result.case
-        keys = [sample.key for sample in case.samples]
-        rates = dict(zip(case.asked_rows.tolist(), result.rates.tolist(), strict=True))
+        rates = yes_rates(results.study.questions(case), results.answers)
         for index, cue in enumerate(case.cues):
-            present = {row: labels[k, cue] for row, k in enumerate(keys) if (k, cue) in labels}
-            sides = [case.rows(case.top[index]), case.rows(case.bottom[index])]
+            present = _labelled(case, cue, labels)
+            sides = case.side_rows(index)
             if index == result.strongest:
-                sides = list(side_rows(audit, result))
-            for side, expected in zip(sides, (True, False), strict=True):
-                rows = [row for row in side if row in present]
-                agreements += [present[row] is expected for row in rows]
-                images += [case.samples[row].group or keys[row] for row in rows]
+                sides = result.shown_rows
+            for rows, expected in zip(sides, (True, False), strict=True):
+                for row in filter(present.__contains__, rows):
+                    agreements.append(present[row] is expected)
+                    images.append(case.samples[row].group or case.samples[row].key)
             # Any image that was asked about counts here, for whatever cue it was.
-            with_cue = [rates[row] for row in present if row in rates and present[row]]
-            without = [rates[row] for row in present if row in rates and not present[row]]
+            asked = case.asked_rows.tolist()
+            with_cue = rates[[present.get(row) is True for row in asked]]
+            without = rates[[present.get(row) is False for row in asked]]
             if min(len(with_cue), len(without)) >= LEAST:
-                by_people = float(np.mean(with_cue) - np.mean(without))
+                by_people = float(with_cue.mean() - without.mean())
                 gaps.append((float(result.gap[index]), by_people))
     yield _compare_presence(agreements, images)
     yield _compare_gaps(gaps)
     for result in results.findings:
-        yield from _correct_gap(audit, result, labels)
+        yield from _correct_gap(result, labels)
+
+
+def _labelled(case: Case, cue: str, labels: HumanLabels) -> dict[int, bool]:
+    """Whether people see the cue, by row of the images that they labelled for it."""
+    present = {}
+    for row, sample in enumerate(case.samples):
+        label = labels.get((sample.key, cue))
+        if label is not None:
+            present[row] = label
+    return present
 
 
 def _compare_presence(agreements: Sequence[bool], images: Sequence[str]) -> Evidence:
@@ -135,7 +140,7 @@ def _compare_presence(agreements: Sequence[bool], images: Sequence[str]) -> Evid
     share = float(agree.mean())
     return Evidence(
         check=check,
-        verdict=verdict_of_share(low, high, AGREES),
+        verdict=judge_share(low, high, AGREES),
         detail=f"people and detector agree in {share:.0%} of {len(agreements)} labels of images "
         f"that show a cue most or least (95% interval {low:.0%} to {high:.0%}; paper: 84 to 96%)",
         value=share,
@@ -144,50 +149,51 @@ def _compare_presence(agreements: Sequence[bool], images: Sequence[str]) -> Evid
     )
 
 
-def _correct_gap(audit: Audit, result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
+def _correct_gap(result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
     """The gap of a finding between images that have the cue and images that lack it.
 
     Some images of the top lack the cue and some of the bottom have it, so the gap between top and
     bottom is too small by the difference of the two shares (Rogan and Gladen, 1978). These shares
     are known from people's labels alone, with intervals of their own; all are propagated.
     """
-    case, cue = result.case, result.strongest
-    sides = []
-    for rows in side_rows(audit, result):
-        keys = [case.samples[row].key for row in rows]
-        sides.append(np.array([labels[k, result.cue] for k in keys if (k, result.cue) in labels]))
-    if min(map(len, sides)) < LEAST:
+    present = _labelled(result.case, result.cue, labels)
+    top, bottom = (_presence(rows, present) for rows in result.shown_rows)
+    if min(len(top), len(bottom)) < LEAST:
         return
-    top, bottom = (side.astype(float) for side in sides)
-    gap, (low, high) = float(result.gap[cue]), result.interval[cue].tolist()
-    if result.apart is not None:
-        gap, low, high = result.apart.gap, result.apart.low, result.apart.high
+    figures = result.figures(result.strongest)
     spread = float(top.mean() - bottom.mean())
     least, most = spurious_gap_interval(top, bottom, 0.95)
     check = "people's labels: the gap without the detector's errors"
-    facts = {"feature": case.feature_key(result.cue), "label": case.label, "check": check}
+    count = len(top) + len(bottom)
     if least <= 0:
-        yield Evidence(
-            verdict="refuted" if most < LEAST_SPREAD else "inconclusive",
-            detail=f"{case.label} and {result.cue} ({case.task}): by people's labels the cue is "
-            f"in {top.mean():.0%} of the images that show it most, and in {bottom.mean():.0%} of "
-            "those that show it least: the detector may not see it at all",
-            n=len(top) + len(bottom),
-            **facts,
+        yield cue_evidence(
+            result,
+            check,
+            judge(False, most < LEAST_SPREAD),
+            f"by people's labels the cue is in {top.mean():.0%} of the images that show it most, "
+            f"and in {bottom.mean():.0%} of those that show it least: the detector may not see it "
+            "at all",
+            n=count,
         )
         return
-    ends = sorted(end / share for end in (low, high) for share in (least, most))
-    yield Evidence(
-        verdict="supported" if ends[0] > 0 else "inconclusive",
-        detail=f"{case.label} and {result.cue} ({case.task}): {gap / spread:.2f} "
-        f"[{ends[0]:.2f}, {min(ends[-1], 1.0):.2f}] in place of {gap:.2f} [{low:.2f}, {high:.2f}]; "
-        f"people see the cue in {top.mean():.0%} of the images that show it most and in "
-        f"{bottom.mean():.0%} of those that show it least",
-        value=min(gap / spread, 1.0),
+    ends = np.divide.outer((figures.low, figures.high), (least, most))
+    low = float(ends.min())
+    high = min(float(ends.max()), 1.0)
+    yield cue_evidence(
+        result,
+        check,
+        judge(low > 0),
+        f"{figures.gap / spread:.2f} [{low:.2f}, {high:.2f}] in place of {figures.gap:.2f} "
+        f"[{figures.low:.2f}, {figures.high:.2f}]; people see the cue in {top.mean():.0%} of the "
+        f"images that show it most and in {bottom.mean():.0%} of those that show it least",
+        value=min(figures.gap / spread, 1.0),
         threshold=0.0,
-        n=len(top) + len(bottom),
-        **facts,
+        n=count,
     )
+
+
+def _presence(rows: Sequence[int], present: Mapping[int, bool]) -> Float[np.ndarray, " labelled"]:
+    return np.array([present[row] for row in rows if row in present], dtype=float)
 
 
 def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
@@ -201,7 +207,7 @@ def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
     r, low, high = pearson_interval(*np.array(gaps, dtype=float).T)
     return Evidence(
         check=check,
-        verdict="supported" if low > 0 else "refuted" if high < PEARSON else "inconclusive",
+        verdict=judge(low > 0, high < PEARSON),
         detail=f"the correlation is {r:.2f} [{low:.2f}, {high:.2f}] over {len(gaps)} cues; refuted "
         f"where it is surely below {PEARSON:g}",
         value=r,

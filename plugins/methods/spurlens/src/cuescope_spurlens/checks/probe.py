@@ -1,23 +1,43 @@
 """How much of the gap is in the vision encoder alone (section 6.3, appendix M)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
+from numpy.random import Generator
 
 from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Table, Trial
 from cuescope_sdk.report import Line, line_chart
 from cuescope_sdk.statistics import pearson_interval, student_interval
-from cuescope_spurlens.scores import CaseResult, Results
-from cuescope_spurlens.spuriosity.detections import objects_of, samples_by_key
+from cuescope_spurlens.analysis import CaseResult, Results
+from cuescope_spurlens.checks.evidence import judge
+from cuescope_spurlens.spuriosity.detections import draw_samples, objects_of, samples_by_key
+from cuescope_spurlens.spuriosity.shapes import IntPerK
 from cuescope_spurlens.tables import make_table
 
-REPEATS, RATIO, SHARE, LEAST = 10, 2, 0.9, 10
-SHARES, RATIOS = (0.1, 0.3, 0.9), (1, 2, 5)  # of the sweep: the paper's own are lost from its text
+REPEATS = 10  # draws of what a probe is trained on
+RATIO = 2  # negatives for a positive
+SHARE = 0.9  # of the positives
+LEAST = 10  # of either, for a probe
+# Of the sweep: the paper's own are lost from its text.
+SHARES = (0.1, 0.3, 0.9)
+RATIOS = (1, 2, 5)
 CLASSES = 12  # with a line in the picture
 COLUMNS = ("class", "cue", "model's gap", "probe's gap", "probe with it", "probe without")
+SWEEP_COLUMNS = (
+    "positives",
+    "negatives a positive",
+    "images trained on",
+    "probe with it",
+    "probe without",
+    "gap",
+    "accuracy",
+)
+Positives = Float[np.ndarray, "positive dim"]
+Negatives = Float[np.ndarray, "negative dim"]
 
 
 class MeanPatches(Readout):
@@ -32,20 +52,9 @@ class MeanPatches(Readout):
         for trial in trials:
             # Frames may have grids of different sizes, so patches are joined before the mean.
             grids = model.patch_features(trial.sample.frames, self.layer)
-            rows = np.concatenate([grid.reshape(-1, grid.shape[-1]) for grid in grids])
-            means.append(np.asarray(rows.mean(axis=0)))
+            rows = [grid.reshape(-1, grid.shape[-1]) for grid in grids]
+            means.append(np.concatenate(rows).mean(axis=0))
         return means
-
-
-SWEEP_COLUMNS = (
-    "positives",
-    "negatives a positive",
-    "images trained on",
-    "probe with it",
-    "probe without",
-    "gap",
-    "accuracy",
-)
 
 
 @dataclass(frozen=True)
@@ -68,11 +77,11 @@ class ProbeRates:
 
 
 def probe_rates(
-    positives: Float[np.ndarray, "positive dim"],
-    negatives: Float[np.ndarray, "negative dim"],
-    top: Int[np.ndarray, " k"],
-    bottom: Int[np.ndarray, " k"],
-    rng: np.random.Generator,
+    positives: Positives,
+    negatives: Negatives,
+    top: IntPerK,
+    bottom: IntPerK,
+    rng: Generator,
     share: float = SHARE,
     ratio: int = RATIO,
 ) -> ProbeRates | None:
@@ -86,167 +95,166 @@ def probe_rates(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    rest = np.setdiff1d(np.arange(len(positives)), np.concatenate([top, bottom]))
+    rest = np.setdiff1d(np.arange(len(positives)), (top, bottom))
     if len(rest) < LEAST or len(negatives) < LEAST:
         return None
     size = max(2, int(share * len(rest)))
-    rates, accuracies, trained = [], [], 0
+    opposed = min(ratio * size, len(negatives))
+    is_class = np.arange(size + opposed) < size
+    rates = []
+    accuracies = []
     for _ in range(REPEATS):
-        own = rng.choice(rest, size, replace=False)
-        others = rng.choice(len(negatives), min(ratio * size, len(negatives)), replace=False)
-        rows = np.concatenate([positives[own], negatives[others]])
-        is_class = np.arange(len(rows)) < size
+        chosen = rng.choice(rest, size, replace=False)
+        others = rng.choice(len(negatives), opposed, replace=False)
         classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        classifier.fit(rows, is_class)
-        rates.append([classifier.predict(positives[side]).mean() for side in (top, bottom)])
-        trained = len(rows)
-        unseen = np.setdiff1d(rest, own), np.setdiff1d(np.arange(len(negatives)), others)
-        if min(map(len, unseen)):
-            right = (
-                classifier.predict(positives[unseen[0]]),
-                ~classifier.predict(negatives[unseen[1]]),
-            )
-            accuracies.append(float(np.mean([side.mean() for side in right])))
-    with_cue, without = np.mean(rates, axis=0).tolist()
+        classifier.fit(np.concatenate([positives[chosen], negatives[others]]), is_class)
+        with_cue = classifier.predict(positives[top]).mean()
+        rates.append((with_cue, classifier.predict(positives[bottom]).mean()))
+        unseen = np.setdiff1d(rest, chosen)
+        unseen_others = np.setdiff1d(np.arange(len(negatives)), others)
+        if len(unseen) and len(unseen_others):
+            right = classifier.predict(positives[unseen]).mean()
+            rejected = ~classifier.predict(negatives[unseen_others])
+            accuracies.append((right + rejected.mean()) / 2)
+    with_rate, without = np.mean(rates, axis=0).tolist()
     accuracy = float(np.mean(accuracies)) if accuracies else None
-    return ProbeRates(with_cue, without, accuracy, trained)
+    return ProbeRates(with_rate, without, accuracy, trained=len(is_class))
 
 
 def check_encoder(audit: Audit, results: Results) -> Iterator[Evidence]:
     """The probe's gap for the strongest cue of each class, beside the model's own."""
     if "patches" not in audit.capabilities.exposes:
         return
-    cases = [result for result in results.cases if result.case.task == "recognition"]
-    rows = [(result, *_embeddings(audit, result)) for result in cases]
-    probes = [(result, _probe_case(result, pair, rng)) for result, pair, rng in rows]
-    pairs = [(result, rates) for result, rates in probes if rates is not None]
-    if not pairs:
+    cases = [_embed(audit, result) for result in results.by_task.get("recognition", ())]
+    probes = _probe_all(cases)
+    if not probes:
         return
-    audit.attach(_table(pairs))
+    audit.attach(_table(probes))
     if audit.options.probe_sweep:
-        swept = _sweep(audit, [(result, pair) for result, pair, _ in rows])
+        swept = _sweep(audit, cases)
         audit.attach(_sweep_table(swept))
         audit.attach(_sweep_picture(swept))
     # Of findings alone: the strongest of many null cues has the hard images at its bottom, and what
     # is hard for the model is hard for a probe.
-    found = [(result, rates) for result, rates in pairs if result.finding]
-    own = [float(result.gap[result.strongest]) for result, _ in found]
-    yield _compare_gaps(own, [rates.gap for _, rates in found])
+    findings = [(result, rates) for result, rates in probes if result.finding]
+    yield _compare_gaps(_gaps(findings))
 
 
-Embeddings = tuple[Float[np.ndarray, "positive dim"], Float[np.ndarray, "negative dim"]]
+@dataclass(frozen=True, eq=False)
+class EmbeddedCase:
+    """A class with the embeddings of its images and of a draw of others, and what drew them."""
+
+    result: CaseResult
+    positives: Positives
+    negatives: Negatives
+    rng: Generator
 
 
-def _embeddings(audit: Audit, result: CaseResult) -> tuple[Embeddings, np.random.Generator]:
-    """Of the images of the class, and of a draw of others; and the generator that drew them."""
-    case, rng = result.case, audit.rng("probe", result.case.label)
+Probes = Sequence[tuple[CaseResult, ProbeRates]]
+Sweep = dict[tuple[float, int], Probes]
+
+
+def _embed(audit: Audit, result: CaseResult) -> EmbeddedCase:
+    case = result.case
+    rng = audit.rng("probe", case.label)
     without = [sample for sample in samples_by_key(audit) if case.label not in objects_of(sample)]
     # No more than a probe can use: each image is a pass of the encoder.
-    most = max(RATIOS if audit.options.probe_sweep else (RATIO,)) * len(case.samples)
+    ratio = max(RATIOS) if audit.options.probe_sweep else RATIO
+    most = ratio * len(case.samples)
     if len(without) > most:
-        without = [without[row] for row in sorted(rng.choice(len(without), most, replace=False))]
-    outcomes = audit.respond(MeanPatches().of(sample) for sample in (*case.samples, *without))
+        without = draw_samples(without, most, rng)
+    outcomes = audit.respond(map(MeanPatches().of, (*case.samples, *without)))
     rows = np.array([outcome.response.readout for outcome in outcomes], dtype=np.float64)
-    return (rows[: len(case.samples)], rows[len(case.samples) :]), rng
+    positives, negatives = np.split(rows, [len(case.samples)])
+    return EmbeddedCase(result, positives, negatives, rng)
 
 
-def _probe_case(
-    result: CaseResult,
-    embeddings: Embeddings,
-    rng: np.random.Generator,
+def _probe_all(
+    cases: Sequence[EmbeddedCase],
     share: float = SHARE,
     ratio: int = RATIO,
-) -> ProbeRates | None:
-    case, cue = result.case, result.strongest
-    top, bottom = (np.array(case.rows(side[cue])) for side in (case.top, case.bottom))
-    return probe_rates(*embeddings, top, bottom, rng, share, ratio)
+    *,
+    sweep: Audit | None = None,
+) -> Probes:
+    """A probe for the strongest cue of each class that has the images for it."""
+    probes = []
+    for case in cases:
+        label = case.result.case.label
+        # A sweep draws the same in each of its cells, so that only size and balance differ.
+        rng = case.rng if sweep is None else sweep.rng("sweep", label)
+        top, bottom = map(np.array, case.result.case.side_rows(case.result.strongest))
+        rates = probe_rates(case.positives, case.negatives, top, bottom, rng, share, ratio)
+        if rates is not None:
+            probes.append((case.result, rates))
+    return probes
 
 
-def _compare_gaps(own: Sequence[float], of_probe: Sequence[float]) -> Evidence:
+def _gaps(probes: Probes) -> Float[np.ndarray, "class 2"]:
+    """Of each class the gap of the model, and that of the probe."""
+    gaps = [(result.strongest_gap, rates.gap) for result, rates in probes]
+    return np.array(gaps, dtype=float).reshape(-1, 2)
+
+
+def _compare_gaps(gaps: Float[np.ndarray, "class 2"]) -> Evidence:
     check = "vision encoder alone: a linear probe has the gap too"
+    count = len(gaps)
+    of_model, of_probe = gaps.T
     # A t-test over the classes needs a spread; three is the least that tells anything.
-    if len(of_probe) < 3 or np.ptp(of_probe) == 0:
-        detail = f"{len(own)} classes have a finding in recognition; 3 are needed"
-        return Evidence(check=check, verdict="inconclusive", detail=detail, n=len(own))
-    mean = float(np.mean(of_probe))
-    low, high = student_interval(np.array(of_probe))
-    detail = (
-        f"the probe's mean gap is {mean:.2f} [{low:.2f}, {high:.2f}] over the {len(own)} classes "
-        f"with a finding, the model's is {np.mean(own):.2f}; refuted where the probe's is surely "
-        "less than half of it"
-    )
-    refuted = high < np.mean(own) / 2
+    if count < 3 or np.ptp(of_probe) == 0:
+        detail = f"{count} classes have a finding in recognition; 3 are needed"
+        return Evidence(check=check, verdict="inconclusive", detail=detail, n=count)
+    mean = float(of_probe.mean())
+    low, high = student_interval(of_probe)
     return Evidence(
         check=check,
-        verdict="supported" if low > 0 else "refuted" if refuted else "inconclusive",
-        detail=detail,
+        verdict=judge(low > 0, high < of_model.mean() / 2),
+        detail=f"the probe's mean gap is {mean:.2f} [{low:.2f}, {high:.2f}] over the {count} "
+        f"classes with a finding, the model's is {of_model.mean():.2f}; refuted where the probe's "
+        "is surely less than half of it",
         value=mean,
         threshold=0.0,
-        n=len(own),
+        n=count,
     )
 
 
-def _table(pairs: Sequence[tuple[CaseResult, ProbeRates]]) -> Table:
-    rows: list[list[Cell]] = []
-    for result, rates in pairs:
-        shares = (float(result.gap[result.strongest]), rates.gap, rates.with_cue, rates.without)
-        rows.append([result.case.label, result.cue, *(100 * share for share in shares)])
-    return make_table(
-        "Vision encoder: the gap of a linear probe",
-        COLUMNS,
-        rows,
+def _table(probes: Probes) -> Table:
+    rows: list[Sequence[Cell]] = []
+    for result, rates in probes:
+        shares = np.array([result.strongest_gap, rates.gap, rates.with_cue, rates.without])
+        rows.append((result.case.label, result.cue, *(100 * shares).tolist()))
+    notes = [
         "The probe is a logistic regression on mean patch embeddings. In percent: images of the "
-        "class that it takes for the class.",
-        *_correlation(pairs),
-    )
+        "class that it takes for the class."
+    ]
+    gaps = _gaps(probes)
+    if len(gaps) >= 3 and np.ptp(gaps, axis=0).min() > 0:
+        r, low, high = pearson_interval(*gaps.T)
+        correlation = f"{r:.2f} [{low:.2f}, {high:.2f}]"
+        notes.append(f"Correlation of the gaps of model and probe: {correlation}.")
+    return make_table("Vision encoder: the gap of a linear probe", COLUMNS, rows, *notes)
 
 
-def _correlation(pairs: Sequence[tuple[CaseResult, ProbeRates]]) -> list[str]:
-    """Between the gaps of model and probe, where there is one."""
-    gaps = np.array([(result.gap[result.strongest], rates.gap) for result, rates in pairs])
-    if len(gaps) < 3 or np.ptp(gaps, axis=0).min() == 0:
-        return []
-    r, low, high = pearson_interval(*gaps.T)
-    return [f"Correlation of the gaps of model and probe: {r:.2f} [{low:.2f}, {high:.2f}]."]
-
-
-Sweep = Mapping[tuple[float, int], Sequence[tuple[CaseResult, ProbeRates]]]
-
-
-def _sweep(audit: Audit, rows: Sequence[tuple[CaseResult, Embeddings]]) -> Sweep:
+def _sweep(audit: Audit, cases: Sequence[EmbeddedCase]) -> Sweep:
     """A probe a class for each size and balance of what it is trained on (appendix M)."""
     swept = {}
-    for share in SHARES:
-        for ratio in RATIOS:
-            swept[share, ratio] = [
-                (result, rates)
-                for result, pair in rows
-                if (rates := _probe_case(result, pair, _rng(audit, result), share, ratio))
-            ]
+    for share, ratio in product(SHARES, RATIOS):
+        swept[share, ratio] = _probe_all(cases, share, ratio, sweep=audit)
     return swept
-
-
-def _rng(audit: Audit, result: CaseResult) -> np.random.Generator:
-    return audit.rng("sweep", result.case.label)
 
 
 def _sweep_table(swept: Sweep) -> Table:
     """Means over the classes."""
-    table: list[list[Cell]] = []
-    scales = {"trained": 1, "with_cue": 100, "without": 100, "gap": 100}
+    rows: list[Sequence[Cell]] = []
     for (share, ratio), probes in swept.items():
-        known = [rates for _, rates in probes]
-        accuracies = [100 * rates.accuracy for rates in known if rates.accuracy is not None]
-        means = [
-            float(np.mean([getattr(rates, name) for rates in known])) * scale
-            for name, scale in scales.items()
-        ]
+        figures = [(rates.trained, rates.with_cue, rates.without, rates.gap) for _, rates in probes]
+        means = (np.mean(figures, axis=0) * (1, 100, 100, 100)).tolist()
+        accuracies = [100 * rates.accuracy for _, rates in probes if rates.accuracy is not None]
         accuracy = float(np.mean(accuracies)) if accuracies else None
-        table.append([f"{share:.0%}", ratio, *means, accuracy])
+        rows.append((f"{share:.0%}", ratio, *means, accuracy))
     return make_table(
         "Vision encoder: the probe by what it is trained on",
         SWEEP_COLUMNS,
-        table,
+        rows,
         "Means over the classes, in percent. Positives: share of the images of the class, without "
         "those that show the cue most and least. Accuracy: of images that it was neither trained "
         f"nor tested on, half of them of the class. {REPEATS} draws each.",
@@ -255,14 +263,14 @@ def _sweep_table(swept: Sweep) -> Table:
 
 def _sweep_picture(swept: Sweep) -> Picture:
     """The gap class by class (figure 17), at one balance."""
-    by_class: dict[str, list[ProbeRates]] = {}
-    for (_, ratio), probes in swept.items():
-        for result, rates in probes if ratio == RATIO else ():
-            by_class.setdefault(result.case.label, []).append(rates)
-    lines = [
-        Line(label, *np.array([(rates.trained, rates.gap) for rates in of_class], float).T)
-        for label, of_class in list(by_class.items())[:CLASSES]
-    ]
+    by_class: dict[str, list[tuple[float, float]]] = {}
+    for share in SHARES:
+        for result, rates in swept[share, RATIO]:
+            by_class.setdefault(result.case.label, []).append((rates.trained, rates.gap))
+    lines = []
+    for label, points in list(by_class.items())[:CLASSES]:
+        trained, gaps = np.array(points, dtype=float).T
+        lines.append(Line(label, trained, gaps))
     title = "Vision encoder: the probe's gap, class by class"
     return Picture(
         title=title,

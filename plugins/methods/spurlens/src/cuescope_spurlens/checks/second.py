@@ -2,27 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
-from jaxtyping import Int
 
 from cuescope_sdk import Audit, Cell, Detector, Evidence, Proposer, SentenceEncoder
 from cuescope_sdk.language import BagOfWords, filter_proposals
-from cuescope_sdk.statistics import Groups, gap_test, gap_weights, mean_interval, rank_correlation
-from cuescope_spurlens.answers import ask_more, yes_probabilities, yes_rates
-from cuescope_spurlens.checks.human_labels import verdict_of_share
+from cuescope_sdk.statistics import Groups, mean_interval, rank_correlation
+from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
+from cuescope_spurlens.answers import ask_more
+from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
 from cuescope_spurlens.options import SpurLensOptions
-from cuescope_spurlens.scores import (
-    CaseResult,
-    Results,
-    correct_p_values,
-    spurious_gap_interval,
-    spurious_gaps,
-    unit_strata,
-)
+from cuescope_spurlens.scores import correct_p_values
 from cuescope_spurlens.spuriosity.cases import Case
-from cuescope_spurlens.spuriosity.detections import ImageSet, detect_cues, rank_images
-from cuescope_spurlens.spuriosity.sizes import object_sizes
+from cuescope_spurlens.spuriosity.detections import (
+    CueDetections,
+    ImageSet,
+    detect_cues,
+    rank_images,
+)
+from cuescope_spurlens.spuriosity.shapes import PerRow
 from cuescope_spurlens.spuriosity.units import unit_means
 from cuescope_spurlens.tables import make_table
 from cuescope_spurlens.trials import Study
@@ -44,72 +43,74 @@ def check_second_detector(
     """
     findings = [result for result in results.findings if not result.case.is_changed]
     cues: dict[str, list[str]] = {}
+    image_sets = []
     for result in findings:
+        case = result.case
+        of_class = cues.setdefault(case.label, [])
         # Both tasks of a class may have the same cue, which is looked for once.
-        if result.cue not in (of_class := cues.setdefault(result.case.label, [])):
+        if result.cue not in of_class:
             of_class.append(result.cue)
-    image_sets = [ImageSet(r.case.task, r.case.label, r.case.samples) for r in findings]
-    pairs = []
+        image_sets.append(ImageSet(case.task, case.label, case.samples))
+    ranked = []
     all_detections = detect_cues(audit, detector, image_sets, cues)
     for result, detections in zip(findings, all_detections, strict=True):
-        first = result.case
-        own = detections.select(slice(None), [cues[first.label].index(result.cue)])
-        if np.ptp(own.scores) == 0:
-            yield Evidence(
-                check=DETECTOR_CHECK + name,
-                verdict="inconclusive",
-                feature=first.feature_key(result.cue),
-                label=first.label,
-                detail=f"{first.label}: the second detector gives all images the same K-score "
-                f"for '{result.cue}'",
-            )
+        label = result.case.label
+        of_cue = detections.select(slice(None), [cues[label].index(result.cue)])
+        if np.ptp(of_cue.scores) > 0:
+            ranked.append((result, _rank_again(audit, result, of_cue)))
             continue
-        rng = audit.rng("second ties", first.task, first.label)
-        searched = np.setdiff1d(np.arange(first.units.count), first.apart)
-        scores = unit_means(own.scores, first.units)[searched]
-        top, bottom = (searched[side] for side in rank_images(scores, first.k, rng))
-        case = replace(first, cues=(result.cue,), detections=own, top=top, bottom=bottom)
-        pairs.append((result, case))
-    yield from _compare_rankings(audit, results, pairs, name)
+        yield Evidence(
+            check=DETECTOR_CHECK + name,
+            verdict="inconclusive",
+            feature=result.case.feature_key(result.cue),
+            label=label,
+            detail=f"{label}: the second detector gives all images the same K-score "
+            f"for '{result.cue}'",
+        )
+    yield from _compare_rankings(audit, results, ranked, name)
+
+
+def _rank_again(audit: Audit, result: CaseResult, detections: CueDetections) -> Case:
+    """The case of a finding with its one cue, as the second detector ranks the images."""
+    case = result.case
+    searched = np.setdiff1d(np.arange(case.units.count), case.apart)
+    scores = unit_means(detections.scores, case.units)[searched]
+    rng = audit.rng("second ties", case.task, case.label)
+    top, bottom = rank_images(scores, case.k, rng)
+    return replace(
+        case, cues=(result.cue,), detections=detections, top=searched[top], bottom=searched[bottom]
+    )
 
 
 def _compare_rankings(
-    audit: Audit, results: Results, pairs: Sequence[tuple[CaseResult, Case]], name: str
+    audit: Audit, results: Results, ranked: Sequence[tuple[CaseResult, Case]], name: str
 ) -> Iterator[Evidence]:
     """The findings, each beside its case as the second detector ranks it."""
     options: SpurLensOptions = audit.options
-    questions = [results.study.questions(case) for _, case in pairs]
-    trials = (trial for rows in questions for row in rows for trial in row)
-    answers = ask_more(audit, trials, results.answers)
-    gaps, p_of_cases = [], []
-    for (result, case), rows in zip(pairs, questions, strict=True):
-        rng, units = audit.rng("second", case.task, case.label), case.asked_groups
-        rates = unit_means(yes_rates(rows, answers), units)
-        sure = unit_means(yes_probabilities(rows, answers), units)
-        top, bottom = case.asked_index(case.top), case.asked_index(case.bottom)
-        ends = spurious_gap_interval(rates[top[0]], rates[bottom[0]], options.confidence)
+    questions = []
+    for _, case in ranked:
+        questions += results.study.questions(case)
+    answers = ask_more(audit, chain.from_iterable(questions), results.answers)
+    asked = replace(results, answers=answers)
+    figures = []
+    for result, case in ranked:
+        rng = audit.rng("second", case.task, case.label)
+        sides = (case.top[0], case.bottom[0])
         # Only one cue is tried now, so its null has no maximum over cues.
-        strata = case_strata(result, case)
-        weights = gap_weights(top, bottom, units.count, case.kept_units(case.asked_rows))
-        test = gap_test(sure, weights, strata, results.draws, rng)
-        gaps.append((float(spurious_gaps(rates, top, bottom)[0]), *ends))
-        p_of_cases.append(float(test.p_value[0]))
-    q_values = correct_p_values(p_of_cases, options.correction)
-    for (result, case), (gap_again, low, high), q in zip(pairs, gaps, q_values, strict=True):
-        gap = float(result.gap[result.strongest])
+        figures.append(measure_gap(audit, asked, result, case, sides, results.draws, rng))
+    q_values = correct_p_values([again.p_value for again in figures], options.correction)
+    for (result, case), again, q in zip(ranked, figures, q_values, strict=True):
+        gap = result.strongest_gap
         first_scores = result.case.detections.scores[:, result.strongest]
         correlation = rank_correlation(first_scores, case.detections.scores[:, 0])
-        significant = q <= options.level and gap_again > 0
-        yield Evidence(
-            check=DETECTOR_CHECK + name,
-            feature=case.feature_key(result.cue),
-            label=case.label,
-            verdict="supported" if significant else "refuted" if high < gap / 2 else "inconclusive",
-            detail=f"{case.label} and {result.cue} ({case.task}): the gap is {gap_again:.2f} "
-            f"[{low:.2f}, {high:.2f}] (q = {q:.3f}) by the second detector, and {gap:.2f} by the "
-            f"first; rank correlation of their K-scores {correlation:.2f}; refuted where it is "
-            "surely less than half as large",
-            value=gap_again,
+        yield cue_evidence(
+            result,
+            DETECTOR_CHECK + name,
+            judge(q <= options.level and again.gap > 0, again.high < gap / 2),
+            f"the gap is {again.gap:.2f} [{again.low:.2f}, {again.high:.2f}] (q = {q:.3f}) by the "
+            f"second detector, and {gap:.2f} by the first; rank correlation of their K-scores "
+            f"{correlation:.2f}; refuted where it is surely less than half as large",
+            value=again.gap,
             threshold=0.0,
             n=case.k,
         )
@@ -124,21 +125,22 @@ def check_second_proposer(
     its mean is over the classes. The table has the other direction beside it. `name` tells it from
     others.
     """
-    generator = audit.tools.get("text-generator")
     encoder = audit.tools.get("sentence-encoder") or BagOfWords()
-    rows: list[tuple[Cell, ...]] = []
-    close: list[np.ndarray] = []  # of each class, of each name of the second: is it close?
+    rows: list[Sequence[Cell]] = []
+    close = []  # of each class, of each name of the second: is it close?
     for label, cues in study.cues.items():
         if not cues:
             continue
+        generator = audit.tools.get("text-generator")
         others, _ = filter_proposals(proposer.propose(label), label, generator)
-        shares: list[Cell] = [None, None]
+        same = related = None
         if others:
             cosines = best_cosines(others, cues, encoder)
-            shares = [100 * float((cosines >= least).mean()) for least in (SAME, RELATED)]
             close.append((cosines >= RELATED).astype(float))
-        back = 100 * float((best_cosines(cues, others, encoder) >= RELATED).mean())
-        rows.append((label, len(cues), len(others), *shares, back))
+            same = _percent(cosines >= SAME)
+            related = _percent(cosines >= RELATED)
+        back = _percent(best_cosines(cues, others, encoder) >= RELATED)
+        rows.append((label, len(cues), len(others), same, related, back))
     if not rows:
         return
     encoder_name = getattr(encoder, "title", None) or "the sentence encoder"
@@ -148,36 +150,34 @@ def check_second_proposer(
         f"percent of the first one's cues with {RELATED:g} or more with a name of the second."
     )
     audit.attach(make_table(f"Second proposer{name}", PROPOSER_COLUMNS, rows, note))
+    yield _judge_names(close, len(rows), name)
+
+
+def _judge_names(close: Sequence[PerRow], classes: int, name: str) -> Evidence:
+    """Are the second one's names close to a cue, in the mean over the classes?"""
     check = f"second proposer: it names what the first one names{name}"
     if not close:
         nothing = "the second proposer names nothing that could be a cue"
-        yield Evidence(check=check, verdict="inconclusive", detail=nothing, n=len(rows))
-        return
+        return Evidence(check=check, verdict="inconclusive", detail=nothing, n=classes)
     names = sum(map(len, close))
     # Weighted so that the mean over all names is the mean over the classes.
-    weights = [names / len(close) / len(of_class) for of_class in close]
-    weighted = np.concatenate([w * of_class for w, of_class in zip(weights, close, strict=True)])
+    weighted = np.concatenate([names / len(close) / len(of_class) * of_class for of_class in close])
     share = float(weighted.mean())
-    ends = mean_interval(weighted, Groups.single(names), bounds=(0, max(weights)))
-    low, high = (None if end is None else min(end, 1.0) for end in ends)
-    yield Evidence(
+    largest = names / len(close) / min(map(len, close))
+    low, high = mean_interval(weighted, Groups.single(names), bounds=(0, largest))
+    return Evidence(
         check=check,
-        verdict=verdict_of_share(low, high, NAMED_AGAIN),
+        verdict=judge_share(low, high, NAMED_AGAIN),
         detail=f"{share:.0%} of the {names} names of the second proposer are close to a cue of the "
         f"first (mean over {len(close)} classes)",
         value=share,
         threshold=NAMED_AGAIN,
-        n=len(rows),
+        n=classes,
     )
 
 
-def case_strata(result: CaseResult, case: Case) -> Int[np.ndarray, " unit"] | None:
-    """By the object's size, where the first test set it aside."""
-    if result.sizes is None:
-        return None
-    shown = [case.samples[row] for row in case.asked_rows.tolist()]
-    sizes = object_sizes(shown, case.label, case.objects_of(case.asked_rows))
-    return unit_strata(sizes, case.asked_groups)
+def _percent(mask: np.ndarray) -> float:
+    return 100 * float(mask.mean())
 
 
 def best_cosines(

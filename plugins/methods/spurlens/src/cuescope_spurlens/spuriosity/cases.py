@@ -6,16 +6,28 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
+from numpy.random import Generator
 
 from cuescope_sdk import Audit, Edit, Occurrence, Sample
 from cuescope_sdk.statistics import Groups, split_groups
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.spuriosity.detections import CueDetections, ImageSet, Task, rank_images
+from cuescope_spurlens.spuriosity.shapes import (
+    BoolPerRow,
+    BoolPerUnit,
+    IntCueByK,
+    IntPerK,
+    IntPerUnit,
+    IntSome,
+)
+from cuescope_spurlens.spuriosity.sizes import ObjectSizes, object_sizes
 from cuescope_spurlens.spuriosity.units import unit_means, unit_rows
 
 ShownSample = tuple[Sample, Edit | None]
-SHARE, ENOUGH = 0.5, 4  # the part in which cues are looked for, and what it must have, in K
+SHARE = 0.5  # of the units: the part in which cues are looked for
+ENOUGH = 4  # what that part must have, in K
+LEAST_APART = 10  # units on a side, to measure a finding in
 
 
 class Exclusion(NamedTuple):
@@ -31,9 +43,9 @@ class Case:
     """A class in a task: its cues, their detections, and the k units that show each most, least.
 
     A unit is a sample, or all samples of one group. `top` and `bottom` number the units; `apart`
-    are the units in which no cue was looked for, kept to measure what is found. `changed` has the
-    samples that are shown changed, by row; `objects` the detections of the class itself, and
-    `doubtful` the rows whose label these contradict.
+    are the units in which no cue was looked for, kept to measure what is found. `objects` has the
+    detections of the class itself, `doubtful` the rows whose label these contradict, and `changed`
+    the samples that are shown changed, by row.
     """
 
     task: Task
@@ -41,13 +53,13 @@ class Case:
     samples: tuple[Sample, ...]
     cues: tuple[str, ...]
     detections: CueDetections
+    objects: CueDetections
+    doubtful: BoolPerRow
     units: Groups
-    top: Int[np.ndarray, "cue k"]
-    bottom: Int[np.ndarray, "cue k"]
-    apart: Int[np.ndarray, " unit"]
+    top: IntCueByK
+    bottom: IntCueByK
+    apart: IntPerUnit
     changed: Mapping[int, ShownSample] = field(default_factory=dict)
-    objects: CueDetections | None = None
-    doubtful: Bool[np.ndarray, " row"] | None = None
 
     @property
     def k(self) -> int:
@@ -55,14 +67,24 @@ class Case:
         return int(self.top.shape[1])
 
     @property
+    def name(self) -> str:
+        """What a report calls it: a class has it in several tasks."""
+        return f"{self.label} ({self.task})"
+
+    @property
     def is_changed(self) -> bool:
         """Whether the images are shown without their object."""
         return self.task in ("drop", "mask")
 
+    @property
+    def can_measure_apart(self) -> bool:
+        """Whether enough units are kept to measure a finding in."""
+        return len(self.apart) >= 2 * LEAST_APART
+
     @cached_property
     def asked_units(self) -> Int[np.ndarray, " asked_unit"]:
         """The units that are in any top or bottom."""
-        return np.unique(np.concatenate([self.top.ravel(), self.bottom.ravel()]))
+        return np.unique((self.top, self.bottom))
 
     @cached_property
     def asked_rows(self) -> Int[np.ndarray, " asked"]:
@@ -70,45 +92,55 @@ class Case:
         return np.sort(np.array(self.rows(self.asked_units), dtype=int))
 
     @cached_property
-    def asked_groups(self) -> Groups:
-        """The unit of each asked row, numbered as in `asked_units`."""
-        return self.units.take(self.asked_rows)
+    def asked_sides(self) -> tuple[IntCueByK, IntCueByK]:
+        """`top` and `bottom`, numbered as in `asked_units`."""
+        top = np.searchsorted(self.asked_units, self.top)
+        return top, np.searchsorted(self.asked_units, self.bottom)
 
     @cached_property
     def unit_scores(self) -> Float[np.ndarray, "unit cue"]:
         """Mean K-score of each unit."""
         return unit_means(self.detections.scores, self.units)
 
-    def asked_index(self, units: Int[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
-        """Where units are among `asked_units`."""
-        return np.searchsorted(self.asked_units, units)
-
-    def rows(self, units: Int[np.ndarray, " chosen"]) -> list[int]:
+    def rows(self, units: IntSome) -> list[int]:
         """Rows of the samples of some units, in their order."""
         return unit_rows(self.units, units)
 
-    def objects_of(self, rows: Int[np.ndarray, " some"]) -> CueDetections | None:
-        """The detections of the class in some rows."""
-        return None if self.objects is None else self.objects.select(rows.tolist(), slice(None))
+    def side_rows(self, cue: int) -> tuple[list[int], list[int]]:
+        """Rows of the images that show a cue most, and of those that show it least."""
+        return self.rows(self.top[cue]), self.rows(self.bottom[cue])
 
-    def kept_units(self, rows: Int[np.ndarray, " some"]) -> Bool[np.ndarray, " unit"] | None:
+    def sides_of(self, cue: int) -> tuple[list[Sample], list[Sample]]:
+        """The samples of these rows."""
+        top, bottom = self.side_rows(cue)
+        return self.samples_at(top), self.samples_at(bottom)
+
+    def samples_at(self, rows: Sequence[int]) -> list[Sample]:
+        """The samples of some rows."""
+        return [self.samples[row] for row in rows]
+
+    def object_sizes(self, rows: IntSome) -> ObjectSizes | None:
+        """The size of the object in some rows, None where nothing tells it."""
+        shown = self.samples_at(rows.tolist())
+        return object_sizes(shown, self.label, self.objects.select(rows, slice(None)))
+
+    def kept_units(self, rows: IntSome) -> BoolPerUnit | None:
         """Which units of some rows have no doubtful label; None where all have none."""
-        if self.doubtful is None or not self.doubtful[rows].any():
+        doubted = self.doubtful[rows].astype(float)
+        if not doubted.any():
             return None
-        doubted = unit_means(self.doubtful[rows].astype(float), self.units.take(rows))
-        return np.asarray(doubted == 0)
+        return np.asarray(unit_means(doubted, self.units.take(rows)) == 0)
 
     def feature_key(self, cue: str) -> str:
         """The key of the cue's feature."""
         return f"{self.task}/{self.label}/{cue}"
 
-    def splits_by_presence(self, cue: int) -> bool:
-        """Whether all images of the top show the cue, and none of the bottom."""
-        scores = self.detections.scores[:, cue]
-        top, bottom = self.rows(self.top[cue]), self.rows(self.bottom[cue])
-        return bool((scores[top] > 0).all() and not scores[bottom].any())
+    def splits_by_presence(self, cue: int, top: list[int], bottom: list[int]) -> bool:
+        """Whether all images of the top rows show the cue, and none of the bottom ones."""
+        shows = self.detections.scores[:, cue] > 0
+        return bool(shows[top].all() and not shows[bottom].any())
 
-    def sides_apart(self, cue: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def sides_apart(self, cue: int, rng: Generator) -> tuple[IntPerK, IntPerK]:
         """The units apart that show a cue most, and as many that show it least; at most k."""
         k = min(self.k, len(self.apart) // 2)
         top, bottom = rank_images(self.unit_scores[self.apart][:, [cue]], k, rng)
@@ -116,47 +148,53 @@ class Case:
 
 
 def rank_case(
-    audit: Audit, images: ImageSet, detections: CueDetections, cues: Sequence[str], most: int
+    audit: Audit,
+    images: ImageSet,
+    cues: Sequence[str],
+    detections: CueDetections,
+    objects: CueDetections,
+    doubtful: BoolPerRow,
+    most: int,
 ) -> tuple[Case, list[Exclusion]]:
     """The cues that rank the units, which are not those of one K-score in all of them."""
     options: SpurLensOptions = audit.options
     units = Groups.of(images.samples)
-    unit_scores = unit_means(detections.scores, units)
     # Ties fall alike with and without the object: drop and mask share recognition's generator, so
     # that a changed image is compared with itself.
     ties = "hallucination" if images.task == "hallucination" else "recognition"
     searched = np.ones(units.count, dtype=bool)
-    if images.task in ("recognition", "hallucination"):
+    if images.task == ties:
         rng = audit.rng("apart", ties, images.label)
         searched = searched_units(units.count, most, options.discover, rng)
-    scores = unit_scores[searched]
-    # Of no image there is no range: numpy's ptp would raise.
-    ranks = np.ptp(scores, axis=0) > 0 if len(scores) else np.zeros(len(cues), bool)
+    scores = unit_means(detections.scores, units)[searched]
+    # A cue that all units show alike ranks none of them, nor does any where there is no unit.
+    ranks = (scores != scores[:1]).any(axis=0)
     exclusions = []
     for cue in np.flatnonzero(~ranks).tolist():
         where = "in every image alike" if scores[:, cue].any() else "never detected"
         exclusions.append(Exclusion(images.label, cues[cue], f"{where} ({images.task})"))
     ranking = np.flatnonzero(ranks).tolist()
-    detections = detections.select(slice(None), ranking)
     # With half of the units at most, no unit is in the top and the bottom of a cue.
     k = min(most, len(scores) // 2)
     top, bottom = rank_images(scores[:, ranking], k, audit.rng("ties", ties, images.label))
-    names, members = tuple(cues[cue] for cue in ranking), np.flatnonzero(searched)
+    members = np.flatnonzero(searched)
     case = Case(
-        images.task,
-        images.label,
-        images.samples,
-        names,
-        detections,
-        units,
-        members[top],
-        members[bottom],
-        np.flatnonzero(~searched),
+        task=images.task,
+        label=images.label,
+        samples=images.samples,
+        cues=tuple(cues[cue] for cue in ranking),
+        detections=detections.select(slice(None), ranking),
+        objects=objects,
+        doubtful=doubtful,
+        units=units,
+        top=members[top],
+        bottom=members[bottom],
+        apart=np.flatnonzero(~searched),
     )
     return case, exclusions
 
 
-def searched_units(count: int, k: int, share: float | None, rng: np.random.Generator) -> np.ndarray:
+def searched_units(count: int, k: int, share: float | None, rng: Generator) -> np.ndarray:
     """In which units cues are looked for; the others are apart.
 
     Where no share is given, all; but half of them where that leaves 4 k: a cue of every fourth
@@ -174,12 +212,13 @@ def occurrences(case: Case, cue: int, rows: Sequence[int]) -> Iterator[Occurrenc
     """Where a cue is in some images, by its box; an image without a box has none."""
     detections = case.detections
     for row in rows:
+        strength = float(detections.scores[row, cue])
         # Where fewer than k images show the cue, the rest of the top has no box to point at.
-        if detections.scores[row, cue] > 0:
+        if strength > 0:
             x0, y0, x1, y1 = detections.boxes[row, cue].tolist()
             yield Occurrence(
                 sample=case.samples[row].key,
                 frame=int(detections.frames[row, cue]),
                 region=(x0, y0, x1, y1),
-                strength=float(detections.scores[row, cue]),
+                strength=strength,
             )

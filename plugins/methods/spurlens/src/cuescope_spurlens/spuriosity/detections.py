@@ -3,17 +3,19 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.random import Generator
 
 from cuescope_sdk import Audit, Detection, Detector, Sample
 from cuescope_sdk.tools import cached_detector
+from cuescope_spurlens.spuriosity.shapes import IntCueByK, IntSome, SampleByCue
 
 Task = Literal["recognition", "hallucination", "drop", "mask"]
 Negatives = Literal["auto", "supercategory", "others", "all"]
-Position = tuple[int, int]  # image set, row
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,12 @@ def samples_by_key(audit: Audit) -> list[Sample]:
     return sorted(audit.samples, key=lambda sample: sample.key)
 
 
+def draw_samples(samples: Sequence[Sample], count: int, rng: Generator) -> list[Sample]:
+    """So many of the samples, in their order."""
+    rows = np.sort(rng.choice(len(samples), count, replace=False))
+    return [samples[row] for row in rows.tolist()]
+
+
 def objects_of(sample: Sample) -> tuple[str, ...]:
     """The classes in the image: its annotation "objects", or else its label."""
     if "objects" in sample.annotations:
@@ -39,13 +47,11 @@ def objects_of(sample: Sample) -> tuple[str, ...]:
 
 def supercategories(samples: Sequence[Sample]) -> dict[str, str]:
     """Of each class, from the annotations "objects" and "supercategories", which go together."""
-    return {
-        name: supercategory
-        for sample in samples
-        for name, supercategory in zip(
-            objects_of(sample), sample.annotations.get("supercategories", ()), strict=False
-        )
-    }
+    by_class: dict[str, str] = {}
+    for sample in samples:
+        names = sample.annotations.get("supercategories", ())
+        by_class.update(zip(objects_of(sample), names, strict=False))
+    return by_class
 
 
 def images_with(samples: Sequence[Sample], label: str) -> ImageSet:
@@ -54,7 +60,7 @@ def images_with(samples: Sequence[Sample], label: str) -> ImageSet:
 
 
 def images_without(
-    samples: Sequence[Sample], label: str, how: Negatives, most: int, rng: np.random.Generator
+    samples: Sequence[Sample], label: str, how: Negatives, most: int, rng: Generator
 ) -> ImageSet:
     """The images without the class (section 5.2).
 
@@ -63,15 +69,14 @@ def images_without(
     set has that of the class, else `others`.
     """
     without = [sample for sample in samples if label not in objects_of(sample)]
-    known = supercategories(samples) if how in ("auto", "supercategory") else {}
-    if label in known:
-        related = {name for name, supercategory in known.items() if supercategory == known[label]}
+    by_class = supercategories(samples) if how in ("auto", "supercategory") else {}
+    if label in by_class:
+        related = {name for name, category in by_class.items() if category == by_class[label]}
         without = [sample for sample in without if related.intersection(objects_of(sample))]
     elif how == "supercategory":
         without = []
     elif how != "all" and len(without) > most:
-        rows = sorted(rng.choice(len(without), most, replace=False).tolist())
-        without = [without[row] for row in rows]
+        without = draw_samples(without, most, rng)
     return ImageSet("hallucination", label, tuple(without))
 
 
@@ -79,25 +84,36 @@ def images_without(
 class CueDetections:
     """Of each cue in each sample: the K-score (eq. 4), its frame, and its box in pixels."""
 
-    scores: Float[np.ndarray, "sample cue"]
+    scores: SampleByCue
     frames: Int[np.ndarray, "sample cue"]
     boxes: Float[np.ndarray, "sample cue 4"]
 
     @classmethod
     def empty(cls, samples: int, cues: int) -> "CueDetections":
         """No cue in any sample: K-score 0."""
-        shape = samples, cues
+        shape = (samples, cues)
         return cls(np.zeros(shape), np.zeros(shape, int), np.zeros((*shape, 4), np.float32))
 
-    def select(self, rows: Sequence[int] | slice, cues: Sequence[int] | slice) -> "CueDetections":
+    def select(
+        self, rows: Sequence[int] | slice | IntSome, cues: Sequence[int] | slice
+    ) -> "CueDetections":
         """Some samples and cues."""
-        return CueDetections(*(x[rows][:, cues] for x in (self.scores, self.frames, self.boxes)))
+        scores = self.scores[rows][:, cues]
+        frames = self.frames[rows][:, cues]
+        return CueDetections(scores, frames, self.boxes[rows][:, cues])
 
-    def add(self, row: int, cue: int, frame: int, detection: Detection) -> None:
-        """Keep a detection if it is the best so far."""
-        if detection.score > self.scores[row, cue]:
-            self.scores[row, cue], self.frames[row, cue] = detection.score, frame
-            self.boxes[row, cue] = detection.box
+    def add(
+        self, row: int, of_frames: Sequence[Sequence[Detection]], columns: Mapping[str, int]
+    ) -> None:
+        """Keep the best detection of each cue in the frames of a sample."""
+        for frame, detections in enumerate(of_frames):
+            for detection in detections:
+                # The image was shown for the cues of other classes too.
+                cue = columns.get(detection.name)
+                if cue is not None and detection.score > self.scores[row, cue]:
+                    self.scores[row, cue] = detection.score
+                    self.frames[row, cue] = frame
+                    self.boxes[row, cue] = detection.box
 
 
 def detect_cues(
@@ -111,56 +127,55 @@ def detect_cues(
     An image is shown once, for the cues of all classes that it is needed for. A detector whose
     answers depend on the names beside (`joint`) is asked for each class by itself.
     """
-    detections = [
-        CueDetections.empty(len(images.samples), len(cues[images.label])) for images in image_sets
-    ]
-    columns = [{name: n for n, name in enumerate(cues[images.label])} for images in image_sets]
     groups = _group_by_classes(image_sets, is_joint(detector))
-    requests = [
-        (
-            [frame for sample, _ in group for frame in sample.frames],
-            list(dict.fromkeys(name for label in labels for name in cues[label])),
-        )
-        for labels, group in groups.items()
-    ]
+    requests = []
+    for labels, samples in groups.items():
+        frames = [frame for sample in samples for frame in sample.frames]
+        names = dict.fromkeys(chain.from_iterable(map(cues.__getitem__, labels)))
+        requests.append((frames, list(names)))
     with closing(cached_detector(detector, audit.context)) as memory:
         # All groups in one call, so that a plan counts every pass before the detector stops it.
         answers = memory.detect_all(requests)
-    for group, of_frames in zip(groups.values(), answers, strict=True):
+    by_sample: dict[tuple[str, str], Sequence[Sequence[Detection]]] = {}
+    for (labels, samples), of_frames in zip(groups.items(), answers, strict=True):
         remaining = iter(of_frames)
-        for sample, positions in group:
-            per_frame = [next(remaining) for _ in sample.frames]
-            for image_set, row in positions:
-                for frame, of_frame in enumerate(per_frame):
-                    for detection in of_frame:
-                        # The image was shown for the cues of other classes too.
-                        if (column := columns[image_set].get(detection.name)) is not None:
-                            detections[image_set].add(row, column, frame, detection)
+        for sample in samples:
+            of_sample = list(islice(remaining, len(sample.frames)))
+            for label in labels:
+                by_sample[label, sample.key] = of_sample
+    detections = []
+    for images in image_sets:
+        columns = {name: column for column, name in enumerate(cues[images.label])}
+        best = CueDetections.empty(len(images.samples), len(cues[images.label]))
+        for row, sample in enumerate(images.samples):
+            best.add(row, by_sample[images.label, sample.key], columns)
+        detections.append(best)
     return detections
 
 
 def _group_by_classes(
     image_sets: Sequence[ImageSet], joint: bool
-) -> dict[tuple[str, ...], list[tuple[Sample, list[Position]]]]:
-    """Samples that are needed for the same classes, with their positions in the image sets."""
-    positions: dict[tuple[str, str], list[Position]] = {}
+) -> dict[tuple[str, ...], list[Sample]]:
+    """Samples that are shown for the same classes: a joint detector is asked for one at a time."""
     samples: dict[str, Sample] = {}
-    for index, images in enumerate(image_sets):
-        for row, sample in enumerate(images.samples):
+    labels: dict[tuple[str, str], set[str]] = {}
+    for images in image_sets:
+        for sample in images.samples:
             samples[sample.key] = sample
-            shown_for = (sample.key, images.label if joint else "")
-            positions.setdefault(shown_for, []).append((index, row))
-    groups: dict[tuple[str, ...], list[tuple[Sample, list[Position]]]] = {}
-    for (key, _), of_sample in positions.items():
-        labels = tuple(sorted({image_sets[index].label for index, _ in of_sample}))
-        groups.setdefault(labels, []).append((samples[key], of_sample))
+            request = (sample.key, images.label if joint else "")
+            labels.setdefault(request, set()).add(images.label)
+    groups: dict[tuple[str, ...], list[Sample]] = {}
+    for (key, _), of_sample in labels.items():
+        groups.setdefault(tuple(sorted(of_sample)), []).append(samples[key])
     return groups
 
 
 def max_passes(image_sets: Sequence[ImageSet], detector: Detector) -> int:
     """Images that the detector is shown where it remembers none."""
-    groups = _group_by_classes(image_sets, is_joint(detector)).values()
-    return sum(len({f.key for sample, _ in group for f in sample.frames}) for group in groups)
+    passes = 0
+    for samples in _group_by_classes(image_sets, is_joint(detector)).values():
+        passes += len({frame.key for sample in samples for frame in sample.frames})
+    return passes
 
 
 def is_joint(detector: Detector) -> bool:
@@ -168,9 +183,7 @@ def is_joint(detector: Detector) -> bool:
     return bool(getattr(detector, "joint", False))
 
 
-def rank_images(
-    scores: Float[np.ndarray, "sample cue"], k: int, rng: np.random.Generator
-) -> tuple[Int[np.ndarray, "cue k"], Int[np.ndarray, "cue k"]]:
+def rank_images(scores: SampleByCue, k: int, rng: Generator) -> tuple[IntCueByK, IntCueByK]:
     """Rows of the k highest (best first) and k lowest K-scores of each cue.
 
     Ties are broken by `rng`. No sample is in both where 2 k is no more than there are.

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
+from numpy.random import Generator
 
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.data import near_duplicate_groups
 from cuescope_sdk.statistics import Groups
+from cuescope_spurlens.spuriosity.detections import ImageSet
+from cuescope_spurlens.spuriosity.shapes import IntSome
 
 
 def unit_means(
@@ -22,45 +25,47 @@ def unit_means(
     """The mean over the rows of each unit."""
     sizes = np.bincount(units.codes, minlength=units.count)
     sums = units.sums(np.asarray(values, dtype=float))
-    return np.asarray(sums / sizes.reshape(-1, *[1] * (values.ndim - 1)))
+    return np.asarray((sums.T / sizes).T)
 
 
-def unit_rows(units: Groups, chosen: Int[np.ndarray, " chosen"]) -> list[int]:
+def unit_rows(units: Groups, chosen: IntSome) -> list[int]:
     """The rows of some units, in the order of the units."""
     order = np.argsort(units.codes, kind="stable")
-    starts = np.searchsorted(units.codes[order], np.arange(units.count + 1)).tolist()
-    rows = order.tolist()
-    return [row for unit in chosen.tolist() for row in rows[starts[unit] : starts[unit + 1]]]
+    codes = units.codes[order]
+    starts = np.searchsorted(codes, chosen).tolist()
+    ends = np.searchsorted(codes, chosen, side="right").tolist()
+    rows: list[int] = []
+    for start, end in zip(starts, ends, strict=True):
+        rows += order[start:end].tolist()
+    return rows
 
 
-def group_look_alikes(
-    audit: Audit, sets: Sequence[tuple[Sample, ...]]
-) -> tuple[list[tuple[Sample, ...]], int]:
+def group_look_alikes(audit: Audit, image_sets: Sequence[ImageSet]) -> tuple[list[ImageSet], int]:
     """The sets with images that look nearly alike as one group, and how many such images there are.
 
     Where any sample names its group these are all that counts.
     """
-    distinct = {sample.key: sample for samples in sets for sample in samples}
-    ordered = [distinct[key] for key in sorted(distinct)]
-    if any(sample.group is not None for sample in ordered):
-        return list(sets), 0
-    labels = [str(sample.label) for sample in ordered]
-    groups = near_duplicate_groups(ordered, labels, audit.rng("look-alikes"))
-    if not groups:
-        return list(sets), 0
-    named = [tuple(replace(s, group=groups.get(s.key)) for s in samples) for samples in sets]
+    by_key: dict[str, Sample] = {}
+    for images in image_sets:
+        by_key.update((sample.key, sample) for sample in images.samples)
+    samples = [by_key[key] for key in sorted(by_key)]
+    if Groups.of(samples).declared:
+        return list(image_sets), 0
+    labels = [str(sample.label) for sample in samples]
+    groups = near_duplicate_groups(samples, labels, audit.rng("look-alikes"))
+    named = []
+    for images in image_sets:
+        shown = tuple(replace(sample, group=groups.get(sample.key)) for sample in images.samples)
+        named.append(replace(images, samples=shown))
     return named, len(groups)
 
 
-def thin_groups(
-    samples: Sequence[Sample], most: int, rng: np.random.Generator
-) -> tuple[Sample, ...]:
+def thin_groups(samples: Sequence[Sample], most: int, rng: Generator) -> tuple[Sample, ...]:
     """At most so many of each group, drawn; the others would cost much and tell little."""
-    units = Groups.of(samples)
-    drawn = rng.random(len(samples))
-    # Of each group the rank of its rows by the draw.
-    order = np.lexsort((drawn, units.codes))
-    starts = np.searchsorted(units.codes[order], units.codes)
-    rank = np.empty(len(samples), dtype=int)
-    rank[order] = np.arange(len(samples)) - starts[order]
-    return tuple(samples[row] for row in np.flatnonzero(rank < most).tolist())
+    codes = Groups.of(samples).codes
+    order = np.lexsort((rng.random(len(samples)), codes))
+    # Sorted by group, and within it by the draw: a row's rank is its distance from the first.
+    ranked = codes[order]
+    rank = np.arange(len(samples)) - np.searchsorted(ranked, ranked)
+    kept = np.sort(order[rank < most])
+    return tuple(samples[row] for row in kept.tolist())

@@ -1,0 +1,456 @@
+"""From answers to results: the gap of each cue, its test, and the findings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from jaxtyping import Float
+from numpy.random import Generator
+
+from cuescope_sdk import Accuracy, Audit
+from cuescope_sdk.statistics import (
+    GapTest,
+    Groups,
+    gap_test,
+    gap_weights,
+    maxima_p_values,
+    random_maxima,
+    smallest_gap,
+    smallest_ranked_gap,
+)
+from cuescope_spurlens.answers import (
+    Answers,
+    Questions,
+    ask_more,
+    read_answers,
+    yes_probabilities,
+    yes_rates,
+)
+from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.questions import question_templates, trial_key
+from cuescope_spurlens.scores import (
+    correct_p_values,
+    draws_needed,
+    spurious_gap_interval,
+    spurious_gaps,
+    unit_strata,
+)
+from cuescope_spurlens.spuriosity.cases import Case
+from cuescope_spurlens.spuriosity.detections import Task
+from cuescope_spurlens.spuriosity.shapes import BoolPerUnit, IntPerK, IntPerUnit, PerCue, PerUnit
+from cuescope_spurlens.spuriosity.sizes import ObjectSizes
+from cuescope_spurlens.spuriosity.units import unit_means
+from cuescope_spurlens.trials import Candidates, Study, build_study
+
+ASSUMED_RATE = 0.8  # of yes, where power is foretold before any answer
+Sides = tuple[IntPerK, IntPerK]  # units with the cue, and as many without
+
+
+@dataclass(frozen=True, eq=False)
+class GapFigures:
+    """The gap of a cue between the units of two sides: their rates, its interval and its test."""
+
+    sides: Sides
+    with_rates: Float[np.ndarray, " k"]
+    without_rates: Float[np.ndarray, " k"]
+    low: float
+    high: float
+    p_value: float
+
+    @property
+    def gap(self) -> float:
+        """The mean rate with the cue minus that without."""
+        return float(self.with_rates.mean() - self.without_rates.mean())
+
+    @property
+    def k(self) -> int:
+        """Units with the cue, and as many without."""
+        return len(self.with_rates)
+
+
+@dataclass(frozen=True, eq=False)
+class CaseResult:
+    """A case with its answers.
+
+    `unit_rates` are shares of yes by asked unit, `interval` has low and high of each cue's gap.
+    `tests` has the test of the gaps by what it sets aside: nothing (""), the object's "size",
+    doubtful "labels", or both; the last decides. `q_value`, of the strongest cue, is corrected over
+    all cases, and `plain_q` is the same where nothing is set aside. `baseline` is the mean largest
+    gap of random rankings. `sizes` are those of the objects, None where nothing tells them, and
+    `strata` None also where all are alike. `limit` is the smallest gap that would have been found,
+    and `apart` the finding in the units in which no cue was looked for.
+    """
+
+    case: Case
+    unit_rates: PerUnit
+    interval: Float[np.ndarray, "cue 2"]
+    tests: Mapping[str, GapTest]
+    baseline: float
+    sizes: ObjectSizes | None
+    strata: IntPerUnit | None
+    limit: float | None
+    q_value: float = 1.0
+    plain_q: float = 1.0
+    finding: bool = False
+    apart: GapFigures | None = None
+
+    @cached_property
+    def with_cue(self) -> PerCue:
+        """Mean rate of each cue's top."""
+        return np.asarray(self.unit_rates[self.case.asked_sides[0]].mean(axis=1))
+
+    @cached_property
+    def without(self) -> PerCue:
+        """Mean rate of each cue's bottom."""
+        return np.asarray(self.unit_rates[self.case.asked_sides[1]].mean(axis=1))
+
+    @cached_property
+    def gap(self) -> PerCue:
+        """The gap of each cue, as it is where cues were looked for."""
+        return spurious_gaps(self.unit_rates, *self.case.asked_sides)
+
+    @property
+    def size_unknown(self) -> bool:
+        """Whether an object is there whose size nothing tells."""
+        return self.case.task == "recognition" and self.sizes is None
+
+    @property
+    def test(self) -> GapTest:
+        """The one that decides."""
+        return list(self.tests.values())[-1]
+
+    @property
+    def p_value(self) -> PerCue:
+        """Of each cue, corrected for the choice among the cues."""
+        return self.test.p_value
+
+    @property
+    def strongest(self) -> int:
+        """The cue whose gap chance explains least; of equals the largest gap, then the first."""
+        return int(np.lexsort((-self.gap, -self.test.strength))[0])
+
+    @property
+    def strongest_gap(self) -> float:
+        """The gap of the strongest cue."""
+        return float(self.gap[self.strongest])
+
+    @property
+    def cue(self) -> str:
+        """The strongest cue's name."""
+        return self.case.cues[self.strongest]
+
+    @property
+    def largest(self) -> int:
+        """The strongest cue where nothing is set aside."""
+        return int(np.lexsort((-self.gap, -self.tests[""].strength))[0])
+
+    @property
+    def causes(self) -> list[str]:
+        """Of "size" and "labels", those that explain the largest gap once they are set aside."""
+        cue = self.largest
+        alone = [cause for cause in ("size", "labels") if cause in self.tests]
+        # What leaves the p-value about as it was explains nothing.
+        least = max(0.05, 2 * self.tests[""].p_value[cue])
+        return [cause for cause in alone if self.tests[cause].p_value[cue] > least] or alone
+
+    def figures(self, cue: int) -> GapFigures:
+        """Those of the report: of a finding apart, where it is measured so."""
+        if self.apart is not None and cue == self.strongest:
+            return self.apart
+        top, bottom = self.case.asked_sides
+        low, high = self.interval[cue].tolist()
+        return GapFigures(
+            sides=(self.case.top[cue], self.case.bottom[cue]),
+            with_rates=self.unit_rates[top[cue]],
+            without_rates=self.unit_rates[bottom[cue]],
+            low=low,
+            high=high,
+            p_value=float(self.p_value[cue]),
+        )
+
+    @property
+    def shown_rows(self) -> tuple[list[int], list[int]]:
+        """The images with the cue and without that the figures of the strongest cue are of."""
+        top, bottom = self.figures(self.strongest).sides
+        return self.case.rows(top), self.case.rows(bottom)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """All that was answered: the study, its cases with their scores, and every answer."""
+
+    study: Study
+    cases: tuple[CaseResult, ...]
+    answers: Answers
+    draws: int
+    level: float
+
+    @property
+    def unparsed(self) -> int:
+        """Answers that are neither yes nor no."""
+        return sum(answer.yes is None for answer in self.answers.values())
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether most answers are yes or no: else their rates say nothing."""
+        return 2 * self.unparsed <= len(self.answers)
+
+    @cached_property
+    def by_task(self) -> dict[Task, list[CaseResult]]:
+        """The cases of each task."""
+        by_task: dict[Task, list[CaseResult]] = {}
+        for result in self.cases:
+            by_task.setdefault(result.case.task, []).append(result)
+        return by_task
+
+    @property
+    def unchanged(self) -> list[CaseResult]:
+        """The cases whose images are shown as they are."""
+        return [result for result in self.cases if not result.case.is_changed]
+
+    @property
+    def findings(self) -> tuple[CaseResult, ...]:
+        """Cases whose strongest cue passes: images as they are first, the largest gap first."""
+        findings = [result for result in self.cases if result.finding]
+        return tuple(sorted(findings, key=lambda r: (r.case.is_changed, -r.strongest_gap)))
+
+    @property
+    def explained(self) -> tuple[CaseResult, ...]:
+        """Cases whose gap would be a finding, but goes with the size or the doubted labels."""
+        cases = self.cases if self.is_readable else ()
+        return tuple(r for r in cases if r.plain_q <= self.level < r.q_value)
+
+    @property
+    def refused(self) -> tuple[CaseResult, ...]:
+        """Cases whose gap is no finding only because the object's size is unknown."""
+        cases = self.cases if self.is_readable else ()
+        return tuple(r for r in cases if not r.finding and passes(r, self.level))
+
+
+def passes(result: CaseResult, level: float) -> bool:
+    """Whether the gap of the strongest cue is too large for chance."""
+    return result.q_value <= level and result.strongest_gap > 0
+
+
+def score_study(audit: Audit) -> Results:
+    """Every case, which strongest cues are findings, and these in the images kept apart."""
+    options: SpurLensOptions = audit.options
+    study = audit.once(build_study, audit)
+    answers = read_answers(audit.outcomes)
+    draws = draws_needed(len(study.cases), options.level, options.draws)
+    scored = [score_case(audit, study, case, answers, draws) for case in study.cases]
+    q_values = _q_values([result.test for result in scored], options.correction)
+    plain_q = _q_values([result.tests[""] for result in scored], options.correction)
+    results = Results(study, (), answers, draws, options.level)
+    cases = []
+    for index, unjudged in enumerate(scored):
+        positive = unjudged.gap[unjudged.largest] > 0
+        result = replace(
+            unjudged, q_value=q_values[index], plain_q=plain_q[index] if positive else 1.0
+        )
+        refused = result.size_unknown and options.unknown_size == "refuse"
+        finding = results.is_readable and passes(result, options.level) and not refused
+        cases.append(replace(result, finding=finding))
+    return measure_apart(audit, replace(results, cases=tuple(cases)))
+
+
+def _q_values(tests: Sequence[GapTest], how: str) -> list[float]:
+    """Of the strongest cue of each case, corrected over the cases."""
+    return correct_p_values([float(test.p_value.min()) for test in tests], how)
+
+
+def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: int) -> CaseResult:
+    """The gaps of all cues of a case, and its null."""
+    options: SpurLensOptions = audit.options
+    units = case.units.take(case.asked_rows)
+    rates, sure = unit_rates(study.questions(case), answers, units)
+    # Numbered among the asked units: the null deals answers to these alone.
+    top, bottom = case.asked_sides
+    interval = []
+    for up, down in zip(top, bottom, strict=True):
+        interval.append(spurious_gap_interval(rates[up], rates[down], options.confidence))
+    chance = audit.rng("chance", case.task, case.label)
+    # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
+    baseline = random_maxima(rates, options.random_rankings, case.k, draws, chance).mean()
+    sizes = None if case.task == "hallucination" else case.object_sizes(case.asked_rows)
+    strata = unit_strata(sizes, units)
+    kept = case.kept_units(case.asked_rows)
+
+    def test(stratum: IntPerUnit | None, counted: BoolPerUnit | None) -> GapTest:
+        """Of all cues, by the null of the options."""
+        weights = gap_weights(top, bottom, units.count, counted)
+        # Of the same deals whatever is set aside.
+        rng = audit.rng("deal", case.task, case.label)
+        shuffled = gap_test(sure, weights, stratum, draws, rng)
+        if options.null == "shuffled-answers":
+            return shuffled
+        maxima = random_maxima(sure, len(weights), case.k, draws, rng)
+        p_value = maxima_p_values(weights @ sure - shuffled.by_strata, maxima)
+        return replace(shuffled, p_value=p_value)
+
+    tests = {"": test(None, None)}
+    if strata is not None:
+        tests["size"] = test(strata, None)
+    if kept is not None:
+        tests["labels"] = test(None, kept)
+    if strata is not None and kept is not None:
+        tests["size and labels"] = test(strata, kept)
+    deciding = list(tests.values())[-1]
+    limit = smallest_ranked_gap(
+        sure,
+        case.k,
+        deciding.critical(options.level / len(study.cases)),
+        audit.rng("limit", case.task, case.label),
+        lowers=case.task == "recognition",
+    )
+    return CaseResult(
+        case=case,
+        unit_rates=rates,
+        interval=np.array(interval),
+        tests=tests,
+        baseline=float(baseline),
+        sizes=sizes,
+        strata=strata,
+        limit=limit,
+    )
+
+
+def unit_rates(rows: Questions, answers: Answers, units: Groups) -> tuple[PerUnit, PerUnit]:
+    """Of each unit the share of yes, and the mean probability of yes."""
+    rates = unit_means(yes_rates(rows, answers), units)
+    return rates, unit_means(yes_probabilities(rows, answers), units)
+
+
+# -------------------------------------------------------------------------- images kept apart
+
+
+def measure_apart(audit: Audit, results: Results) -> Results:
+    """The findings in the units in which no cue was looked for; these are asked about now."""
+    cases = []
+    answers = results.answers
+    for result in results.cases:
+        case = result.case
+        if result.finding and case.can_measure_apart:
+            ties = audit.rng("ties apart", case.task, case.label)
+            sides = case.sides_apart(result.strongest, ties)
+            questions = results.study.questions(case, side_rows(case, sides))
+            answers = ask_more(audit, chain.from_iterable(questions), answers)
+            asked = replace(results, answers=answers)
+            rng = audit.rng("deal apart", case.task, case.label)
+            apart = measure_gap(audit, asked, result, case, sides, audit.options.draws, rng)
+            result = replace(result, apart=apart)
+        cases.append(result)
+    return replace(results, cases=tuple(cases), answers=answers)
+
+
+def side_rows(case: Case, sides: Sides) -> list[int]:
+    """The rows of both sides, in the order of the data."""
+    return sorted(case.rows(np.concatenate(sides)))
+
+
+def measure_gap(
+    audit: Audit,
+    results: Results,
+    result: CaseResult,
+    case: Case,
+    sides: Sides,
+    draws: int,
+    rng: Generator,
+) -> GapFigures:
+    """The gap of a cue between the units of two sides, which were asked about.
+
+    `case` is that of the result, or the same ranked otherwise. What the first test set aside is set
+    aside here too.
+    """
+    rows = np.array(side_rows(case, sides))
+    units = case.units.take(rows)
+    rates, sure = unit_rates(results.study.questions(case, rows.tolist()), results.answers, units)
+    top, bottom = np.searchsorted(np.unique(sides), sides)
+    strata = None
+    if result.strata is not None:
+        strata = unit_strata(case.object_sizes(rows), units)
+    weights = gap_weights(top[None], bottom[None], units.count, case.kept_units(rows))
+    test = gap_test(sure, weights, strata, draws, rng)
+    low, high = spurious_gap_interval(rates[top], rates[bottom], audit.options.confidence)
+    return GapFigures(sides, rates[top], rates[bottom], low, high, float(test.p_value[0]))
+
+
+# ------------------------------------------------------------------------------- whole answers
+
+
+def blank_rates(results: Results) -> dict[str, float]:
+    """The share of yes to the questions about a black image, by class."""
+    questions = results.study.blank_questions
+    rates = yes_rates(list(questions.values()), results.answers)
+    return dict(zip(questions, rates.tolist(), strict=True))
+
+
+def accuracy(results: Results) -> Accuracy | None:
+    """How often the first wording is answered rightly; None where one answer is always right.
+
+    Guessing says yes as often as the model does: of a model that says yes to all, or no, nothing
+    is left above that (the expected agreement of Cohen, 1960).
+    """
+    counts = np.zeros((2, 2), dtype=int)  # is the class there, does the model say yes
+    for result in results.unchanged:
+        there = int(result.case.task == "recognition")
+        for first, *_ in results.study.questions(result.case):
+            counts[there, int(results.answers[trial_key(first)].yes is True)] += 1
+    if not counts.any(axis=1).all():
+        return None
+    answered = int(counts.sum())
+    expected = counts.sum(axis=0) @ counts.sum(axis=1)
+    chance = float(expected / answered**2)
+    return Accuracy(correct=int(np.trace(counts)), answered=answered, chance=chance)
+
+
+# ---------------------------------------------------------------------- before anything is asked
+
+
+def most_questions(audit: Audit, candidates: Candidates) -> int:
+    """How many questions the cues need at most."""
+    options: SpurLensOptions = audit.options
+    # Images with the object are asked about as they are, and once more for each removal.
+    as_shown = ("recognition" in options.tasks) + len(options.removals)
+    images = len(candidates.cues) * ("blank" in options.artificial)
+    for image_set in candidates.image_sets:
+        # One more than the cues, for the images apart in which a finding is measured.
+        sides = 2 * (len(candidates.cues[image_set.label]) + 1)
+        most = min(len(image_set.samples), sides * candidates.k * options.per_group)
+        images += most * (as_shown if image_set.task == "recognition" else 1)
+    return images * len(question_templates(audit))
+
+
+def planned_cases(
+    options: SpurLensOptions, candidates: Candidates
+) -> Iterator[tuple[Groups, int, bool]]:
+    """Of each possible case: the groups of its images, K, and are they shown as they are?"""
+    for image_set in candidates.image_sets:
+        groups = Groups.of(image_set.samples)
+        yield groups, candidates.k, True
+        if image_set.task == "recognition":
+            for _ in options.removals:
+                yield groups, candidates.k, False
+
+
+@dataclass(frozen=True)
+class Power:
+    """The smallest gap that the median class finds in 8 of 10 audits; None where there is none."""
+
+    k: int
+    cues: int
+    cases: int
+    gap: float | None
+
+
+def expected_power(candidates: Candidates, options: SpurLensOptions) -> Power:
+    """What could be found, before any answer, if the model says yes at ASSUMED_RATE."""
+    sizes = [Groups.of(images.samples).count for images in candidates.image_sets]
+    k = min(candidates.k, int(np.median(sizes)) // 2)
+    cues = max(map(len, candidates.cues.values()))
+    # As if all cues were independent: those that go together cost less.
+    threshold = options.level / len(sizes) / max(cues, 1)
+    gap = smallest_gap(k, k, ASSUMED_RATE, threshold) if k else None
+    return Power(k, cues, len(sizes), gap)
