@@ -6,12 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm import asking, measuring
+from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
-from cuescope_confirm.cases import Pair, _Maker
+from cuescope_confirm.cases import Pair, PairMaker
 from cuescope_confirm.locating.linear import Linear, PatchModel, Region, Training, learn_region
-from cuescope_confirm.scores import Decision, corrected, decide, effect_of, enough, rule
-from cuescope_sdk import Frame, Sample
+from cuescope_confirm.scores import (
+    Decision,
+    Effect,
+    correct,
+    decide,
+    effect_of,
+    rule,
+    samples_needed,
+)
+from cuescope_confirm.study import Cue
+from cuescope_sdk import Feature, Frame, Sample
 from cuescope_sdk.interventions import Case, Localisation, LocatedCue, Place
 from cuescope_sdk.statistics import Groups
 
@@ -68,29 +77,29 @@ def test_what_is_done_without_the_cue_too_is_no_cause() -> None:
     alone = effect_of(change, groups, {}, rng, 0.95)
     others = {"unfound cue": (rng.random(40) * 0.6, Groups.single(40))}
     beside = effect_of(change, groups, others, rng, 0.95)
-    [first, second] = corrected([alone, beside])
+    [first, second] = correct([alone, beside])
     assert decide(first, level=0.05, margin=0.1) == YES
     assert decide(second, level=0.05, margin=0.1) == OPEN
     assert second.value == first.value
     still = effect_of(change, groups, {}, rng, 0.95, np.zeros(80))  # the placebo alone moves them
-    assert decide(corrected([still])[0], level=0.05, margin=0.1) == OPEN
+    assert decide(correct([still])[0], level=0.05, margin=0.1) == OPEN
 
 
 def test_an_effect_that_is_surely_small_is_none() -> None:
     """Surely above 0, and surely below the margin."""
     small = RNG(0).random(900) * 0.1
-    [effect] = corrected([effect_of(small, Groups.single(900), {}, RNG(1), 0.95)])
+    [effect] = correct([effect_of(small, Groups.single(900), {}, RNG(1), 0.95)])
     assert effect.corrected < 0.05
     assert decide(effect, level=0.05, margin=0.1) == NO
 
 
 def test_a_part_of_what_is_claimed_is_neither_all_of_it_nor_nothing() -> None:
     part = 0.2 + RNG(0).random(900) * 0.1
-    [effect] = corrected([effect_of(part, Groups.single(900), {}, RNG(1), 0.95)])
+    [effect] = correct([effect_of(part, Groups.single(900), {}, RNG(1), 0.95)])
     said = [decide(effect, level=0.05, margin=0.1, claimed=claimed) for claimed in (0.1, 0.5)]
     assert said == [YES, OPEN]
     few = RNG(0).choice([0.0, 0.0, 0.0, 0.35], 60)  # 9 points, which may be 10
-    [effect] = corrected([effect_of(few, Groups.single(60), {}, RNG(1), 0.95)])
+    [effect] = correct([effect_of(few, Groups.single(60), {}, RNG(1), 0.95)])
     assert effect.value < 0.1 < effect.high
     assert effect.corrected < 0.05
     assert decide(effect, level=0.05, margin=0.1) == OPEN
@@ -133,17 +142,16 @@ def test_a_piece_without_a_sure_patch_is_not_the_cue() -> None:
 
 
 def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
-    cue: Any = SimpleNamespace(
-        feature=SimpleNamespace(kind="cluster"), label="left", labels=(), foreign=False
-    )
+    cue = Cue(Feature(key="c", kind="cluster"), "left", "c")
     side, whether = (
         Sample(key="a", frames=(), question="Where?", choices=("left", "right"), label="right"),
         Sample(key="b", frames=(), question="Is it?", choices=("yes", "no"), label="no"),
     )
-    assert [asking.asked(cue, sample) for sample in (side, whether)] == [side, None]
+    assert [asking.view_of(cue, sample) for sample in (side, whether)] == [side, None]
     assert not asking.is_of_label(cue, side)
-    cue.feature.kind, cue.label = "recognition", "cup"  # an object's name: it is asked for
-    view = asking.asked(cue, Sample(key="c", frames=(), annotations={"objects": ("cup",)}))
+    # an object's name: it is asked for
+    cue = Cue(Feature(key="c", kind="recognition"), "cup", "c")
+    view = asking.view_of(cue, Sample(key="c", frames=(), annotations={"objects": ("cup",)}))
     assert view is not None
     assert (view.question, view.label) == ("Is there a cup in the image?", "yes")
 
@@ -156,7 +164,7 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
             effect_of(rng.choice([-1.0, 0, 0, 0, 1], 40), Groups.single(40), {}, rng, 0.95)
             for _ in range(12)
         ]
-        decided = [decide(e, level=0.05, margin=0.1) for e in corrected(effects)]
+        decided = [decide(e, level=0.05, margin=0.1) for e in correct(effects)]
         alarms += YES in decided
     assert alarms <= 10
 
@@ -164,7 +172,7 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
 def test_enough_is_enough() -> None:
     """As many samples as are called enough show the effect in about four runs of five."""
     rng, tests = RNG(2), 8
-    n, found = enough(0.25, tests, level=0.05), 0
+    n, found = samples_needed(0.25, tests, level=0.05), 0
     for _ in range(200):
         change = (rng.random(n) < 0.25) * 1.0
         effect = effect_of(change, Groups.single(n), {}, rng, 0.95)
@@ -205,19 +213,17 @@ def test_where_answers_are_alike_nothing_is_caused(
     present = np.arange(200) % 2 == 0
     right = np.where(present & (np.arange(200) < 200 * wrong), 0.0, 1.0)
     right[-3:] = 0  # a few errors, with the cue and without
-    seen = asking.Seen((), present, np.ones(200, bool), right, np.full(200, "cup"))
-    monkeypatch.setattr(asking, "seen_of", lambda *_: seen)
-    cue: Any = SimpleNamespace(
-        feature=SimpleNamespace(kind="cluster"), label="cup", labels=(), foreign=False
-    )
+    answers = asking.RunAnswers((), present, np.ones(200, bool), right, np.full(200, "cup"))
+    monkeypatch.setattr(asking, "run_answers", lambda *_: answers)
+    cue = Cue(Feature(key="c", kind="cluster"), "cup", "c")
     audit: Any = None
     direction = asking.direction_of(audit, audit, cue)
     located = SimpleNamespace(quality=Localisation("annotated"))
     target: Any = SimpleNamespace(located=located, direction=direction)
-    named = SimpleNamespace(kind=SimpleNamespace(needs="region", partial=False))
-    witness = SimpleNamespace(named=named, answers=present)
-    measured: Any = SimpleNamespace(decision="confirms", removes=True, effect=None, witness=witness)
-    assert measuring._ruling(target, [measured]).verdict == verdict
+    kind = SimpleNamespace(needs="region", effect="removes", partial=False)
+    witness: Any = SimpleNamespace(kind=kind)
+    testimony = analysis.Testimony(witness, Effect(0.5, 0.4, 0.6, 50, 0.001), "confirms")
+    assert analysis._ruling(target, [testimony], []).verdict == verdict
 
 
 def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
@@ -245,8 +251,7 @@ def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
     )
     target: Any = SimpleNamespace(samples={"a": with_cue, "b": plain}, is_judged=lambda _: True)
     kind: Any = SimpleNamespace(needs="region", effect="removes", placebo="elsewhere")
-    audit: Any = None
-    maker = _Maker(audit, target, located, kind, np.random.default_rng(0))
-    [control] = maker.controls([Pair(Case(with_cue, corner(0)), None)], 5)
+    maker = PairMaker(target, located, kind, np.random.default_rng(0))
+    [control] = maker.controls([Pair(Case(with_cue, corner(0)), None)])
     assert control.case.sample.key == "b"
     assert np.array_equal(control.case.place.masks[0], corner(6).masks[0])

@@ -20,31 +20,31 @@ from cuescope_sdk import (
 )
 
 if TYPE_CHECKING:
-    from cuescope_confirm.measuring import Results
+    from cuescope_confirm.analysis import Results
 
 METRICS = (
     Metric(
         name="effect",
         title="Effect beyond the placebo",
-        meaning="by how much the clearest intervention moves the mean probability of the answer "
-        "more than its placebo does, as a cause would (-1 to 1)",
+        meaning="how much more than its placebo the clearest intervention changes the mean "
+        "probability of the answer, in the direction of a cause (-1 to 1)",
     ),
     Metric(
         name="excess",
         title="Effect beyond all controls",
-        meaning="the same, minus the largest effect where a cause would have none (-1 to 1): with "
-        "the placebo alone, without the cue, at an unfound cue, on other labels",
+        meaning="the same, minus the largest effect of a control, where a cause would have none "
+        "(-1 to 1): the placebo, samples without the cue, a cue that is no finding, other labels",
     ),
     Metric(
         name="accuracy_lost",
         title="Accuracy lost",
         meaning="share of all samples that are wrong because of the cue (-1 to 1; below 0: it "
-        "helps). It is the accuracy lost where the cue is, times the share of samples that show it",
+        "helps): the accuracy lost where the cue is, times the share of samples that show it",
     ),
     Metric(
         name="localisation",
         title="Localisation",
-        meaning="AUROC of the localiser on samples of the run that it has not learned from",
+        meaning="AUROC of the localiser on samples of the run that it was not fitted to",
     ),
 )
 
@@ -71,8 +71,8 @@ class Confirm(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues where they are in the held-out samples."""
-        from cuescope_confirm.measuring import power_line
         from cuescope_confirm.merging import merge_cues
+        from cuescope_confirm.report import power_line
         from cuescope_confirm.study import prepare
         from cuescope_confirm.trials import features, gather, interventions
         from cuescope_sdk.data import require_data
@@ -83,7 +83,7 @@ class Confirm(Plugin):
         cues = audit.once(merge_cues, audit, self.options, study)
         if cues:
             study = replace(study, cues=cues)
-            power = power_line(study, named, self.options)
+            power = power_line(study, len(named), self.options)
             audit.note("power", power)
             if audit.context.planning:
                 audit.context.announce(power)
@@ -108,8 +108,9 @@ class Confirm(Plugin):
         from cuescope_confirm.study import prepare
 
         results = audit.once(_results, audit, self.options, outcomes)
-        rows = list(scores(audit, self.options, results))
-        if (admitted := say_do_gap(audit, self.options, results)) is not None:
+        rows = list(scores(audit, results))
+        admitted = say_do_gap(audit, self.options, results)
+        if admitted is not None:
             audit.attach(admitted)
         for item in sources(audit.once(prepare, audit, self.options), results):
             audit.attach(item)
@@ -128,11 +129,13 @@ class Confirm(Plugin):
         if audit.options is not self.options:  # another method's audit has no interventions
             return
         yield from independent_samples(audit)
-        yield from evidence(audit, audit.once(_results, audit, self.options, audit.outcomes))
+        results = audit.once(_results, audit, self.options, audit.outcomes)
+        yield from evidence(audit, results)
 
 
 def _results(audit: Audit, options: ConfirmOptions, outcomes: Sequence[Outcome]) -> "Results":
-    from cuescope_confirm.measuring import measure
-    from cuescope_confirm.trials import answered, gather
+    from cuescope_confirm.analysis import measure
+    from cuescope_confirm.trials import gather, with_answers
 
-    return measure(audit, options, answered(audit.once(gather, audit, options), outcomes))
+    dossier = audit.once(gather, audit, options)
+    return measure(audit, options, with_answers(dossier, outcomes))

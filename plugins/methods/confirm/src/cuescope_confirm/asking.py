@@ -7,18 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.special import softmax
 
-from cuescope_confirm.study import Cue, Study, root
+from cuescope_confirm.study import MODALITIES, Cue, Study
 from cuescope_sdk import Audit, Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
-ABOUT_OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
-BACKGROUNDS = ("image-region", "regions")
-MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
 SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
-NOWHERE = ("reasoning", "answers", "claims", "steps", "reliance")  # figures of whole runs
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
 Toward = Literal["the right answer", "the label", "its own answer"]
+Gap = tuple[float | None, float]  # a difference of means, and how many standard errors it is
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,8 @@ class Direction:
         """The size of the gap, less what may be chance (one-sided, 5%); 0 where none is known."""
         if self.gap is None or self.z is None:
             return 0.0
-        return max(0.0, abs(self.gap) * (1 - SHOWN / max(abs(self.z), 1e-9)))
+        chance = SHOWN / max(abs(self.z), 1e-9)
+        return max(0.0, abs(self.gap) * (1 - chance))
 
     @property
     def harms(self) -> bool:
@@ -52,28 +51,28 @@ class Direction:
         return self.sign > 0 or self.toward == "the label"
 
 
-def asked(cue: Cue, sample: Sample) -> Sample | None:
+def view_of(cue: Cue, sample: Sample) -> Sample | None:
     """The sample as it is asked for a finding; None where the finding is not about it.
 
     A finding about a label is not about a question that this label is no answer to.
     """
-    labels = cue.labels or ((cue.label,) if cue.label is not None else ())
-    if not labels or set(labels) & set(sample.choices):
+    labels = cue.labels or (cue.label,)
+    if labels == (None,) or not set(labels).isdisjoint(sample.choices):
         return sample
-    if cue.feature.kind not in ABOUT_OBJECTS:
+    if not cue.is_object:
         return sample if cue.foreign or not sample.choices else None
     if sample.question is not None:
         about = sample.annotations.get("question_type")
         return sample if about == cue.label else None
-    named = sample.annotations.get("objects") or (sample.label,)
-    there = cue.label in named
-    if there == (cue.feature.kind == "hallucination"):
+    objects = sample.annotations.get("objects") or (sample.label,)
+    is_there = cue.label in objects
+    if is_there == (cue.kind == "hallucination"):
         return None
     return replace(
         sample,
         question=QUESTION.format(cue.label),
         choices=("yes", "no"),
-        label="yes" if there else "no",
+        label="yes" if is_there else "no",
     )
 
 
@@ -84,32 +83,34 @@ def is_of_label(cue: Cue, sample: Sample) -> bool:
     """
     if cue.labels:
         return sample.label in cue.labels
-    if cue.feature.kind in ABOUT_OBJECTS and cue.label not in sample.choices:
+    if cue.is_object and cue.label not in sample.choices:
         return True
     return cue.label is None or cue.foreign or sample.label == cue.label
 
 
-def answerable(audit: Audit, samples: Mapping[str, Sample], cue: Cue) -> dict[str, Sample]:
+def views_of(samples: Mapping[str, Sample], cue: Cue) -> dict[str, Sample]:
     """The samples as they are asked, with a right answer."""
-    views = {key: asked(cue, sample) for key, sample in samples.items()}
-    return {key: view for key, view in views.items() if view is not None and view.label}
+    views = {}
+    for key, sample in samples.items():
+        view = view_of(cue, sample)
+        if view is not None and view.label:
+            views[key] = view
+    return views
 
 
-def trial_of(audit: Audit, sample: Sample, trial: Trial | None = None) -> Trial:
+def trial_of(audit: Audit, trial: Trial) -> Trial:
     """A trial with the output that this model answers such a sample by."""
-    logits = "logits" in audit.capabilities.outputs and sample.choices
-    return replace(
-        trial or Trial(sample=sample), outputs=frozenset({"logits" if logits else "text"})
-    )
+    logits = "logits" in audit.capabilities.outputs and trial.sample.choices
+    return replace(trial, outputs=frozenset({"logits" if logits else "text"}))
 
 
 def probability(outcome: Outcome, answer: str | None) -> float:
     """How probable the model finds an answer; of a text, 1 or 0: whether it is the answer."""
-    logits, sample = outcome.response.logits, outcome.trial.sample
+    logits = outcome.response.logits
     if logits is None:
         return float(says(outcome.response.text, answer))
-    weights = np.exp(logits.astype(np.float64) - logits.max())
-    return float(weights[sample.choices.index(str(answer))] / weights.sum())
+    choice = outcome.trial.sample.choices.index(str(answer))
+    return float(softmax(logits.astype(np.float64))[choice])
 
 
 def gives(outcome: Outcome, answer: str | None) -> bool:
@@ -125,60 +126,76 @@ def says(text: str | None, answer: str | None) -> bool:
     >>> says("Step 1: a red disc. Answer: north", "north"), says("Yes, a cup.", "yes")
     (True, True)
     """
-    if text and text == answer:
+    if not text or not answer:
+        return False
+    if text == answer:
         return True
-    words = (text or "").strip()
-    last = re.findall(r"answer(?:\s+is|\s*:)\s*([^\n]+)", words, re.IGNORECASE)
-    words = (last[-1] if last else words).strip().lower().rstrip(".")
-    target = (answer or "").strip().lower()
-    return bool(target) and re.match(rf"{re.escape(target)}(\W|$)", words) is not None
+    marked = re.findall(r"answer(?:\s+is|\s*:)\s*([^\n]+)", text.strip(), re.IGNORECASE)
+    last = marked[-1] if marked else text
+    words = last.strip().lower().rstrip(".")
+    target = re.escape(answer.strip().lower())
+    return target != "" and re.match(rf"{target}(\W|$)", words) is not None
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """The run's samples as they are asked for a finding: which show its cue, which are right."""
+class RunAnswers:
+    """The run's samples as they are asked for a finding: which show its cue, which are right.
+
+    `of_label` are those of its label.
+    """
 
     samples: tuple[Sample, ...]
     present: Bool[np.ndarray, " sample"]
-    own: Bool[np.ndarray, " sample"]
+    of_label: Bool[np.ndarray, " sample"]
     right: Float[np.ndarray, " sample"]
     labels: Any
 
+    def gap(
+        self, among: Bool[np.ndarray, " sample"], values: Float[np.ndarray, " sample"] | None = None
+    ) -> Gap:
+        """The gap of `values` with and without the cue; without any, of right answers."""
+        values = self.right if values is None else values
+        return stratified_gap(values, self.present, self.labels, among)
 
-def seen_of(audit: Audit, study: Study, cue: Cue) -> Seen:
-    """What the run's own samples tell of a cue; `own` are those of its label."""
-    views = answerable(audit, _some(audit, study, cue), cue)
-    shows, samples = _shows(cue, views), tuple(views.values())
-    return Seen(
-        samples,
-        np.array([key in shows for key in views], bool),
-        np.array([is_of_label(cue, sample) for sample in samples], bool),
-        _answers(audit, samples, [sample.label for sample in samples]),
-        np.array([str(sample.label) for sample in samples]),
+
+def run_answers(audit: Audit, study: Study, cue: Cue) -> RunAnswers:
+    """What the run's own samples tell of a cue."""
+    views = views_of(_some(audit, study, cue), cue)
+    samples = tuple(views.values())
+    labels = [sample.label for sample in samples]
+    shown = cue.shown_in(views)
+    return RunAnswers(
+        samples=samples,
+        present=np.array([key in shown for key in views], bool),
+        of_label=np.array([is_of_label(cue, sample) for sample in samples], bool),
+        right=_matches(audit, samples, labels),
+        labels=np.array(list(map(str, labels))),
     )
 
 
 def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
     """By the run's own samples: of its label, then those taken for it."""
-    if cue.feature.kind in (*BACKGROUNDS, *MODALITIES) and not kind_of_background(cue):
+    if cue.is_background or cue.kind in MODALITIES:
         return Direction("its own answer", sign=-1)
-    seen = seen_of(audit, study, cue)
-    gap, z = stratified_gap(seen.right, seen.present, seen.labels, seen.own)
-    shown = gap is None or abs(z) >= SHOWN
+    answers = run_answers(audit, study, cue)
+    gap, z = answers.gap(answers.of_label)
     if gap is not None and gap < 0 and z <= -1:
-        return Direction(sign=1, gap=gap, shown=shown, z=z)
-    if cue.label is not None and not seen.own.all():
-        pulled, z_pulled = pull_of(audit, seen, cue)
-        if pulled is not None and pulled > 0 and z_pulled >= 2:
-            return Direction("the label", sign=-1, gap=pulled, z=z_pulled)
-    sign = -1 if gap is not None and gap > 0 else 1
-    return Direction(sign=sign, gap=gap, shown=shown, z=z)
+        return Direction(sign=1, gap=gap, shown=abs(z) >= SHOWN, z=z)
+    if cue.label is not None and not answers.of_label.all():
+        pull, z_of_pull = pull_of(audit, answers, cue)
+        if pull is not None and pull > 0 and z_of_pull >= 2:
+            return Direction("the label", sign=-1, gap=pull, z=z_of_pull)
+    if gap is None:
+        return Direction(z=z)
+    return Direction(sign=-1 if gap > 0 else 1, gap=gap, shown=abs(z) >= SHOWN, z=z)
 
 
-def pull_of(audit: Audit, seen: Seen, cue: Cue) -> tuple[float | None, float]:
+def pull_of(audit: Audit, answers: RunAnswers, cue: Cue) -> Gap:
     """By how much samples of other labels are taken for the cue's more often where it is."""
-    taken = _answers(audit, seen.samples, [cue.label] * len(seen.samples), ~seen.own)
-    return stratified_gap(taken, seen.present, seen.labels, ~seen.own)
+    others = ~answers.of_label
+    labels = [cue.label] * len(answers.samples)
+    taken = _matches(audit, answers.samples, labels, others)
+    return answers.gap(others, taken)
 
 
 def stratified_gap(
@@ -186,19 +203,22 @@ def stratified_gap(
     present: Bool[np.ndarray, " sample"],
     labels: Any,
     among: Bool[np.ndarray, " sample"],
-) -> tuple[float | None, float]:
+) -> Gap:
     """Mean with the cue minus mean without it, label by label, and how many standard errors it is.
 
     Labels weigh as often as they show the cue; None where no label has both.
     """
-    gaps, weights, variances = [], [], []
+    gaps = []
+    weights = []
+    variances = []
     for label in np.unique(labels[among]):
-        sides = [values[among & (labels == label) & (present == side)] for side in (True, False)]
-        if not all(len(side) for side in sides):
-            continue
-        gaps.append(sides[0].mean() - sides[1].mean())
-        weights.append(len(sides[0]))
-        variances.append(sum(side.var() / len(side) for side in sides))
+        of_label = among & (labels == label)
+        shown = values[of_label & present]
+        others = values[of_label & ~present]
+        if len(shown) and len(others):
+            gaps.append(shown.mean() - others.mean())
+            weights.append(len(shown))
+            variances.append(shown.var() / len(shown) + others.var() / len(others))
     if not gaps:
         return None, 0.0
     share = np.array(weights) / sum(weights)
@@ -207,44 +227,28 @@ def stratified_gap(
     return gap, gap / max(error, 1e-9)
 
 
-def _answers(
+def _matches(
     audit: Audit,
     samples: Sequence[Sample],
     answers: Sequence[str | None],
     among: Bool[np.ndarray, " sample"] | None = None,
 ) -> Float[np.ndarray, " sample"]:
     """Whether each sample is answered so; 0 for those that are not `among` the asked ones."""
-    rows = np.flatnonzero(np.ones(len(samples), bool) if among is None else among).tolist()
-    outcomes = audit.respond([trial_of(audit, samples[row]) for row in rows])
     values = np.zeros(len(samples))
-    values[rows] = [gives(o, answers[row]) for o, row in zip(outcomes, rows, strict=True)]
+    rows = range(len(samples)) if among is None else np.flatnonzero(among).tolist()
+    trials = [trial_of(audit, Trial(sample=samples[row])) for row in rows]
+    for row, outcome in zip(rows, audit.respond(trials), strict=True):
+        values[row] = gives(outcome, answers[row])
     return values
 
 
-def _shows(cue: Cue, seen: Mapping[str, Sample]) -> set[str]:
-    if (kind := kind_of_background(cue)) is not None:
-        return {key for key, sample in seen.items() if has_kind(sample, kind)}
-    return {name for o in cue.feature.occurrences if (name := root(o.sample, seen)) is not None}
-
-
-def _some(audit: Audit, study: Study, cue: Cue) -> dict[str, Sample]:
+def _some(audit: Audit, study: Study, cue: Cue) -> Mapping[str, Sample]:
     """The run's samples, or a draw of them, those that show the cue among them."""
     if len(study.seen) <= MOST_SEEN:
-        return dict(study.seen)
-    shows = _shows(cue, study.seen)
+        return study.seen
+    shown = cue.shown_in(study.seen)
+    others = study.seen.keys() - shown
     rng = audit.rng("confirm", "seen")
-    keys = [*rng.permutation(sorted(shows))[: MOST_SEEN // 2].tolist()]
-    others = sorted(study.seen.keys() - shows)
-    keys += rng.permutation(others)[: MOST_SEEN - len(keys)].tolist()
+    keys = rng.permutation(sorted(shown))[: MOST_SEEN // 2].tolist()
+    keys += rng.permutation(sorted(others))[: MOST_SEEN - len(keys)].tolist()
     return {key: study.seen[key] for key in sorted(keys)}
-
-
-def kind_of_background(cue: Cue) -> tuple[str, str] | None:
-    """Factor and value of "background|size=small"; None for the background as a whole."""
-    factor, _, value = cue.feature.key.partition("|")[2].partition("=")
-    return (factor, value) if cue.feature.kind in BACKGROUNDS and value else None
-
-
-def has_kind(sample: Sample, kind: tuple[str, str]) -> bool:
-    """Whether a sample's annotated factor has this value."""
-    return str(sample.annotations.get("factors", {}).get(kind[0])) == kind[1]

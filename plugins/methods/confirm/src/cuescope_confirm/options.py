@@ -15,31 +15,31 @@ class ConfirmOptions(Options):
         description="run folder whose findings are tested, or a folder of runs by `investigate`"
     )
     others: tuple[Path, ...] = Field(
-        (), description="more runs on the same model and data, whose findings are tested with it"
+        (), description="more runs on the same model and data; their findings are tested too"
     )
     merge: bool = Field(
-        True, description="take findings that are one cue as one, where --feature names none"
+        True, description="merge findings that are the same cue; not with --feature"
     )
     interventions: Annotated[tuple[str, ...], NamesPlugin()] = Field(
-        (), description="SPECs of interventions; without any, all that are installed"
+        (), description="SPECs of interventions; by default all that are installed"
     )
     features: Annotated[tuple[str, ...], Words()] = Field(
-        (), description="features of the run, KEY or KEY@LABEL, in place of its findings"
+        (), description="features to test, KEY or KEY@LABEL, in place of the run's findings"
     )
-    top: PositiveInt = Field(10, description="most findings that are tested, the first ones")
+    top: PositiveInt = Field(10, description="how many findings are tested: the first ones")
     samples: PositiveInt = Field(
-        200, description="most samples that an intervention changes for a finding"
+        200, description="how many samples an intervention changes for a finding, at most"
     )
     confidence: float = Field(
-        0.95, gt=0, lt=1, description="level of all decisions together (Holm)"
+        0.95, gt=0, lt=1, description="confidence level of all decisions together (Holm)"
     )
     margin: float = Field(
         0.1,
         gt=0,
         lt=1,
-        description="an effect counts as none if it is surely smaller: share of probability",
+        description="an effect that is surely smaller counts as none: share of probability",
     )
     admitted: NonNegativeInt = Field(
-        100, description="samples of a cause whose reasoning is read, where the model writes any"
+        100, description="for each cause, how many answers are read for reasoning that names it"
     )
-    least: PositiveInt = Field(10, description="with fewer changed samples nothing is decided")
+    least: PositiveInt = Field(10, description="fewest changed samples that decide anything")

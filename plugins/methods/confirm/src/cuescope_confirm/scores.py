@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from cuescope_sdk.statistics import (
     Groups,
@@ -20,7 +20,10 @@ Decision = Literal["confirms", "placebo does as much", "undecided"]
 Verdict = Literal["causes", "accompanies", "cannot tell"]
 
 
+NO_MORE: Decision = "placebo does as much"
+DRAWS = 20_000  # of the groups, for a p-value
 POWER = "power: more samples"
+AGREEMENT = "agreement: half or more do no more than placebos"
 REGION = "the cue's region: changed frames move answers, and what in them does so is unknown"
 Control = Literal["without the cue", "unfound cue", "other labels"]
 Measure = tuple[Float[np.ndarray, " _other"], Groups]
@@ -51,8 +54,9 @@ class Effect:
 
         The placebo, no change at all, and what it does where a cause would do nothing.
         """
-        alone = self.value if self.alone is None else self.alone
-        return min(self.value, alone, *(self.value - other for other in self.controls.values()))
+        most = max(self.controls.values(), default=0.0)
+        least = min(self.value, self.value - most)
+        return least if self.alone is None else min(least, self.alone)
 
 
 def effect_of(
@@ -73,33 +77,33 @@ def effect_of(
     """
     low, high = change_interval(with_cue, groups, confidence=confidence)
     p_values = []
+    means: dict[Control, float] = {}
     for change in (with_cue,) if alone is None else (with_cue, alone):
         p_value = mean_above_zero_p_value(change, groups)
         p_values.append(1.0 if p_value is None else p_value)
-    for control, of_control in controls.values():
+    for name, (control, of_control) in controls.items():
+        means[name] = float(control.mean())
         values = np.concatenate([control, with_cue])
         present = np.arange(len(values)) >= len(control)
-        both = Groups(
-            np.concatenate([of_control.codes, groups.codes + of_control.count]),
-            of_control.count + groups.count,
-            groups.declared,
-        )
-        p_values.append(float(gap_p_values(-values, present[:, None], both, rng, draws=20_000)[0]))
+        codes = np.concatenate([of_control.codes, groups.codes + of_control.count])
+        both = Groups(codes, of_control.count + groups.count, groups.declared)
+        [p_value] = gap_p_values(-values, present[:, None], both, rng, draws=DRAWS)
+        p_values.append(float(p_value))
     return Effect(
         value=float(with_cue.mean()),
         low=low or 0.0,
         high=high or 0.0,
         n=len(with_cue),
         p_value=max(p_values),
-        controls={name: float(values.mean()) for name, (values, _) in controls.items()},
+        controls=means,
         alone=None if alone is None else float(alone.mean()),
     )
 
 
-def corrected(effects: Sequence[Effect]) -> list[Effect]:
+def correct(effects: Sequence[Effect]) -> list[Effect]:
     """With the p-values of Holm over all of them: any false one at all is rare."""
     p_values = holm([effect.p_value for effect in effects])
-    return [replace(e, corrected=p) for e, p in zip(effects, p_values, strict=True)]
+    return [replace(effect, corrected=p) for effect, p in zip(effects, p_values, strict=True)]
 
 
 def decide(effect: Effect, *, level: float, margin: float, claimed: float = 0.0) -> Decision:
@@ -111,7 +115,7 @@ def decide(effect: Effect, *, level: float, margin: float, claimed: float = 0.0)
     """
     sure = effect.corrected <= level
     if effect.high < margin or (effect.high < claimed and not sure):
-        return "placebo does as much"
+        return NO_MORE
     confirmed = sure and effect.value >= margin and effect.high >= claimed
     return "confirms" if confirmed else "undecided"
 
@@ -143,35 +147,34 @@ def rule(
     """
     if not located:
         return Ruling("cannot tell", missing="a better localisation of the cue")
-    confirmed, split = [], False
-    for decisions in (removing, inserting):
-        yes, no = decisions.count("confirms"), decisions.count("placebo does as much")
-        confirmed.append(yes > no)
-        split |= 0 < yes <= no
-    necessary, sufficient = confirmed
+    necessary = _most_confirm(removing)
+    sufficient = _most_confirm(inserting)
     if necessary or sufficient:
         return Ruling("causes", necessary, sufficient)
-    if split:
-        return Ruling("cannot tell", missing="agreement: half or more do no more than placebos")
     everything = [*removing, *inserting]
-    if "placebo does as much" not in everything:
+    if "confirms" in everything:
+        return Ruling("cannot tell", missing=AGREEMENT)
+    if NO_MORE not in everything:
         if "confirms" in coarse:
             return Ruling("cannot tell", missing=REGION)
         everything += coarse
     if not everything:
         return Ruling("cannot tell", missing="an intervention that applies to this cue")
-    if everything.count("placebo does as much") > everything.count("undecided"):
+    if everything.count(NO_MORE) > everything.count("undecided"):
         return Ruling("accompanies")
     return Ruling("cannot tell", missing=POWER)
 
 
-def enough(effect: float, tests: int, *, level: float, power: float = 0.8) -> int:
-    """How many changed samples show a mean change of `effect` with this power, after correction."""
-    threshold = level / max(tests, 1)
-    return samples_for_change(effect, threshold, power=power)
+def _most_confirm(decisions: Sequence[Decision]) -> bool:
+    return decisions.count("confirms") > decisions.count(NO_MORE)
 
 
-def attributable(
+def samples_needed(effect: float, tests: int, *, level: float) -> int:
+    """How many changed samples show a mean change of `effect` with 80% power, after correction."""
+    return samples_for_change(effect, level / max(tests, 1), power=0.8)
+
+
+def accuracy_lost(
     gain: Float[np.ndarray, " sample"], groups: Groups, share: float, confidence: float
 ) -> tuple[float, float, float]:
     """Accuracy lost to a cue over all samples: its mean cost where it is, times how often that is.
@@ -180,3 +183,12 @@ def attributable(
     """
     low, high = change_interval(gain, groups, confidence=confidence)
     return float(gain.mean()) * share, (low or 0.0) * share, (high or 0.0) * share
+
+
+def youden_cut(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float:
+    """The score that tells both sides apart best: the largest sum of both rates (Youden, 1950)."""
+    values = np.unique(scores)
+    cuts = np.append((values[:-1] + values[1:]) / 2, values[-1])
+    above = scores >= cuts[:, None]
+    gains = above[:, positive].mean(axis=1) - above[:, ~positive].mean(axis=1)
+    return float(cuts[gains.argmax()])

@@ -1,15 +1,18 @@
 """The run whose findings are tested, and the samples that it has not seen."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import (
     Audit,
     Feature,
+    Occurrence,
     Report,
     Sample,
     UserError,
@@ -20,17 +23,24 @@ from cuescope_sdk import (
     read_answers,
     read_sealed,
 )
+from cuescope_sdk.stills import FrameId
 
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
 REMEDY = "Give the same `cuescope investigate` again: what has run is not run again"
 MOST = 0.4  # share of all frames; a finding that lists more ranks them, and names none
+OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
+BACKGROUNDS = ("image-region", "regions")
+MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
+NOWHERE = ("reasoning", "answers", "claims", "steps", "reliance")  # figures of whole runs
+THING = "thing"  # what reasoning names
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Cue:
     """A finding: a feature of the run, and the label that it is about.
 
-    Where several findings are one cue (see merging.py), `members` are these, and `labels` those
+    Where several findings are one cue (see merging), `members` are these, and `labels` those
     that it is about where they are several; `label` is None then. `run` is the method that found
     it, `checked` the name that one of its checks gave. A `foreign` label answers no sample.
     """
@@ -55,6 +65,40 @@ class Cue:
         """The label or labels that it is about; "" for all."""
         return ", ".join(self.labels) or self.label or ""
 
+    @property
+    def kind(self) -> str:
+        """What sort of feature it is."""
+        return self.feature.kind
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is an object's name, with a question of its own."""
+        return self.kind in OBJECTS
+
+    @property
+    def factor(self) -> tuple[str, str] | None:
+        """Factor and value of "background|size=small"; None for any other cue."""
+        name, _, value = self.feature.key.partition("|")[2].partition("=")
+        return (name, value) if self.kind in BACKGROUNDS and value else None
+
+    @property
+    def is_background(self) -> bool:
+        """Whether it is the background as a whole."""
+        return self.kind in BACKGROUNDS and self.factor is None
+
+    def shown_in(self, samples: Mapping[str, Sample]) -> set[str]:
+        """The samples that show it in the run."""
+        if self.factor is None:
+            return roots(self.feature.occurrences, samples)
+        return {key for key, sample in samples.items() if self.has_factor(sample)}
+
+    def has_factor(self, sample: Sample) -> bool:
+        """Whether a sample's annotated factor has the cue's value; true without a factor."""
+        if self.factor is None:
+            return True
+        name, value = self.factor
+        return str(sample.annotations.get("factors", {}).get(name)) == value
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
@@ -71,48 +115,101 @@ class Study:
     counts: Mapping[str, int]
     left_out: Mapping[str, str] = field(default_factory=dict)
 
+    def frames_of(self, cue: Cue) -> dict[FrameId, list[Occurrence]]:
+        """Where the runs list the cue, frame by frame, the strongest first."""
+        frames: dict[FrameId, list[Occurrence]] = {}
+        for occurrence in cue.feature.occurrences:
+            key = root(occurrence.sample, self.seen)
+            if key is None or not self.seen[key].frames:
+                continue
+            last = len(self.seen[key].frames) - 1
+            frame = key, min(occurrence.frame or 0, last)
+            frames.setdefault(frame, []).append(occurrence)
+        return frames
+
+
+def frames_in(samples: Mapping[str, Sample]) -> list[FrameId]:
+    """Every frame of some samples."""
+    return [(key, frame) for key, sample in samples.items() for frame in range(len(sample.frames))]
+
+
+def shuffle(items: Sequence[T], rng: np.random.Generator) -> list[T]:
+    """The items in a random order."""
+    return [items[row] for row in rng.permutation(len(items))]
+
+
+def root(key: str, samples: Mapping[str, Sample]) -> str | None:
+    """The sample of the data that a key is, or was made of: then it continues its key after a /."""
+    while key not in samples:
+        key, slash, _ = key.rpartition("/")
+        if not slash:
+            return None
+    return key
+
+
+def roots(occurrences: Iterable[Occurrence], samples: Mapping[str, Sample]) -> set[str]:
+    """The samples of the data in which a feature occurs."""
+    keys = (root(occurrence.sample, samples) for occurrence in occurrences)
+    return {key for key in keys if key is not None}
+
 
 def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     """The study; raises UserError where a run, its data or the other samples do not do."""
     folders, left_out = folders_of(options)
     reports = {folder: load_report(folder) for folder in folders}
     _require_one_subject(reports)
-    listed = (options.run / LISTED).is_file()
+    may_be_empty = len(reports) > 1 or (options.run / LISTED).is_file()
     cues: list[Cue] = []
     seen: dict[str, Sample] = {}
-    found: Mapping[str, Sample] = {}
-    named: dict[str, Report] = {}
+    data: Mapping[str, Sample] = {}
+    by_name: dict[str, Report] = {}
     counts: dict[str, int] = {}
     for folder, report in reports.items():
-        one = options.model_copy(update={"run": folder})
-        own = _cues(report, one, reports.values(), may_be_empty=len(reports) > 1 or listed)
-        found = found or open_samples(folder, audit.context)
-        _require_same_data(audit, report, found, one)
-        shown = _seen(report, found, one)
+        run_options = options.model_copy(update={"run": folder})
+        of_run = _cues(report, run_options, reports.values(), may_be_empty)
+        data = data or open_samples(folder, audit.context)
+        _require_same_data(audit, report, data, folder)
+        shown = _samples_of_run(report, data, folder)
         seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
-        name = name if name not in named else f"{name} {len(named) + 1}"
-        named[name], counts[name] = report, len(own)
-        names = {e.feature: e.name for e in report.evidence if e.feature and e.name}
-        answers = {answer for s in shown.values() for answer in (*s.choices, s.label)}
-        cues += [
-            replace(
+        if name in by_name:
+            name = f"{name} {len(by_name) + 1}"
+        by_name[name] = report
+        counts[name] = len(of_run)
+        checked = {check.feature: check.name for check in report.evidence if check.name}
+        answers = _answers(shown.values())
+        for cue in of_run:
+            cue = replace(
                 cue,
                 run=name,
                 feature=strongest(cue.feature, shown),
-                checked=names.get(cue.feature.key),
+                checked=checked.get(cue.feature.key),
                 foreign=cue.label not in answers,
             )
-            for cue in own
-        ]
-    held = _held(audit, seen)
-    counted = ", ".join(f"{count} of {name}" for name, count in counts.items())
-    count = len(seen)
+            cues.append(cue)
+    held = _held_out_samples(audit, seen)
+    _note_findings(audit, by_name, counts, len(seen))
+    seen = dict(sorted(seen.items()))
+    return Study(_with_unlike_keys(cues), seen, held, by_name, counts, left_out)
+
+
+def _answers(samples: Iterable[Sample]) -> set[str | None]:
+    answers: set[str | None] = set()
+    for sample in samples:
+        answers.update(sample.choices, [sample.label])
+    return answers
+
+
+def _note_findings(
+    audit: Audit, reports: Mapping[str, Report], counts: Mapping[str, int], samples: int
+) -> None:
+    names = {name: name for name in reports}
     if len(reports) == 1:
-        [report] = reports.values()
-        counted, count = f"{len(cues)} of {report.title}", report.provenance.samples
-    audit.note("findings", f"{counted}, found in {count:,} samples")
-    return Study(_apart(cues), dict(sorted(seen.items())), held, named, counts, left_out)
+        [(name, report)] = reports.items()
+        names = {name: report.title}
+        samples = report.provenance.samples
+    counted = ", ".join(f"{counts[name]} of {title}" for name, title in names.items())
+    audit.note("findings", f"{counted}, found in {samples:,} samples")
 
 
 def strongest(feature: Feature, seen: Mapping[str, Sample]) -> Feature:
@@ -120,12 +217,12 @@ def strongest(feature: Feature, seen: Mapping[str, Sample]) -> Feature:
 
     One that lists most of them alike, without an order, is taken as it is.
     """
-    frames = sum(len(sample.frames) for sample in seen.values())
     count = len(feature.occurrences)
-    ordered = len({occurrence.strength for occurrence in feature.occurrences}) > 1
-    if count <= MOST * frames or not ordered:
+    strengths = {occurrence.strength for occurrence in feature.occurrences}
+    if count <= MOST * len(frames_in(seen)) or len(strengths) < 2:
         return feature
-    return feature.model_copy(update={"occurrences": feature.occurrences[: max(count // 10, 1)]})
+    first = feature.occurrences[: max(count // 10, 1)]
+    return feature.model_copy(update={"occurrences": first})
 
 
 def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
@@ -137,7 +234,7 @@ def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
     left_out: dict[str, str] = {}
     for run in (options.run, *options.others):
         listed = run / LISTED
-        if run.is_dir() and listed.is_file() and not (run / "report.json").exists():
+        if listed.is_file() and not (run / "report.json").exists():
             investigation = _read_investigation(listed)
             folders += [inside(run, name) for name in investigation.runs]
             left_out |= investigation.left_out
@@ -160,140 +257,136 @@ def _read_investigation(file: Path) -> Investigation:
     try:
         return Investigation.model_validate_json(read_sealed(file, remedy=REMEDY))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = " ".join(map(str, first["loc"]))
+        fault = error.errors()[0]
+        place = " ".join(map(str, fault["loc"]))
         raise UserError(
             f"{file} is no list of runs",
             expected="the names of the runs, and why methods were left out",
-            got=f"{place} {first['msg']}".strip(),
+            got=f"{place} {fault['msg']}".strip(),
             remedy=REMEDY,
         ) from error
 
 
 def _require_one_subject(reports: Mapping[Path, Report]) -> None:
     """Raise UserError for runs of different models or data sets: their cues are not one."""
-    first: tuple[Path, Report] | None = None
+    if not reports:
+        return
+    first = next(iter(reports))
     for folder, report in reports.items():
-        first = first or (folder, report)
         for role in ("model", "data"):
-            stamps = [getattr(r.provenance, role) for r in (first[1], report)]
-            if stamps[0].fingerprint != stamps[1].fingerprint:
+            expected = getattr(reports[first].provenance, role)
+            stamp = getattr(report.provenance, role)
+            if stamp.fingerprint != expected.fingerprint:
                 raise UserError(
-                    f"{folder} is about another {role} than {first[0]}",
-                    expected=f"runs of one model on one data set, here {stamps[0].spec}",
-                    got=stamps[1].spec,
+                    f"{folder} is about another {role} than {first}",
+                    expected=f"runs of one model on one data set, here {expected.spec}",
+                    got=stamp.spec,
                     remedy="Confirm the runs of each by themselves",
                 )
 
 
-def _apart(cues: Sequence[Cue]) -> tuple[Cue, ...]:
+def _with_unlike_keys(cues: Sequence[Cue]) -> tuple[Cue, ...]:
     """With keys that tell the features of different runs apart."""
     runs: dict[str, set[str]] = {}
     for cue in cues:
         runs.setdefault(cue.feature.key, set()).add(cue.run)
-    named = []
+    renamed = []
     for cue in cues:
         if len(runs[cue.feature.key]) > 1:
             key = f"{cue.run} {cue.feature.key}"
             name = key if cue.name == cue.feature.key else cue.name
             feature = cue.feature.model_copy(update={"key": key})
             cue = replace(cue, feature=feature, name=name)
-        named.append(cue)
-    return tuple(named)
+        renamed.append(cue)
+    return tuple(renamed)
 
 
 def _cues(
-    report: Report, options: ConfirmOptions, among: Iterable[Report], *, may_be_empty: bool
-) -> tuple[Cue, ...]:
+    report: Report, options: ConfirmOptions, among: Iterable[Report], may_be_empty: bool
+) -> list[Cue]:
     """The findings of a run, or the features that are asked for, which one `among` all runs has."""
     by_key = {feature.key: feature for feature in report.features}
+    wanted = [(score.feature, score.label) for score in report.findings[: options.top]]
     if options.features:
-        chosen = []
-        elsewhere = {feature.key for other in among for feature in other.features}
-        for text in options.features:
-            key, _, label = text.rpartition("@") if text not in by_key else (text, "", "")
-            if (key or text) not in by_key and {key, text} & elsewhere:
-                continue
-            if (key or text) not in by_key:
-                raise UserError(
-                    f"{options.run} has no feature '{text}'",
-                    expected=f"KEY or KEY@LABEL, as {next(iter(by_key), 'none')}",
-                )
-            chosen.append(Cue(by_key[key or text], label or None, report.names[key or text]))
-        return tuple(chosen)
-    cues = tuple(
-        Cue(by_key[score.feature], score.label, report.names[score.feature])
-        for score in report.findings[: options.top]
-    )
-    if not cues and not may_be_empty:
+        wanted = list(_requests(by_key, options, among))
+    elif not wanted and not may_be_empty:
         raise UserError(
             f"{options.run} has no finding",
             expected="a run that found a cue",
             remedy="There is nothing to confirm; --feature KEY tests a feature that is no finding",
         )
-    return cues
+    names = report.names
+    return [Cue(by_key[key], label, names[key]) for key, label in wanted]
 
 
-def _require_same_data(
-    audit: Audit, report: Report, found: Mapping[str, Sample], options: ConfirmOptions
-) -> None:
-    missing = {
-        occurrence.sample
-        for feature in report.features
-        for occurrence in feature.occurrences
-        if root(occurrence.sample, found) is None
-    }
+def _requests(
+    features: Mapping[str, Feature], options: ConfirmOptions, among: Iterable[Report]
+) -> Iterator[tuple[str, str | None]]:
+    """Key and label of the features of one run that are asked for."""
+    of_all_runs = {feature.key for report in among for feature in report.features}
+    for text in options.features:
+        key, at, label = text.rpartition("@")
+        if text in features or not at:
+            key, label = text, ""
+        if key in features:
+            yield key, label or None
+        elif not {key, text} & of_all_runs:
+            raise UserError(
+                f"{options.run} has no feature '{text}'",
+                expected=f"KEY or KEY@LABEL, as {next(iter(features), 'none')}",
+            )
+
+
+def _require_same_data(audit: Audit, report: Report, data: Mapping[str, Sample], run: Path) -> None:
+    keys = _keys_of_samples(report)
+    missing = {key for key in keys if root(key, data) is None}
     stamp = report.provenance.data
-    own = open_data(options.run, audit.context)
-    if missing or own.fingerprint != stamp.fingerprint:
+    fingerprint = open_data(run, audit.context).fingerprint
+    if missing or fingerprint != stamp.fingerprint:
         raise UserError(
-            f"the data of {options.run} has changed since the run was made",
+            f"the data of {run} has changed since the run was made",
             expected=f"{stamp.spec} as it was",
             got=f"sample '{min(missing)}' is gone" if missing else "another fingerprint",
             remedy="Audit again, then confirm the new run",
         )
 
 
-def root(key: str, known: Mapping[str, Sample]) -> str | None:
-    """The sample of the data that a key is, or was made of: then it continues its key after a /."""
-    parts = key.split("/")
-    starts = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
-    return next((start for start in starts if start in known), None)
+def _keys_of_samples(report: Report) -> set[str]:
+    return {occurrence.sample for feature in report.features for occurrence in feature.occurrences}
 
 
-def _seen(
-    report: Report, found: Mapping[str, Sample], options: ConfirmOptions
-) -> dict[str, Sample]:
+def _samples_of_run(report: Report, data: Mapping[str, Sample], run: Path) -> dict[str, Sample]:
     """The samples that the run looked at: those that it asked about, and where features occur."""
-    keys = {o.sample for feature in report.features for o in feature.occurrences}
-    if options.run.is_dir() and (options.run / "answers.parquet").is_file():
-        keys |= set(read_answers(options.run).column("sample").to_pylist())
-    roots = {name for key in keys if (name := root(key, found)) is not None}
-    return {key: found[key] for key in sorted(roots)}
+    keys = _keys_of_samples(report)
+    if (run / "answers.parquet").is_file():
+        keys |= set(read_answers(run).column("sample").to_pylist())
+    known = filter(None, {root(key, data) for key in keys})
+    return {key: data[key] for key in sorted(known)}
 
 
-def _held(audit: Audit, seen: Mapping[str, Sample]) -> dict[str, Sample]:
+def _held_out_samples(audit: Audit, seen: Mapping[str, Sample]) -> dict[str, Sample]:
     """The audited samples that share neither frames nor group with those of the run."""
-    groups = {sample.group for sample in seen.values() if sample.group is not None}
-    frames = {content(sample) for sample in seen.values()}
-    held = {
-        sample.key: sample
-        for sample in sorted(audit.samples, key=lambda sample: sample.key)
-        if sample.group not in groups and content(sample) not in frames
-    }
-    if len(held) < len(audit.samples) / 2:
+    groups = {sample.group for sample in seen.values()} - {None}
+    contents = {content(sample) for sample in seen.values()}
+    held = {}
+    for sample in sorted(audit.samples, key=lambda sample: sample.key):
+        if sample.group not in groups and content(sample) not in contents:
+            held[sample.key] = sample
+    count = len(audit.samples)
+    left_out = count - len(held)
+    if left_out > count / 2:
         raise UserError(
-            f"{len(audit.samples) - len(held)} of {len(audit.samples)} samples were looked at by "
-            "the run",
+            f"{left_out} of {count} samples were looked at by the run",
             expected="samples held out: others than those in which the cues were found",
             remedy="Name another split with --on, or leave --on out: then the run is made again "
             "on half of its data",
         )
-    if left_out := len(audit.samples) - len(held):
+    if left_out:
         audit.note("left out", f"{left_out} samples that are as in the run that found the cues")
     return held
 
 
 def content(sample: Sample) -> tuple[object, ...]:
     """What a model is shown."""
-    return (*(frame.key for frame in sample.frames), sample.question)
+    frames = tuple(frame.key for frame in sample.frames)
+    return frames, sample.question

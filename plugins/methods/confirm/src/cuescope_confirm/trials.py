@@ -1,7 +1,8 @@
 """Every cue under every intervention that applies, beside its placebos: what is asked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -17,6 +18,8 @@ from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError, 
 from cuescope_sdk.interventions import Intervention, Place
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
+AS_IS, CHANGED, PLACEBO = range(3)  # columns of what is asked about a pair
+OfPair = tuple[Trial, Trial, Trial | None]  # in the order of the columns
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,16 @@ class Answers:
     """
 
     pairs: tuple[Pair, ...]
-    trials: tuple[tuple[Trial, Trial, Trial | None], ...]
+    trials: tuple[OfPair, ...]
     values: Float[np.ndarray, "pair 3"]
     right: Float[np.ndarray, "pair 3"]
-    said: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    said: dict[tuple[int, int], str]
+
+    @classmethod
+    def unknown(cls, pairs: Sequence[Pair] = (), trials: Sequence[OfPair] = ()) -> "Answers":
+        """Nothing is answered yet."""
+        values, right = np.full((2, len(pairs), 3), np.nan)
+        return cls(tuple(pairs), tuple(trials), values, right, {})
 
     @property
     def control(self) -> Bool[np.ndarray, " pair"]:
@@ -60,7 +69,17 @@ class Witness:
     target: Target
     named: Named
     reason: str | None = None
-    answers: Answers | None = field(default=None, repr=False)
+    answers: Answers = field(default_factory=Answers.unknown, repr=False)
+
+    @property
+    def kind(self) -> type[Intervention]:
+        """The class of the intervention."""
+        return self.named.kind
+
+    @property
+    def edits_model(self) -> bool:
+        """Whether it changes the model, and not the sample."""
+        return any(changed.edit is not None for _, changed, _ in self.answers.trials[:1])
 
 
 def interventions(audit: Audit, options: ConfirmOptions) -> tuple[Named, ...]:
@@ -71,8 +90,8 @@ def interventions(audit: Audit, options: ConfirmOptions) -> tuple[Named, ...]:
     registry = audit.context.registry
     specs = options.interventions
     if not specs:
-        whole = [e for e in registry.of_kind("intervention") if registry.check(e) is None]
-        specs = tuple(sorted(entry.name for entry in whole))
+        entries = registry.of_kind("intervention")
+        specs = tuple(sorted(entry.name for entry in entries if registry.check(entry) is None))
     if not specs:
         raise UserError(
             "no intervention is installed",
@@ -80,9 +99,9 @@ def interventions(audit: Audit, options: ConfirmOptions) -> tuple[Named, ...]:
             remedy=how_to_install("cuescope-interventions"),
         )
     named = tuple(Named(spec, audit.context.build("intervention", spec)) for spec in specs)
-    for each in named if options.interventions else ():
-        if lacking := each.kind.lacks(audit.capabilities, list(audit.tools)):
-            raise UserError(f"{each.spec} cannot be used here: {lacking}")
+    for intervention in named if options.interventions else ():
+        if lacking := intervention.kind.lacks(audit.capabilities, list(audit.tools)):
+            raise UserError(f"{intervention.spec} cannot be used here: {lacking}")
     return named
 
 
@@ -94,50 +113,64 @@ class Dossier:
     targets: tuple[Target, ...]
     witnesses: tuple[Witness, ...]
 
+    def witnesses_of(self, target: Target | str) -> list[Witness]:
+        """What is done for one cue."""
+        return [witness for witness in self.witnesses if witness.target is target]
+
 
 def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     """Locate every cue, and make its pairs; the model is asked to locate, and not yet to judge."""
     named = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
     audit.expect_more(most_trials(study, len(named), options))
-    cues = audit.once(merge_cues, audit, options, study)
     unfound: dict[object, Target | str] = {}
-    targets = tuple(
-        with_placebos(audit, options, study, locate(audit, study, cue, options.samples), unfound)
-        for cue in cues
-    )
+    targets = []
+    for cue in audit.once(merge_cues, audit, options, study):
+        target = locate(audit, study, cue, options.samples)
+        targets.append(with_placebos(audit, options, study, target, unfound))
     if targets and all(target.located is None for target in targets):
-        reasons = sorted({str(target.reason) for target in targets})
+        reasons = {str(target.reason) for target in targets}
         raise UserError(
             f"no finding of {options.run} can be located",
             expected="a finding with samples or frames that show it, a name, or a modality",
-            got="; ".join(reasons),
+            got="; ".join(sorted(reasons)),
             remedy="Take a run of a method that says where its features occur",
         )
-    beside = [each for t in targets for each in t.placebos.values() if isinstance(each, Target)]
-    everything = {id(target): target for target in (*targets, *beside)}.values()
-    witnesses = [each for target in everything for each in _unasked(audit, options, named, target)]
+    everything = dict.fromkeys(targets)
+    for target in targets:
+        for placebo in target.placebos.values():
+            if isinstance(placebo, Target):
+                everything[placebo] = None
+    witnesses: list[Witness] = []
+    for target in everything:
+        witnesses += _witnesses(audit, options, named, target)
     audit.expect_more(most_traces(audit, options, len(targets)))  # after the pairs
-    return Dossier(study, targets, tuple(witnesses))
+    return Dossier(study, tuple(targets), tuple(witnesses))
 
 
-def _unasked(
+def _witnesses(
     audit: Audit, options: ConfirmOptions, named: Sequence[Named], target: Target
 ) -> Iterator[Witness]:
     """What is to be asked about a cue, by each intervention."""
-    most = options.samples if target.role == "finding" else options.samples // BESIDE
+    is_finding = target.role == "finding"
+    most = options.samples if is_finding else options.samples // BESIDE
     of_sort: dict[tuple[str, ...], list[Pair]] = {}
-    for each in named:
-        reason, sort = why_not(audit, target, each), sort_of(each.kind)
-        if not reason and target.role != "finding" and each.kind.placebo == "none":
+    for intervention in named:
+        kind = intervention.kind
+        reason = why_not(audit, target, kind)
+        if reason is None and not is_finding and kind.placebo == "none":
             reason = "it decides nothing"
-        if not reason and sort not in of_sort:
-            of_sort[sort] = pairs_of(audit, target, each.kind, most)
-        pairs = [] if reason else of_sort[sort]
-        if not reason and not pairs:
-            reason = nothing_to_do(target, each.kind)
-        answers = None if reason else _answers_to(audit, target, each, pairs)
-        yield Witness(target, each, reason, answers)
+        if reason is not None:
+            yield Witness(target, intervention, reason)
+            continue
+        sort = sort_of(kind)
+        if sort not in of_sort:
+            of_sort[sort] = pairs_of(audit, target, kind, most)
+        if of_sort[sort]:
+            answers = _prepare_answers(audit, target, intervention, of_sort[sort])
+            yield Witness(target, intervention, answers=answers)
+        else:
+            yield Witness(target, intervention, nothing_to_do(target, kind))
 
 
 def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
@@ -153,11 +186,11 @@ def most_traces(audit: Audit, options: ConfirmOptions, cues: int) -> int:
     return 3 * cues * options.admitted if "text" in audit.capabilities.outputs else 0
 
 
-def why_not(audit: Audit, target: Target, named: Named) -> str | None:
+def why_not(audit: Audit, target: Target, kind: type[Intervention]) -> str | None:
     """Why an intervention does not apply to a cue, in a line."""
     if target.located is None:
         return f"the cue is not located: {target.reason}"
-    return named.kind.why_not(target.located, audit.capabilities, list(audit.tools))
+    return kind.why_not(target.located, audit.capabilities, list(audit.tools))
 
 
 def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
@@ -177,53 +210,50 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     return "no held-out sample of its label shows the cue"
 
 
-def _answers_to(audit: Audit, target: Target, named: Named, pairs: Sequence[Pair]) -> Answers:
-    for role in sorted(named.kind.requires.tools):
+def _prepare_answers(
+    audit: Audit, target: Target, intervention: Named, pairs: Sequence[Pair]
+) -> Answers:
+    """What is to be asked about each pair."""
+
+    def put(trial: Trial, condition: str) -> Trial:
+        feature = target.cue.feature.key
+        return replace(trial_of(audit, trial), feature=feature, condition=condition)
+
+    plugin = intervention.plugin
+    for role in sorted(plugin.requires.tools):
         audit.context.stop_plan_before(f"the work of the {role}")
-    changed = named.plugin.intervene([pair.case for pair in pairs], audit.tools)
-    beside = [pair.placebo for pair in pairs if pair.placebo is not None]
-    placebos = iter(named.plugin.intervene(beside, audit.tools) if beside else ())
-    condition = named.spec.partition(":")[0]
-    trials = []
+    changed = plugin.intervene([pair.case for pair in pairs], audit.tools)
+    cases = [pair.placebo for pair in pairs if pair.placebo is not None]
+    placebos = iter(plugin.intervene(cases, audit.tools) if cases else ())
+    name = intervention.spec.partition(":")[0]
+    trials: list[OfPair] = []
     for pair, trial in zip(pairs, changed, strict=True):
-        other = next(placebos) if pair.placebo is not None else None
-        where = "control" if pair.control else "cue"
-        trials.append(
-            (
-                _marked(audit, target, Trial(sample=pair.case.sample), "baseline"),
-                _marked(audit, target, trial, f"{condition} {where}"),
-                other and _marked(audit, target, other, f"{condition} placebo"),
-            )
-        )
-    empty = np.full((len(pairs), 3), np.nan)
-    return Answers(tuple(pairs), tuple(trials), empty, empty)
+        plain = put(Trial(sample=pair.case.sample), "baseline")
+        trial = put(trial, f"{name} control" if pair.control else f"{name} cue")
+        placebo = None
+        if pair.placebo is not None:
+            placebo = put(next(placebos), f"{name} placebo")
+        trials.append((plain, trial, placebo))
+    return Answers.unknown(pairs, trials)
 
 
-def _marked(audit: Audit, target: Target, trial: Trial, condition: str) -> Trial:
-    return replace(
-        trial_of(audit, trial.sample, trial), feature=target.cue.feature.key, condition=condition
-    )
-
-
-def slots(dossier: Dossier) -> Iterator[tuple[Answers, int, int, Trial]]:
+def slots(dossier: Dossier) -> Iterator[tuple[Witness, int, int, Trial]]:
     """What is asked, with its row and column, all that is done to a sample side by side.
 
     So frames that many changes share are opened once. Edits of the model come last: they are
     answered apart from plain frames, and batches stay full.
     """
-    of_target: dict[int, list[Answers]] = {}
-    for witness in dossier.witnesses:
-        if witness.answers is not None:
-            of_target.setdefault(id(witness.target), []).append(witness.answers)
-    for edited in (False, True):
-        for every in of_target.values():
-            own = [each for each in every if (each.trials[0][1].edit is not None) == edited]
-            for row in range(max((len(each.pairs) for each in own), default=0)):
-                for answers in own:
-                    of_pair = answers.trials[row] if row < len(answers.pairs) else ()
-                    for column, trial in enumerate(of_pair):
+    targets = dict.fromkeys(witness.target for witness in dossier.witnesses)
+    for edits_model in (False, True):
+        for target in targets:
+            of_target = dossier.witnesses_of(target)
+            witnesses = [witness for witness in of_target if witness.edits_model == edits_model]
+            rows = zip_longest(*(witness.answers.trials for witness in witnesses), fillvalue=())
+            for row, of_witnesses in enumerate(rows):
+                for witness, trials in zip(witnesses, of_witnesses, strict=True):
+                    for column, trial in enumerate(trials):
                         if trial is not None:
-                            yield answers, row, column, trial
+                            yield witness, row, column, trial
 
 
 def trials_of(dossier: Dossier) -> Iterator[Trial]:
@@ -231,58 +261,48 @@ def trials_of(dossier: Dossier) -> Iterator[Trial]:
     return (trial for _, _, _, trial in slots(dossier))
 
 
-def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
+def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     """The dossier with the answers to `trials_of` it, in order."""
-    targets = {id(w.answers): w.target for w in dossier.witnesses}
-    values = {
-        number: np.full((2, len(w.answers.pairs), 3), np.nan)
-        for w in dossier.witnesses
-        if w.answers is not None and (number := id(w.answers))
-    }
-    said: dict[int, dict[tuple[int, int], str]] = {}
-    plain: str | None = None
-    for (answers, row, column, trial), outcome in zip(slots(dossier), outcomes, strict=True):
-        plain = outcome.prediction if column == 0 else plain
-        wanted = targets[id(answers)].answer(trial.sample, plain)
-        said.setdefault(id(answers), {})[row, column] = outcome.prediction or ""
-        values[id(answers)][:, row, column] = (
-            probability(outcome, wanted),
-            gives(outcome, trial.sample.label),
-        )
-    witnesses = []
+    answers = {}
     for witness in dossier.witnesses:
-        if witness.answers is not None:
-            probable, right = values[id(witness.answers)]
-            words = said.get(id(witness.answers), {})
-            given = replace(witness.answers, values=probable, right=right, said=words)
-            witness = replace(witness, answers=given)
-        witnesses.append(witness)
-    return replace(dossier, witnesses=tuple(witnesses))
+        answers[witness] = Answers.unknown(witness.answers.pairs, witness.answers.trials)
+    plain: str | None = None
+    for (witness, row, column, trial), outcome in zip(slots(dossier), outcomes, strict=True):
+        if column == AS_IS:
+            plain = outcome.prediction
+        wanted = witness.target.answer(trial.sample, plain)
+        of_witness = answers[witness]
+        of_witness.values[row, column] = probability(outcome, wanted)
+        of_witness.right[row, column] = gives(outcome, trial.sample.label)
+        of_witness.said[row, column] = outcome.prediction or ""
+    witnesses = tuple(replace(witness, answers=given) for witness, given in answers.items())
+    return replace(dossier, witnesses=witnesses)
 
 
 def features(dossier: Dossier) -> Iterator[Feature]:
     """The cues where they are in the held-out samples; a cue may be about several labels."""
     if not dossier.targets:
         yield Feature(key=NOTHING, kind=NOTHING, name="what methods found")
-    done: set[str] = set()
+    first: dict[str, Target] = {}
     for target in dossier.targets:
-        feature = target.cue.feature
-        if feature.key in done:
-            continue
-        done.add(feature.key)
-        met: list[Occurrence] = []
-        for key, place in target.located.places.items() if target.located else ():
-            shown = [number for number, mask in enumerate(place.masks) if mask.any()]
-            met += [
-                Occurrence(sample=key, frame=number, region=box_of(place, number))
-                for number in shown or list(place.frames) or [0]
-            ]
-        yield feature.model_copy(update={"occurrences": tuple(met), "name": target.cue.name})
+        first.setdefault(target.cue.feature.key, target)
+    for target in first.values():
+        occurrences = tuple(_occurrences(target))
+        update = {"occurrences": occurrences, "name": target.cue.name}
+        yield target.cue.feature.model_copy(update=update)
+
+
+def _occurrences(target: Target) -> Iterator[Occurrence]:
+    for key, place in target.located.places.items() if target.located else ():
+        frames = [number for number, mask in enumerate(place.masks) if mask.any()]
+        for frame in frames or place.frames or [0]:
+            yield Occurrence(sample=key, frame=frame, region=box_of(place, frame))
 
 
 def box_of(place: Place, frame: int) -> tuple[float, float, float, float] | None:
     """The box around a place's region in a frame; None where it is unknown, or all of the frame."""
-    if frame >= len(place.masks) or not place.masks[frame].any() or place.masks[frame].all():
+    mask = place.masks[frame] if frame < len(place.masks) else np.zeros(1)
+    if not mask.any() or mask.all():
         return None
-    rows, cols = np.nonzero(place.masks[frame])
+    rows, cols = np.nonzero(mask)
     return float(cols.min()), float(rows.min()), float(cols.max() + 1), float(rows.max() + 1)

@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 
-from cuescope_confirm.locating.annotated import balanced_threshold
+from cuescope_confirm.locating.places import stretch
+from cuescope_confirm.scores import youden_cut
 from cuescope_sdk.statistics import Groups, matched_auroc
 
 FOLDS = 4
@@ -16,6 +17,9 @@ SPARED = 0.95  # share of the patches of frames without the cue that is not take
 ROUNDS = 2  # few patches of the cue's frames are the cue: the model chooses, and learns anew
 ROWS = 6_000  # patches that a model is fitted to, drawn evenly
 PENALTY = 0.1  # inverse strength of the L2 penalty, on standardised features
+ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
+TOUCHING = np.ones((3, 3))  # patches of one piece, corners too
+Grid = Float[np.ndarray, "row col dim"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +34,11 @@ class Training:
     def candidates(self, row: int, shape: tuple[int, int]) -> Bool[np.ndarray, " patch"]:
         """The patches that may be the cue's: those in the run's own region, where it has one."""
         region = self.regions[row] if self.regions and self.shows[row] else None
-        inside = np.ones(shape, bool) if region is None else stretched(region, shape)
-        return (inside if inside.any() else ~inside).ravel()
+        if region is not None:
+            inside = stretch(region, shape)
+            if inside.any():
+                return np.asarray(inside.ravel())
+        return np.ones(shape[0] * shape[1], bool)
 
     def folds(self, rng: np.random.Generator) -> Int[np.ndarray, " frame"]:
         """Whole groups, dealt out."""
@@ -45,13 +52,20 @@ class Training:
         """
         weights = np.zeros(len(self.shows))
         for label in np.unique(self.labels):
-            own = self.labels == label
-            sides = [own & self.shows, own & ~self.shows]
-            for side in sides:
-                if side.any():
-                    both = all(each.any() for each in sides)
-                    weights[side] = (own.sum() if both else 0.1 * own.sum()) / side.sum()
+            of_label = self.labels == label
+            shown = of_label & self.shows
+            others = of_label & ~self.shows
+            if shown.any() and others.any():
+                weights[shown] = of_label.sum() / shown.sum()
+                weights[others] = of_label.sum() / others.sum()
+            else:
+                weights[of_label] = ONE_SIDED
         return np.asarray(weights / weights.mean())
+
+    def has_both(self, rows: np.ndarray) -> bool:
+        """Whether some of these frames show the cue, and some do not."""
+        shows = self.shows[rows]
+        return bool(shows.any() and not shows.all())
 
     def matched_auroc(self, scores: Float[np.ndarray, " frame"]) -> float | None:
         """The AUROC within labels, by how many frames show the cue there."""
@@ -79,7 +93,8 @@ def fit(
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    centre, spread = rows.mean(axis=0), rows.std(axis=0)
+    centre = rows.mean(axis=0)
+    spread = rows.std(axis=0)
     spread = np.maximum(spread, 1e-3 * max(float(spread.max()), 1e-9))
     model = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3)
     with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
@@ -88,24 +103,32 @@ def fit(
     return Linear(centre, model.coef_[0] / spread, -float(model.intercept_[0]))
 
 
+def held_out_scores(
+    rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.Generator
+) -> Float[np.ndarray, " frame"]:
+    """Each frame by a model of the other folds, above its threshold; NaN where these show no gap.
+
+    That is where all of their frames show the cue, or none.
+    """
+    folds = data.folds(rng)
+    weights = data.weights()
+    scores = np.full(len(rows), np.nan)
+    for fold in range(FOLDS):
+        learned = folds != fold
+        if data.has_both(learned):
+            model = fit(rows[learned], data.shows[learned], weights[learned])
+            scores[~learned] = model.scores(rows[~learned]) - model.threshold
+    return scores
+
+
 def learn(rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.Generator) -> Linear:
     """The model of all frames; its threshold and AUROC are those of frames that were held out."""
-    fold, weights = data.folds(rng), data.weights()
-    scores = np.zeros(len(rows))
-    for number in range(FOLDS):
-        learned = fold != number
-        if data.shows[learned].all() or not data.shows[learned].any():
-            return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), 0.0, 0.5)
-        part = fit(rows[learned], data.shows[learned], weights[learned])
-        scores[~learned] = part.scores(rows[~learned]) - part.threshold
-    model = fit(rows, data.shows, weights)
-    cut = balanced_cut(scores, data.shows)
-    return Linear(model.centre, model.weights, model.threshold + cut, data.matched_auroc(scores))
-
-
-def balanced_cut(scores: Float[np.ndarray, " row"], shows: Bool[np.ndarray, " row"]) -> float:
-    """The score that tells both sides apart best; scores may be negative."""
-    return balanced_threshold(scores - scores.min() + 1, shows) + float(scores.min()) - 1
+    scores = held_out_scores(rows, data, rng)
+    if np.isnan(scores).any() or not data.has_both(np.arange(len(rows))):
+        return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
+    model = fit(rows, data.shows, data.weights())
+    threshold = model.threshold + youden_cut(scores, data.shows)
+    return replace(model, threshold=threshold, auroc=data.matched_auroc(scores))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,16 +143,16 @@ class PatchModel:
     usual: Float[np.ndarray, "row col"] | None = None
     threshold: float = 0.0
 
-    def scores(self, grid: Float[np.ndarray, "row col dim"]) -> Float[np.ndarray, "row col"]:
+    def scores(self, grid: Grid) -> Float[np.ndarray, "row col"]:
         """Above `threshold` a patch is the cue's."""
         scores = self.shown.scores(grid)
-        return scores if self.usual is None else scores + stretched(self.usual, scores.shape)
+        return scores if self.usual is None else scores + stretch(self.usual, scores.shape)
 
-    def likest(self, grid: Float[np.ndarray, "row col dim"]) -> float:
+    def likest(self, grid: Grid) -> float:
         """Of the likest tenth of its patches the mean, above the threshold."""
-        scores = self.scores(grid)
+        scores = self.scores(grid).ravel()
         count = max(1, scores.size // 10)
-        return float(np.sort(scores.ravel())[-count:].mean() - self.threshold)
+        return float(np.sort(scores)[-count:].mean() - self.threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,15 +165,15 @@ class Region:
 
     model: PatchModel
     auroc: float
-    area: float
+    area: float = 0.0
     cut: float = 0.0
     sure: float = -np.inf
 
-    def shows(self, grid: Float[np.ndarray, "row col dim"]) -> bool:
+    def shows(self, grid: Grid) -> bool:
         """Whether a frame shows the cue, by its patches."""
         return self.model.likest(grid) >= self.cut
 
-    def mask(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
+    def mask(self, grid: Grid) -> Bool[np.ndarray, "row col"]:
         """The patches that are the cue; the likest ones where none exceeds the threshold.
 
         A patch at the threshold is not: on a plain background all others are alike, and there. One
@@ -161,97 +184,97 @@ class Region:
         above = scores > self.model.threshold
         if not above.any():
             return np.asarray(scores >= scores.max())
-        closed = above | ndimage.binary_closing(np.pad(above, 2), np.ones((3, 3)))[2:-2, 2:-2]
-        pieces, _ = ndimage.label(closed, np.ones((3, 3)))
+        closed = above | ndimage.binary_closing(np.pad(above, 2), TOUCHING)[2:-2, 2:-2]
+        pieces, _ = ndimage.label(closed, TOUCHING)
         sure = np.unique(pieces[(scores >= self.sure) & closed])
-        return np.asarray(np.isin(pieces, sure) if len(sure) else closed)
+        return np.asarray(np.isin(pieces, sure)) if len(sure) else closed
 
-    def likest(self, grid: Float[np.ndarray, "row col dim"]) -> Bool[np.ndarray, "row col"]:
+    def likest(self, grid: Grid) -> Bool[np.ndarray, "row col"]:
         """As large a share of the patches as the cue has on average, the likest ones."""
         scores = self.model.scores(grid)
         count = max(1, round(self.area * scores.size))
+        order = np.argsort(-scores, axis=None, kind="stable")
         mask = np.zeros(scores.size, bool)
-        mask[np.argsort(-scores, axis=None, kind="stable")[:count]] = True
+        mask[order[:count]] = True
         return mask.reshape(scores.shape)
 
 
-def learn_region(
-    grids: Sequence[Float[np.ndarray, "row col dim"]], data: Training, rng: np.random.Generator
-) -> Region | None:
+def learn_region(grids: Sequence[Grid], data: Training, rng: np.random.Generator) -> Region | None:
     """What tells the patches of the cue's frames from those of matched other frames.
 
     A frame is as like the cue as its likest tenth of patches. None where a fold has one side alone.
     """
-    fold = data.folds(rng) % 2  # halves: patches are many, and each fold costs two fits
+    halves = data.folds(rng) % 2  # patches are many, and each fold costs two fits
     scores = np.zeros(len(grids))
-    for number in range(2):
-        learned = np.flatnonzero(fold != number)
-        if data.shows[learned].all() or not data.shows[learned].any():
+    for half in range(2):
+        learned = np.flatnonzero(halves != half)
+        if not data.has_both(learned):
             return None
         model = _fit_patches(grids, data, learned)
-        for row in np.flatnonzero(fold == number).tolist():
+        for row in np.flatnonzero(halves == half).tolist():
             scores[row] = model.likest(grids[row])
-    model, quality = _fit_patches(grids, data, np.arange(len(grids))), data.matched_auroc(scores)
+    model = _fit_patches(grids, data, np.arange(len(grids)))
     highest = np.array([model.scores(grid).max() for grid in grids])
-    cuts = balanced_cut(scores, data.shows), balanced_cut(highest, data.shows)
-    region = Region(model, quality or 0.0, 0.0, *cuts)
+    region = Region(
+        model,
+        auroc=data.matched_auroc(scores) or 0.0,
+        cut=youden_cut(scores, data.shows),
+        sure=youden_cut(highest, data.shows),
+    )
     areas = [region.mask(grids[row]).mean() for row in np.flatnonzero(data.shows).tolist()]
     return replace(region, area=float(np.mean(areas)))
 
 
 def _fit_patches(
-    grids: Sequence[np.ndarray], data: Training, learned: Int[np.ndarray, " frame"]
+    grids: Sequence[Grid], data: Training, learned: Int[np.ndarray, " frame"]
 ) -> PatchModel:
     """The model; a share of SPARED of the others' patches stays below its threshold."""
-    weights = data.weights()
     flat = [grids[row].reshape(-1, grids[row].shape[-1]) for row in learned]
+    sizes = list(map(len, flat))
     rows = np.concatenate(flat).astype(np.float64)
-    shows = np.concatenate(
-        [np.full(len(f), data.shows[r]) for f, r in zip(flat, learned, strict=True)]
-    )
-    weight = np.concatenate(
-        [np.full(len(f), weights[r]) for f, r in zip(flat, learned, strict=True)]
-    )
-    may = np.concatenate([data.candidates(row, grids[row].shape[:2]) for row in learned])
-    if (step := len(rows) // ROWS) > 1:  # odd: no column of the grid is left out
-        rows, shows, weight, may = (part[:: step | 1] for part in (rows, shows, weight, may))
-    keep = ~shows | may
-    model, threshold = Linear(rows.mean(axis=0), np.zeros(rows.shape[1])), 0.0
+    shows = np.repeat(data.shows[learned], sizes)
+    weights = np.repeat(data.weights()[learned], sizes)
+    may_show = np.concatenate([data.candidates(row, grids[row].shape[:2]) for row in learned])
+    step = len(rows) // ROWS
+    if step > 1:
+        some = slice(None, None, step | 1)  # odd: no column of the grid is left out
+        rows = rows[some]
+        shows = shows[some]
+        weights = weights[some]
+        may_show = may_show[some]
+    keep = ~shows | may_show
     for _ in range(ROUNDS):
-        model = fit(rows[keep], shows[keep], weight[keep])
+        model = fit(rows[keep], shows[keep], weights[keep])
         scores = model.scores(rows)
         threshold = float(np.quantile(scores[~shows], SPARED))
-        chosen = ~shows | (may & (scores > threshold))
+        chosen = ~shows | (may_show & (scores > threshold))
         if not (chosen & shows).any():
             break
         keep = chosen
-    return _with_places(PatchModel(model, None, threshold), grids, data, learned)
+    return _with_places(PatchModel(model, threshold=threshold), grids, data, learned)
 
 
 def _with_places(
-    model: PatchModel, grids: Sequence[np.ndarray], data: Training, learned: np.ndarray
+    model: PatchModel, grids: Sequence[Grid], data: Training, learned: np.ndarray
 ) -> PatchModel:
     """The same with what each place is worth, as a logistic regression on both weighs it."""
     shape = grids[learned[0]].shape[:2]
-    scores = np.stack([stretched(model.scores(grids[row]), shape) for row in learned])
-    shows, weights = data.shows[learned], data.weights()[learned]
-    usual = np.average(scores[shows], axis=0, weights=weights[shows])
-    usual = usual - np.average(scores[~shows], axis=0, weights=weights[~shows])
-    there = shows[:, None, None] & (scores > model.threshold)
-    rows = np.stack([scores, np.broadcast_to(usual, scores.shape)], axis=-1)
-    keep = there | ~shows[:, None, None]
-    weight = np.broadcast_to(weights[:, None, None], scores.shape)
+    scores = np.stack([stretch(model.scores(grids[row]), shape) for row in learned])
+    shows = data.shows[learned]
+    weights = data.weights()[learned]
+    shown = np.average(scores[shows], axis=0, weights=weights[shows])
+    others = np.average(scores[~shows], axis=0, weights=weights[~shows])
+    usual = shown - others
+    of_shown = shows[:, None, None]
+    there = of_shown & (scores > model.threshold)
     if not there.any():
         return model
+    rows = np.stack([scores, np.broadcast_to(usual, scores.shape)], axis=-1)
+    weight = np.broadcast_to(weights[:, None, None], scores.shape)
+    keep = there | ~of_shown
     both = fit(rows[keep], there[keep], weight[keep])
     if (both.weights <= 0).any():  # places tell nothing
         return model
     usual = usual * both.weights[1] / both.weights[0]
     threshold = float(np.quantile((scores + usual)[~shows], SPARED))
     return PatchModel(model.shown, usual, threshold)
-
-
-def stretched(mask: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
-    rows = np.arange(size[0]) * mask.shape[0] // size[0]
-    cols = np.arange(size[1]) * mask.shape[1] // size[1]
-    return np.asarray(mask[rows][:, cols])

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from cuescope_confirm.asking import ABOUT_OBJECTS, pull_of, seen_of, stratified_gap
+from cuescope_confirm.asking import pull_of, run_answers
 from cuescope_confirm.locating import Role, Target, locate
 from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.scores import Control
 from cuescope_confirm.study import Cue, Study
-from cuescope_sdk import Audit
+from cuescope_sdk import Audit, Feature
 
 BESIDE = 4  # placebo cues are changed in a quarter as many samples
 TRIED = 2  # other cues that are located, until one is located well
@@ -27,22 +28,22 @@ def with_placebos(
     """The target with its placebos; `unfound` remembers those of findings of the same sort."""
     if target.located is None:
         return target
-    if target.direction.toward == "its own answer":
+    cue = target.cue
+    direction = target.direction
+    if direction.toward == "its own answer":
         none = "each sample shows what the finding is about"
         return replace(target, placebos={"unfound cue": none, "other labels": none})
-    cue, direction = target.cue, target.direction
-    about = cue.run, cue.feature.kind, cue.label, cue.labels
-    sort = about, direction.toward, direction.sign
+    sort = cue.run, cue.kind, cue.label, cue.labels, direction.toward, direction.sign
     if sort not in unfound:
-        unfound[sort] = _unfound(audit, options, study, target)
-    placebos: dict[Role, Target | str] = {
+        unfound[sort] = _other_cue(audit, options, study, target)
+    placebos: dict[Control, Target | str] = {
         "unfound cue": unfound[sort],
         "other labels": _other_labels(audit, options, study, target),
     }
     return replace(target, placebos=placebos)
 
 
-def _unfound(audit: Audit, options: ConfirmOptions, study: Study, target: Target) -> Target | str:
+def _other_cue(audit: Audit, options: ConfirmOptions, study: Study, target: Target) -> Target | str:
     """Of the cues that the run scored for the label and that are no finding, the nearest in size.
 
     One that goes with the answers as the finding does is left out: it may be a cue all the same.
@@ -51,32 +52,37 @@ def _unfound(audit: Audit, options: ConfirmOptions, study: Study, target: Target
     for cue in others(study, target.cue):
         if not _leaves_alone(audit, study, cue, target):
             continue
-        made = locate(
-            audit,
-            study,
-            cue,
-            options.samples // BESIDE,
-            direction=target.direction,
-            role="unfound cue",
-        )
-        if made.located is not None and made.located.quality.good:
-            return made
+        placebo = _placebo(audit, options, study, cue, target, "unfound cue")
+        if placebo.located is not None and placebo.located.quality.good:
+            return placebo
         tried += 1
         if tried >= TRIED:
             return "other cues of its kind cannot be located"
     return "the run has no other cue of its kind that goes with no answers"
 
 
+def _placebo(
+    audit: Audit, options: ConfirmOptions, study: Study, cue: Cue, target: Target, role: Role
+) -> Target:
+    most = options.samples // BESIDE
+    return locate(audit, study, cue, most, direction=target.direction, role=role)
+
+
 def others(study: Study, cue: Cue) -> Iterator[Cue]:
     """Features of a cue's kind, scored for its label and no finding, the nearest in size first."""
     report = study.reports[cue.run]
     labels = cue.labels or (cue.label,)
-    taken = {score.feature for score in report.findings} | {c.feature.key for c in study.cues}
+    taken = {score.feature for score in report.findings}
+    taken |= {other.feature.key for other in study.cues}
     scored = {score.feature for score in report.scores if score.label in labels}
-    features = {f.key: f for f in report.features if f.kind == cue.feature.kind and f.occurrences}
-    size = len(cue.feature.occurrences)
-    able = [features[key] for key in sorted(scored - taken) if key in features]
-    for feature in sorted(able, key=lambda f: abs(np.log(len(f.occurrences) / max(size, 1)))):
+    able = []
+    for feature in sorted(report.features, key=lambda feature: feature.key):
+        is_free = feature.key in scored - taken
+        if is_free and feature.kind == cue.kind and feature.occurrences:
+            able.append(feature)
+    size = max(len(cue.feature.occurrences), 1)
+    able.sort(key=lambda feature: abs(np.log(len(feature.occurrences) / size)))
+    for feature in able:
         name = report.names[feature.key]
         yield replace(cue, feature=feature, name=name, checked=None, members=())
 
@@ -86,13 +92,17 @@ def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
 
     What the run measured of an object's name is taken as it is; nothing more is asked.
     """
-    if cue.feature.kind in ABOUT_OBJECTS:
-        gaps = [s for s in study.reports[cue.run].headlines if s.feature == cue.feature.key]
-        return any((s.low or 0.0) <= 0 <= (s.high or 0.0) for s in gaps if s.value is not None)
-    seen = seen_of(audit, study, cue)
+    if cue.is_object:
+        for score in study.reports[cue.run].headlines:
+            is_measured = score.feature == cue.feature.key and score.value is not None
+            if is_measured and (score.low or 0.0) <= 0 <= (score.high or 0.0):
+                return True
+        return False
+    answers = run_answers(audit, study, cue)
     if target.direction.toward == "the label":
-        return pull_of(audit, seen, cue)[1] < ALIKE
-    _, z = stratified_gap(seen.right, seen.present, seen.labels, seen.own)
+        _, z = pull_of(audit, answers, cue)
+        return z < ALIKE
+    _, z = answers.gap(answers.of_label)
     return -target.direction.sign * z < ALIKE
 
 
@@ -103,15 +113,15 @@ def _other_labels(
     cue = target.cue
     if target.direction.toward != "the right answer" or not cue.about:
         return "the finding is about the answers to all labels"
-    if cue.feature.kind in ABOUT_OBJECTS:
+    if cue.is_object:
         return _other_object(audit, options, study, target)
-    seen = seen_of(audit, study, cue)
+    answers = run_answers(audit, study, cue)
     untouched = set()
-    for label in np.unique(seen.labels[~seen.own]).tolist():
-        among = (seen.labels == label) & ~seen.own
-        fewest = min((among & seen.present).sum(), (among & ~seen.present).sum())
-        _, z = stratified_gap(seen.right, seen.present, seen.labels, among)
-        if fewest >= FEWEST and abs(z) < ALIKE:
+    for label in np.unique(answers.labels[~answers.of_label]).tolist():
+        among = (answers.labels == label) & ~answers.of_label
+        shown = int((among & answers.present).sum())
+        _, z = answers.gap(among)
+        if min(shown, among.sum() - shown) >= FEWEST and abs(z) < ALIKE:
             untouched.add(label)
     if not untouched:
         return "no other label shows the cue often enough and is answered as well with it"
@@ -122,39 +132,30 @@ def _other_object(
     audit: Audit, options: ConfirmOptions, study: Study, target: Target
 ) -> Target | str:
     """The same thing, and a question about another object that does not go with it."""
-    task, _, thing = _parts(target.cue.feature.key)
+    task, _, thing = _parts(target.cue.feature)
     report = study.reports[target.cue.run]
     taken = {score.feature for score in report.findings}
     size = len(target.cue.feature.occurrences)
-    able = [
-        feature
-        for feature in report.features
-        if feature.key not in taken
-        and _parts(feature.key)[::2] == (task, thing)
-        and feature.occurrences
-    ]
-    for feature in sorted(able, key=lambda f: abs(len(f.occurrences) - size)):
-        cue = Cue(feature, _parts(feature.key)[1], report.names[feature.key], target.cue.run)
+    for feature in sorted(report.features, key=lambda f: abs(len(f.occurrences) - size)):
+        other_task, label, other_thing = _parts(feature)
+        if (other_task, other_thing) != (task, thing):
+            continue
+        if feature.key in taken or not feature.occurrences:
+            continue
+        cue = Cue(feature, label, report.names[feature.key], target.cue.run)
         if _leaves_alone(audit, study, cue, target):
-            return locate(
-                audit,
-                study,
-                cue,
-                options.samples // BESIDE,
-                direction=target.direction,
-                role="other labels",
-            )
+            return _placebo(audit, options, study, cue, target, "other labels")
     return "the run has no other object whose answers the thing does not go with"
 
 
-def _parts(key: str) -> tuple[str, str, str]:
+def _parts(feature: Feature) -> tuple[str, str, str]:
     """Task, object and thing of an object's feature, "recognition/bird/tree"."""
-    task, _, rest = key.partition("/")
-    named, _, thing = rest.rpartition("/")
-    return task, named, thing
+    task, _, rest = feature.key.partition("/")
+    label, _, thing = rest.rpartition("/")
+    return task, label, thing
 
 
-def said(placebos: Mapping[Role, Target | str], role: Role) -> str:
+def name_of_placebo(placebos: Mapping[Control, Target | str], role: Control) -> str:
     """What a placebo is, or why there is none, in a few words."""
     placebo = placebos.get(role, "the cue is not located")
     if isinstance(placebo, str):

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.asking import BACKGROUNDS, MODALITIES, NOWHERE, kind_of_background
-from cuescope_confirm.study import Cue, Study
+from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Study
 
 NO_CUE = "no cue"  # the note that says why what was found is none
 PLACES = {
@@ -16,11 +15,14 @@ PLACES = {
 
 def place_of(cue: Cue) -> str | None:
     """Where a finding without a place of its own lies; None for any other."""
-    kind, key = cue.feature.kind, cue.feature.key
-    if kind in MODALITIES:
-        text = "text" in key or "question" in key
-        return "text" if text else "video" if "video" in key else "both"
-    return "background" if kind in BACKGROUNDS and kind_of_background(cue) is None else None
+    if cue.is_background:
+        return "background"
+    if cue.kind not in MODALITIES:
+        return None
+    key = cue.feature.key
+    if "text" in key or "question" in key:
+        return "text"
+    return "video" if "video" in key else "both"
 
 
 def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
@@ -31,7 +33,7 @@ def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
     """
     groups: dict[str, list[Cue]] = {}
     for cue in cues:
-        if cue.feature.kind in MODALITIES:
+        if cue.kind in MODALITIES:
             groups.setdefault(str(place_of(cue)), []).append(cue)
     of_both = groups.pop("both", [])
     if not groups:
@@ -50,6 +52,6 @@ def no_cues(study: Study, groups: Sequence[Sequence[Cue]], others: Sequence[Cue]
         run = groups[0][0].run
         said = next(iter(study.reports[run].statements), "")
         yield f"The video and the question are no cues, since the model needs both. {run}: {said}"
-    figures = {f"'{cue.name}' ({cue.run})": None for cue in others if cue.feature.kind in NOWHERE}
+    figures = [f"'{cue.name}' ({cue.run})" for cue in others if cue.kind in NOWHERE]
     if figures:
-        yield f"{', '.join(figures)}: figures of the run as a whole, and no cues."
+        yield f"{', '.join(dict.fromkeys(figures))}: figures of the run as a whole, and no cues."

@@ -1,9 +1,9 @@
 """Tables of a dossier of several methods: what found each cue, and what each method found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.measuring import Results
-from cuescope_confirm.merging import RULE as MERGING
+from cuescope_confirm.analysis import Results
+from cuescope_confirm.merging import RULE
 from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Accuracy, Cell, Table
 
@@ -16,44 +16,35 @@ def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
     cues = [row.target.cue for row in results.rows]
     if any(cue.members for cue in cues):
         yield found_by(cues)
-        known = [r.accuracy for r in study.reports.values() if r.accuracy is not None]
-        yield from sorted(known, key=lambda accuracy: accuracy.answered)[-1:]
+        known = [report.accuracy for report in study.reports.values() if report.accuracy]
+        if known:
+            yield sorted(known, key=lambda accuracy: accuracy.answered)[-1]
     if len(study.reports) + len(study.left_out) > 1:
         yield methods(study, cues)
 
 
-def found_by(cues: list[Cue]) -> Table:
+def found_by(cues: Sequence[Cue]) -> Table:
     """A cue a line, with the findings that are this cue."""
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for cue in cues:
         runs: dict[str, list[str]] = {}
         for member in cue.members or (cue,):
             runs.setdefault(member.run, []).append(member.id.removeprefix(f"{member.run} "))
-        rows.append(
-            {
-                "cue": cue.name,
-                "methods": len(runs),
-                "findings": "; ".join(f"{run}: {', '.join(ids)}" for run, ids in runs.items()),
-            }
-        )
-    return Table(
-        title="What found each cue",
-        columns=("cue", "methods", "findings"),
-        rows=tuple(rows),
-        notes=(MERGING,),
-    )
+        findings = "; ".join(f"{run}: {', '.join(ids)}" for run, ids in runs.items())
+        rows.append({"cue": cue.name, "methods": len(runs), "findings": findings})
+    return _table("What found each cue", rows, RULE)
 
 
-def methods(study: Study, cues: list[Cue]) -> Table:
+def methods(study: Study, cues: Sequence[Cue]) -> Table:
     """A method a line: how many findings it has and of how many cues, or why it was left out."""
     rows: list[dict[str, Cell]] = []
-    for run, count in study.counts.items():
-        own = sum(any(member.run == run for member in cue.members) for cue in cues)
-        rows.append({"method": run, "findings": count, "cues": own, "left out because": None})
+    for run, findings in study.counts.items():
+        count = sum(any(member.run == run for member in cue.members) for cue in cues)
+        rows.append({"method": run, "findings": findings, "cues": count, "left out because": None})
     for name, why in study.left_out.items():
         rows.append({"method": name, "findings": None, "cues": None, "left out because": why})
-    return Table(
-        title="Methods",
-        columns=("method", "findings", "cues", "left out because"),
-        rows=tuple(rows),
-    )
+    return _table("Methods", rows)
+
+
+def _table(title: str, rows: Sequence[dict[str, Cell]], *notes: str) -> Table:
+    return Table(title=title, columns=tuple(rows[0]), rows=tuple(rows), notes=notes)

@@ -1,0 +1,306 @@
+"""From answers to verdicts: each witness's effect beyond its placebo, and what all of them say."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from cuescope_confirm.asking import is_of_label
+from cuescope_confirm.locating import Target
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.scores import (
+    POWER,
+    Control,
+    Decision,
+    Effect,
+    Measure,
+    Ruling,
+    Verdict,
+    accuracy_lost,
+    correct,
+    decide,
+    effect_of,
+    rule,
+)
+from cuescope_confirm.study import Study, roots
+from cuescope_confirm.trials import AS_IS, CHANGED, PLACEBO, Answers, Dossier, Witness
+from cuescope_sdk import Audit
+from cuescope_sdk.interventions import Intervention
+from cuescope_sdk.statistics import Groups
+
+EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
+OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
+DIFFERENCE = "a difference: answers move as much where a cause would have no effect"
+UNEXPLAINED = "something to explain: in the run answers are as right with it as without it"
+COARSE = ("frames",)  # what holds more than the cue
+
+
+@dataclass(frozen=True, eq=False)
+class Testimony:
+    """A witness with its effect, and what this says of the cue."""
+
+    witness: Witness
+    effect: Effect
+    decision: Decision
+
+    @property
+    def name(self) -> str:
+        """What the intervention is called."""
+        return self.witness.named.spec
+
+    @property
+    def kind(self) -> type[Intervention]:
+        """The class of the intervention."""
+        return self.witness.kind
+
+    @property
+    def removes(self) -> bool:
+        """Whether the cue is taken out."""
+        return self.kind.effect == "removes"
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether all of a frame is changed, with whatever is in it."""
+        return self.kind.needs in COARSE
+
+    @property
+    def confirms(self) -> bool:
+        """Whether it shows the cue to be a cause."""
+        return self.decision == "confirms"
+
+    @property
+    def accuracy(self) -> Float[np.ndarray, "3"]:
+        """Share of right answers as the samples are, changed, and with the placebo."""
+        answers = self.witness.answers
+        return np.asarray(answers.right[~answers.control].mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A cue with all that was measured of it; `lost` is accuracy over all samples, its interval."""
+
+    target: Target
+    measured: tuple[Testimony, ...]
+    unmeasured: tuple[Witness, ...]
+    ruling: Ruling
+    lost: tuple[float, float, float] | None = None
+
+    @property
+    def fine(self) -> list[Testimony]:
+        """The witnesses that change less than a whole frame."""
+        return [testimony for testimony in self.measured if not testimony.is_coarse]
+
+    @property
+    def decisive(self) -> Testimony | None:
+        """The witness with the clearest effect; of whole frames where no finer one decides."""
+        return min(self.fine or self.measured, key=_clearness, default=None)
+
+    @property
+    def confirming(self) -> list[Testimony]:
+        """The witnesses that confirm, those that take the cue out before others, clearest first."""
+        return _confirming(self.measured)
+
+    def clearest(self, *, removes: bool) -> list[Testimony]:
+        """Of the finer ones those that confirm in one direction, the largest sure effect first."""
+        able = [testimony for testimony in self.fine if testimony.confirms]
+        able = [testimony for testimony in able if testimony.removes == removes]
+        return sorted(able, key=lambda testimony: -testimony.effect.low)
+
+
+def _clearness(testimony: Testimony) -> tuple[float, float]:
+    return testimony.effect.corrected, -testimony.effect.least
+
+
+def _confirming(measured: Iterable[Testimony]) -> list[Testimony]:
+    able = [testimony for testimony in measured if testimony.confirms]
+    return sorted(able, key=lambda testimony: (not testimony.removes, testimony.effect.corrected))
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """All cues, the worst first."""
+
+    rows: tuple[Row, ...]
+    tests: int
+    confidence: float
+
+    def name_of(self, row: Row) -> str:
+        """The cue's name, with what it is about where several have this name."""
+        names = [other.target.cue.name for other in self.rows]
+        cue = row.target.cue
+        return f"{cue.name} on {cue.about or 'any'}" if names.count(cue.name) > 1 else cue.name
+
+    def count(self, verdict: Verdict) -> int:
+        """How many cues have this verdict."""
+        return [row.ruling.verdict for row in self.rows].count(verdict)
+
+
+def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
+    """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""
+    # what is known before the answers: whether a place is known, and how many samples have it
+    able = [witness for witness in dossier.witnesses if is_tested(witness, options)]
+    tested = [witness for witness in able if witness.target.role == "finding"]
+    # two-sided intervals whose lower ends are those of one-sided tests
+    confidence = 1 - 2 * (1 - options.confidence) / max(len(tested), 2)
+    effects = [_effect(audit, options, dossier, witness, confidence) for witness in tested]
+    by_witness = dict(zip(tested, correct(effects), strict=True))
+    rows = [_row(target, dossier, by_witness, options) for target in dossier.targets]
+    return Results(tuple(sorted(rows, key=_rank)), len(tested), confidence)
+
+
+def _row(
+    target: Target, dossier: Dossier, effects: Mapping[Witness, Effect], options: ConfirmOptions
+) -> Row:
+    measured = []
+    unmeasured = []
+    claimed = target.direction.sure_gap * OF_GAP
+    for witness in dossier.witnesses_of(target):
+        effect = effects.get(witness)
+        if effect is None:
+            unmeasured.append(witness)
+            continue
+        level = 1 - options.confidence
+        decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
+        measured.append(Testimony(witness, effect, decision))
+    ruling = _ruling(target, measured, unmeasured)
+    lost = _lost(target, measured, options) if ruling.verdict == "causes" else None
+    return Row(target, tuple(measured), tuple(unmeasured), ruling, lost)
+
+
+def is_tested(witness: Witness, options: ConfirmOptions) -> bool:
+    """Whether a witness can decide: it applies, has a placebo, and its place is well known."""
+    with_cue = int((~witness.answers.control).sum())
+    if witness.kind.placebo == "none" or with_cue < options.least:
+        return False
+    located = witness.target.located
+    return witness.kind.needs in EXACT or (located is not None and located.quality.good)
+
+
+def _rank(row: Row) -> tuple[bool, float, float]:
+    lost = row.lost[0] if row.lost else 0.0
+    effect = row.decisive.effect.value if row.decisive else -1.0
+    return row.ruling.verdict != "causes", -lost, -effect
+
+
+def change_beyond(witness: Witness, column: int) -> Float[np.ndarray, " pair"]:
+    """What the intervention does beyond a column, positive where it is what a cause would do."""
+    values = witness.answers.values
+    change = witness.target.direction.sign * (values[:, CHANGED] - values[:, column])
+    return np.asarray(change if witness.kind.effect == "removes" else -change)
+
+
+def groups_of(answers: Answers, rows: Bool[np.ndarray, " pair"]) -> Groups:
+    """The groups of the samples of some pairs."""
+    return Groups.of([pair.case.sample for pair in compress(answers.pairs, rows)])
+
+
+def _effect(
+    audit: Audit, options: ConfirmOptions, dossier: Dossier, witness: Witness, confidence: float
+) -> Effect:
+    with_cue = ~witness.answers.control
+    return effect_of(
+        change_beyond(witness, PLACEBO)[with_cue],
+        groups_of(witness.answers, with_cue),
+        controls_of(options, dossier, witness),
+        audit.rng("confirm", "effect", witness.target.cue.id, witness.named.spec),
+        confidence,
+        change_beyond(witness, AS_IS)[with_cue],
+    )
+
+
+def controls_of(
+    options: ConfirmOptions, dossier: Dossier, witness: Witness
+) -> dict[Control, Measure]:
+    """What a witness does where a cause would do nothing, as far as enough samples tell it."""
+    controls: dict[Control, Measure] = {}
+    without = witness.answers.control
+    # fewer would decide nothing, and cost the power
+    if without.sum() >= options.least:
+        change = change_beyond(witness, PLACEBO)[without]
+        controls["without the cue"] = change, groups_of(witness.answers, without)
+    for name, placebo in witness.target.placebos.items():
+        for other in dossier.witnesses_of(placebo):
+            if other.named is witness.named and is_tested(other, options):
+                everything = np.full(len(other.answers.pairs), True)
+                groups = groups_of(other.answers, everything)
+                controls[name] = change_beyond(other, PLACEBO), groups
+    return controls
+
+
+def _ruling(target: Target, measured: Sequence[Testimony], unmeasured: Sequence[Witness]) -> Ruling:
+    if target.located is None:
+        return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
+    is_located = target.located.quality.good
+    if not measured and is_located and any(witness.answers.pairs for witness in unmeasured):
+        return Ruling("cannot tell", missing="samples with the cue")
+    removing: list[Decision] = []
+    inserting: list[Decision] = []
+    coarse: list[Decision] = []
+    moves_answers = False
+    for testimony in measured:
+        effect = testimony.effect
+        if testimony.decision == "undecided" and effect.low > 0 and effect.controls:
+            moves_answers = True
+        if testimony.is_coarse:
+            coarse.append(testimony.decision)
+        elif testimony.confirms or not testimony.kind.partial:
+            side = removing if testimony.removes else inserting
+            side.append(testimony.decision)
+    ruling = rule(removing, inserting, coarse, located=bool(measured) or is_located)
+    if ruling.verdict == "causes" and not target.direction.shown:
+        return Ruling("cannot tell", missing=UNEXPLAINED)
+    if ruling.missing == POWER and moves_answers:
+        return replace(ruling, missing=DIFFERENCE)
+    return ruling
+
+
+def _lost(
+    target: Target, measured: Sequence[Testimony], options: ConfirmOptions
+) -> tuple[float, float, float] | None:
+    """By the clearest witness that confirms, one that takes the cue out before others."""
+    if target.direction.toward == "its own answer":  # right ones and wrong ones
+        return None
+    for testimony in _confirming(measured):
+        # a clip that stands still is no sample as it is
+        if testimony.removes or not testimony.is_coarse:
+            answers = testimony.witness.answers
+            with_cue = ~answers.control
+            gain = answers.right[with_cue, CHANGED] - answers.right[with_cue, PLACEBO]
+            return accuracy_lost(
+                gain if testimony.removes else -gain,
+                groups_of(answers, with_cue),
+                share_showing(target),
+                options.confidence,
+            )
+    return None
+
+
+def share_showing(target: Target) -> float:
+    """Of the held-out samples, the share that is judged and shows the cue."""
+    located = target.located
+    if located is None:
+        return 0.0
+    judged = {key for key, sample in target.samples.items() if target.is_judged(sample)}
+    showing = judged & located.places.keys()
+    without = judged & located.without
+    if not showing and not without:
+        return 0.0
+    return len(showing) / len(showing | without) * len(judged) / len(target.samples)
+
+
+def rarest_finding(study: Study) -> tuple[int, str] | None:
+    """In how many held-out samples the rarest finding probably is, and its name.
+
+    None where no finding says where it occurs.
+    """
+    rarest: tuple[int, str] | None = None
+    for cue in study.cues:
+        shown = roots(cue.feature.occurrences, study.seen)
+        of_label = [key for key in shown if is_of_label(cue, study.seen[key])]
+        share = len(of_label or shown) / max(len(study.seen), 1)
+        count = round(share * len(study.held))
+        if cue.feature.occurrences and (rarest is None or count < rarest[0]):
+            rarest = count, cue.name
+    return rarest

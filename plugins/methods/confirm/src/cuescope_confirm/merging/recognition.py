@@ -1,0 +1,201 @@
+"""How well each finding tells where another one is.
+
+A linear model learns a finding's frames from other frames of the runs, and ranks the other's frames
+above frames of neither. It has a say where it knows its own finding well, on groups that it has not
+learned from. There is one on the embedding and one on colours, and the worse one counts. Frames
+that both list count as recognised, as far as they are more than chance.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope_confirm.locating import word_of
+from cuescope_confirm.locating.learned import coarse_colours, embeddings, training
+from cuescope_confirm.locating.linear import Linear, fit, held_out_scores
+from cuescope_confirm.merging.modalities import place_of
+from cuescope_confirm.study import Cue, Study, frames_in, shuffle
+from cuescope_sdk import Audit
+from cuescope_sdk.interventions import GOOD_AUROC
+from cuescope_sdk.statistics import auroc
+from cuescope_sdk.stills import FrameId
+
+SAME = 0.5  # of the smaller region must be in both, as in `compare --consensus`
+FRAMES = 150  # of a finding: so many are looked at
+OTHERS = 500  # frames of the runs that each finding's are told from
+FEWEST = 5  # frames on a side, below which nothing is ranked
+Box = tuple[float, float, float, float]
+Reader = Callable[[Sequence[FrameId]], Float[np.ndarray, "frame dim"]]
+Scorer = Callable[[Sequence[FrameId]], Float[np.ndarray, " frame"]]
+
+
+def recognition(
+    audit: Audit, study: Study, cues: Sequence[Cue]
+) -> Float[np.ndarray, "recogniser recognised"]:
+    """How well each finding tells where each other is: 1 by place or name, else an AUROC."""
+    values = np.eye(len(cues))
+    boxes = [_boxes(study, cue) for cue in cues]
+    open_pairs = []
+    for first, second in combinations(range(len(cues)), 2):
+        same = _same_by_definition(cues[first], cues[second])
+        if same:
+            values[first, second] = 1
+            values[second, first] = 1
+        elif same is None and regions_agree(boxes[first], boxes[second]):
+            open_pairs.append((first, second))
+    if open_pairs:
+        recognisers = _Recognisers(audit, study, cues)
+        for first, second in open_pairs:
+            values[first, second] = recognisers.recognises(first, second)
+            values[second, first] = recognisers.recognises(second, first)
+    return values
+
+
+def _same_by_definition(first: Cue, second: Cue) -> bool | None:
+    """Whether two findings are one cue by what they are; None where their frames must tell."""
+    place = place_of(first)
+    other_place = place_of(second)
+    if place or other_place:
+        return place == other_place
+    if first.factor and second.factor and first.factor[0] == second.factor[0]:
+        return first.factor == second.factor
+    if question_of(first) != question_of(second):
+        return False
+    name = name_of(first)
+    return True if name is not None and name == name_of(second) else None
+
+
+def question_of(cue: Cue) -> str | None:
+    """Findings about objects are tested by a question of their own, about their label's object."""
+    return cue.label if cue.is_object else None
+
+
+def name_of(cue: Cue) -> str | None:
+    """In lower case, by a check, a word or an annotation; None for what a method numbers."""
+    name = cue.checked or word_of(cue) or ": ".join(cue.factor or ())
+    return name.strip("' ").lower() if name else None
+
+
+def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
+    """The frames of the runs that show it."""
+    if cue.factor is None:
+        return frozenset(study.frames_of(cue))
+    return frozenset(frames_in({key: study.seen[key] for key in cue.shown_in(study.seen)}))
+
+
+def _boxes(study: Study, cue: Cue) -> dict[FrameId, Box]:
+    boxes = {}
+    for frame, occurrences in study.frames_of(cue).items():
+        for occurrence in occurrences:
+            if occurrence.region is not None:
+                boxes[frame] = occurrence.region
+    return boxes
+
+
+def regions_agree(first: Mapping[FrameId, Box], second: Mapping[FrameId, Box]) -> bool:
+    """Whether, in the frames that both mark, the typical smaller region is half in the other.
+
+    True where they mark none of the same frames: then regions say nothing.
+
+    >>> regions_agree({("a", 0): (0, 0, 4, 4)}, {("a", 0): (2, 0, 9, 9)})
+    True
+    >>> regions_agree({("a", 0): (0, 0, 4, 4)}, {("a", 0): (4, 0, 9, 9)})
+    False
+    """
+    shares = []
+    for frame in first.keys() & second.keys():
+        both = np.array([first[frame], second[frame]])
+        shared = (both[:, 2:].min(axis=0) - both[:, :2].max(axis=0)).clip(0).prod()
+        smaller = (both[:, 2:] - both[:, :2]).prod(axis=1).min()
+        shares.append(shared / smaller if smaller > 0 else 0.0)
+    return not shares or float(np.median(shares)) >= SAME
+
+
+class _Recognisers:
+    """The models of findings, by their place."""
+
+    def __init__(self, audit: Audit, study: Study, cues: Sequence[Cue]) -> None:
+        self._audit = audit
+        self._study = study
+        everything = frames_in(study.seen)
+        self._total = len(everything)
+        self._others = self._draw(everything, OTHERS, "others")
+        self._frames = [_frames(study, cue) for cue in cues]
+        self._drawn = []
+        for number, frames in enumerate(self._frames):
+            self._drawn.append(self._draw(frames, FRAMES, str(number)))
+        self._readers = [
+            _remember(partial(embeddings, audit, study.seen)),
+            _remember(partial(coarse_colours, study.seen)),
+        ]
+        self._scorers = [list(self._learn(number)) for number in range(len(cues))]
+
+    def recognises(self, number: int, other: int) -> float:
+        """The AUROC of the other's frames that are not this one's, against frames of neither.
+
+        Of the frames that are this one's too, the share beyond chance counts as ranked perfectly.
+        """
+        listed = self._frames[number]
+        frames = self._drawn[other]
+        if not frames or not 0 < len(listed) < self._total:
+            return 0.0
+        unlisted = [frame for frame in frames if frame not in listed]
+        chance = len(listed) / self._total
+        both = 1 - len(unlisted) / len(frames)
+        share = max(0.0, (both - chance) / (1 - chance))
+        if share == 1:
+            return 1.0
+        either = listed | self._frames[other]
+        neither = [frame for frame in self._others if frame not in either]
+        if len(unlisted) < FEWEST or len(neither) < FEWEST:
+            return share
+        ranked = [*unlisted, *neither]
+        shows = np.arange(len(ranked)) < len(unlisted)
+        ranks = [auroc(score(ranked), shows) or 0.0 for score in self._scorers[number]]
+        return share + (1 - share) * min(ranks, default=0.0)
+
+    def _learn(self, number: int) -> Iterator[Scorer]:
+        """What ranks frames by how like the finding's they are, where it knows these."""
+        positive = self._drawn[number]
+        listed = self._frames[number]
+        negative = [frame for frame in self._others if frame not in listed]
+        if min(len(positive), len(negative)) < FEWEST:
+            return
+        frames = [*positive, *negative]
+        shows = np.arange(len(frames)) < len(positive)
+        data = training(self._study.seen, frames, shows)
+        for reader in self._readers:
+            rows = reader(frames)
+            rng = self._audit.rng("confirm", "merge", str(number))
+            held_out = np.nan_to_num(held_out_scores(rows, data, rng))
+            if (auroc(held_out, shows) or 0.0) >= GOOD_AUROC:
+                model = fit(rows, shows, data.weights())
+                yield partial(_score, model, reader, dict(zip(frames, held_out, strict=True)))
+
+    def _draw(self, frames: Iterable[FrameId], most: int, name: str) -> list[FrameId]:
+        rng = self._audit.rng("confirm", "merge", name)
+        return sorted(shuffle(sorted(frames), rng)[:most])
+
+
+def _score(
+    model: Linear, reader: Reader, held_out: Mapping[FrameId, float], frames: Sequence[FrameId]
+) -> Float[np.ndarray, " frame"]:
+    """Of frames that the model has learned from, what others made of them counts."""
+    scores = model.scores(reader(frames)) - model.threshold
+    return np.array(list(map(held_out.get, frames, scores)))
+
+
+def _remember(reader: Reader) -> Reader:
+    """The same, looking at each frame once."""
+    rows: dict[FrameId, Float[np.ndarray, " dim"]] = {}
+
+    def read(frames: Sequence[FrameId]) -> Float[np.ndarray, "frame dim"]:
+        missing = [frame for frame in dict.fromkeys(frames) if frame not in rows]
+        if missing:
+            rows.update(zip(missing, reader(missing), strict=True))
+        return np.stack([rows[frame] for frame in frames])
+
+    return read
