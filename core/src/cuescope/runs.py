@@ -33,7 +33,7 @@ class RunFolder:
 
     @property
     def answers_file(self) -> Path:
-        """What the model answered, a row a trial: see report/answers.py."""
+        """What the model answered, a row a trial: see answers.py."""
         return self.path / "answers.parquet"
 
     @property
