@@ -1,8 +1,10 @@
 """Whether a mean lies above zero, by the interval that a report prints beside it."""
 
+from functools import partial
+
 import numpy as np
 
-from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._intervals import change_interval
 from cuescope_sdk.statistics._power import detectable, smallest_effect
 from cuescope_sdk.statistics._shapes import PerSample
@@ -32,8 +34,10 @@ def mean_above_zero_p_value(values: PerSample, groups: Groups) -> float | None:
         return 1.0
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        found = is_mean_above_zero(values, groups, float(np.exp(middle)))
-        low, high = (low, middle) if found else (middle, high)
+        if is_mean_above_zero(values, groups, float(np.exp(middle))):
+            high = middle
+        else:
+            low = middle
     return float(np.exp(high))
 
 
@@ -53,18 +57,17 @@ def smallest_mean_above_zero(
     if groups.count < 2:
         return None
     scatter = values - values.mean()
-    members = [np.flatnonzero(groups.codes == code) for code in range(groups.count)]
+    members = level_indices(groups.codes)
+    sizes = np.bincount(groups.codes)
     limits = []
     for _ in range(PLANTED):
-        drawn = [members[code] for code in rng.integers(groups.count, size=groups.count)]
-        sizes = [len(own) for own in drawn]
-        again = Groups(np.repeat(np.arange(len(sizes)), sizes), len(sizes), groups.declared)
-        limits.append(_smallest(scatter[np.concatenate(drawn)], again, level))
+        codes = rng.integers(groups.count, size=groups.count)
+        drawn = scatter[np.concatenate([members[code] for code in codes])]
+        numbers = np.repeat(np.arange(groups.count), sizes[codes])
+        again = Groups(numbers, groups.count, groups.declared)
+        limits.append(smallest_effect(partial(_is_shift_found, drawn, again, level)))
     return detectable(limits, power)
 
 
-def _smallest(values: PerSample, groups: Groups, level: float) -> float:
-    def is_found(shift: float) -> bool:
-        return is_mean_above_zero(np.clip(values + shift, -1, 1), groups, level)
-
-    return smallest_effect(is_found)
+def _is_shift_found(values: PerSample, groups: Groups, level: float, shift: float) -> bool:
+    return is_mean_above_zero(np.clip(values + shift, -1, 1), groups, level)

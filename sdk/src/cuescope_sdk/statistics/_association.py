@@ -9,6 +9,7 @@ from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._permutation import step_down_max
 from cuescope_sdk.statistics._shapes import DrawByCell, FeatureByColumn, GroupByColumn, IntPerGroup
 
+StratumByColumn = Float[np.ndarray, "stratum column"]
 DRAWS = 2000
 MOST_NUMBERS = 20_000_000  # of all draws together, in memory
 STRAIGHT = 1e-3  # skewness from which on it is taken into account
@@ -60,19 +61,19 @@ def association_tests(
     of how skewed each is. A pair is tested where `fewest` groups have the feature, as many have
     samples without it, and as many have values other than 0.
     """
-    shape = present.shape[1], values.shape[1]
-    nothing = AssociationTests(np.full(shape, np.nan), np.full(shape, np.nan), None, None, None)
     value = group_means(values, groups)
     feature = group_means(present, groups)
     with_feature = (feature > 0).sum(axis=0)
     without = (feature < 1).sum(axis=0)
+    enough = np.minimum(with_feature, without) >= fewest
     telling = (np.abs(value) > TIE).sum(axis=0) >= fewest
     value = centre(value, stratum)
     feature = centre(feature, stratum)
     spread = _spread(feature, value, stratum)
-    tested = (np.minimum(with_feature, without) >= fewest)[:, None] & telling & (spread > TIE)
+    tested = enough[:, None] & telling & (spread > TIE)
     if not tested.any():
-        return nothing
+        untested = np.full(tested.shape, np.nan)
+        return AssociationTests(untested, untested, None, None, None)
     draws = int(np.clip(MOST_NUMBERS // tested.sum(), 200, draws))
     features = tested.any(axis=1)
     columns = tested.any(axis=0)
@@ -80,8 +81,8 @@ def association_tests(
     value = value[:, columns]
     cells = tested[features][:, columns]
     spread = spread[features][:, columns]
-    found = np.empty((draws + 1, int(tested.sum())))
-    found[0] = _standardised(feature, value, spread)[cells]
+    statistics = np.empty((draws + 1, int(tested.sum())))
+    statistics[0] = _standardised(feature, value, spread)[cells]
     order = np.argsort(stratum, kind="stable")
     feature = feature[order]
     value = value[order]
@@ -89,31 +90,29 @@ def association_tests(
     for draw in range(1, draws + 1):
         # sorted by stratum and a random part: a permutation within each stratum
         shuffled = feature[(steps + rng.random(len(steps))).argsort()]
-        found[draw] = _standardised(shuffled, value, spread)[cells]
-    return tests_of_draws(found, tested, level=level)
+        statistics[draw] = _standardised(shuffled, value, spread)[cells]
+    return tests_of_draws(statistics, tested, level=level)
 
 
 def tests_of_draws(
-    found: DrawByCell, tested: Bool[np.ndarray, "feature column"], *, level: float
+    statistics: DrawByCell, tested: Bool[np.ndarray, "feature column"], *, level: float
 ) -> AssociationTests:
     """The tests of statistics whose first row is the data's, and the others are draws of a null.
 
     All pairs, and the sum of their squares, are corrected together by the largest of each draw
     (Westfall and Young, 1993), on a scale that takes account of how skewed each is.
     """
-    together = (np.maximum(found, 0) ** 2).sum(axis=1, keepdims=True)
+    together = (np.maximum(statistics, 0) ** 2).sum(axis=1, keepdims=True)
     together = (together - together.mean()) / max(float(together.std()), TIE)
-    surprise = np.hstack([_surprise(found), _surprise(together)])
+    surprise = np.hstack([_surprise(statistics), _surprise(together)])
     p_values = (surprise >= surprise[0] - TIE).mean(axis=0)
     q_values = step_down_max(surprise[0], surprise[1:])
     p_table = np.full(tested.shape, np.nan)
-    q_table = np.full(tested.shape, np.nan)
+    q_table = p_table.copy()
     p_table[tested] = p_values[:-1]
     q_table[tested] = q_values[:-1]
-    critical = float(np.quantile(found[1:].max(axis=1), 1 - level))
-    overall_p = float(p_values[-1])
-    overall_q = float(q_values[-1])
-    return AssociationTests(p_table, q_table, overall_p, overall_q, critical)
+    critical = float(np.quantile(statistics[1:].max(axis=1), 1 - level))
+    return AssociationTests(p_table, q_table, float(p_values[-1]), float(q_values[-1]), critical)
 
 
 def association(
@@ -136,22 +135,25 @@ def group_means(values: Shaped[np.ndarray, "sample column"], groups: Groups) -> 
 
 def centre(values: GroupByColumn, stratum: IntPerGroup) -> GroupByColumn:
     """The values of groups less the mean of their stratum."""
-    sizes = np.maximum(np.bincount(stratum), 1)[:, None]
-    sums = np.zeros((len(sizes), values.shape[1]))
+    sizes = np.maximum(np.bincount(stratum), 1)
+    means = _stratum_sums(values, stratum) / sizes[:, None]
+    return np.asarray(values - means[stratum])
+
+
+def _stratum_sums(values: GroupByColumn, stratum: IntPerGroup) -> StratumByColumn:
+    sums = np.zeros((stratum.max(initial=-1) + 1, values.shape[1]))
     np.add.at(sums, stratum, values)
-    return np.asarray(values - (sums / sizes)[stratum])
+    return sums
 
 
 def _spread(
     feature: Float[np.ndarray, "group feature"], value: GroupByColumn, stratum: IntPerGroup
 ) -> FeatureByColumn:
     """Standard deviation of the statistic under permutation, exactly (Hoeffding, 1951)."""
-    sizes = np.bincount(stratum)
-    squares = [np.zeros((len(sizes), table.shape[1])) for table in (feature, value)]
-    for total, table in zip(squares, (feature, value), strict=True):
-        np.add.at(total, stratum, table**2)
-    of_feature, of_value = squares
-    return np.asarray(np.sqrt(of_feature.T @ (of_value / np.maximum(sizes - 1, 1)[:, None])))
+    freedom = np.maximum(np.bincount(stratum) - 1, 1)
+    of_feature = _stratum_sums(feature**2, stratum)
+    of_value = _stratum_sums(value**2, stratum) / freedom[:, None]
+    return np.asarray(np.sqrt(of_feature.T @ of_value))
 
 
 def _standardised(
@@ -163,17 +165,20 @@ def _standardised(
     (Chung and Romano, 2013).
     """
     own = np.sqrt((feature**2).T @ value**2)
-    return np.asarray((feature.T @ value) / np.maximum(np.maximum(own, spread), TIE))
+    scale = np.maximum(np.maximum(own, spread), TIE)
+    return np.asarray((feature.T @ value) / scale)
 
 
-def _surprise(found: DrawByCell) -> DrawByCell:
+def _surprise(statistics: DrawByCell) -> DrawByCell:
     """As a normal deviate, by a cell's own skewness (Wilson and Hilferty's cube root, 1931).
 
     The same function of the data and of each draw, so the permutation test stays exact.
     """
     # Rare values have long tails: without it they would set the bar for all others.
-    away = found - found.mean(axis=0)
+    away = statistics - statistics.mean(axis=0)
     variance = np.maximum((away**2).mean(axis=0), TIE)
-    skewness = np.clip((away**3).mean(axis=0) / variance**1.5, -STEEPEST, STEEPEST)
+    skewness = (away**3).mean(axis=0) / variance**1.5
+    skewness = np.clip(skewness, -STEEPEST, STEEPEST)
     bend = np.where(np.abs(skewness) < STRAIGHT, STRAIGHT, skewness)
-    return np.asarray(6 / bend * (np.cbrt(bend / 2 * found + 1) - 1) + bend / 6)
+    root = np.cbrt(bend / 2 * statistics + 1)
+    return np.asarray(6 / bend * (root - 1) + bend / 6)

@@ -1,14 +1,13 @@
 """Correlations of two figures over the same things, with what else could explain them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import factorial
 
 import numpy as np
-from jaxtyping import Int
 from scipy import stats
 
+from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._resampling import permutation_p_value
 from cuescope_sdk.statistics._shapes import IntPerRow, PerItem, PerRow
 from cuescope_sdk.statistics._tests import correlation_interval
@@ -62,32 +61,36 @@ def correlation(
     1983), is dealt anew among units with rows in the same strata.
     """
     groups = np.zeros(len(x), int) if strata is None else strata
-    whole = np.arange(len(x)) if units is None else np.unique(units, return_inverse=True)[1]
-    orders, count, every = _orders(groups, whole.ravel(), rng, draws)
+    # Each control costs a degree of freedom, and of single rows each stratum's mean.
     spent = int(given is not None)
     if units is None:
         spent += len(np.unique(groups)) - 1
+        units = np.arange(len(x))
+    rows = level_indices(units)
+    count = len(rows)
     x_rest = _centre(x, groups)
     y_rest = _centre(y, groups)
     if given is not None:
         control = _centre(given, groups)
         x_rest = _residual(x_rest, control)
         y_rest = _residual(y_rest, control)
+    orders, is_exact = _orders(groups, rows, rng, draws)
     scale = np.linalg.norm(x_rest) * np.linalg.norm(y_rest)
-    if count - spent < 4 or scale < TIE * max(1.0, float(np.abs(x).max() * np.abs(y).max())):
+    least = TIE * max(1.0, float(np.abs(x).max() * np.abs(y).max()))
+    if count - spent < FEWEST or scale < least:
         return None
-    r = float(x_rest @ y_rest / scale)
-    p_value = permutation_p_value(
-        lambda order: float(x_rest @ y_rest[order] / scale), orders, tie=TIE, exact=every
-    )
-    # Each control costs a degree of freedom, and of single rows each stratum's mean.
-    low, high = correlation_interval(r, count - spent, confidence=0.95)
+
+    def correlation_in(order: IntPerRow) -> float:
+        return float(x_rest @ y_rest[order] / scale)
+
+    p_value = permutation_p_value(correlation_in, orders, tie=TIE, exact=is_exact)
+    r = correlation_in(np.arange(len(x)))
+    low, high = correlation_interval(r, count - spent)
     return Correlation(r, low, high, p_value, count)
 
 
 def _centre(values: PerRow, groups: IntPerRow) -> PerRow:
-    counts = np.bincount(groups)
-    means = np.bincount(groups, values) / np.maximum(counts, 1)
+    means = np.bincount(groups, values) / np.maximum(np.bincount(groups), 1)
     return np.asarray(values - means[groups], np.float64)
 
 
@@ -98,28 +101,29 @@ def _residual(values: PerRow, control: PerRow) -> PerRow:
 
 
 def _orders(
-    strata: IntPerRow, units: IntPerRow, rng: np.random.Generator, draws: int
-) -> tuple[list[IntPerRow], int, bool]:
-    """Orders of the rows that deal whole units, how many units there are, and if these are all.
+    strata: IntPerRow, units: list[np.ndarray], rng: np.random.Generator, draws: int
+) -> tuple[list[IntPerRow], bool]:
+    """Orders of the rows that deal whole units, and whether these are all orders there are.
 
     A unit changes places with units that have as many rows in the same strata.
     """
-    rows = [np.flatnonzero(units == unit) for unit in range(int(units.max(initial=-1)) + 1)]
-    rows = [of[np.argsort(strata[of], kind="stable")] for of in rows]
-    shapes: dict[tuple[int, ...], list[int]] = {}
-    for unit, of in enumerate(rows):
-        shapes.setdefault(tuple(strata[of].tolist()), []).append(unit)
+    shapes: dict[tuple[int, ...], list[np.ndarray]] = {}
+    for unit in units:
+        rows = unit[np.argsort(strata[unit], kind="stable")]
+        shapes.setdefault(tuple(strata[rows].tolist()), []).append(rows)
     # Of each shape a row a unit: what is dealt are these rows.
-    blocks = [np.stack([rows[unit] for unit in members]) for members in shapes.values()]
-
-    def order(dealt: Sequence[Int[np.ndarray, " some"]]) -> IntPerRow:
-        out = np.empty(len(units), int)
-        for block, others in zip(blocks, dealt, strict=True):
-            out[block] = block[others]
-        return out
-
-    if len(blocks) == 1 and factorial(len(rows)) <= EXACT:
-        every = permutations(range(len(rows)))
-        return [order([np.array(each)]) for each in every], len(rows), True
-    dealt = ([rng.permutation(len(block)) for block in blocks] for _ in range(draws))
-    return [order(each) for each in dealt], len(rows), False
+    blocks = [np.stack(members) for members in shapes.values()]
+    is_exact = len(blocks) == 1 and factorial(len(units)) <= EXACT
+    orders = []
+    if is_exact:
+        for dealt in permutations(blocks[0]):
+            order = np.empty_like(strata)
+            order[blocks[0]] = dealt
+            orders.append(order)
+        return orders, True
+    for _ in range(draws):
+        order = np.empty_like(strata)
+        for block in blocks:
+            order[block] = rng.permutation(block)
+        orders.append(order)
+    return orders, False

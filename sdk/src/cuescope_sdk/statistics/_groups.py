@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from scipy import sparse
 
 from cuescope.types import Sample
@@ -29,10 +29,13 @@ class Groups:
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "Groups":
         """The groups that samples name; one that names none is a group by itself."""
-        names = [(sample.key, None) if sample.group is None else sample.group for sample in samples]
-        codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
+        numbers: dict[object, int] = {}
+        codes = []
+        for sample in samples:
+            name = (sample.key, None) if sample.group is None else sample.group
+            codes.append(numbers.setdefault(name, len(numbers)))
         declared = any(sample.group is not None for sample in samples)
-        return cls(np.array([codes[name] for name in names], int), len(codes), declared)
+        return cls(np.array(codes, int), len(numbers), declared)
 
     @classmethod
     def single(cls, samples: int) -> "Groups":
@@ -57,15 +60,23 @@ class Groups:
     def sums(self, values: Float[np.ndarray, "sample ..."]) -> Float[np.ndarray, "group ..."]:
         """The sum of each group."""
         samples = len(self.codes)
-        member = sparse.csr_array(
-            (np.ones(samples), (self.codes, np.arange(samples))), shape=(self.count, samples)
-        )
+        entries = (np.ones(samples), (self.codes, np.arange(samples)))
+        member = sparse.csr_array(entries, shape=(self.count, samples))
         return np.asarray(member @ values)
 
     def strata(self, strata: IntPerSample) -> IntPerGroup:
         """The stratum in which most of a group's samples are, the first of equals."""
         levels, codes = np.unique(strata, return_inverse=True)
-        return np.asarray(levels[self.sums(np.eye(len(levels))[codes]).argmax(axis=1)])
+        sizes = self.sums(np.eye(len(levels))[codes])
+        return np.asarray(levels[sizes.argmax(axis=1)])
+
+
+def level_indices(levels: Shaped[np.ndarray, " sample"]) -> list[Int[np.ndarray, " some"]]:
+    """Which samples have each level, in the order of the levels."""
+    order = np.argsort(levels, kind="stable")
+    ordered = levels[order]
+    edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return np.split(order, edges)
 
 
 def split_groups(
@@ -79,15 +90,16 @@ def split_groups(
 
     What is looked for in this part and measured in the rest is measured without bias.
     """
-    samples = len(groups.codes)
-    of_group = groups.strata(np.zeros(samples, int) if strata is None else strata)
+    if strata is None:
+        strata = np.zeros(len(groups.codes), int)
     sizes = np.bincount(groups.codes, minlength=groups.count)
     chosen = np.zeros(groups.count, dtype=bool)
-    for stratum in np.unique(of_group):
-        members = rng.permutation(np.flatnonzero(of_group == stratum))
+    for members in level_indices(groups.strata(strata)):
+        shuffled = rng.permutation(members)
+        own_sizes = sizes[shuffled]
         # up to the group whose middle lies beyond the share
-        middles = np.cumsum(sizes[members]) - sizes[members] / 2
-        chosen[members] = middles < share * sizes[members].sum()
+        middles = np.cumsum(own_sizes) - own_sizes / 2
+        chosen[shuffled] = middles < share * own_sizes.sum()
     return np.asarray(chosen[groups.codes])
 
 
@@ -96,5 +108,6 @@ def design_effect(values: PerSample, groups: Groups) -> float:
     if groups.all_single or groups.count < 2 or np.ptp(values) == 0:
         return 1.0
     residuals = values - values.mean()
-    clustered = groups.count / (groups.count - 1) * (groups.sums(residuals) ** 2).sum()
+    squares = (groups.sums(residuals) ** 2).sum()
+    clustered = groups.count / (groups.count - 1) * squares
     return max(1.0, float(clustered / (residuals**2).sum()))

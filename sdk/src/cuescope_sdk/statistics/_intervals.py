@@ -6,12 +6,13 @@ sides combined (MOVER: Zou and Donner, 2008; Newcombe's way, 1998). None of them
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from scipy import special, stats
 
-from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._shapes import (
     BoolSampleByCell,
     GroupByCell,
@@ -39,9 +40,9 @@ def mean_interval(
     if len(values) == 0:
         return None, None
     lowest, highest = bounds
-    shares = (np.asarray(values, dtype=float) - lowest) / (highest - lowest)
-    _, low, high = _limits(shares, np.ones((len(shares), 1)), groups, confidence)
     scale = highest - lowest
+    shares = (np.asarray(values, dtype=float) - lowest) / scale
+    _, low, high = _limits(shares, np.ones((len(shares), 1)), groups, confidence)
     return lowest + scale * float(low[0]), lowest + scale * float(high[0])
 
 
@@ -61,10 +62,11 @@ def gap_intervals(
     scale = highest - lowest
     shares = (np.asarray(values, dtype=float) - lowest) / scale
     with_feature = np.asarray(present, dtype=float)
-    sides = np.stack([1 - with_feature, with_feature])
-    limits = [_limits(shares, side, groups, confidence) for side in sides]
-    influence = [groups.sums(_influence(shares, side)) for side in sides]
-    low, high = _difference(*limits, correlation=_correlation(*influence))
+    without = 1 - with_feature
+    low, high = _difference(
+        _mean_of(shares, without, groups, confidence),
+        _mean_of(shares, with_feature, groups, confidence),
+    )
     return scale * low, scale * high
 
 
@@ -84,10 +86,11 @@ def change_interval(
     if bound is not None:
         largest = max(largest, bound)
     shares = np.asarray(change, dtype=float) / largest
-    parts = [np.maximum(sign * shares, 0) for sign in (1, -1)]
-    limits = [_limits(part, everyone, groups, confidence) for part in parts]
-    influence = [groups.sums(_influence(part, everyone)) for part in parts]
-    low, high = _difference(*limits, correlation=_correlation(*influence))
+    won = np.maximum(shares, 0)
+    lost = np.maximum(-shares, 0)
+    low, high = _difference(
+        _mean_of(won, everyone, groups, confidence), _mean_of(lost, everyone, groups, confidence)
+    )
     return largest * float(low[0]), largest * float(high[0])
 
 
@@ -110,9 +113,10 @@ def difference_interval(
     first: tuple[float, float, float], second: tuple[float, float, float]
 ) -> tuple[float, float]:
     """`sum_interval` of one figure minus another."""
-    value, low, high = second
-    minus = np.asarray(-value), np.asarray(-high), np.asarray(-low)
-    plus = np.asarray(first[0]), np.asarray(first[1]), np.asarray(first[2])
+    value, low, high = np.array(first)
+    other, other_low, other_high = -np.array(second)
+    plus = np.asarray(value), np.asarray(low), np.asarray(high)
+    minus = np.asarray(other), np.asarray(other_high), np.asarray(other_low)
     least, largest = sum_interval(plus, minus)
     return float(least), float(largest)
 
@@ -146,30 +150,55 @@ def bca_interval(
     value = figure(np.arange(len(groups.codes)))
     if value is None or groups.count < 2:
         return None
-    members = [np.flatnonzero(groups.codes == code) for code in range(groups.count)]
-    draws = rng.integers(groups.count, size=(resamples, groups.count))
-    drawn = [figure(np.concatenate([members[code] for code in draw])) for draw in draws]
-    without = [figure(np.flatnonzero(groups.codes != code)) for code in range(groups.count)]
-    figures = np.sort([each for each in drawn if each is not None])
-    omitted = np.array([each for each in without if each is not None])
-    if not len(figures) or not len(omitted):
+    members = level_indices(groups.codes)
+    resampled = []
+    for draw in rng.integers(groups.count, size=(resamples, groups.count)):
+        samples = np.concatenate([members[code] for code in draw])
+        resampled.append(figure(samples))
+    omitted = [figure(np.flatnonzero(groups.codes != code)) for code in range(groups.count)]
+    figures = _present(resampled)
+    jackknife = _present(omitted)
+    if not len(figures) or not len(jackknife):
         return None
     below = ((figures < value).mean() + (figures <= value).mean()) / 2
-    bias = special.ndtri(np.clip(below, 1 / (len(figures) + 1), 1 - 1 / (len(figures) + 1)))
-    residuals = omitted.mean() - omitted
+    least = 1 / (len(figures) + 1)
+    bias = special.ndtri(np.clip(below, least, 1 - least))
+    residuals = jackknife.mean() - jackknife
     spread = float((residuals**2).sum())
     acceleration = float((residuals**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
-    tail = (1 - confidence) / 2
     # groups are few: the percentiles are widened as Student's t is (Hesterberg, 2015)
-    reach = stats.t.ppf(1 - tail, groups.count - 1) * np.sqrt(groups.count / (groups.count - 1))
+    freedom = groups.count - 1
+    reach = stats.t.ppf((1 + confidence) / 2, freedom) * np.sqrt(groups.count / freedom)
     ends = bias + np.array([-reach, reach])
-    low, high = np.quantile(figures, special.ndtr(bias + ends / (1 - acceleration * ends)))
+    shares = special.ndtr(bias + ends / (1 - acceleration * ends))
+    low, high = np.quantile(figures, shares)
     return min(float(low), value), max(float(high), value)
+
+
+def _present(figures: list[float | None]) -> Float[np.ndarray, " draw"]:
+    return np.array([figure for figure in figures if figure is not None])
 
 
 # --------------------------------------------------------------------------------- the machinery
 
 Limits = tuple[PerCell, PerCell, PerCell]
+
+
+class _Mean(NamedTuple):
+    """Of each cell, with its limits and what each group adds to its error."""
+
+    value: PerCell
+    low: PerCell
+    high: PerCell
+    influence: GroupByCell
+
+
+def _mean_of(shares: PerSample, member: SampleByCell, groups: Groups, confidence: float) -> _Mean:
+    limits = _limits(shares, member, groups, confidence)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count = member.sum(axis=0)
+        influence = member * (shares[:, None] - shares @ member / count) / count
+    return _Mean(*limits, groups.sums(influence))
 
 
 def _limits(shares: PerSample, member: SampleByCell, groups: Groups, confidence: float) -> Limits:
@@ -185,13 +214,16 @@ def _limits(shares: PerSample, member: SampleByCell, groups: Groups, confidence:
         else:
             variance, freedom = _variance(shares, member, sizes, groups)
             tail = (1 + confidence) / 2
+            reach = stats.t.ppf(tail, np.maximum(freedom, 1))
             size = bernoulli / variance
-            size *= (stats.norm.ppf(tail) / stats.t.ppf(tail, np.maximum(freedom, 1))) ** 2
+            size *= (stats.norm.ppf(tail) / reach) ** 2
             # all alike: as if every group were one sample
             size = np.where(bernoulli > 0, size, clusters)
         tail = (1 - confidence) / 2
-        low = special.betaincinv(mean * size, size - mean * size + 1, tail)
-        high = special.betaincinv(mean * size + 1, size - mean * size, 1 - tail)
+        yes = mean * size
+        no = size - yes
+        low = special.betaincinv(yes, no + 1, tail)
+        high = special.betaincinv(yes + 1, no, 1 - tail)
     return mean, np.where(mean > 0, low, 0.0), np.where(mean < 1, high, 1.0)
 
 
@@ -210,20 +242,30 @@ def _variance(
     weight = sizes / count
     deviations = (sums - mean * sizes) / (1 - np.minimum(weight, 0.5)) / count
     together = (deviations**2).sum(axis=0) * clusters / np.maximum(clusters - 1, 1)
-    # groups as alike within as can be; the rarer the answer, the less its groups tell of that
-    alike = mean * (1 - mean) * (weight**2).sum(axis=0)
-    telling = np.minimum((sums > 0).sum(axis=0), ((sizes - sums) > 1e-9).sum(axis=0))
+    squared_weight = (weight**2).sum(axis=0)
     if not groups.all_single:
+        # groups as alike within as can be; the rarer the answer, the less its groups tell of that
+        alike = mean * (1 - mean) * squared_weight
+        with_yes = (sums > 0).sum(axis=0)
+        with_no = ((sizes - sums) > 1e-9).sum(axis=0)
+        telling = np.minimum(with_yes, with_no)
         together = (telling * together + np.maximum(alike, together)) / (telling + 1)
-    freedom = (weight**2).sum(axis=0) ** 2 / (weight**4).sum(axis=0) - 1
+    freedom = squared_weight**2 / (weight**4).sum(axis=0) - 1
     return np.maximum(alone, together), freedom
 
 
-def _influence(shares: PerSample, member: SampleByCell) -> SampleByCell:
-    """What each sample adds to the error of its cell's mean."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        count = member.sum(axis=0)
-        return np.asarray(member * (shares[:, None] - shares @ member / count) / count)
+def _difference(first: _Mean, second: _Mean) -> tuple[PerCell, PerCell]:
+    """Limits of the first mean minus the second, by the correlation of both over the groups."""
+    correlation = _correlation(first.influence, second.influence)
+
+    def reach(one: PerCell, other: PerCell) -> PerCell:
+        square = one**2 - 2 * correlation * one * other + other**2
+        return np.asarray(np.sqrt(np.maximum(square, 0)))
+
+    gap = first.value - second.value
+    low = gap - reach(first.value - first.low, second.high - second.value)
+    high = gap + reach(first.high - first.value, second.value - second.low)
+    return np.maximum(low, -1), np.minimum(high, 1)
 
 
 def _correlation(first: GroupByCell, second: GroupByCell) -> PerCell:
@@ -231,18 +273,3 @@ def _correlation(first: GroupByCell, second: GroupByCell) -> PerCell:
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
         return np.asarray(np.where(scale > 0, (first * second).sum(axis=0) / scale, 0.0))
-
-
-def _difference(first: Limits, second: Limits, *, correlation: PerCell) -> tuple[PerCell, PerCell]:
-    """Limits of the first mean minus the second, from the limits of both."""
-    a, a_low, a_high = first
-    b, b_low, b_high = second
-
-    def reach(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        square = one**2 - 2 * correlation * one * other + other**2
-        return np.asarray(np.sqrt(np.maximum(square, 0)))
-
-    gap = a - b
-    low = gap - reach(a - a_low, b_high - b)
-    high = gap + reach(a_high - a, b - b_low)
-    return np.maximum(low, -1), np.minimum(high, 1)

@@ -1,16 +1,20 @@
 """Tests that permute what was drawn together: whole groups, within strata."""
 
-from collections.abc import Callable
-from itertools import chain, permutations, product
+from functools import partial
+from itertools import permutations, product
 from math import factorial, prod
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Int, Shaped
 from scipy import stats
 
-from cuescope_sdk.statistics._groups import Groups
-from cuescope_sdk.statistics._resampling import permutation_p_value
+from cuescope_sdk.statistics._groups import Groups, level_indices
+from cuescope_sdk.statistics._resampling import (
+    monte_carlo_p_value,
+    permutation_p_value,
+    stratified_orders,
+)
 from cuescope_sdk.statistics._shapes import (
     BoolSampleByCell,
     DrawByCell,
@@ -51,18 +55,18 @@ def gap_p_values(
     stopped where the p-value is known to about 14% (Besag and Clifford, 1991).
     """
     values = np.asarray(values, dtype=float)
-    everywhere = np.zeros(len(values), dtype=int)
-    strata = everywhere if strata is None else strata
+    if strata is None:
+        strata = np.zeros(len(values), dtype=int)
     if groups.all_single and np.ptp(strata) == 0 and np.isin(values, (0.0, 1.0)).all():
         return _fisher(values, present)
     centred = np.array(present, dtype=np.float64)
     residuals = values.copy()
-    for stratum in np.unique(strata):
-        part = strata == stratum
+    for part in level_indices(strata):
         centred[part] -= centred[part].mean(axis=0)
         residuals[part] -= residuals[part].mean()
     orders = _Orders(groups, groups.strata(strata))
-    scale = np.abs(centred).sum(axis=0) * max(np.abs(residuals).max(initial=0.0), 1.0) + 1.0
+    largest = max(np.abs(residuals).max(initial=0.0), 1.0)
+    scale = np.abs(centred).sum(axis=0) * largest + 1.0
     limit = residuals @ centred + TIE * scale
     if orders.count <= ALL_ORDERS:
         statistics = residuals[orders.all()] @ centred
@@ -72,9 +76,10 @@ def gap_p_values(
 
 def _fisher(values: PerSample, present: BoolSampleByCell) -> PerCell:
     with_feature = np.asarray(present, dtype=float)
-    sides = 1 - with_feature, with_feature
-    counts = [count for side in sides for count in (values @ side, side.sum(axis=0))]
-    return accuracy_gap_p_value(*(np.rint(count).astype(int) for count in counts))
+    counts = []
+    for side in (1 - with_feature, with_feature):
+        counts += [values @ side, side.sum(axis=0)]
+    return accuracy_gap_p_value(*np.rint(counts).astype(int))
 
 
 class _Orders:
@@ -82,38 +87,34 @@ class _Orders:
 
     def __init__(self, groups: Groups, stratum: IntPerGroup) -> None:
         codes = groups.codes
-        self._by_group = np.argsort(codes, kind="stable")  # samples, group after group
+        by_group = np.argsort(codes, kind="stable")  # samples, group after group
         self._sizes = np.bincount(codes, minlength=groups.count)
         self._starts = np.cumsum(self._sizes) - self._sizes
         self._place = np.empty(len(codes), dtype=int)  # of a sample within its group
-        self._place[self._by_group] = np.arange(len(codes)) - self._starts[codes[self._by_group]]
+        self._place[by_group] = np.arange(len(codes)) - self._starts[codes[by_group]]
+        self._by_group = by_group
         self._codes = codes
-        self._strata = [np.flatnonzero(stratum == value) for value in np.unique(stratum)]
+        self._stratum = stratum
 
     @property
     def count(self) -> int:
-        return prod(factorial(min(len(members), 20)) for members in self._strata)
+        return prod(factorial(min(len(members), 20)) for members in level_indices(self._stratum))
 
     def all(self) -> IntOrderBySample:
-        choices = [permutations(members.tolist()) for members in self._strata]
+        strata = level_indices(self._stratum)
         orders = np.empty((self.count, len(self._sizes)), dtype=int)
-        orders[:, np.concatenate(self._strata)] = [
-            list(chain.from_iterable(order)) for order in product(*choices)
-        ]
+        choices = product(*map(permutations, strata))
+        orders[:, np.concatenate(strata)] = [np.concatenate(order) for order in choices]
         return self._samples(orders)
 
     def draw(self, count: int, rng: np.random.Generator) -> IntOrderBySample:
-        orders = np.empty((count, len(self._sizes)), dtype=int)
-        for members in self._strata:
-            orders[:, members] = rng.permuted(np.tile(members, (count, 1)), axis=1)
-        return self._samples(orders)
+        return self._samples(stratified_orders(self._stratum, count, rng))
 
     def _samples(self, orders: Int[np.ndarray, "order group"]) -> IntOrderBySample:
         source = orders.take(self._codes, axis=1)  # much faster than orders[:, codes]
-        if (self._sizes == self._sizes[0]).all():
-            place = self._place
-        else:  # a longer group is thinned out, a shorter one repeats its samples
-            place = self._place * self._sizes.take(source) // self._sizes[self._codes]
+        place = self._place
+        if np.ptp(self._sizes):  # a longer group is thinned out, a shorter one repeats its samples
+            place = place * self._sizes.take(source) // self._sizes[self._codes]
         return self._by_group.take(self._starts.take(source) + place)
 
 
@@ -131,10 +132,12 @@ def _sequential(
     drawn = 0
     open_cells = np.arange(len(limit))
     while len(open_cells) and drawn < draws:
-        count = min(max(PORTION // len(residuals), 1), 1000 if drawn < 1000 else 10_000)
-        count = min(count, draws - drawn)
+        in_memory = max(PORTION // len(residuals), 1)
+        few = 1000 if drawn < 1000 else 10_000
+        count = min(in_memory, few, draws - drawn)
         statistics = residuals[orders.draw(count, rng)] @ centred[:, open_cells]
-        totals = reached[open_cells] + np.cumsum(statistics <= limit[open_cells], axis=0)
+        is_low = statistics <= limit[open_cells]
+        totals = reached[open_cells] + np.cumsum(is_low, axis=0)
         done = totals[-1] >= REACHED
         last = (totals >= REACHED).argmax(axis=0)
         p_values[open_cells[done]] = REACHED / (drawn + last[done] + 1)
@@ -160,30 +163,28 @@ def change_p_value(
     """
     sums = groups.sums(np.asarray(change, dtype=float))
     sums = sums[np.abs(sums) > TIE]
-    if len(sums) == 0:
+    count = len(sums)
+    if count == 0:
         return 1.0
     if np.ptp(np.abs(sums)) < TIE:
         gained = int((sums > 0).sum())
-        return float(stats.binomtest(gained, len(sums), 0.5, alternative=alternative).pvalue)
-    if 2 ** len(sums) <= ALL_ORDERS:
-        flips = np.array(list(product((1.0, -1.0), repeat=len(sums))))
+        return float(stats.binomtest(gained, count, 0.5, alternative=alternative).pvalue)
+    is_exact = 2**count <= ALL_ORDERS
+    if is_exact:
+        flips = np.array(list(product((1.0, -1.0), repeat=count)))
     else:
-        count = min(DRAWS, 10 * PORTION // len(sums))
-        flips = rng.integers(0, 2, (count, len(sums)), dtype=np.int8) * 2.0 - 1.0
+        draws = min(DRAWS, 10 * PORTION // count)
+        flips = rng.integers(0, 2, (draws, count), dtype=np.int8) * 2.0 - 1.0
     totals = flips @ sums
     observed = sums.sum()
-    scale = TIE * np.abs(sums).sum()
-
-    def share(side: Float[np.ndarray, " flip"], own: float) -> float:
-        hits = int((side >= own - scale).sum())
-        exact = len(flips) == 2 ** len(sums)
-        return hits / len(flips) if exact else (1 + hits) / (1 + len(flips))
-
-    if alternative == "greater":
-        return share(totals, float(observed))
     if alternative == "less":
-        return share(-totals, -float(observed))
-    return share(np.abs(totals), abs(float(observed)))
+        totals = -totals
+        observed = -observed
+    elif alternative == "two-sided":
+        totals = np.abs(totals)
+        observed = abs(observed)
+    hits = int((totals >= observed - TIE * np.abs(sums).sum()).sum())
+    return hits / len(flips) if is_exact else monte_carlo_p_value(hits, len(flips))
 
 
 def stratified_change_p_value(
@@ -193,7 +194,7 @@ def stratified_change_p_value(
 
     In a mean over strata one can lose what another wins, which one test of all would not see.
     """
-    parts = [stratum == level for level in np.unique(stratum)]
+    parts = level_indices(stratum)
     p_values = [change_p_value(change[part], groups.take(part), rng) for part in parts]
     return min(1.0, len(parts) * min(p_values))
 
@@ -220,13 +221,13 @@ def agreement_p_values(
     # Each label weighs as much as in the mean, less the constant number of strata.
     weight = 1 / np.bincount(stratum)[stratum]
 
-    def agreement(answers: IntPerSample) -> Callable[..., float]:
-        return lambda order: float(weight[order][answers == label[order]].sum())
+    def agreement(answers: IntPerSample, order: IntPerSample) -> float:
+        return float(weight[order][answers == label[order]].sum())
 
     # the same orders for the answers and for the best
     orders = [rng.permutation(len(label)) for _ in range(resamples)]
-    answered = permutation_p_value(agreement(given), orders)
-    return answered, permutation_p_value(agreement(label), orders)
+    p_value = permutation_p_value(partial(agreement, given), orders)
+    return p_value, permutation_p_value(partial(agreement, label), orders)
 
 
 def chance_accuracy(
@@ -243,12 +244,16 @@ def chance_accuracy(
     than chance however common its class is.
     """
     names, codes = np.unique(np.concatenate([answers, labels]), return_inverse=True)
-    given, true = (groups.sums(np.eye(len(names))[part]) for part in np.split(codes, 2))
+    is_name = np.eye(len(names))[codes]
+    given = groups.sums(is_name[: len(answers)])
+    true = groups.sums(is_name[len(answers) :])
     true /= true.sum(axis=1, keepdims=True)
     observed = float((given * true).sum())
-    dealt = np.array([(given * true[rng.permutation(groups.count)]).sum() for _ in range(draws)])
-    p_value = (1 + (dealt >= observed - TIE).sum()) / (1 + draws)
-    return float(dealt.mean()) / len(answers), float(p_value)
+    dealt = np.empty(draws)
+    for draw in range(draws):
+        dealt[draw] = (given * true[rng.permutation(groups.count)]).sum()
+    reached = int((dealt >= observed - TIE).sum())
+    return float(dealt.mean()) / len(answers), monte_carlo_p_value(reached, draws)
 
 
 def step_down_max(observed: PerCell, draws: DrawByCell) -> PerCell:
@@ -257,10 +262,11 @@ def step_down_max(observed: PerCell, draws: DrawByCell) -> PerCell:
     Large is extreme, in `observed` and in the `draws` under the null, whose columns belong together
     as the cells do: what the cells have in common costs nothing. Any false finding at all is rare.
     """
-    order = np.argsort(-observed, kind="stable")
+    order = np.argsort(-observed, kind="stable")[::-1]  # the least extreme cell first
     # of each cell and all that are less extreme
-    largest = np.maximum.accumulate(draws[:, order[::-1]], axis=1)[:, ::-1]
+    largest = np.maximum.accumulate(draws[:, order], axis=1)
     reached = (largest >= observed[order] - TIE).sum(axis=0)
+    steps = (1 + reached) / (1 + len(draws))
     p_values = np.empty(len(observed))
-    p_values[order] = np.maximum.accumulate((1 + reached) / (1 + len(draws)))
+    p_values[order[::-1]] = np.maximum.accumulate(steps[::-1])
     return p_values

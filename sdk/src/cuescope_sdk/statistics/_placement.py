@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
+from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._resampling import monte_carlo_p_value
 from cuescope_sdk.statistics._shapes import BoolPerItem, IntPerUnit, PerItem
 
@@ -39,7 +40,8 @@ def placement_p_value(
         totals = np.zeros(count)
         for units in blocks:
             order = np.argsort(rng.random((count, len(units))), axis=1)
-            totals += fit[units[None, :], place[units][order]].sum(axis=1)
+            dealt = place[units][order]
+            totals += fit[units, dealt].sum(axis=1)
         reached += int((totals >= observed).sum())
         drawn += count
     return monte_carlo_p_value(reached, drawn)
@@ -56,7 +58,8 @@ def placement_z(
     variance = 0.0
     for units in _members(block):
         square = fit[np.ix_(units, place[units])]
-        centred = square - square.mean(axis=0) - square.mean(axis=1)[:, None] + square.mean()
+        row_means = square.mean(axis=1, keepdims=True)
+        centred = square - square.mean(axis=0) - row_means + square.mean()
         excess += float(np.trace(centred))
         variance += float((centred**2).sum()) / (len(units) - 1)
     return excess / variance**0.5 if variance > TIE else 0.0
@@ -77,9 +80,7 @@ def deal_places(block: IntPerUnit, place: IntPerUnit, rng: np.random.Generator) 
 
 def _members(block: IntPerUnit) -> list[Int[np.ndarray, " some"]]:
     """The units of each block that has more than one."""
-    order = np.argsort(block, kind="stable")
-    edges = np.flatnonzero(np.diff(block[order])) + 1
-    return [units for units in np.split(order, edges) if len(units) > 1]
+    return [units for units in level_indices(block) if len(units) > 1]
 
 
 def share_beyond_chance(
@@ -90,15 +91,15 @@ def share_beyond_chance(
     The maximum of that likelihood, with its `score_interval` of whole groups, which are numbered
     from 0. None where every rate is 1, and nothing can be told.
     """
-    rare = 1 / rate - 1
+    rare = 1 / rate[:, None] - 1
     if not rare.any():
         return None
-    yes = rare[:, None] / (1 + SHARES * rare[:, None])
-    no = -1 / (1 - SHARES[None, :])
+    yes = rare / (1 + SHARES * rare)
+    no = -1 / (1 - SHARES)
     by_group = np.zeros((int(group.max()) + 1, len(SHARES)))
     np.add.at(by_group, group, np.where(holds[:, None], yes, no))
     # one group of which all holds, and one of which nothing does
-    extremes = np.stack([yes.sum(axis=0), no[0] * (rare > 0).sum()])
+    extremes = np.stack([yes.sum(axis=0), no * (rare > 0).sum()])
     return score_interval(by_group, SHARES, extremes=extremes, confidence=confidence)
 
 
@@ -116,13 +117,12 @@ def score_interval(
     generalised score test: Boos, 1992). `extremes` count as half a group each, so that groups that
     are all alike do not prove more than their number (as Agresti and Coull do for shares, 1998).
     """
-    total = scores.sum(axis=0)
-    value = float(values[max(int((total > 0).sum()) - 1, 0)])
+    passed = int((scores.sum(axis=0) > 0).sum())
+    value = float(values[max(passed - 1, 0)])
     if len(scores) < 2:
         return value, float(values[0]), float(values[-1])
     rows = np.concatenate([scores, extremes / (2 * len(scores))])
     spread = rows.std(axis=0, ddof=1) * np.sqrt(len(rows))
     reach = stats.t.ppf((1 + confidence) / 2, len(scores) - 1)
     inside = values[np.abs(rows.sum(axis=0)) <= reach * spread + TIE]
-    low, high = (float(inside[0]), float(inside[-1])) if len(inside) else (value, value)
-    return value, min(low, value), max(high, value)
+    return value, float(inside.min(initial=value)), float(inside.max(initial=value))

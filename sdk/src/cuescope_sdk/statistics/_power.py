@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import optimize, special, stats
 
-from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._permutation import _Orders
 from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 
@@ -30,25 +30,33 @@ def gap_power(
 
     The test is Fisher's, one-sided; samples in groups count as fewer, by the design effect.
     """
-    many, some = (max(round(n / design_effect), 1) for n in (n_without, n_with))
+    many = max(round(n_without / design_effect), 1)
+    some = max(round(n_with / design_effect), 1)
     right_without, chance_without = _likely(many, rate)
     right_with, chance_with = _likely(some, rate - drop)
     if len(right_without) * len(right_with) > CELLS:
         pooled = (rate * many + (rate - drop) * some) / (many + some)
-        null = np.sqrt(pooled * (1 - pooled) * (1 / many + 1 / some))
-        spread = np.sqrt(rate * (1 - rate) / many + (rate - drop) * (1 - rate + drop) / some)
-        needed = stats.norm.isf(threshold) * null + (1 / many + 1 / some) / 2
+        shares = 1 / many + 1 / some
+        null = np.sqrt(pooled * (1 - pooled) * shares)
+        spread = np.sqrt(_gap_variance(drop, some, many, rate))
+        needed = stats.norm.isf(threshold) * null + shares / 2
         return float(stats.norm.cdf((drop - needed) / max(spread, 1e-12)))
     # of each count without, how many counts with are found: p grows with them, so by bisection
-    found = np.zeros_like(right_without)
-    most = np.full_like(right_without, len(right_with))
-    while (left := found < most).any():
-        middle = (found + most) // 2
+    low = np.zeros_like(right_without)
+    high = np.full_like(right_without, len(right_with))
+    while (left := low < high).any():
+        middle = (low + high) // 2
         right = right_with[np.minimum(middle, len(right_with) - 1)]
         passes = stats.hypergeom.cdf(right, many + some, right_without + right, some) <= threshold
-        found = np.where(left & passes, middle + 1, found)
-        most = np.where(left & ~passes, middle, most)
-    return float(chance_without @ np.concatenate([[0.0], np.cumsum(chance_with)])[found])
+        low = np.where(left & passes, middle + 1, low)
+        high = np.where(left & ~passes, middle, high)
+    chance_of_fewer = np.concatenate([[0.0], np.cumsum(chance_with)])
+    return float(chance_without @ chance_of_fewer[low])
+
+
+def _gap_variance(drop: float, n_with: float, n_without: float, rate: float) -> float:
+    """Of accuracy `rate` without a cue minus accuracy `rate - drop` with it."""
+    return rate * (1 - rate) / n_without + (rate - drop) * (1 - rate + drop) / n_with
 
 
 def _likely(n: int, rate: float) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
@@ -96,8 +104,8 @@ def exceeds_power(drop: float, n_with: float, n_without: float, rate: float, lea
 
     Accuracy is `rate` without a cue and `rate - drop` with it; their difference is taken as normal.
     """
-    variance = rate * (1 - rate) / n_without + (rate - drop) * (1 - rate + drop) / n_with
-    return float(stats.norm.cdf((drop - least) / max(np.sqrt(variance), 1e-9)))
+    spread = np.sqrt(_gap_variance(drop, n_with, n_without, rate))
+    return float(stats.norm.cdf((drop - least) / max(spread, 1e-9)))
 
 
 def split_quantiles(total: int, marked: int, drawn: int, shares: Sequence[float]) -> list[float]:
@@ -145,15 +153,11 @@ def limit_of_detection(
     within the stratum, its null taken as normal. `threshold` is the p-value that a finding needs.
     None where even a cue that makes all of them wrong would be missed too often.
     """
-    levels = np.unique(strata)
-    parts = {
-        level: _Stratum(values[strata == level], groups.take(strata == level), rng)
-        for level in levels
-    }
+    members = level_indices(strata)
+    parts = [_Stratum(values[samples], groups.take(samples), rng) for samples in members]
     needed = float(stats.norm.isf(threshold))
-    limits = [
-        parts[level].smallest_drop(share, needed, rng) for level in rng.choice(levels, PLANTED)
-    ]
+    planted = rng.choice(len(parts), PLANTED)
+    limits = [parts[index].smallest_drop(share, needed, rng) for index in planted]
     return detectable(limits, power)
 
 
@@ -171,7 +175,10 @@ def smallest_effect(is_found: Callable[[float], bool], largest: float = 1.0) -> 
     high = largest
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        low, high = (low, middle) if is_found(middle) else (middle, high)
+        if is_found(middle):
+            high = middle
+        else:
+            low = middle
     return high
 
 
@@ -195,10 +202,11 @@ class _Stratum:
         centred = present - present.mean()
         luck = rng.random(len(values))
 
-        def found(drop: float) -> bool:
+        def is_found(drop: float) -> bool:
             answers = np.where(present & (luck < drop / accuracy), 0.0, values)
             draws = answers[self._orders] @ centred
             spread = float(draws.std())
-            return spread > 0 and float(draws.mean() - answers @ centred) / spread >= needed
+            distance = float(draws.mean() - answers @ centred)
+            return spread > 0 and distance / spread >= needed
 
-        return smallest_effect(found, accuracy)
+        return smallest_effect(is_found, accuracy)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.statistics._permutation import step_down_max
-from cuescope_sdk.statistics._resampling import monte_carlo_p_value, portions
+from cuescope_sdk.statistics._resampling import portions, stratified_orders
 from cuescope_sdk.statistics._shapes import CueByUnit, IntPerUnit, PerCue, PerDraw, PerUnit
 
 TIE = 1e-9  # rates are shares of few questions: real differences are far larger
@@ -64,19 +64,14 @@ def shuffled_gaps(
     exchangeable (Sample.group names what is not), every deal within the strata is as likely under
     the null as the rates as they are.
     """
+    if stratum is None:
+        stratum = np.zeros(len(rates), dtype=int)
     gaps = []
     # A gap is linear in the rates, so one matrix product gives all gaps of all deals.
     for count in portions(draws, max(len(rates), 1)):
-        shuffled = np.tile(rates, (count, 1))
-        parts = [np.arange(len(rates))] if stratum is None else _members(stratum)
-        for part in parts:
-            shuffled[:, part] = rng.permuted(shuffled[:, part], axis=1)
-        gaps.append(shuffled @ weights.T)
+        orders = stratified_orders(stratum, count, rng)
+        gaps.append(rates[orders] @ weights.T)
     return np.concatenate(gaps)
-
-
-def _members(stratum: IntPerUnit) -> list[Int[np.ndarray, " part"]]:
-    return [np.flatnonzero(stratum == value) for value in np.unique(stratum)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +109,8 @@ def gap_test(
     gaps = weights @ rates - expected
     dealt = shuffled_gaps(rates, weights, stratum, draws, rng) - expected
     # The data are one of the deals, and count in their spread as they count in the p-value.
-    spread = np.sqrt((np.square(dealt).sum(axis=0) + np.square(gaps)) / (draws + 1))
+    squares = np.square(dealt).sum(axis=0) + np.square(gaps)
+    spread = np.sqrt(squares / (draws + 1))
     spread = np.where(spread > TIE, spread, np.inf)
     # Rounded: two equal gaps may differ in the last bit, and a tie counts as reached.
     strength = np.round(gaps / spread, DIGITS)
@@ -142,10 +138,12 @@ def smallest_ranked_gap(
     before = 0.0
     for share in np.arange(1, STEPS + 1) / STEPS:
         spiked = dealt.copy()
-        spiked[:, k : 2 * k] *= luck >= share
-        gap = spiked[:, :k].mean(axis=1) - spiked[:, k : 2 * k].mean(axis=1)
+        bottom = spiked[:, k : 2 * k]
+        bottom *= luck >= share
+        gap = spiked[:, :k].mean(axis=1) - bottom.mean(axis=1)
         spread = np.sqrt(2 / k * spiked.var(axis=1) * count / max(count - 1, 1))
-        power = float((gap >= critical * np.maximum(spread, TIE)).mean())
+        needed = critical * np.maximum(spread, TIE)
+        power = float((gap >= needed).mean())
         if power >= POWER:
             part = (POWER - before) / max(power - before, TIE)
             return float(mean * (share - (1 - part) / STEPS))
@@ -162,14 +160,11 @@ def random_maxima(
     are drawn matters, and these counts are drawn at once. `rates` are of at least 2 k units.
     """
     levels, counts = np.unique(rates, return_counts=True)
-    left = np.tile(counts, (draws * rankings, 1))
-    means = []
-    # First the top, then the bottom from what the top has left.
-    for _ in range(2):
-        chosen = _draw_counts(left, k, rng)
-        left = left - chosen
-        means.append(chosen @ levels / k)
-    return np.asarray((means[0] - means[1]).reshape(draws, rankings).max(axis=1))
+    counts = np.tile(counts, (draws * rankings, 1))
+    top = _draw_counts(counts, k, rng)
+    bottom = _draw_counts(counts - top, k, rng)
+    gaps = top @ levels / k - bottom @ levels / k
+    return np.asarray(gaps.reshape(draws, rankings).max(axis=1))
 
 
 def _draw_counts(
@@ -194,4 +189,4 @@ def maxima_p_values(gaps: PerCue, maxima: PerDraw) -> PerCue:
     """
     # Rates may be thirds: equal gaps may differ in the last bit, and a tie counts as reached.
     reached = (maxima[:, None] >= gaps - TIE).sum(axis=0)
-    return np.array([monte_carlo_p_value(count, len(maxima)) for count in reached.tolist()])
+    return np.asarray((1 + reached) / (1 + len(maxima)))

@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 from scipy import stats
 
+from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._resampling import percentile_interval
 from cuescope_sdk.statistics._shapes import BoolPerItem, PerDraw, PerItem
 
@@ -33,14 +34,12 @@ def matched_auroc(
     """
     values = []
     sizes = []
-    for level in np.unique(stratum):
-        inside = stratum == level
+    for inside in level_indices(stratum):
         value = auroc(scores[inside], positive[inside])
-        if value is None:
-            continue
-        positives = int(positive[inside].sum())
-        values.append(value)
-        sizes.append(min(positives, int(inside.sum()) - positives))
+        if value is not None:
+            positives = int(positive[inside].sum())
+            values.append(value)
+            sizes.append(min(positives, len(inside) - positives))
     if not values:
         return auroc(scores, positive)
     return float(np.average(values, weights=sizes))

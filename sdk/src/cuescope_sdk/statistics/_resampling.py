@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerSample, PerDraw, PerSample
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
@@ -33,20 +33,12 @@ def portions(total: int, width: int) -> list[int]:
 # ----------------------------------------------------------------------------------- bootstraps
 
 
-def percentiles(
-    draws: Float[np.ndarray, "resample ..."], confidence: float
-) -> Float[np.ndarray, "2 ..."]:
-    """Ends of the percentile bootstrap interval (Efron, 1979) of each figure."""
-    tail = (1 - confidence) / 2
-    return np.asarray(np.quantile(draws, (tail, 1 - tail), axis=0))
-
-
 def percentile_interval(
     draws: Sequence[float] | Float[np.ndarray, " resample"],
     confidence: float,
     value: float | None = None,
 ) -> tuple[float, float]:
-    """The same of one figure; `value`, where it is given, lies within it.
+    """Percentile bootstrap interval (Efron, 1979); `value`, where it is given, lies within it.
 
     Draws that have no value (NaN) are left out. Raises ValueError where none has.
     """
@@ -54,9 +46,12 @@ def percentile_interval(
     figures = figures[~np.isnan(figures)]
     if not len(figures):
         raise ValueError("expected draws with a value, got none: draw more, or of more samples")
-    low, high = percentiles(figures, confidence).tolist()
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(figures, (tail, 1 - tail)).tolist()
+    if value is None:
+        return low, high
     # Rounding may leave the figure itself outside by one part in 1e16 where all draws are alike.
-    return (low, high) if value is None else (min(low, value), max(high, value))
+    return min(low, value), max(high, value)
 
 
 def bootstrap_weights(
@@ -72,9 +67,9 @@ def weighted_means(
     values: PerSample, among: BoolPerSample, weights: Float[np.ndarray, "draw sample"]
 ) -> PerDraw:
     """The mean of each draw among some of the samples, NaN where it drew none of them."""
-    totals = weights[:, among].sum(axis=1)
+    used = weights[:, among]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(weights[:, among] @ values[among] / totals)
+        return np.asarray(used @ values[among] / used.sum(axis=1))
 
 
 # ---------------------------------------------------------------------------------- permutations
@@ -90,9 +85,8 @@ def stratified_orders(
     stratum: Shaped[np.ndarray, " sample"], draws: int, rng: np.random.Generator
 ) -> Int[np.ndarray, "draw sample"]:
     """Random orders of samples that change places within their stratum (Pitman, 1937)."""
-    orders = np.tile(np.arange(len(stratum)), (draws, 1))
-    for level in np.unique(stratum):
-        members = np.flatnonzero(stratum == level)
+    orders = np.empty((draws, len(stratum)), dtype=int)
+    for members in level_indices(stratum):
         orders[:, members] = rng.permuted(np.tile(members, (draws, 1)), axis=1)
     return orders
 
@@ -110,5 +104,6 @@ def permutation_p_value(
     """
     observed = statistic(np.arange(len(orders[0]))) - tie
     reached = sum(bool(statistic(order) >= observed) for order in orders)
-    # Among all orders is the observed one, which is not counted twice.
-    return reached / len(orders) if exact else monte_carlo_p_value(reached, len(orders))
+    if exact:  # among all orders is the observed one, which is not counted twice
+        return reached / len(orders)
+    return monte_carlo_p_value(reached, len(orders))

@@ -28,9 +28,8 @@ def accuracy_gap_p_value(
     # Many cells have the same counts, and the tail of each distinct one is computed once.
     cells, position = np.unique(counts.astype(np.int64), axis=0, return_inverse=True)
     right_without, without, right_with, with_feature = cells.T
-    tail = stats.hypergeom.cdf(
-        right_with, without + with_feature, right_without + right_with, with_feature
-    )
+    right = right_without + right_with
+    tail = stats.hypergeom.cdf(right_with, without + with_feature, right, with_feature)
     return np.asarray(np.minimum(tail, 1.0)[position.ravel()])
 
 
@@ -41,10 +40,8 @@ def overlap_p_value(first: BoolPerSample, second: BoolPerSample) -> float:
     """
     # The upper tail: one minus the lower one, as accuracy_gap_p_value takes, differs in the last
     # digits, so neither is written by the other.
-    both = int((first & second).sum())
-    n_first = int(first.sum())
-    n_second = int(second.sum())
-    return float(stats.hypergeom.sf(both - 1, len(first), n_first, n_second))
+    both = (first & second).sum()
+    return float(stats.hypergeom.sf(both - 1, len(first), first.sum(), second.sum()))
 
 
 def common_by_chance(total: int, sizes: Sequence[int]) -> Float[np.ndarray, " count"]:
@@ -66,7 +63,10 @@ def cohen_kappa(first: BoolPerSample, second: BoolPerSample) -> float | None:
     yes = float(first.mean())
     other_yes = float(second.mean())
     chance = yes * other_yes + (1 - yes) * (1 - other_yes)
-    return None if chance == 1 else (float((first == second).mean()) - chance) / (1 - chance)
+    if chance == 1:
+        return None
+    agreement = float((first == second).mean())
+    return (agreement - chance) / (1 - chance)
 
 
 def correlation_interval(r: float, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -84,7 +84,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p_values))
     # The running maximum keeps the order: a larger p-value never gets a smaller one back.
     adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
-    return [float(value) for value in adjusted]
+    return adjusted.tolist()
 
 
 def benjamini_hochberg(p_values: Sequence[P]) -> list[P]:

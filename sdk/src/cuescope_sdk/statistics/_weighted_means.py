@@ -31,7 +31,10 @@ def interval_p_value(holds: Callable[[float], bool]) -> float:
     high = len(CONFIDENT)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if holds(CONFIDENT[middle]) else (low, middle)
+        if holds(CONFIDENT[middle]):
+            low = middle
+        else:
+            high = middle
     return float((1 - CONFIDENT[low]) / 2)
 
 
@@ -61,23 +64,24 @@ class WeightedMeans:
     def mean_interval(self, values: PerSample, confidence: float) -> tuple[float, float]:
         """Interval of the mean of values from 0 to 1, by `mean_interval` of whole groups."""
         shares = values * self.weight / self.most
-        ends = mean_interval(shares, self.groups, confidence=confidence)
-        low, high = (self.unit * self.most * float(end or 0.0) for end in ends)
-        return low, min(high, self.unit)
+        low, high = mean_interval(shares, self.groups, confidence=confidence)
+        scale = self.unit * self.most
+        return scale * (low or 0.0), min(scale * (high or 0.0), self.unit)
 
     def change_interval(self, change: PerSample, confidence: float) -> tuple[float, float]:
         """Interval of the mean of changes from -1 to 1, by `change_interval` of whole groups."""
         shares = change * self.weight / self.most
-        ends = change_interval(shares, self.groups, confidence=confidence)
-        low, high = (self.unit * self.most * float(end or 0.0) for end in ends)
-        return max(low, -self.unit), min(high, self.unit)
+        low, high = change_interval(shares, self.groups, confidence=confidence)
+        scale = self.unit * self.most
+        return max(scale * (low or 0.0), -self.unit), min(scale * (high or 0.0), self.unit)
 
     def correlation(self, first: PerSample, second: PerSample) -> float:
         """Of two means over the same groups; 0 where one of them does not vary."""
-        parts = [values * self.weight for values in (first, second)]
-        sums = [self.groups.sums(part - part.mean()) for part in parts]
-        scale = float(np.sqrt((sums[0] ** 2).sum() * (sums[1] ** 2).sum()))
-        return float((sums[0] * sums[1]).sum()) / scale if scale > 0 else 0.0
+        parts = np.stack([first, second]) * self.weight
+        centred = parts - parts.mean(axis=1, keepdims=True)
+        one, other = self.groups.sums(centred.T).T
+        scale = float(np.sqrt((one**2).sum() * (other**2).sum()))
+        return float((one * other).sum()) / scale if scale > 0 else 0.0
 
     def above_p_value(self, values: PerSample, threshold: float) -> float:
         """One-sided p-value that a mean is above a threshold, by its interval."""

@@ -28,11 +28,11 @@ def weighted_q_values(p_value: PerTest, weight: PerTest) -> PerTest:
     They must not know of the answers that are tested.
     """
     made = np.isfinite(p_value)
-    share = np.where(made, weight, 1.0)
-    total = share[made].mean() if made.any() else 1.0
-    weighted = np.minimum(p_value / (share / total), 1.0)
     q_value = np.full(len(p_value), np.nan)
-    q_value[made] = benjamini_hochberg(weighted[made].tolist())
+    if made.any():
+        share = weight[made] / weight[made].mean()
+        weighted = np.minimum(p_value[made] / share, 1.0)
+        q_value[made] = benjamini_hochberg(weighted.tolist())
     return q_value
 
 
@@ -43,7 +43,8 @@ def joined_p_values_of_others(p_value: PerTest, family: Int[np.ndarray, " test"]
     near 1 counts as a little less, so that one opposite test does not outweigh many.
     """
     made = np.isfinite(p_value)
-    z = np.where(made, stats.norm.isf(np.clip(p_value, SMALLEST, LARGEST)), 0.0)
+    deviate = stats.norm.isf(np.clip(p_value, SMALLEST, LARGEST))
+    z = np.where(made, deviate, 0.0)
     total = np.bincount(family, weights=z)[family]
     others = np.bincount(family, weights=made)[family] - made
     joined = stats.norm.sf((total - z) / np.sqrt(np.maximum(others, 1)))
@@ -58,10 +59,10 @@ def least_gap_p_value(n_with: IntPerCell, n_without: IntPerCell, wrong: int) -> 
     total = n_with + n_without
     right_with = np.maximum(n_with - wrong, 0)
     right_without = total - wrong - right_with
-    told = n_without >= np.maximum(right_without, 1)
+    is_comparable = n_without >= np.maximum(right_without, 1)
     least = np.ones(len(n_with))
-    counts = (np.minimum(right_without, n_without), n_without, right_with, n_with)
-    least[told] = accuracy_gap_p_value(*(count[told] for count in counts))
+    counts = np.stack([right_without, n_without, right_with, n_with])
+    least[is_comparable] = accuracy_gap_p_value(*counts[:, is_comparable])
     return least
 
 
