@@ -1,5 +1,6 @@
 """Evidence to look at: samples with a feature beside others, chosen by a stated rule."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 
@@ -53,31 +54,27 @@ def contrast(
     first, second = sides.values()
     if not (first and second):
         return None
-    if paired:
-        rows = _spread(_changes(first, second, correct), _keys(first), count)
-        shown = [[outcomes[row] for row in rows] for outcomes in (first, second)]
-    else:
-        shown = [typical(outcomes, count, correct) for outcomes in (first, second)]
-    known = where or {}
-    both = [
-        Side(
-            title=_with_accuracy(title, outcomes, correct) if counted else title,
-            exhibits=tuple(
-                Exhibit(
-                    occurrence=known.get(outcome.trial.sample.key)
-                    or Occurrence(sample=outcome.trial.sample.key),
-                    label=outcome.trial.sample.label,
-                    prediction=outcome.prediction,
-                    probability=_probability(outcome, outcome.response.prediction),
-                    correct=correct(outcome),
-                    words=words(outcome),
-                    drawing=drawing(outcome),
-                )
-                for outcome in examples
-            ),
+    occurrences = where or {}
+
+    def exhibit(outcome: Outcome) -> Exhibit:
+        sample = outcome.trial.sample
+        return Exhibit(
+            occurrence=occurrences.get(sample.key) or Occurrence(sample=sample.key),
+            label=sample.label,
+            prediction=outcome.prediction,
+            probability=_probability(outcome, outcome.response.prediction),
+            correct=correct(outcome),
+            words=words(outcome),
+            drawing=drawing(outcome),
         )
-        for (title, outcomes), examples in zip(sides.items(), shown, strict=True)
-    ]
+
+    changes = _changes(first, second, correct) if paired else None
+    both = []
+    for title, outcomes in sides.items():
+        values = changes or [_of_label(outcome, correct) for outcome in outcomes]
+        exhibits = tuple(map(exhibit, _spread(outcomes, values, count)))
+        heading = _with_accuracy(title, outcomes, correct) if counted else title
+        both.append(Side(title=heading, exhibits=exhibits))
     rule = rule or (PAIRED_RULE if paired else RULE)
     return Contrast(feature=feature, label=label, sides=(both[0], both[1]), rule=rule)
 
@@ -88,16 +85,17 @@ def typical(
     correct: Callable[[Outcome], bool | None] = is_right,
 ) -> list[Outcome]:
     """So many of them, at even steps of the probability of the right answer; the median first."""
-    values = [_of_label(outcome, correct) for outcome in outcomes]
-    return [outcomes[row] for row in _spread(values, _keys(outcomes), count)]
+    return _spread(outcomes, [_of_label(outcome, correct) for outcome in outcomes], count)
 
 
-def _spread(values: Sequence[float], keys: Sequence[str], count: int) -> list[int]:
-    """Rows of so many of the values, at even steps from least to most; the median first."""
+def _spread(outcomes: Sequence[Outcome], values: Sequence[float], count: int) -> list[Outcome]:
+    """So many of them, at even steps from the least to the most value; the median first."""
+    keys = [outcome.trial.sample.key for outcome in outcomes]
     ranked = sorted(range(len(values)), key=lambda row: (values[row], keys[row]))
     count = min(count, len(ranked))
-    steps = sorted((np.arange(count) + 0.5) / max(count, 1), key=lambda share: abs(share - 0.5))
-    return [ranked[int(share * len(ranked))] for share in steps]
+    shares = (np.arange(count) + 0.5) / max(count, 1)
+    middle_first = sorted(shares, key=lambda share: abs(share - 0.5))
+    return [outcomes[ranked[int(share * len(ranked))]] for share in middle_first]
 
 
 def draw_beside(images: Sequence[UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
@@ -115,10 +113,6 @@ def draw_beside(images: Sequence[UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     return out.getvalue()
 
 
-def _keys(outcomes: Sequence[Outcome]) -> list[str]:
-    return [outcome.trial.sample.key for outcome in outcomes]
-
-
 def _changes(
     before: Sequence[Outcome], after: Sequence[Outcome], correct: Callable[[Outcome], bool | None]
 ) -> list[float]:
@@ -132,10 +126,11 @@ def _changes(
 def _with_accuracy(
     title: str, outcomes: Sequence[Outcome], correct: Callable[[Outcome], bool | None]
 ) -> str:
-    marked = [mark for outcome in outcomes if (mark := correct(outcome)) is not None]
+    marks = Counter(map(correct, outcomes))
+    marked = marks[True] + marks[False]
     if not marked:
         return title
-    return f"{title}: {percent(sum(marked) / len(marked))} of {len(marked):,} right"
+    return f"{title}: {percent(marks[True] / marked)} of {marked:,} right"
 
 
 def _of_label(outcome: Outcome, correct: Callable[[Outcome], bool | None]) -> float:

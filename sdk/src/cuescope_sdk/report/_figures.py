@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from cuescope.types import Frame
 from cuescope_sdk.maths._maps import upsample
 
 DENSITY = 200  # dots an inch, twice that of a page
-PAPER, INK, FAINT = "#fcfcfa", "#22252a", "#d9d9d4"
+PAPER = "#fcfcfa"
+INK = "#22252a"
+FAINT = "#d9d9d4"
 # Okabe and Ito (2008), the yellow darkened to be seen on a light ground
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#b8a800", "#555555")
 BRIGHT = 380  # sum of red, green and blue
@@ -35,6 +38,11 @@ CAPTION = 0.27
 MARGIN = 0.05
 LABEL_GAP = 0.055  # of the height of a chart
 
+Pixels = UInt8[np.ndarray, "row col 3"]
+Curve = Float[np.ndarray, " step"]
+Clusters = Int[np.ndarray, "map_row map_col"]
+Heat = Float[np.ndarray, "map_row map_col"]
+
 
 @dataclass(frozen=True, eq=False)
 class PanelRow:
@@ -44,9 +52,9 @@ class PanelRow:
     """
 
     caption: str
-    image: UInt8[np.ndarray, "row col 3"]
-    clusters: Int[np.ndarray, "map_row map_col"] | None = None
-    heat: Float[np.ndarray, "map_row map_col"] | None = None
+    image: Pixels
+    clusters: Clusters | None = None
+    heat: Heat | None = None
     mask: Bool[np.ndarray, "mask_row mask_col"] | None = None
 
 
@@ -55,7 +63,7 @@ class StripRow:
     """Frames in their order, and what is said of them in a line or more."""
 
     caption: str
-    frames: Sequence[UInt8[np.ndarray, "row col 3"]]
+    frames: Sequence[Pixels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +71,16 @@ class Line:
     """A curve, with a band where `low` and `high` are given."""
 
     name: str
-    x: Float[np.ndarray, " step"]
-    y: Float[np.ndarray, " step"]
-    low: Float[np.ndarray, " step"] | None = None
-    high: Float[np.ndarray, " step"] | None = None
+    x: Curve
+    y: Curve
+    low: Curve | None = None
+    high: Curve | None = None
 
 
 # ------------------------------------------------------------------------------ images and maps
 
 
-def thumbnail(frame: Frame, side: int = 160) -> UInt8[np.ndarray, "row col 3"]:
+def thumbnail(frame: Frame, side: int = 160) -> Pixels:
     """The frame with at most `side` pixels along its longer side, for strips and panels."""
     # Smaller before it is drawn: strips of full frames would make a report of many megabytes.
     image = frame.load().copy()  # Pillow's thumbnail() works in place, and frames are shared
@@ -89,21 +97,24 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
     shown = [name for name in titles if any(getattr(row, name) is not None for row in rows)]
     width = MARGIN + PANEL * len(shown)
     height = HEAD + (CAPTION + PANEL) * len(rows)
+    side = PANEL - MARGIN
     figure = _figure(width, height)
-    for number, row in enumerate(rows):
-        bottom = height - HEAD - (CAPTION + PANEL) * (number + 1) + MARGIN
+    for column, name in enumerate(shown):
+        middle = MARGIN + PANEL * column + side / 2
+        top = 1 - 0.15 / height
+        figure.text(
+            middle / width, top, titles[name], size=7, weight="bold", color=INK, ha="center"
+        )
+    bottom = height - HEAD + MARGIN
+    for row in rows:
+        bottom -= CAPTION + PANEL
         above = (bottom + PANEL) / height
         figure.text(MARGIN / width, above, _words(row.caption), size=7, color=INK)
         for column, name in enumerate(shown):
-            left = MARGIN + PANEL * column
-            side = PANEL - MARGIN
-            axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
-            axes.set_axis_off()
-            if number == 0:
-                at = (left + side / 2) / width, 1 - 0.15 / height
-                figure.text(*at, titles[name], size=7, weight="bold", color=INK, ha="center")
-            if (drawn := _drawn(row, name)) is not None:
-                axes.imshow(drawn, interpolation="lanczos")  # drawn large or small, without steps
+            axes = _image_axes(figure, MARGIN + PANEL * column, bottom, side)
+            picture = _panel(row, name)
+            if picture is not None:
+                axes.imshow(picture, interpolation="lanczos")  # large or small, without steps
             if name == "mask" and row.mask is not None:
                 # as numbers: the 0.5 line of a coarse mask is smooth
                 _outline(axes, upsample(row.mask.astype(np.float32), row.image.shape[:2]))
@@ -112,81 +123,86 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
 
 def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
     """A JPEG: the frames of each row side by side under its caption, at most `most` of them."""
-    shown = [[row.frames[i] for i in _spaced(len(row.frames), most)] for row in rows]
-    width = MARGIN + STRIP * max([STRIP_WORDS, *map(len, shown)])
+    longest = max((min(len(row.frames), most) for row in rows), default=0)
+    width = MARGIN + STRIP * max(STRIP_WORDS, longest)
     heights = [CAPTION * (1 + row.caption.count("\n")) + STRIP for row in rows]
     height = MARGIN + sum(heights)
     figure = _figure(width, height)
     top = height
-    for row, frames, tall in zip(rows, shown, heights, strict=True):
+    for row, tall in zip(rows, heights, strict=True):
         top -= tall
-        at = MARGIN / width, (top + STRIP + MARGIN) / height
-        figure.text(*at, _words(row.caption), size=7, color=INK, va="bottom", linespacing=1.5)
-        for column, frame in enumerate(frames):
-            box = MARGIN + STRIP * column, top + MARGIN, STRIP - MARGIN, STRIP - MARGIN
-            left, bottom, wide, high = box
-            axes = figure.add_axes((left / width, bottom / height, wide / width, high / height))
-            axes.set_axis_off()
-            axes.imshow(frame, interpolation="lanczos")
+        above = (top + STRIP + MARGIN) / height
+        caption = _words(row.caption)
+        figure.text(MARGIN / width, above, caption, size=7, color=INK, va="bottom", linespacing=1.5)
+        for column, index in enumerate(_spaced(len(row.frames), most)):
+            left = MARGIN + STRIP * column
+            axes = _image_axes(figure, left, top + MARGIN, STRIP - MARGIN)
+            axes.imshow(row.frames[index], interpolation="lanczos")
     return _jpeg(figure)
 
 
 def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> bytes:
     """A JPEG: at most `most` frames of a clip, from first to last, in rows of two."""
     images = [Image.fromarray(thumbnail(frames[i], side)) for i in _spaced(len(frames), most)]
-    width, height = (max(image.size[axis] for image in images) + 2 for axis in (0, 1))
-    sheet = Image.new("RGB", (2 * width, -(-len(images) // 2) * height), PAPER)
+    width = max(image.width for image in images) + 2
+    height = max(image.height for image in images) + 2
+    lines = -(-len(images) // 2)
+    sheet = Image.new("RGB", (2 * width, lines * height), PAPER)
     for number, image in enumerate(images):
         row, column = divmod(number, 2)
         sheet.paste(image, (column * width, row * height))
-    sheet.save(out := BytesIO(), "JPEG", quality=QUALITIES[1])
+    out = BytesIO()
+    sheet.save(out, "JPEG", quality=QUALITIES[1])
     return out.getvalue()
 
 
 def _spaced(count: int, most: int) -> list[int]:
     """All of `count` indices, or `most` of them from the first to the last."""
-    return [round(i) for i in np.linspace(0, count - 1, min(count, most)).tolist()]
+    return [round(place) for place in np.linspace(0, count - 1, min(count, most))]
 
 
-def _drawn(row: PanelRow, name: str) -> UInt8[np.ndarray, "row col 3"] | None:
+def _image_axes(figure: Any, left: float, bottom: float, side: float) -> Any:
+    """A square for an image, in inches."""
+    width, height = figure.get_size_inches().tolist()
+    axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
+    axes.set_axis_off()
+    return axes
+
+
+def _panel(row: PanelRow, name: str) -> Pixels | None:
     """The image under what a column shows of it."""
     value = getattr(row, name)
-    if name == "clusters" and value is not None:
+    if value is None:
+        return None
+    if name == "clusters":
         return tint_clusters(row.image, value)
-    if name == "heat" and value is not None:
+    if name == "heat":
         return overlay_heat(row.image, value)
-    return None if value is None else row.image
+    return row.image
 
 
-def tint_clusters(
-    image: UInt8[np.ndarray, "row col 3"], clusters: Int[np.ndarray, "map_row map_col"]
-) -> UInt8[np.ndarray, "row col 3"]:
+def tint_clusters(image: Pixels, clusters: Clusters) -> Pixels:
     """The image in grey, each cluster in its own colour."""
-    colours = np.array([_rgb(colour) for colour in COLOURS])[clusters % len(COLOURS)]
-    size = (image.shape[1], image.shape[0])
+    palette = np.array([_rgb(colour) for colour in COLOURS], np.uint8)
+    small = Image.fromarray(palette[clusters % len(COLOURS)])
     # a cluster has no half: colours must not mix
-    large = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
-    return _blended(_grey(image), np.asarray(large), np.float64(0.55))
+    large = small.resize((image.shape[1], image.shape[0]), Image.Resampling.NEAREST)
+    return _blend(image, np.asarray(large), np.float64(0.55))
 
 
-def overlay_heat(
-    image: UInt8[np.ndarray, "row col 3"], heat: Float[np.ndarray, "map_row map_col"]
-) -> UInt8[np.ndarray, "row col 3"]:
+def overlay_heat(image: Pixels, heat: Heat) -> Pixels:
     """The image in pale grey; red where `heat` is positive, blue where negative, strong to weak."""
-    large = upsample(heat, image.shape[:2])
-    strength = np.abs(large) / max(float(np.abs(large).max()), np.finfo(np.float32).tiny)
-    red, blue = np.array(_rgb("#ca0020")), np.array(_rgb("#0571b0"))
-    colour = np.where(large[..., None] > 0, red, blue)
-    return _blended(_grey(image), colour, 0.85 * strength[..., None])
+    large = upsample(heat, image.shape[:2])[..., None]
+    size = np.abs(large)
+    strength = size / max(float(size.max()), np.finfo(np.float32).tiny)
+    colour = np.where(large > 0, _rgb("#ca0020"), _rgb("#0571b0"))
+    return _blend(image, colour, 0.85 * strength)
 
 
-def _grey(image: np.ndarray) -> Float[np.ndarray, "row col 1"]:
-    """Half way to white, so that colours show on dark images."""
-    return np.asarray((image.mean(axis=2, keepdims=True) + 255) / 2)
-
-
-def _blended(below: np.ndarray, above: np.ndarray, opacity: np.ndarray | np.float64) -> np.ndarray:
-    return np.asarray(np.rint(below + (above - below) * opacity).astype(np.uint8))
+def _blend(image: Pixels, above: np.ndarray, opacity: np.ndarray | np.float64) -> Pixels:
+    """Colours over the image in grey, half way to white, so that they show on dark images."""
+    grey = (image.mean(axis=2, keepdims=True) + 255) / 2
+    return np.asarray(np.rint(grey + (above - grey) * opacity).astype(np.uint8))
 
 
 def _outline(axes: Any, mask: Float[np.ndarray, "row col"]) -> None:
@@ -209,7 +225,7 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     styles = ("-", "--", ":")
     for number, line in enumerate(lines):
-        colour = COLOURS[number % len(COLOURS)]
+        colour = _colour(number)
         style = styles[number // len(COLOURS) % len(styles)]
         axes.plot(line.x, line.y, style, color=colour, linewidth=1.4)
         if line.low is not None and line.high is not None:
@@ -217,23 +233,25 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
     axes.margins(x=0, y=0.04)
     low, high = axes.get_ylim()
     ends = [(float(line.y[-1]) - low) / (high - low) for line in lines]
-    for number, (line, height) in enumerate(zip(lines, space_labels(ends, LABEL_GAP), strict=True)):
-        colour = COLOURS[number % len(COLOURS)]
+    heights = space_labels(ends, LABEL_GAP)
+    for number, line in enumerate(lines):
+        colour = _colour(number)
+        arrow = {
+            "arrowstyle": "-",
+            "color": colour,
+            "linewidth": 0.6,
+            "relpos": (0, 0.5),
+            "patchA": None,
+        }
         axes.annotate(
             _words(line.name),
             xy=(1, ends[number]),
-            xytext=(1.05, height),
+            xytext=(1.05, heights[number]),
             xycoords="axes fraction",
             color=colour,
             size=7,
             va="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.6,
-                "relpos": (0, 0.5),
-                "patchA": None,
-            },
+            arrowprops=arrow,
         )
     return _png(figure)
 
@@ -247,10 +265,10 @@ def scatter_plot(
     _style(axes, xlabel, ylabel)
     axes.grid(color=FAINT, linewidth=0.6)
     for number, (name, (x, y)) in enumerate(groups.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        axes.scatter(x, y, s=14, color=colour, label=_words(name), linewidths=0, zorder=3)
-    across, up = (np.concatenate([of[axis] for of in groups.values()]) for axis in (0, 1))
-    if len(across) > 1 and np.ptp(across) > 0:  # else no line is defined
+        label = _words(name)
+        axes.scatter(x, y, s=14, color=_colour(number), label=label, linewidths=0, zorder=3)
+    across, up = np.concatenate(list(groups.values()), axis=1)
+    if np.ptp(across) > 0:  # else no line is defined
         ends = np.array([across.min(), across.max()])
         slope, start = np.polyfit(across, up, 1)  # of all groups together: the claim is about all
         axes.plot(ends, start + slope * ends, color=INK, linewidth=0.8, linestyle="--")
@@ -261,26 +279,24 @@ def scatter_plot(
 
 def space_labels(heights: Sequence[float], gap: float) -> list[float]:
     """Heights in [0, 1] at least `gap` apart, in the same order, a crowd about its own middle."""
-    order = sorted(range(len(heights)), key=heights.__getitem__)
+
+    def bottom(crowd: list[int]) -> float:
+        tall = gap * (len(crowd) - 1)
+        middle = sum(heights[index] for index in crowd) / len(crowd)
+        return max(0.0, min(middle - tall / 2, 1.0 - tall))
+
     crowds: list[list[int]] = []
-    for index in order:
-        crowds.append([index])
-        while len(crowds) > 1 and _bottom(crowds[-1], heights, gap) < (
-            _bottom(crowds[-2], heights, gap) + gap * len(crowds[-2])
-        ):
+    for index in sorted(range(len(heights)), key=heights.__getitem__):
+        crowd = [index]
+        while crowds and bottom(crowd) < bottom(crowds[-1]) + gap * len(crowds[-1]):
             # pools like isotonic regression: no label jumps over another
-            crowds[-2:] = [crowds[-2] + crowds[-1]]
-    placed = list(heights)
+            crowd = crowds.pop() + crowd
+        crowds.append(crowd)
+    places = list(heights)
     for crowd in crowds:
         for rank, index in enumerate(crowd):
-            placed[index] = _bottom(crowd, heights, gap) + gap * rank
-    return placed
-
-
-def _bottom(crowd: list[int], heights: Sequence[float], gap: float) -> float:
-    tall = gap * (len(crowd) - 1)
-    middle = sum(heights[index] for index in crowd) / len(crowd)
-    return max(0.0, min(middle - tall / 2, 1.0 - tall))
+            places[index] = bottom(crowd) + gap * rank
+    return places
 
 
 def bar_chart(
@@ -290,44 +306,29 @@ def bar_chart(
 
     The axis ends at `limit`, or else where the longest bar does.
     """
-    parts = list(dict.fromkeys(part for row in rows.values() for part in row))
-    figure = _figure(5.2, 0.9 + 0.3 * len(rows))
-    height = figure.get_size_inches()[1]
+    parts = list(dict.fromkeys(chain.from_iterable(rows.values())))
+    height = 0.9 + 0.3 * len(rows)
+    figure = _figure(5.2, height)
     axes = figure.add_axes((0.24, 0.38 / height, 0.72, 0.3 * len(rows) / height))
     _style(axes, xlabel)
     longest = limit or max((sum(row.values()) for row in rows.values()), default=0) or 1.0
+    names = [_words(row) for row in rows]
     left = np.zeros(len(rows))
     for number, part in enumerate(parts):
-        colour = COLOURS[number % len(COLOURS)]
+        colour = _colour(number)
         width = np.array([row.get(part, 0.0) for row in rows.values()])
-        axes.barh(
-            [_words(row) for row in rows],
-            width,
-            left=left,
-            color=colour,
-            height=0.7,
-            label=_words(part),
-        )
-        for row, (start, length) in enumerate(zip(left, width, strict=True)):
-            if length > 0.06 * longest:  # a narrower part has no room for its number
-                ink = INK if sum(_rgb(colour)) > BRIGHT else "#ffffff"
-                at = start + length / 2, row
-                axes.text(*at, f"{length:.0%}", size=6.5, color=ink, ha="center", va="center")
+        ink = INK if sum(_rgb(colour)) > BRIGHT else "#ffffff"
+        label = _words(part)
+        axes.barh(names, width, left=left, color=colour, height=0.7, label=label)
+        for row in np.flatnonzero(width > 0.06 * longest):  # a narrower part has no room
+            middle = left[row] + width[row] / 2
+            share = f"{width[row]:.0%}"
+            axes.text(middle, row, share, size=6.5, color=ink, ha="center", va="center")
         left += width
     axes.invert_yaxis()  # the first row on top, as in a table
     axes.set_xlim(0, longest)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    figure.text(0.01, 1 - 0.17 / height, _words(title), size=8, weight="bold", color=INK)
-    figure.legend(
-        loc="upper right",
-        ncols=len(parts),
-        fontsize=6.5,
-        frameon=False,
-        labelcolor=INK,
-        bbox_to_anchor=(0.97, 1 - 0.2 / height),
-        borderaxespad=0,
-        handlelength=1,
-    )
+    _head(figure, title, len(parts))
     return _png(figure)
 
 
@@ -354,26 +355,44 @@ def _style(axes: Any, xlabel: str, ylabel: str = "") -> None:
     axes.tick_params(labelsize=6.5, colors=INK, length=2)
 
 
+def _head(figure: Any, title: str, columns: int) -> None:
+    """The title at the left, and the legend at the right."""
+    _, height = figure.get_size_inches().tolist()
+    figure.text(0.01, 1 - 0.17 / height, _words(title), size=8, weight="bold", color=INK)
+    figure.legend(
+        loc="upper right",
+        ncols=columns,
+        fontsize=6.5,
+        frameon=False,
+        labelcolor=INK,
+        bbox_to_anchor=(0.97, 1 - 0.2 / height),
+        borderaxespad=0,
+        handlelength=1,
+    )
+
+
 def _png(figure: Any) -> bytes:
     """Lines and letters have few colours."""
-    out = BytesIO()
     # dithering would set dots into plain paper
-    _rendered(figure).quantize(256, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    image = _render(figure).quantize(256, dither=Image.Dither.NONE)
+    out = BytesIO()
+    image.save(out, "PNG", optimize=True)
     return out.getvalue()
 
 
 def _jpeg(figure: Any) -> bytes:
     """Photos have many; the best quality within `LARGEST` bytes, or the lowest."""
-    image = _rendered(figure)
+    image = _render(figure)
     for quality in QUALITIES:
+        out = BytesIO()
         # colour at full resolution: thin red lines stay red
-        image.save(out := BytesIO(), "JPEG", quality=quality, subsampling=0, optimize=True)
+        image.save(out, "JPEG", quality=quality, subsampling=0, optimize=True)
         if out.tell() <= LARGEST:
             break
     return out.getvalue()
 
 
-def _rendered(figure: Any) -> Image.Image:
+def _render(figure: Any) -> Image.Image:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas: Any = FigureCanvasAgg(figure)
@@ -386,6 +405,10 @@ def _rendered(figure: Any) -> Image.Image:
 def _words(text: str) -> str:
     """As it stands: matplotlib takes what is between two dollars for mathematics."""
     return text.replace("$", r"\$")
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
 
 
 def _rgb(colour: str) -> tuple[int, ...]:

@@ -1,6 +1,8 @@
 """Matrices as heat maps, such as attention. Needs the extra [figures]."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -33,33 +35,39 @@ def heat_maps(
     height = lines * (TITLE + SIDE + GAP)
     figure = _figure(width, height)
     highest = max(float(matrix.max(initial=0)) for matrix in maps.values()) or 1.0
-    drawn = None
+    image = None
     for number, (title, matrix) in enumerate(maps.items()):
         line, place = divmod(number, COLUMNS)
         left = EDGE + place * (SIDE + GAP)
         bottom = height - (line + 1) * (TITLE + SIDE + GAP) + GAP
         axes = figure.add_axes((left / width, bottom / height, SIDE / width, SIDE / height))
         # no smoothing: a cell is a weight
-        drawn = axes.imshow(
+        image = axes.imshow(
             matrix, vmin=0, vmax=highest, cmap="viridis", interpolation="nearest", aspect="auto"
         )
         axes.set_title(_words(title), size=7, weight="bold", color=INK)
-        for kinds, axis, draw in (
-            (rows, axes.yaxis, axes.axhline),
-            (columns, axes.xaxis, axes.axvline),
-        ):
-            ends = [i for i in range(1, len(kinds)) if kinds[i] != kinds[i - 1]]
-            for end in ends:
-                draw(end - 0.5, color="#ffffff", linewidth=0.8)
-            starts = [0, *ends]
-            middles = [(a + b - 1) / 2 for a, b in zip(starts, [*ends, len(kinds)], strict=True)]
-            axis.set_ticks(middles, [_words(kinds[start]) for start in starts])
+        _name_kinds(rows, axes.yaxis, axes.axhline)
+        _name_kinds(columns, axes.xaxis, axes.axvline)
         axes.tick_params(labelsize=6.5, colors=INK, length=0)
-    if drawn is not None:
+    if image is not None:
         left = width - SCALE
         bottom = height - TITLE - SIDE
         box = (left / width, bottom / height, 0.1 / width, SIDE / height)
-        scale = figure.colorbar(drawn, cax=figure.add_axes(box))
+        scale = figure.colorbar(image, cax=figure.add_axes(box))
         scale.set_label(_words(label), size=6.5, color=INK)
         scale.ax.tick_params(labelsize=6, colors=INK, length=2)
     return _png(figure)
+
+
+def _name_kinds(kinds: Sequence[str], axis: Any, draw: Callable[..., Any]) -> None:
+    middles = []
+    names = []
+    start = 0
+    for kind, members in groupby(kinds):
+        end = start + len(list(members))
+        if start:
+            draw(start - 0.5, color="#ffffff", linewidth=0.8)
+        middles.append((start + end - 1) / 2)
+        names.append(_words(kind))
+        start = end
+    axis.set_ticks(middles, names)
