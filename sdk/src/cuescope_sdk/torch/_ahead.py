@@ -33,11 +33,14 @@ class LoadedAhead(Generic[T]):
     def expect(self, items: Mapping[Hashable, Callable[[], T]]) -> None:
         """What the next batch takes; what neither it nor the one before it has is dropped."""
         with self._lock:
-            wanted = self._expected.keys() | items.keys()
+            wanted = {**self._expected, **items}
             for key in self._futures.keys() - wanted:
                 self._futures.pop(key).cancel()
-            self._waiting = {key: item for key, item in self._waiting.items() if key in wanted}
-            self._waiting |= {key: item for key, item in items.items() if key not in self._futures}
+            for key in self._waiting.keys() - wanted:
+                del self._waiting[key]
+            for key, prepare in items.items():
+                if key not in self._futures:
+                    self._waiting[key] = prepare
             self._expected = items
             self._fill()
 

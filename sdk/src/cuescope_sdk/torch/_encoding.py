@@ -66,16 +66,13 @@ def tower_inputs(trial: Trial, frames: int) -> list[TowerInput]:
         )
     if frames > 1:  # the mask stays whole: a video's tokens see each other
         return [TowerInput(sample.frames, hidden, edit)]
-    masks = [None] * len(sample.frames) if hidden is None else list(hidden.mask)
-    return [
-        TowerInput(
-            (frame,),
-            # an unhidden frame shares its row with the plain trial
-            None if mask is None or not mask.any() else HideTokens.from_mask(mask[None]),
-            edit,
-        )
-        for frame, mask in zip(sample.frames, masks, strict=True)
-    ]
+    inputs = [TowerInput((frame,), edit=edit) for frame in sample.frames]
+    if hidden is not None:
+        for index, mask in enumerate(hidden.mask):
+            if mask.any():  # an unhidden frame shares its row with the plain trial
+                frame_mask = HideTokens.from_mask(mask[None])
+                inputs[index] = replace(inputs[index], hidden=frame_mask)
+    return inputs
 
 
 class TowerEncoder:
@@ -95,21 +92,22 @@ class TowerEncoder:
 
     def prefetch(self, trials: Sequence[Trial]) -> None:
         """Begin to prepare what is embedded next."""
-        inputs = [
-            item
-            for trial in trials
-            for item in tower_inputs(replace(trial, edit=None), self.tower.frames)
-            if trial.edit is not None or item.key not in self._rows
-        ]
+        inputs: list[TowerInput] = []
+        for trial in trials:
+            plain = tower_inputs(replace(trial, edit=None), self.tower.frames)
+            if trial.edit is None:
+                plain = [item for item in plain if item.key not in self._rows]
+            inputs += plain
         self._ahead.expect(self._unprepared(inputs))
 
     def embed(self, inputs: Sequence[TowerInput]) -> list[Float[np.ndarray, " size"]]:
         """What `tower.encode` gives for each, float32, in order."""
-        distinct = {item.key: item for item in inputs}
-        rows = {key: self._rows[key] for key in distinct if key in self._rows}
+        rows = {}
         by_edit: dict[TowerEdit | None, list[TowerInput]] = {}
-        for key, item in distinct.items():
-            if key not in rows:
+        for key, item in {item.key: item for item in inputs}.items():
+            if key in self._rows:
+                rows[key] = self._rows[key]
+            else:
                 by_edit.setdefault(item.edit, []).append(item)
         for edit, group in by_edit.items():
             # Hooks change a whole forward pass, so a pass holds one edit or none.
@@ -138,7 +136,8 @@ class TowerEncoder:
             row = tower.encode(inputs)[0]
         self._remember_row(item.key, row.float().cpu().numpy())
         rows, cols = tower.grid(inputs)  # some towers take images of any shape, each with its grid
-        patches = tokens[0][0, tower.prefix : tower.prefix + rows * cols].float().cpu().numpy()
+        end = tower.prefix + rows * cols
+        patches = tokens[0][0, tower.prefix : end].float().cpu().numpy()
         return np.asarray(patches.reshape(rows, cols, -1))
 
     def _remember_row(self, key: object, row: np.ndarray) -> None:
@@ -150,44 +149,43 @@ class TowerEncoder:
         for start in range(0, len(items), self._chunk):
             chunk = items[start : start + self._chunk]
             inputs = self._prepare_all(chunk)
-            hidden = [self._hidden(*pair) for pair in zip(chunk, inputs, strict=True)]
-            for alike in self._stackable(inputs):
-                yield from self._forward([inputs[i] for i in alike], [hidden[i] for i in alike])
+            shown = []
+            for item, tensors in zip(chunk, inputs, strict=True):
+                shown.append((tensors, self._hidden(item, tensors)))
+            for _, run in groupby(shown, key=lambda pair: self._shape(pair[0])):
+                alike, hidden = zip(*run, strict=True)
+                yield from self._forward(alike, hidden)
 
-    def _stackable(self, inputs: list[Inputs]) -> list[list[int]]:
-        """Runs of neighbours of one shape and grid."""
-        kinds = [(self.tower.grid(item), [t.shape for t in item.values()]) for item in inputs]
-        runs = groupby(range(len(inputs)), key=lambda i: kinds[i])
-        return [list(run) for _, run in runs]
+    def _shape(self, inputs: Inputs) -> object:
+        """Inputs that are alike in it go through one forward pass."""
+        return self.tower.grid(inputs), [tensor.shape for tensor in inputs.values()]
 
     @torch.inference_mode()
-    def _forward(self, inputs: list[Inputs], hidden: list[np.ndarray | None]) -> np.ndarray:
-        """Rows of a chunk, padded with its last input to the full size."""
-        # padded: kernels round differently for another batch size
+    def _forward(self, inputs: Sequence[Inputs], hidden: Sequence[np.ndarray | None]) -> np.ndarray:
+        """Rows of inputs with what is hidden of each."""
+        placed = [self._place(tensors) for tensors in inputs]
+        # padded with the last one: kernels round differently for another batch size
         missing = self._chunk - len(inputs)
-        placed = [self._placed(item) for item in inputs]
-        padded = [*placed, *placed[-1:] * missing]
-        # of one alone there is nothing to copy
-        stacked = {
-            name: torch.cat([item[name] for item in padded]) if padded[1:] else padded[0][name]
-            for name in inputs[0]
-        }
-        masks = None
-        if any(mask is not None for mask in hidden):
-            masks = self._stacked([*hidden, *hidden[-1:] * missing], inputs)
+        placed += placed[-1:] * missing
+        stacked = placed[0]
+        if len(placed) > 1:  # of one alone there is nothing to copy
+            stacked = {name: torch.cat([item[name] for item in placed]) for name in stacked}
+        masks = self._stack([*hidden, *hidden[-1:] * missing], inputs[0])
         rows: np.ndarray = encode_visible(self.tower, stacked, masks).float().cpu().numpy()
         return rows[: len(inputs)]
 
-    def _stacked(self, hidden: list[np.ndarray | None], inputs: list[Inputs]) -> Tensor:
-        """Bool (image, patch)."""
-        rows, cols = self.tower.grid(inputs[0])
+    def _stack(self, masks: list[np.ndarray | None], inputs: Inputs) -> Tensor | None:
+        """Bool (image, patch); None where nothing is hidden."""
+        if all(mask is None for mask in masks):
+            return None
+        rows, cols = self.tower.grid(inputs)
         nothing = np.zeros((self.tower.frames, rows * cols), dtype=bool)
-        return torch.from_numpy(
-            np.concatenate([nothing if mask is None else mask for mask in hidden])
-        ).to(self.tower.device)
+        hidden = np.concatenate([nothing if mask is None else mask for mask in masks])
+        return torch.from_numpy(hidden).to(self.tower.device)
 
     def _prepare(self, item: TowerInput) -> Inputs:
-        if (key := item.frame_keys) not in self._inputs:
+        key = item.frame_keys
+        if key not in self._inputs:
             inputs = self._ahead.take(key, partial(self._load, item.frames))
             _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
             return inputs
@@ -205,11 +203,11 @@ class TowerEncoder:
         return [prepared[item.frame_keys] for item in items]
 
     def _unprepared(self, items: Iterable[TowerInput]) -> dict[Hashable, Callable[[], Inputs]]:
-        return {
-            item.frame_keys: partial(self._load, item.frames)
-            for item in items
-            if item.frame_keys not in self._inputs
-        }
+        new: dict[Hashable, Callable[[], Inputs]] = {}
+        for item in items:
+            if item.frame_keys not in self._inputs:
+                new[item.frame_keys] = partial(self._load, item.frames)
+        return new
 
     def _load(self, frames: Sequence[Frame]) -> Inputs:
         """Pinned where there is a GPU, so that they go there while it works."""
@@ -218,13 +216,13 @@ class TowerEncoder:
             return {name: tensor.pin_memory() for name, tensor in inputs.items()}
         return inputs
 
-    def _placed(self, inputs: Inputs) -> Inputs:
+    def _place(self, inputs: Inputs) -> Inputs:
         """Pixels on the device; grids stay, for they are read."""
-        device = self.tower.device
-        return {
-            name: tensor.to(device, non_blocking=True) if tensor.is_floating_point() else tensor
-            for name, tensor in inputs.items()
-        }
+        placed = dict(inputs)
+        for name, tensor in inputs.items():
+            if tensor.is_floating_point():
+                placed[name] = tensor.to(self.tower.device, non_blocking=True)
+        return placed
 
     def _hidden(self, item: TowerInput, inputs: Inputs) -> np.ndarray | None:
         """Bool (frame, patch): what is hidden, None where nothing is."""
@@ -232,10 +230,11 @@ class TowerEncoder:
             return None
         self.tower.require_tokens()
         grid = self.tower.grid(inputs)
-        pairs = zip(item.hidden.mask, item.frames, strict=True)
-        return np.stack(
-            [patches_under(mask, grid, self._canvas_of(mask, f, grid)) for mask, f in pairs]
-        )
+        patches = []
+        for mask, frame in zip(item.hidden.mask, item.frames, strict=True):
+            canvas = self._canvas_of(mask, frame, grid)
+            patches.append(patches_under(mask, grid, canvas))
+        return np.stack(patches)
 
     def _canvas_of(
         self, mask: np.ndarray, frame: Frame, grid: tuple[int, int]

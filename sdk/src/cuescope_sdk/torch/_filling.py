@@ -30,7 +30,9 @@ def load_state_strictly(
     for wrong, what in ((missing, "missing"), (unused, "that fit nowhere"), (other, "misshapen")):
         if wrong:
             first = wrong[0]
-            shape = f", shape {tuple(tensors[first].shape)}" if first in tensors else ""
+            shape = ""
+            if first in tensors:
+                shape = f", shape {tuple(tensors[first].shape)}"
             if wrong is other:
                 shape += f" instead of {tuple(state[first].shape)}"
             raise UserError(

@@ -41,18 +41,17 @@ def network_digest(network: nn.Module) -> str:
 
 def _structure(network: nn.Module) -> Iterator[tuple[object, ...]]:
     for name, module in network.named_modules():
-        known = {
-            key: value
-            for key, value in sorted(vars(module).items())
-            if not key.startswith("_") and key not in NOT_CONTENT and _is_plain(value)
-        }
-        yield name, type(module).__qualname__, known
+        attributes = sorted(vars(module).items())
+        content = {key: value for key, value in attributes if _is_content(key, value)}
+        yield name, type(module).__qualname__, content
 
 
-def _is_plain(value: object) -> bool:
-    return isinstance(value, PLAIN) or (
-        isinstance(value, tuple | list) and all(isinstance(item, PLAIN) for item in value)
-    )
+def _is_content(name: str, value: object) -> bool:
+    if name.startswith("_") or name in NOT_CONTENT:
+        return False
+    if isinstance(value, tuple | list):
+        return all(isinstance(item, PLAIN) for item in value)
+    return isinstance(value, PLAIN)
 
 
 def require_evaluation(owner: str, network: nn.Module) -> None:
@@ -81,9 +80,10 @@ def preprocess_digest(owner: str, preprocess: Callable[[Image.Image], Tensor]) -
     rng = np.random.default_rng(0)
     made = []
     for shape in PROBES:
-        image = Image.fromarray(rng.integers(0, 256, (*shape, 3), dtype=np.uint8))
-        first, second = (preprocess(image).numpy() for _ in range(2))
-        if not np.array_equal(first, second):
+        pixels = rng.integers(0, 256, (*shape, 3), dtype=np.uint8)
+        image = Image.fromarray(pixels)
+        first = preprocess(image).numpy()
+        if not np.array_equal(first, preprocess(image).numpy()):
             raise UserError(
                 f"{owner}: the preprocessing draws at random",
                 expected="the one for evaluation",
@@ -98,11 +98,13 @@ def normalisation(preprocess: Callable[[Image.Image], Tensor]) -> tuple[Tensor, 
 
     Read off what it makes of a black and of a white image: 0 and 1 before it normalises.
     """
-    black, white = (
-        preprocess(Image.new("RGB", (64, 64), colour)).float().mean(dim=(1, 2))
-        for colour in ("black", "white")
-    )
-    deviation = 1 / (white - black)
+
+    def mean_of(colour: str) -> Tensor:
+        channels = preprocess(Image.new("RGB", (64, 64), colour))
+        return channels.float().mean(dim=(1, 2))
+
+    black = mean_of("black")
+    deviation = 1 / (mean_of("white") - black)
     return -black * deviation, deviation
 
 
@@ -124,8 +126,9 @@ class HeldPretrained(Pretrained):
 
     def fingerprint(self, *parts: object) -> str:
         """Digest of the network, its configuration, the dtype and what else is said."""
-        made = network_digest(self.held), config_content(self.held.config), str(self.dtype)
-        return digest("held", *made, *parts)
+        network = network_digest(self.held)
+        config = config_content(self.held.config)
+        return digest("held", network, config, str(self.dtype), *parts)
 
 
 def hold_pretrained(owner: str, network: Any, title: str, context: Context) -> HeldPretrained:

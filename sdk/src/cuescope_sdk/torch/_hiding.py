@@ -27,13 +27,12 @@ from cuescope_sdk.torch._image_tower import (
 )
 
 Hiding = Literal["drop", "mask"]
+Patches = Bool[Tensor, "image patch"]
+Tokens = Bool[Tensor, "image token"]
 
 
 def encode_visible(
-    tower: ImageTower,
-    inputs: Inputs,
-    hidden: Bool[Tensor, "image patch"] | None,
-    how: Hiding = "drop",
+    tower: ImageTower, inputs: Inputs, hidden: Patches | None, how: Hiding = "drop"
 ) -> Float[Tensor, "input dim"]:
     """Embeddings of inputs of which the `hidden` patches are absent; None is the plain forward.
 
@@ -45,18 +44,19 @@ def encode_visible(
     tower.require_tokens()
     if tower.joint:
         hidden = hidden.reshape(-1, tower.frames * hidden.shape[1])
-    empty = hidden.all(dim=1) if tower.pooling.kind != "token" else torch.zeros_like(hidden[:, 0])
+    if tower.pooling.kind == "token":
+        with show_only(tower, ~hidden, how):
+            return tower.encode(inputs)
+    empty = hidden.all(dim=1, keepdim=True)
     # softmax over no key is NaN: such an image is shown, and its row zeroed
-    visible = ~(hidden & ~empty[:, None])
-    with show_only(tower, visible, how):
+    with show_only(tower, ~hidden | empty, how):
         embeddings = tower.encode(inputs)
-    return embeddings.masked_fill(empty.view(len(embeddings), -1).all(dim=1)[:, None], 0.0)
+    nothing = empty.view(len(embeddings), -1).all(dim=1, keepdim=True)
+    return embeddings.masked_fill(nothing, 0.0)
 
 
 @contextmanager
-def show_only(
-    tower: ImageTower, visible: Bool[Tensor, "image patch"], how: Hiding = "drop"
-) -> Iterator[None]:
+def show_only(tower: ImageTower, visible: Patches, how: Hiding = "drop") -> Iterator[None]:
     """While open, the forward pass of these images sees the `visible` patches and no other."""
     images = len(visible)
     device = tower.device
@@ -68,8 +68,8 @@ def show_only(
         if how == "drop":
             # stable: the visible ones stay in order
             index = present.int().argsort(dim=1, descending=True, stable=True)
-            # images with more hidden keep some, masked
-            index = index[:, : int(present.sum(dim=1).max())]
+            most = int(present.sum(dim=1).max())
+            index = index[:, :most]  # images with more hidden keep some, masked
             keys = present.gather(1, index)
             hooks.enter_context(_keeping(tower.blocks[0].module, index))
         for block in tower.blocks:
@@ -86,53 +86,55 @@ def show_only(
 
 def _keeping(first: nn.Module, index: Tensor) -> AbstractContextManager[None]:
     """Only the tokens at `index` (image, token) enter the first block."""
-    return hook_input(
-        first, lambda tokens: tokens.gather(1, index[..., None].expand(-1, -1, tokens.shape[-1]))
-    )
+
+    def keep(tokens: Tensor) -> Tensor:
+        whole = index[..., None].expand(-1, -1, tokens.shape[-1])
+        return tokens.gather(1, whole)
+
+    return hook_input(first, keep)
 
 
-def _masking(masked: Masked, present: Bool[Tensor, "image token"]) -> AbstractContextManager[None]:
+def _masking(masked: Masked, present: Tokens) -> AbstractContextManager[None]:
     """The module's mask is ours: what is `present`; tokens that pad are not."""
 
     def mask(args: Any, kwargs: Any) -> Tensor | None:
         keys = present
         if masked.padded:
             tokens = args[0] if args else kwargs["hidden_states"]
-            keys = pad(present, (0, tokens.shape[1] - present.shape[1]), value=False)
+            more = tokens.shape[1] - present.shape[1]
+            keys = pad(present, (0, more), value=False)
         # without a mask the fast kernel runs
         return None if bool(keys.all()) else masked.form(keys)
 
     return hook_mask(masked, mask)
 
 
-def _averaging(
-    tower: ImageTower, present: Bool[Tensor, "image token"]
-) -> AbstractContextManager[None]:
+def _averaging(tower: ImageTower, present: Tokens) -> AbstractContextManager[None]:
     """Hidden tokens take the mean of the seen ones, which leaves the mean of all at just that."""
-    patches = present[:, tower.prefix :, None]
+    prefix = tower.prefix
+    patches = present[:, prefix:, None]
+    count = patches.sum(dim=1, keepdim=True)
 
     def fill(output: Tensor) -> Tensor:
-        tokens = output[:, tower.prefix :]
-        mean = (tokens * patches).sum(dim=1, keepdim=True) / patches.sum(dim=1, keepdim=True)
+        tokens = output[:, prefix:]
+        mean = (tokens * patches).sum(dim=1, keepdim=True) / count
         filled = torch.where(patches, tokens, mean)
-        return torch.cat([output[:, : tower.prefix], filled], dim=1)
+        return torch.cat([output[:, :prefix], filled], dim=1)
 
     if tower.pooling.module is None:
         raise ValueError(f"{tower.name}: average pooling without the module that is averaged")
     return hook_output(tower.pooling.module, fill)
 
 
-def _placing(
-    module: nn.Module, index: Tensor, present: Bool[Tensor, "image token"]
-) -> AbstractContextManager[None]:
+def _placing(module: nn.Module, index: Tensor, present: Tokens) -> AbstractContextManager[None]:
     """The tokens at `index` (image, token) go back to their places; the hidden ones are NaN."""
 
     def put_back(output: Tensor) -> Tensor:
         kept = output[:, : index.shape[1]]
         # NaN, so that whoever reads a hidden one notices
-        empty = output.new_full((*present.shape, output.shape[-1]), float("nan"))
-        placed = empty.scatter(1, index[..., None].expand_as(kept), kept)
-        return placed.masked_fill(~present[..., None], float("nan"))
+        empty = output.new_full((*present.shape, output.shape[-1]), torch.nan)
+        whole = empty.scatter(1, index[..., None].expand_as(kept), kept)
+        return whole.masked_fill(~present[..., None], torch.nan)
 
     return hook_output(module, put_back)
 
@@ -162,9 +164,10 @@ def patches_under(
             got=f"{mask.shape[0]} x {mask.shape[1]}",
         )
     rows, cols = grid
-    row = np.arange(canvas.shape[0]) * rows // canvas.shape[0]
-    col = np.arange(canvas.shape[1]) * cols // canvas.shape[1]
+    height, width = canvas.shape
+    row = np.arange(height) * rows // height
+    col = np.arange(width) * cols // width
     under = np.zeros(grid, dtype=bool)
     # unbuffered: many pixels fall into one patch
-    np.logical_or.at(under, (row[:, None], col[None]), canvas)
+    np.logical_or.at(under, (row[:, None], col), canvas)
     return under.ravel()

@@ -53,14 +53,16 @@ def find_source(
     folder = Path(model).expanduser()
     if folder.is_dir():
         return _checked(Source(owner, folder, folder.resolve().name))
-    if folder.exists() or model.startswith((".", "/", "~")) or not HUB_ID.fullmatch(model):
+    is_path = folder.exists() or model.startswith((".", "/", "~"))
+    if is_path or not HUB_ID.fullmatch(model):
         raise UserError(
             f"{owner}: no model folder {model}",
             expected=f"a folder with {CONFIG}, or a hub id like openai/clip-vit-base-patch16",
             got="a file" if folder.is_file() else None,
         )
     title = model if revision is None else f"{model}@{revision}"
-    return Source(owner, _from_hub(owner, title, model, revision, with_code, context), title)
+    folder = _from_hub(owner, title, model, revision, with_code, context)
+    return Source(owner, folder, title)
 
 
 def weight_files(source: Source) -> list[Path]:
@@ -81,8 +83,9 @@ def weight_files(source: Source) -> list[Path]:
 
 def _shards(source: Source, index: Path) -> list[str]:
     try:
+        file_of = json.loads(index.read_text())["weight_map"]
         # a shard stands there once for each of its tensors
-        return sorted(set(json.loads(index.read_text())["weight_map"].values()))
+        return sorted(set(file_of.values()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
             f"{source.owner}: {index.name} of {source.title} cannot be read",
@@ -207,8 +210,9 @@ def tokenizer_content(tokenizer: Any) -> list[object]:
     if backend is None:
         return [type(tokenizer).__name__, tokenizer.get_vocab()]
     rules = json.loads(backend.to_str())
-    # callers set these while they run
-    return [json.dumps({k: v for k, v in rules.items() if k not in ("padding", "truncation")})]
+    for name in ("padding", "truncation"):  # callers set these while they run
+        rules.pop(name, None)
+    return [json.dumps(rules)]
 
 
 def require_vocabulary(source: Source) -> None:
@@ -310,15 +314,17 @@ class Pretrained:
 
     def fingerprint(self, *parts: object) -> str:
         """Digest of the weights' files, the configuration, the dtype and what else is said."""
-        beside = [file for name in BESIDE_WEIGHTS for file in self.source.folder.glob(name)]
-        files = [*weight_files(self.source), *sorted(beside)]  # sorted: globbing has no order
-        loading = [
-            (name, config_content(value) if hasattr(value, "to_dict") else value)
-            for name, value in sorted(self.loading.items())
-            if name != "device_map"  # where layers lie changes no answer
-        ]
-        more = [*([loading] if loading else []), *parts]
-        return digest(files_digest(files), config_content(self.config), str(self.dtype), *more)
+        beside: list[Path] = []
+        for name in BESIDE_WEIGHTS:
+            beside += self.source.folder.glob(name)
+        files = files_digest([*weight_files(self.source), *sorted(beside)])  # globs have no order
+        loading = []
+        for name, value in sorted(self.loading.items()):
+            if name != "device_map":  # where layers lie changes no answer
+                content = config_content(value) if hasattr(value, "to_dict") else value
+                loading.append((name, content))
+        more = [loading, *parts] if loading else parts
+        return digest(files, config_content(self.config), str(self.dtype), *more)
 
 
 def find_pretrained(
@@ -337,10 +343,13 @@ def find_pretrained(
     """
     import transformers
 
-    placed = resolve_device(context.device), resolve_dtype(context.dtype)
+    device = resolve_device(context.device)
+    dtype = resolve_dtype(context.dtype)
     source = find_source(owner, model, revision, bool(trust_remote_code), context)
     if not trust_remote_code:
         refuse_kernels(owner, source.folder / CONFIG)
     config = load_part(source, trust_remote_code, "configuration", transformers.AutoConfig)
     builder = builder_of(config, source)
-    return Pretrained(source, config, builder, context, *placed, trust_remote_code, loading or {})
+    return Pretrained(
+        source, config, builder, context, device, dtype, trust_remote_code, loading or {}
+    )

@@ -19,6 +19,17 @@ from cuescope_sdk.torch._fusion.merging import (
     averaged_blocks,
     size_terms,
 )
+from cuescope_sdk.torch._fusion.shapes import (
+    BatchKeyKinds,
+    BatchQueryKinds,
+    Key,
+    KeyKinds,
+    Mixed,
+    Query,
+    QueryKinds,
+    Value,
+    Weights,
+)
 from cuescope_sdk.torch._fusion.state import (
     Fusion,
     Padding,
@@ -31,7 +42,7 @@ from cuescope_sdk.torch._fusion.state import (
 
 
 def fused_attention(
-    query: Float[Tensor, "batch head query dim"],
+    query: Query,
     key: Float[Tensor, "batch kv_head key dim"],
     value: Float[Tensor, "batch kv_head key value"],
     *,
@@ -40,7 +51,7 @@ def fused_attention(
     causal: bool = False,
     scaling: float | None = None,
     cross: bool = False,
-) -> Float[Tensor, "batch head query value"]:
+) -> Mixed:
     """Attention that follows the `Fusion` under which it runs; without one, the stock kernel's.
 
     `key` and `value` may have fewer heads (grouped-query attention). `mask` is bool, True where a
@@ -52,7 +63,8 @@ def fused_attention(
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
         # averages need each head's own weights
-        key, value = (states.repeat_interleave(groups, dim=1) for states in (key, value))
+        key = key.repeat_interleave(groups, dim=1)
+        value = value.repeat_interleave(groups, dim=1)
     fusion = active_fusion.get()
     edit = fusion.edit_at(layer) if fusion else None
     visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
@@ -101,9 +113,13 @@ def fused_self_attention(
             split(query(states)), keys, split(value(context)), attn_mask=bias[:, None, None]
         )
     else:
-        key_mask = None if mask is None else mask[:, None, None]
-        projected = [split(project(states)) for project in (query, key, value)]
-        mixed = fused_attention(*projected, layer=layer, mask=key_mask)
+        mixed = fused_attention(
+            split(query(states)),
+            split(key(states)),
+            split(value(states)),
+            layer=layer,
+            mask=None if mask is None else mask[:, None, None],
+        )
     return mixed.transpose(1, 2).flatten(2)
 
 
@@ -116,20 +132,24 @@ def _shortened(
     kept = present & ~torch.stack(blocks).any(0)
     most = int(kept.sum(1).max())  # samples keep different numbers of tokens: the rest is padding
     order = (~kept).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
-    parts = [states.gather(1, order[..., None].expand(-1, -1, states.shape[-1]))]
-    counts = torch.stack([block.sum(1, dtype=torch.float32) for block in blocks], dim=1)
-    for block, count in zip(blocks, counts.unbind(1), strict=True):
+    index = order[..., None].expand(-1, -1, states.shape[-1])
+    parts = [states.gather(1, index)]
+    counts = []
+    for block in blocks:
+        count = block.sum(1, keepdim=True, dtype=torch.float32)
         total = (states * block[..., None]).sum(1, keepdim=True)
         # clamped: a sample may lack a modality
-        parts.append((total / count.clamp_min(1)[:, None, None]).to(states.dtype))
-    factor, term = size_terms(counts, edit, states.dtype)
+        mean = total / count[..., None].clamp_min(1)
+        parts.append(mean.to(states.dtype))
+        counts.append(count)
+    factor, term = size_terms(torch.cat(counts, 1), edit, states.dtype)
     hidden = torch.zeros_like(order, dtype=states.dtype)
     hidden = hidden.masked_fill(~kept.gather(1, order), -torch.inf)
     sizes = torch.cat([torch.ones_like(hidden), factor], 1)
     return torch.cat(parts, 1), torch.cat([hidden, term], 1), sizes
 
 
-Sides = tuple[Int8[Tensor, "batch query"], Int8[Tensor, "batch key"]]
+Sides = tuple[BatchQueryKinds, BatchKeyKinds]
 
 
 def _edited_weights(
@@ -139,7 +159,7 @@ def _edited_weights(
     scaling: float,
     sides: Sides,
     edit: AverageAttention | AverageTokens | None,
-) -> Float[Tensor, "batch head query key"]:
+) -> Weights:
     """The attention matrix under the edit, as the paper writes it."""
     logits = query @ key.transpose(-1, -2) * scaling
     if visible.bias is not None:
@@ -147,8 +167,9 @@ def _edited_weights(
     seen_keys = visible.seen_by(None)
     if isinstance(edit, AverageTokens):
         logits = average_logits(logits, sides[1], seen_keys, edit)
+    logits = logits.masked_fill(~seen_keys, -torch.inf)
     # a query of padding sees nothing, and gets nothing
-    weights = at_least_float32(logits.masked_fill(~seen_keys, -torch.inf)).softmax(-1).nan_to_num()
+    weights = at_least_float32(logits).softmax(-1).nan_to_num()
     if isinstance(edit, AverageAttention):
         weights = average_quadrants(weights, *sides, seen_keys, edit.quadrants)
     return weights
@@ -177,9 +198,10 @@ def _by_layout(
     layouts = _alike_rows(torch.cat(kinds, dim=1))
     for rows in layouts:
         first = rows[0]
-        own = (query, key, value)
-        if len(layouts) > 1:
-            own = (query[rows], key[rows], value[rows])
+        samples = slice(None) if len(layouts) == 1 else rows
+        row_query = query[samples]
+        row_key = key[samples]
+        row_value = value[samples]
         of_keys = keys[first]
         if padding is None:
             seen = visible.of_samples(rows)
@@ -188,8 +210,11 @@ def _by_layout(
             whole = Visible(query.shape[2], key.shape[2], None, padding.causal, query.device)
             seen = whole.of_keys(kept)
             of_keys = of_keys[kept]
-            own = (own[0], take(own[1], kept), take(own[2], kept))
-        mixed = _attend_edited(*own, seen, queries[first], of_keys, edit, scaling)
+            row_key = take(row_key, kept)
+            row_value = take(row_value, kept)
+        mixed = _attend_edited(
+            row_query, row_key, row_value, seen, queries[first], of_keys, edit, scaling
+        )
         if len(layouts) == 1:
             return mixed
         out[rows] = mixed
@@ -197,15 +222,15 @@ def _by_layout(
 
 
 def _attend_edited(
-    query: Float[Tensor, "batch head query dim"],
-    key: Float[Tensor, "batch head key dim"],
-    value: Float[Tensor, "batch head key value"],
+    query: Query,
+    key: Key,
+    value: Value,
     visible: Visible,
-    queries: Int8[Tensor, " query"],
-    keys: Int8[Tensor, " key"],
+    queries: QueryKinds,
+    keys: KeyKinds,
     edit: AverageAttention | AverageTokens,
     scaling: float,
-) -> Float[Tensor, "batch head query value"]:
+) -> Mixed:
     """Attention under an edit of samples that are laid out alike, in linear memory."""
     if isinstance(edit, AverageTokens):
         modalities = {MODALITIES[name] for name in edit.modalities}
@@ -242,8 +267,8 @@ def _alike_rows(layouts: Int8[Tensor, "batch place"]) -> list[Tensor]:
     if len(layouts) == 1:  # sorting thousands of places takes as long as a short attention
         return [torch.zeros(1, dtype=torch.long, device=layouts.device)]
     number_of = torch.unique(layouts, dim=0, return_inverse=True)[1]
-    count = int(number_of.max()) + 1
-    return [(number_of == number).nonzero().squeeze(1) for number in range(count)]
+    order = number_of.argsort(stable=True)
+    return list(torch.split(order, number_of.bincount().tolist()))
 
 
 # ------------------------------------------------------------------------------------------- stock
@@ -271,21 +296,21 @@ def stock_fusion(model: Any) -> int:
             f"{title}: no attention that can be edited",
             expected="a model that calls the attention interface of transformers",
         )
-    if merged := [type(m).__name__ for _, m in modules if MERGED in type(m).__name__.lower()]:
-        raise UserError(
-            f"{title}: {merged[0]} takes two sequences of keys for one",
-            expected="self- and cross-attention apart",
-        )
+    for _, module in modules:
+        kind = type(module).__name__
+        if MERGED in kind.lower():
+            raise UserError(
+                f"{title}: {kind} takes two sequences of keys for one",
+                expected="self- and cross-attention apart",
+            )
     blocks: dict[str, int] = {}
     for name, module in modules:
         layer = blocks.setdefault(_block_of(name), len(blocks))
-        cross = any(word in f"{name} {type(module).__name__}".lower() for word in CROSS)
+        words = f"{name} {type(module).__name__}".lower()
+        cross = any(word in words for word in CROSS)
         _positions[module] = (layer, cross)
+        # the model around the layers, which makes the masks, shares their configuration
         module.config._attn_implementation = NAME
-    for part in model.modules():  # masks are made by the model around the layers
-        config = getattr(part, "config", None)
-        if config is not None and any(config is module.config for _, module in modules):
-            config._attn_implementation = NAME
     return len(blocks)
 
 
@@ -299,19 +324,18 @@ def _register() -> None:
 
 def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
     """The attention modules, by name, that are outside the towers."""
-    towers = [
-        type(config)
-        for name, config in vars(model.config).items()
-        if name.endswith("_config") and not name.startswith(("text", "decoder", "encoder"))
-    ]
-    outside: list[str] = []
+    towers = []
+    for name, config in vars(model.config).items():
+        if name.endswith("_config") and not name.startswith(("text", "decoder", "encoder")):
+            towers.append(type(config))
+    below_towers: tuple[str, ...] = ()
     attention = []
     for name, module in model.named_modules():
-        if any(name.startswith(f"{tower}.") for tower in outside):
+        if name.startswith(below_towers):
             continue
         config = getattr(module, "config", None)
         if type(config) in towers:
-            outside.append(name)  # all that is below it is skipped too
+            below_towers += (f"{name}.",)
         elif config is not None and _calls_interface(type(module)):
             attention.append((name, module))
     return attention
@@ -350,13 +374,13 @@ def _stock_attention(
     if active_fusion.get() is None or position is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
     causal = kwargs.get("is_causal")
-    causal = getattr(module, "is_causal", True) if causal is None else causal
+    if causal is None:
+        causal = getattr(module, "is_causal", True)
     # as the library's own sdpa does
     causal = bool(causal) and query.shape[2] > 1 and attention_mask is None
-    if (position_bias := kwargs.get("position_bias")) is not None:
-        attention_mask = create_position_bias_mask(
-            position_bias, attention_mask, causal, query, key
-        )
+    bias = kwargs.get("position_bias")
+    if bias is not None:
+        attention_mask = create_position_bias_mask(bias, attention_mask, causal, query, key)
     layer, cross = position
     mixed = fused_attention(
         query,

@@ -8,27 +8,42 @@ to query: then the kernel mixes the untouched values alone, and beside them one 
 averaged modality that is 1 at its keys, which comes out as the mass.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int, Int8
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO
+from cuescope_sdk.torch._fusion.shapes import (
+    BatchKeyKinds,
+    BatchQueryKinds,
+    Block,
+    Key,
+    KeyKinds,
+    Mixed,
+    Query,
+    QueryKinds,
+    Rows,
+    RowStates,
+    Seen,
+    Value,
+    Weights,
+)
 from cuescope_sdk.torch._fusion.state import Mean, Visible, among, put, take
 
 KERNEL_WIDTH = 8  # fused kernels want head dims that are multiples of it
 
 
 def average_quadrants(
-    weights: Float[Tensor, "batch head query key"],
-    queries: Int8[Tensor, "batch query"],
-    keys: Int8[Tensor, "batch key"],
-    visible: Bool[Tensor, "#batch #head #query key"],
+    weights: Weights,
+    queries: BatchQueryKinds,
+    keys: BatchKeyKinds,
+    visible: Seen,
     quadrants: frozenset[str],
-) -> Float[Tensor, "batch head query key"]:
+) -> Weights:
     """Every row of a quadrant replaced by its mean over the keys that the query may see.
 
     The mass that a row has in the quadrant is preserved.
@@ -37,23 +52,24 @@ def average_quadrants(
         row, col = map(LETTERS.__getitem__, quadrant)
         seen_keys = (keys == col)[:, None, None, :] & visible
         mass = (weights * seen_keys).sum(-1, keepdim=True)
-        # a query may see no key of the kind
-        mean = mass / seen_keys.sum(-1, keepdim=True).clamp_min(1)
+        # clamped: a query may see no key of the kind
+        count = seen_keys.sum(-1, keepdim=True).clamp_min(1)
+        mean = mass / count
         here = (queries == row)[:, None, :, None] & seen_keys
         weights = torch.where(here, mean, weights)
     return weights
 
 
 def attend_averaged(
-    query: Float[Tensor, "batch head query dim"],
-    key: Float[Tensor, "batch head key dim"],
-    value: Float[Tensor, "batch head key value"],
+    query: Query,
+    key: Key,
+    value: Value,
     visible: Visible,
-    queries: Int8[Tensor, " query"],
-    keys: Int8[Tensor, " key"],
+    queries: QueryKinds,
+    keys: KeyKinds,
     quadrants: frozenset[str],
     scaling: float,
-) -> Float[Tensor, "batch head query value"]:
+) -> Mixed:
     """Attention under `average_quadrants` of samples that are laid out alike, in linear memory."""
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     # queries that see the keys of one modality alone, which comes first
@@ -61,9 +77,11 @@ def attend_averaged(
     for averaged, rows in _alike(queries, quadrants, int(keys[0]) if alone else None, alone):
         end = visible.end(rows)
         modalities = keys[:end]
-        blocks = [block for modality in sorted(averaged) if (block := modalities == modality).any()]
+        blocks = [modalities == modality for modality in sorted(averaged)]
+        blocks = [block for block in blocks if block.any()]
         if len(blocks) == 1 and blocks[0].all():  # the mean of all values: no weight is needed
-            put(out, rows, visible.mean_of(value, keys == keys[0])(rows))
+            mean = visible.mean_of(value, keys == keys[0])
+            put(out, rows, mean(rows))
             continue
         if not end:  # queries of padding before all tokens
             out[:, :, rows] = 0
@@ -74,8 +92,8 @@ def attend_averaged(
             aligned = visible.aligned[:end]
             # one causal pass, of some rows for nothing
             mixed = mixing.of_all(take(query, aligned), aligned)
-            ours = among(aligned, rows, visible.queries).nonzero().squeeze(1)
-            put(out, aligned[ours], take(mixed, ours))
+            wanted = among(aligned, rows, visible.queries).nonzero().squeeze(1)
+            put(out, aligned[wanted], take(mixed, wanted))
             rest = rows[~among(rows, aligned, visible.queries)]
         for part in visible.chunks(rest):
             put(out, part, mixing.of(take(query, part), part))
@@ -83,24 +101,38 @@ def attend_averaged(
 
 
 def _alike(
-    queries: Int8[Tensor, " query"], quadrants: frozenset[str], modality: int | None, alone: int
+    queries: QueryKinds, quadrants: frozenset[str], modality: int | None, alone: int
 ) -> Iterator[tuple[frozenset[int], Tensor]]:
     """The rows that are averaged over the same keys.
 
     Where `modality` is averaged, the first `alone` rows, which see nothing else, go apart: their
     attention is its mean.
     """
-    groups: dict[frozenset[int], list[int]] = {}
-    for kind in (kind for kind in (OTHER, VIDEO, TEXT) if bool((queries == kind).any())):
-        averaged = frozenset(LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == kind)
-        groups.setdefault(averaged, []).append(kind)
-    for averaged, kinds in groups.items():
-        of = torch.tensor(kinds, device=queries.device, dtype=queries.dtype)
-        rows = torch.isin(queries, of).nonzero().squeeze(1)
-        early = rows < alone if modality in averaged else None
-        for part in (rows,) if early is None else (rows[early], rows[~early]):
+    groups: dict[frozenset[int], Tensor] = {}
+    for kind in (OTHER, VIDEO, TEXT):
+        is_kind = queries == kind
+        if bool(is_kind.any()):
+            averaged = frozenset(LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == kind)
+            groups[averaged] = groups.get(averaged, False) | is_kind
+    for averaged, is_member in groups.items():
+        rows = is_member.nonzero().squeeze(1)
+        parts = [rows]
+        if modality in averaged:
+            early = rows < alone
+            parts = [rows[early], rows[~early]]
+        for part in parts:
             if part.numel():
                 yield averaged, part
+
+
+def add_means(
+    mixed: Float[Tensor, "batch head row column"], dim: int, means: Iterable[Mean], rows: Tensor
+) -> Float[Tensor, "batch head row value"]:
+    """The first `dim` columns, and the mass in each column after them times the mean of a block."""
+    out = mixed[..., :dim]
+    for column, mean in enumerate(means, start=dim):
+        out = torch.addcmul(out, mixed[..., column, None], mean(rows))
+    return out
 
 
 class _Mixing:
@@ -108,11 +140,11 @@ class _Mixing:
 
     def __init__(
         self,
-        key: Float[Tensor, "batch head key dim"],
-        value: Float[Tensor, "batch head key value"],
+        key: Key,
+        value: Value,
         visible: Visible,
-        rows: Int[Tensor, " row"],
-        blocks: list[Bool[Tensor, " key"]],
+        rows: Rows,
+        blocks: list[Block],
         scaling: float,
     ) -> None:
         self._visible = visible
@@ -124,51 +156,40 @@ class _Mixing:
         # no padding where all are of one width: kernels take it as it is
         alike = not varying and key.shape[-1] == self._dim
         self._width = width if alike else -(-width // KERNEL_WIDTH) * KERNEL_WIDTH
-        self._key, wide = self._wide(key), self._wide(value)
+        self._key = self._wide(key)
+        wide = self._wide(value)
         if blocks and wide is value:
             wide = value.clone()
-        of_mass = torch.eye(len(varying), self._width - self._dim).to(wide)
+        column = self._dim
         for block in blocks:
             places = block.nonzero().squeeze(1)
-            own = [block is other for other in varying]
-            if any(own):  # its part comes back as mass times mean
-                unit = pad(of_mass[own.index(True)], (self._dim, 0))
+            if visible.differs(block, rows):  # its part comes back as mass times mean
+                unit = torch.zeros(self._width).to(wide)
+                unit[column] = 1
+                column += 1
                 put(wide, places, unit)
             else:
                 put(wide[..., : self._dim], places, visible.whole_mean_of(value, block))
         self._value = wide
 
-    def of(
-        self, query: Float[Tensor, "batch head row dim"], rows: Tensor
-    ) -> Float[Tensor, "batch head row value"]:
+    def of(self, query: RowStates, rows: Tensor) -> Float[Tensor, "batch head row value"]:
         """Attention of these queries, which are the rows `rows` of all."""
         end = self._visible.end(rows)
         if not end:
             return query.new_zeros((*query.shape[:3], self._dim))
-        mask = self._visible.mask(rows, end)
-        return self._with_means(self._mixed(query, end, attn_mask=mask), rows)
+        mixed = self._mix(query, end, attn_mask=self._visible.mask(rows, end))
+        return add_means(mixed, self._dim, self._means, rows)
 
-    def of_all(
-        self, query: Float[Tensor, "batch head key dim"], rows: Int[Tensor, " key"]
-    ) -> Float[Tensor, "batch head key value"]:
+    def of_all(self, query: Key, rows: Int[Tensor, " key"]) -> Value:
         """Attention of as many queries (`rows` of all) as keys, each seeing those up to its own."""
-        return self._with_means(self._mixed(query, query.shape[2], is_causal=True), rows)
+        mixed = self._mix(query, query.shape[2], is_causal=True)
+        return add_means(mixed, self._dim, self._means, rows)
 
-    def _mixed(self, query: Tensor, end: int, **masked: Any) -> Tensor:
-        return scaled_dot_product_attention(
-            self._wide(query),
-            self._key[:, :, :end],
-            self._value[:, :, :end],
-            scale=self._scaling,
-            **masked,
-        )
-
-    def _with_means(self, mixed: Tensor, rows: Tensor) -> Tensor:
-        """The mass of each averaged modality, in its column, times the mean of its values."""
-        out = mixed[..., : self._dim]
-        for column, mean in enumerate(self._means, start=self._dim):
-            out = torch.addcmul(out, mixed[..., column, None], mean(rows))
-        return out
+    def _mix(self, query: Tensor, end: int, **masked: Any) -> Tensor:
+        key = self._key[:, :, :end]
+        value = self._value[:, :, :end]
+        query = self._wide(query)
+        return scaled_dot_product_attention(query, key, value, scale=self._scaling, **masked)
 
     def _wide(self, states: Tensor) -> Tensor:
         """Padded with zeros, which add nothing to a product."""

@@ -14,7 +14,20 @@ from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from cuescope_sdk.fusion import MODALITIES, AverageTokens
-from cuescope_sdk.torch._fusion.averaging import KERNEL_WIDTH
+from cuescope_sdk.torch._fusion.averaging import KERNEL_WIDTH, add_means
+from cuescope_sdk.torch._fusion.shapes import (
+    BatchKeyKinds,
+    Block,
+    Key,
+    KeyKinds,
+    Mixed,
+    Query,
+    Seen,
+    SeenByRow,
+    Sizes,
+    Value,
+    Weights,
+)
 from cuescope_sdk.torch._fusion.state import Mean, Visible, among, at_least_float32, put, take
 
 
@@ -25,26 +38,25 @@ def averaged_blocks(
     return [modality == MODALITIES[name] for name in sorted(edit.modalities, reverse=True)]
 
 
-def size_terms(
-    counts: Float[Tensor, "*batch"], edit: AverageTokens, dtype: torch.dtype
-) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch"]]:
+def size_terms(counts: Sizes, edit: AverageTokens, dtype: torch.dtype) -> tuple[Sizes, Sizes]:
     """What is multiplied with the logit of an average over `counts` keys, and what is added to it.
 
     The paper's equation adds log(size), its listing multiplies by it. -inf is added for no key.
     """
     exact = torch.promote_types(dtype, torch.float32)
     size = counts.to(exact).clamp_min(1).log().to(dtype)
-    zero = torch.zeros_like(counts, dtype=dtype)
-    factor, term = (zero + 1, size) if edit.size_term == "add" else (size, zero)
+    if edit.size_term == "add":
+        factor = torch.ones_like(size)
+        term = size
+    else:
+        factor = size
+        term = torch.zeros_like(size)
     return factor, term.masked_fill(counts == 0, -torch.inf)
 
 
 def average_logits(
-    logits: Float[Tensor, "batch head query key"],
-    keys: Int8[Tensor, "batch key"],
-    visible: Bool[Tensor, "#batch #head #query key"],
-    edit: AverageTokens,
-) -> Float[Tensor, "batch head query key"]:
+    logits: Weights, keys: BatchKeyKinds, visible: Seen, edit: AverageTokens
+) -> Weights:
     """The same on the matrix: the logit of an averaged key is the mean of its keys' logits.
 
     Each of the n keys gets an equal part of the weight, so log(n) less than all of it.
@@ -54,72 +66,78 @@ def average_logits(
         # half precision counts only to 2048
         exact = torch.promote_types(logits.dtype, torch.float32)
         count = here.sum(-1, keepdim=True, dtype=exact)
-        mean = logits.masked_fill(~here, 0).sum(-1, keepdim=True) / count.clamp_min(1)
         factor, term = size_terms(count, edit, logits.dtype)
-        logits = torch.where(here, mean * factor + term - count.clamp_min(1).log(), logits)
+        count = count.clamp_min(1)
+        mean = logits.masked_fill(~here, 0).sum(-1, keepdim=True) / count
+        logit = mean * factor + term - count.log()
+        logits = torch.where(here, logit, logits)
     return logits
 
 
 def attend_averages(
-    query: Float[Tensor, "batch head query dim"],
-    key: Float[Tensor, "batch head key dim"],
-    value: Float[Tensor, "batch head key value"],
+    query: Query,
+    key: Key,
+    value: Value,
     visible: Visible,
-    keys: Int8[Tensor, " key"],
+    keys: KeyKinds,
     edit: AverageTokens,
     scaling: float,
-) -> Float[Tensor, "batch head query value"]:
+) -> Mixed:
     """QUAG-attention of samples that are laid out alike."""
     blocks = [block for block in averaged_blocks(keys, edit) if block.any()]
-    averaged = torch.stack([*blocks, torch.zeros_like(keys, dtype=torch.bool)]).any(0)
-    averages = _Averages(key, value, visible, (~averaged).nonzero().squeeze(1), blocks, edit)
+    is_kept = torch.ones_like(keys, dtype=torch.bool)
+    for block in blocks:
+        is_kept &= ~block
+    kept = is_kept.nonzero().squeeze(1)
+    averages = _Averages(key, value, visible, kept, blocks, edit)
     # a bias differs from key to key, so it needs its mean
     if not visible.varies and visible.bias is None:
-        return averages.mixed_alike(query, scaling)
+        return averages.mix_alike(query, scaling)
     if visible.prefix is not None:
-        return averages.mixed_before(query, scaling)
-    return averages.mixed(query, torch.arange(visible.queries, device=query.device), scaling)
+        return averages.mix_before(query, scaling)
+    return averages.mix(query, scaling)
 
 
 @dataclass(frozen=True, eq=False)
 class _Averages:
     """The keys that are kept, and the blocks of those that are averaged."""
 
-    key: Float[Tensor, "batch head key dim"]
-    value: Float[Tensor, "batch head key value"]
+    key: Key
+    value: Value
     visible: Visible
     kept: Tensor
-    blocks: Sequence[Bool[Tensor, " key"]]
+    blocks: Sequence[Block]
     edit: AverageTokens
 
     @cached_property
     def means(self) -> list[tuple[Mean, Mean]]:
         """The averaged key and value of each block."""
-        of = self.visible.mean_of
-        return [(of(self.key, block), of(self.value, block)) for block in self.blocks]
+        means = []
+        for block in self.blocks:
+            mean_key = self.visible.mean_of(self.key, block)
+            mean_value = self.visible.mean_of(self.value, block)
+            means.append((mean_key, mean_value))
+        return means
 
-    def mixed_alike(self, query: Tensor, scaling: float) -> Tensor:
+    def mix_alike(self, query: Tensor, scaling: float) -> Tensor:
         """Every query sees the same: a shorter sequence of keys through the fused kernel."""
         visible = self.visible
-        dtype = query.dtype
         keys = [self.key[:, :, self.kept]]
         values = [self.value[:, :, self.kept]]
         seen_keys = visible.seen_by(None)[..., self.kept]
-        bias = [torch.zeros_like(seen_keys, dtype=dtype).masked_fill(~seen_keys, -torch.inf)]
+        zeros = torch.zeros_like(seen_keys, dtype=query.dtype)
+        bias = [zeros.masked_fill(~seen_keys, -torch.inf)]
         for block, (mean_key, mean_value) in zip(self.blocks, self.means, strict=True):
-            factor, term = size_terms(visible.counts(block, None), self.edit, dtype)
+            factor, term = size_terms(visible.counts(block, None), self.edit, query.dtype)
             keys.append(mean_key(None) * factor)
             values.append(mean_value(None))
             bias.append(term.expand(*seen_keys.shape[:-1], 1))
-        return scaled_dot_product_attention(
-            query,
-            torch.cat(keys, dim=2),
-            torch.cat(values, dim=2),
-            attn_mask=torch.cat(bias, dim=-1),
-            scale=scaling,
-        )
+        key = torch.cat(keys, dim=2)
+        value = torch.cat(values, dim=2)
+        mask = torch.cat(bias, dim=-1)
+        return scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scaling)
 
-    def mixed_before(self, query: Tensor, scaling: float) -> Tensor:
+    def mix_before(self, query: Tensor, scaling: float) -> Tensor:
         """Each query sees what comes before it, through the fused kernel.
 
         An average stands before the kept keys as a key of its own axis. There a query has the
@@ -131,14 +149,14 @@ class _Averages:
         width = -(-width // KERNEL_WIDTH) * KERNEL_WIDTH  # of zeros, which add nothing
         keys = self._after_axes(take(self.key, self.kept), count, width)
         values = self._after_axes(take(self.value, self.kept), count, width)
-        logits = self._logits(query, scaling) / scaling
+        lowest = -1e4 * scaling if query.dtype == torch.float16 else -1e30
+        columns = self._logits(query, None, scaling)
+        # an average of no key is far below all others
+        logits = torch.cat([query[..., :0], *columns], dim=-1).clamp_min(lowest) / scaling
+        asked = torch.cat([query, logits], dim=-1)
 
         def queries(rows: Tensor, front: int = 0) -> Tensor:
-            wide = query.new_zeros((*query.shape[:2], front + rows.numel(), width))
-            wide[:, :, front:, : query.shape[-1]] = take(query, rows)
-            axes = slice(self.key.shape[-1], self.key.shape[-1] + count)
-            wide[:, :, front:, axes] = take(logits, rows)
-            return wide
+            return pad(take(asked, rows), (0, width - asked.shape[-1], front, 0))
 
         out = query.new_zeros((*query.shape[:3], dim))
         of_kept = self.visible.of_keys(self.kept)
@@ -154,10 +172,12 @@ class _Averages:
         for part in of_kept.chunks(rest):
             end = of_kept.end(part)
             mask = of_kept.mask(part, end)
-            mask = None if mask is None else pad(mask, (count, 0), value=True)
-            seen = slice(None, count + end)
+            if mask is not None:
+                mask = pad(mask, (count, 0), value=True)
+            key = keys[:, :, : count + end]
+            value = values[:, :, : count + end]
             mixed = scaled_dot_product_attention(
-                queries(part), keys[:, :, seen], values[:, :, seen], attn_mask=mask, scale=scaling
+                queries(part), key, value, attn_mask=mask, scale=scaling
             )
             put(out, part, self._with_means(mixed, part))
         return out
@@ -165,59 +185,58 @@ class _Averages:
     @staticmethod
     def _after_axes(states: Tensor, count: int, width: int) -> Tensor:
         """Averages with nothing but their axis, then the states with nothing on it."""
-        wide = states.new_zeros((*states.shape[:2], count + states.shape[2], width))
-        wide[:, :, count:, : states.shape[-1]] = states
+        dim = states.shape[-1]
+        wide = pad(states, (0, width - dim, count, 0))
         for number in range(count):
-            wide[:, :, number, states.shape[-1] + number] = 1
+            wide[:, :, number, dim + number] = 1
         return wide
-
-    def _logits(self, query: Tensor, scaling: float) -> Float[Tensor, "batch head query block"]:
-        """Of each average for each query; far below all others where it is of no key."""
-        columns = [query[..., :0]]
-        for block, (mean_key, _) in zip(self.blocks, self.means, strict=True):
-            column = (query * mean_key(None)).sum(-1, keepdim=True) * scaling
-            factor, term = size_terms(self.visible.counts(block, None), self.edit, query.dtype)
-            columns.append(column * factor + term)
-        lowest = -1e4 * scaling if query.dtype == torch.float16 else -1e30
-        return torch.cat(columns, dim=-1).clamp_min(lowest)
 
     def _with_means(self, mixed: Tensor, rows: Tensor) -> Tensor:
         """The weight of each average times the mean of its values; nothing for who sees nothing."""
-        dim = self.value.shape[-1]
-        out = mixed[..., :dim]
-        for column, (_, mean_value) in enumerate(self.means, start=dim):
-            out = torch.addcmul(out, mixed[..., column, None], mean_value(rows))
+        means = [mean_value for _, mean_value in self.means]
+        out = add_means(mixed, self.value.shape[-1], means, rows)
         every = torch.ones(self.visible.keys, dtype=torch.bool, device=out.device)
         seeing = self.visible.counts(every, rows) > 0
         return out if bool(seeing.all()) else out * seeing
 
-    def mixed(self, query: Tensor, rows: Tensor, scaling: float) -> Tensor:
+    def mix(self, query: Tensor, scaling: float) -> Tensor:
         """Each query has averages of its own: scores of the kept keys, and a column a block."""
-        visible = self.visible
+        rows = torch.arange(self.visible.queries, device=query.device)
         bias = self.visible.bias_of(rows)
-        seen_keys = visible.seen_by(rows)
-        kept = query @ self.key[:, :, self.kept].transpose(-1, -2) * scaling
+        hidden = ~self.visible.seen_by(rows)[..., self.kept]
+        key = self.key[:, :, self.kept]
+        logits = query @ key.transpose(-1, -2) * scaling
         if bias is not None:
-            kept = kept + bias[..., self.kept]
-        columns = [kept.masked_fill(~seen_keys[..., self.kept], -torch.inf)]
+            logits = logits + bias[..., self.kept]
+        logits = logits.masked_fill(hidden, -torch.inf)
+        logits = torch.cat([logits, *self._logits(query, rows, scaling)], dim=-1)
+        # NaN: a query of padding, all of whose logits are -inf
+        weights = at_least_float32(logits).softmax(-1).nan_to_num()
+        weights = weights.to(query.dtype)
+        count = len(self.kept)
+        mixed = weights[..., :count] @ self.value[:, :, self.kept]
+        for position, (_, mean_value) in enumerate(self.means, start=count):
+            mixed = mixed + weights[..., position, None] * mean_value(rows)
+        return mixed
+
+    def _logits(
+        self, query: Tensor, rows: Tensor | None, scaling: float
+    ) -> list[Float[Tensor, "batch head query 1"]]:
+        """Of each average, for each of the queries, which are these rows."""
+        bias = self.visible.bias_of(rows)
+        columns = []
         for block, (mean_key, _) in zip(self.blocks, self.means, strict=True):
             column = (query * mean_key(rows)).sum(-1, keepdim=True) * scaling
             if bias is not None:
                 # a mean of logits holds the mean of their biases
-                column = column + _mean_bias(bias, seen_keys & block)
-            factor, term = size_terms(visible.counts(block, rows), self.edit, query.dtype)
+                column = column + _mean_bias(bias, self.visible.seen_by(rows) & block)
+            factor, term = size_terms(self.visible.counts(block, rows), self.edit, query.dtype)
             columns.append(column * factor + term)
-        # NaN: a query of padding, all of whose logits are -inf
-        weights = at_least_float32(torch.cat(columns, dim=-1)).softmax(-1).nan_to_num()
-        weights = weights.to(query.dtype)
-        mixed = weights[..., : len(self.kept)] @ self.value[:, :, self.kept]
-        for position, (_, mean_value) in enumerate(self.means, start=len(self.kept)):
-            mixed = mixed + weights[..., position, None] * mean_value(rows)
-        return mixed
+        return columns
 
 
 def _mean_bias(
-    bias: Float[Tensor, "#batch #head #row key"], here: Bool[Tensor, "#batch #head #row key"]
+    bias: Float[Tensor, "#batch #head #row key"], here: SeenByRow
 ) -> Float[Tensor, "batch head row 1"]:
     """The mean of an additive mask over the visible keys of a block."""
     total = bias.masked_fill(~here, 0).sum(-1, keepdim=True)

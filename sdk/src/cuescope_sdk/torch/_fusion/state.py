@@ -15,6 +15,17 @@ from torch.nn.functional import pad
 from cuescope.errors import UserError
 from cuescope.types import Edit, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
+from cuescope_sdk.torch._fusion.shapes import (
+    BatchKeyKinds,
+    BatchQueryKinds,
+    Block,
+    FirstStates,
+    Rows,
+    RowStates,
+    Seen,
+    SeenByRow,
+    Weights,
+)
 
 T = TypeVar("T")
 ROWS = {"cpu": 256}  # queries at once where a mask is made for them; other devices take more
@@ -74,7 +85,7 @@ class Visible:
             prefix = torch.searchsorted(kept, prefix)  # how many of them are before each end
         return Visible(self.queries, kept.numel(), None, False, self.device, prefix)
 
-    def blind(self, block: Bool[Tensor, " key"]) -> tuple[int, int]:
+    def blind(self, block: Block) -> tuple[int, int]:
         """How many of the first queries see nothing of a block, and the place where it begins.
 
         None where a mask says what is seen, or where the others are too many: those then need
@@ -85,7 +96,9 @@ class Visible:
         places = block.nonzero()
         first = int(places[0]) if places.numel() else self.keys
         count = int((self.prefix <= first).sum())
-        return (count, first) if 2 * (self.queries - count) <= self.keys else (0, first)
+        if 2 * (self.queries - count) > self.keys:
+            count = 0
+        return count, first
 
     def part(self, first: int, last: int, keys: int) -> "Visible":
         """Of the queries from `first` to before `last`, which see some of the first `keys` keys."""
@@ -97,7 +110,9 @@ class Visible:
     @property
     def varies(self) -> bool:
         """Whether two queries may see different keys."""
-        return self.prefix is not None or (self._seen is not None and self._seen.shape[-2] > 1)
+        if self.prefix is not None:
+            return True
+        return self._seen is not None and self._seen.shape[-2] > 1
 
     @cached_property
     def aligned(self) -> Int[Tensor, " key"] | None:
@@ -108,25 +123,32 @@ class Visible:
             return None
         ends = torch.arange(1, self.keys + 1, device=self.device)
         rows = torch.searchsorted(self.prefix, ends).clamp_max(self.queries - 1)
-        return rows if bool((self.prefix[rows] == ends).all()) else None
+        if torch.equal(self.prefix[rows], ends):
+            return rows
+        return None
 
     def chunks(self, rows: Tensor) -> Sequence[Tensor]:
         """The rows in parts that are small enough for a mask of their own.
 
         Rows at the ends that all see the same keys, such as those of padding, need none.
         """
-        if self.prefix is None or not rows.numel():
-            return [rows] if rows.numel() else []
-        size = ROWS.get(self.device.type, ROWS_ELSEWHERE)
-        ends = self.prefix[rows]
-        alike = [int((ends == end).sum()) for end in (ends[0], ends[-1])]
-        if alike[0] == rows.numel():
+        count = rows.numel()
+        if not count:
+            return []
+        if self.prefix is None:
             return [rows]
-        blind = bool(ends[0] == 0)  # no kernel takes queries that see nothing
-        first = alike[0] if blind or alike[0] > 1 else 0
-        last = alike[1] if alike[1] > 1 else 0
-        between = rows[first : rows.numel() - last]
-        parts = [rows[:first], *torch.split(between, size), rows[rows.numel() - last :]]
+        ends = self.prefix[rows]
+        first = int((ends == ends[0]).sum())
+        last = int((ends == ends[-1]).sum())
+        if first == count:
+            return [rows]
+        if first == 1 and bool(ends[0]):  # no kernel takes queries that see nothing
+            first = 0
+        if last == 1:
+            last = 0
+        head, between, tail = torch.split(rows, [first, count - first - last, last])
+        size = ROWS.get(self.device.type, ROWS_ELSEWHERE)
+        parts = [head, *torch.split(between, size), tail]
         return [part for part in parts if part.numel()]
 
     def end(self, rows: Tensor) -> int:
@@ -145,7 +167,7 @@ class Visible:
         """The additive mask of these rows."""
         return None if self.bias is None else _of_rows(self.bias, rows)
 
-    def seen_by(self, rows: Tensor | None) -> Bool[Tensor, "#batch #head #row key"]:
+    def seen_by(self, rows: Tensor | None) -> SeenByRow:
         """The keys that these rows see, as a matrix."""
         if self.prefix is not None:
             return self._before(rows)
@@ -157,26 +179,31 @@ class Visible:
         """How many keys of the block (bool, of the first keys or all) these rows see."""
         if self.prefix is not None:
             # a running count, without a matrix
-            return pad(block.cumsum(0).float(), (1, 0))[self._ends(rows)][None, None, :, None]
-        return (self.seen_by(rows) & block).sum(-1, keepdim=True, dtype=torch.float32)
+            before = pad(block.cumsum(0).float(), (1, 0))
+            return before[self._ends(rows)][None, None, :, None]
+        seen = self.seen_by(rows) & block
+        return seen.sum(-1, keepdim=True, dtype=torch.float32)
 
-    def mean_of(self, states: Float[Tensor, "batch head first dim"], block: Tensor) -> Mean:
+    def mean_of(self, states: FirstStates, block: Tensor) -> Mean:
         """Means of the block's states over the keys that a query sees, zero where it sees none.
 
         Both may be of the first keys only, where those asked about see no others.
         """
         if self.prefix is not None:
             # of the block alone, which may be short: a mean for each number of its keys
-            total = at_least_float32(take(states, block.nonzero().squeeze(1))).cumsum(-2)
+            of_block = take(states, block.nonzero().squeeze(1))
+            total = at_least_float32(of_block).cumsum(-2)
             number = torch.arange(1, total.shape[2] + 1, device=self.device)
-            mean = pad((total / number[:, None]).to(states.dtype), (0, 0, 1, 0))
+            mean = (total / number[:, None]).to(states.dtype)
+            mean = pad(mean, (0, 0, 1, 0))
             count = pad(block.cumsum(0), (1, 0))
             return lambda rows: mean.index_select(2, count[self._ends(rows)])
         exact = at_least_float32(states)  # long sums drift in half precision
 
         def over(rows: Tensor | None) -> Tensor:
             in_block = self.seen_by(rows)[..., : len(block)] & block
-            share = in_block.to(exact.dtype) / in_block.sum(-1, keepdim=True).clamp_min(1)
+            count = in_block.sum(-1, keepdim=True).clamp_min(1)
+            share = in_block.to(exact.dtype) / count
             return (share @ exact).to(states.dtype)
 
         return over
@@ -187,16 +214,16 @@ class Visible:
         It does not where all of the block comes before the rows that see any of it.
         """
         if self.prefix is None:
-            return self._seen is not None and self._seen.shape[-2] > 1
+            return self.varies
         places = block.nonzero().squeeze(1)
+        if not places.numel():
+            return False
         ends = self.prefix[rows]
-        whole_or_nothing = (
-            (ends > places[-1]) | (ends <= places[0]) if places.numel() else ends >= 0
-        )
-        return not bool(whole_or_nothing.all())
+        sees_part = (ends > places[0]) & (ends <= places[-1])
+        return bool(sees_part.any())
 
     def whole_mean_of(
-        self, states: Float[Tensor, "batch head first dim"], block: Tensor
+        self, states: FirstStates, block: Tensor
     ) -> Float[Tensor, "#batch #head 1 dim"]:
         """The mean over the keys of a block that does not differ."""
         if self.prefix is None:
@@ -205,7 +232,7 @@ class Visible:
         mean = at_least_float32(of_block).mean(-2, keepdim=True)
         return mean.to(states.dtype)
 
-    def _ends(self, rows: Tensor | None) -> Int[Tensor, " row"]:
+    def _ends(self, rows: Tensor | None) -> Rows:
         """How many of the first keys each row sees."""
         if self.prefix is None:
             raise ValueError("queries that see what a mask says have no end")
@@ -216,30 +243,29 @@ class Visible:
         return (keys < self._ends(rows)[:, None])[None, None]
 
 
-def take(
-    states: Float[Tensor, "batch head row dim"], rows: Int[Tensor, " part"]
-) -> Float[Tensor, "batch head part dim"]:
+def take(states: RowStates, rows: Int[Tensor, " part"]) -> Float[Tensor, "batch head part dim"]:
     """These rows, which rise: without a copy where they follow one another."""
     together = _together(rows)
     return states.index_select(2, rows) if together is None else states[:, :, together]
 
 
-def put(
-    out: Float[Tensor, "batch head row dim"], rows: Int[Tensor, " part"], states: Tensor
-) -> None:
+def put(out: RowStates, rows: Int[Tensor, " part"], states: Tensor) -> None:
     """Writes these rows, which rise: several times faster where they follow one another."""
     together = _together(rows)
     out[:, :, rows if together is None else together] = states
 
 
-def _together(rows: Int[Tensor, " row"]) -> slice | None:
+def _together(rows: Rows) -> slice | None:
     """Rows that follow one another as a slice; None of others."""
     count = rows.numel()  # len() of a tensor takes ten times as long
-    first = int(rows[0]) if count else 0
-    return slice(first, first + count) if count and int(rows[-1]) == first + count - 1 else None
+    if not count:
+        return None
+    first = int(rows[0])
+    end = first + count
+    return slice(first, end) if int(rows[-1]) == end - 1 else None
 
 
-def among(rows: Int[Tensor, " row"], others: Int[Tensor, " other"], count: int) -> Tensor:
+def among(rows: Rows, others: Int[Tensor, " other"], count: int) -> Tensor:
     """Which of the rows are among the others, all of them below `count`."""
     member = torch.zeros(count, dtype=torch.bool, device=rows.device)
     member[others] = True
@@ -273,19 +299,22 @@ class Padding:
             return cls(seen, False)
         last = torch.arange(keys - queries, keys, device=mask.device)
         places = torch.arange(keys, device=mask.device)
-        for rows in torch.split(torch.arange(queries, device=mask.device), CHECKED_ROWS):
+        for start in range(0, queries, CHECKED_ROWS):
+            rows = slice(start, start + CHECKED_ROWS)
             causal = seen[:, None] & (places <= last[rows, None])
-            if not torch.equal(mask[:, 0, rows[0] : rows[-1] + 1], causal):
+            if not torch.equal(mask[:, 0, rows], causal):
                 return None
         return cls(seen, True)
 
 
 def _of_rows(matrix: Tensor, rows: Tensor | None) -> Tensor:
     """These rows of a matrix that may have one for all."""
-    return matrix if rows is None or matrix.shape[-2] == 1 else matrix[..., rows, :]
+    if rows is None or matrix.shape[-2] == 1:
+        return matrix
+    return matrix[..., rows, :]
 
 
-def _not_hidden(mask: Tensor) -> Bool[Tensor, "#batch #head #query key"]:
+def _not_hidden(mask: Tensor) -> Seen:
     """An additive mask hides with -inf or with a number next to it."""
     return mask > torch.finfo(mask.dtype).min / 2  # biases on top may move that number a little
 
@@ -293,7 +322,7 @@ def _not_hidden(mask: Tensor) -> Bool[Tensor, "#batch #head #query key"]:
 # ------------------------------------------------------------------------------------------- state
 
 
-Watch = Callable[[int, Float[Tensor, "batch head query key"]], None]
+Watch = Callable[[int, Weights], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +337,7 @@ class Fusion:
 
     modality: Int8[Tensor, "batch token"]
     edit: Edit | None = None
-    cross: Int8[Tensor, "batch key"] | None = None
+    cross: BatchKeyKinds | None = None
     watch: Watch | None = None
     _paddings: dict[int, tuple[Tensor, Padding | None]] = field(default_factory=dict, init=False)
 
@@ -316,10 +345,10 @@ class Fusion:
         """What a mask is, read once: all layers of a forward are given the same one."""
         if mask is None:
             return None
-        known = self._paddings.get(id(mask))
-        if known is None:  # the mask is kept too, or another might take its number
-            known = self._paddings[id(mask)] = (mask, Padding.of(mask, queries, keys))
-        return known[1]
+        if id(mask) not in self._paddings:
+            # the mask is kept too, or another might take its number
+            self._paddings[id(mask)] = (mask, Padding.of(mask, queries, keys))
+        return self._paddings[id(mask)][1]
 
     def edit_at(self, layer: int) -> AverageAttention | AverageTokens | None:
         """The edit, where it is for this layer and names anything."""
@@ -331,28 +360,26 @@ class Fusion:
         named = edit.modalities if isinstance(edit, AverageTokens) else edit.quadrants
         return edit if named else None
 
-    def sides(
-        self, queries: int, keys: int, cross: bool
-    ) -> tuple[Int8[Tensor, "batch query"], Int8[Tensor, "batch key"]]:
+    def sides(self, queries: int, keys: int, cross: bool) -> tuple[BatchQueryKinds, BatchKeyKinds]:
         """What queries and keys are; cached keys come before the queries of this step.
 
         Raises ValueError where a cache holds fewer keys than the sequence has tokens.
         """
-        own = self.modality
+        modality = self.modality
+        count = modality.shape[1]
         if cross and self.cross is not None:
-            # fewer queries: generation, one new text token at a time
-            known = own[:, : queries if queries >= own.shape[1] else 0]
-            return _then_text(known, queries), self.cross
-        if keys < own.shape[1]:
-            raise ValueError(f"{keys} keys for {own.shape[1]} tokens: a cache has let some go")
-        own = _then_text(own, keys)
-        return own[:, keys - queries :], own
+            if queries < count:  # generation, one new text token at a time
+                modality = modality[:, :0]
+            return _then_text(modality, queries), self.cross
+        if keys < count:
+            raise ValueError(f"{keys} keys for {count} tokens: a cache has let some go")
+        modality = _then_text(modality, keys)
+        return modality[:, keys - queries :], modality
 
 
-def _then_text(known: Int8[Tensor, "batch known"], count: int) -> Int8[Tensor, "batch count"]:
-    """`count` tokens: those that are known, and then text."""
-    written = known.new_full((known.shape[0], count - known.shape[1]), TEXT)
-    return torch.cat([known, written], dim=1)
+def _then_text(modality: Int8[Tensor, "batch read"], count: int) -> Int8[Tensor, "batch count"]:
+    """`count` tokens: those that were read, and then text."""
+    return pad(modality, (0, count - modality.shape[1]), value=TEXT)
 
 
 # What the running forward was asked to do, None for nothing, and whether edits are made on the
