@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from cuescope.capabilities import TextGenerator
@@ -43,8 +44,11 @@ def clean_name(text: str) -> str | None:
     # twice: lower case may come apart again, as of a dotted İ
     name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
     name = "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in name)
-    name = _ASIDE.sub(" ", _MARKUP.sub(" ", name.replace("’", "'"))).strip(_EDGES)  # noqa: RUF001
-    name = " ".join(_REMARK.split(name, maxsplit=1)[0].split()).strip(_EDGES)
+    name = name.replace("’", "'")  # noqa: RUF001
+    name = _MARKUP.sub(" ", name)
+    name = _ASIDE.sub(" ", name).strip(_EDGES)
+    name = _REMARK.split(name, maxsplit=1)[0]
+    name = " ".join(name.split()).strip(_EDGES)
     name = _ARTICLES.sub("", name).strip(_EDGES)
     return name if _is_name(name) else None
 
@@ -55,13 +59,18 @@ def singular(name: str) -> str:
     Only plurals are changed, by simplemma's English dictionary: a "painting" is no verb here.
     """
     words = name.split()
-    head = next((i for i, word in enumerate(words) if word in PREPOSITIONS and i), len(words)) - 1
-    return " ".join([*words[:head], _singular(words[head]), *words[head + 1 :]])
+    end = 1
+    while end < len(words) and words[end] not in PREPOSITIONS:
+        end += 1
+    words[end - 1] = _singular(words[end - 1])
+    return " ".join(words)
 
 
 def shared_word(name: str, others: Iterable[str]) -> str | None:
     """The first word of a name that is also one of `others`'s, in singular or plural."""
-    theirs = {form for other in others for word in _words(other) for form in _forms(word)}
+    theirs: set[str] = set()
+    for other in _words(" ".join(others)):
+        theirs |= _forms(other)
     return next((word for word in _words(name) if theirs & _forms(word)), None)
 
 
@@ -86,8 +95,9 @@ def _singular(word: str) -> str:
     import simplemma  # an extra: the word lists take a moment to read
 
     lemma = simplemma.lemmatize(word, lang="en").lower()
-    known = lemma != word or simplemma.is_known(word, lang="en")
-    return lemma if known or word.endswith(("ss", "us", "is")) else word[:-1]
+    if lemma != word or simplemma.is_known(word, lang="en") or word.endswith(("ss", "us", "is")):
+        return lemma
+    return word[:-1]
 
 
 def _words(text: str) -> list[str]:
@@ -118,16 +128,20 @@ _MOST_OF_LINES = 20_000  # letters; brackets that never close take longer and lo
 def parse_list(reply: str) -> list[str]:
     """The names in a reply, cleaned, each once, in order; [] where it is prose or says nothing."""
     text = strip_thinking(reply)
-    lines = text[:_MOST_OF_LINES].splitlines()
-    pieces = _of_json(text) or [piece for line in lines for piece in _of_line(line)]
-    return list(dict.fromkeys(name for piece in pieces if (name := clean_name(piece))))
+    pieces = _of_json(text)
+    if not pieces:
+        lines = text[:_MOST_OF_LINES].splitlines()
+        pieces = list(chain.from_iterable(map(_of_line, lines)))
+    names = filter(None, map(clean_name, pieces))
+    return list(dict.fromkeys(names))
 
 
 def _of_json(text: str) -> list[str]:
     """The texts of the first JSON list or object that has any."""
-    for start in [match.start() for match in _JSON_STARTS.finditer(text)][:_MOST_STARTS]:
+    for match in islice(_JSON_STARTS.finditer(text), _MOST_STARTS):
         try:
-            texts = list(_texts(json.JSONDecoder().raw_decode(text, start)[0]))
+            value, _ = json.JSONDecoder().raw_decode(text, match.start())
+            texts = list(_texts(value))
         except (ValueError, RecursionError):  # a bracket of prose, or brackets without end
             continue
         if texts:
@@ -142,7 +156,7 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             # {"name": ..., "why": ...}: the name comes first
-            yield from list(_texts(part))[:1] if isinstance(part, dict) else _texts(part)
+            yield from islice(_texts(part), 1 if isinstance(part, dict) else None)
     elif isinstance(value, dict):
         for part in value.values():
             yield from _texts(part)
@@ -155,17 +169,22 @@ def _of_line(line: str) -> list[str]:
     if not bare or bare.endswith((":", "：")) or re.match(r"#+\s", bare):  # noqa: RUF001
         return []
     marked = _MARK.match(bare)
-    bare = _IN_BRACKETS.sub(" ", bare[marked.end() :] if marked else bare)
+    if marked:
+        bare = bare[marked.end() :]
+    bare = _IN_BRACKETS.sub(" ", bare)
     if not marked and ":" in bare:  # "Objects: cup, plate"
         bare = bare.rpartition(":")[2].strip()
-        bare = _MARK.sub("", bare, count=1) if _MARK.match(bare) else bare
-    parts = [
-        _AND.sub("", part)
-        for chunk in _INLINE.split(bare)
-        for part in _COMMA.split(_AFTER_NAME.split(chunk, maxsplit=1)[0])
-    ]
-    items = [part for part in parts if part.strip()]
-    return items if 2 * sum(clean_name(part) is not None for part in items) > len(items) else []
+        mark = _MARK.match(bare)
+        bare = bare[mark.end() :] if mark else bare
+    items = []
+    for chunk in _INLINE.split(bare):
+        before_remark = _AFTER_NAME.split(chunk, maxsplit=1)[0]
+        for part in _COMMA.split(before_remark):
+            item = _AND.sub("", part)
+            if item.strip():
+                items.append(item)
+    names = list(filter(None, map(clean_name, items)))
+    return items if 2 * len(names) > len(items) else []
 
 
 # ------------------------------------------------------------------------------------------ asking
@@ -236,39 +255,35 @@ def filter_proposals(
     left must also get the wanted answer to each of the `filters`; each question is asked only of
     what passed the one before. An answer that is neither yes nor no rejects.
     """
-    names, rejected = _distinct(raw)
+    names = list[str]()
+    rejected = list[Rejection]()
+
+    def sift(names: Sequence[str], objections: Iterable[str | None]) -> list[str]:
+        """The names without an objection; the others are rejected."""
+        kept = []
+        for name, objection in zip(names, objections, strict=True):
+            if objection is None:
+                kept.append(name)
+            else:
+                rejected.append(Rejection(name, objection))
+        return kept
+
+    for text in raw:
+        cleaned = clean_name(text)
+        name = cleaned and singular(cleaned)
+        if name is None:
+            rejected.append(Rejection(text, "is not a name"))
+        elif name in names:
+            rejected.append(Rejection(text, f"is there already, as '{name}'"))
+        else:
+            names.append(name)
     # before the generator: words are free, questions are not
     shared = [shared_word(name, (label, *synonyms)) for name in names]
-    objections = [word and f"has '{word}' in common with the class" for word in shared]
-    names = _sift(names, objections, rejected)
+    names = sift(names, [word and f"has '{word}' in common with the class" for word in shared])
     if generator is None:
         return names, rejected
     for question in filters:
-        prompts = [question.prompt(name, label) for name in names]
-        replies = generator.generate(prompts) if prompts else []
-        names = _sift(names, [question.objection(reply, label) for reply in replies], rejected)
+        if names:
+            replies = generator.generate([question.prompt(name, label) for name in names])
+            names = sift(names, [question.objection(reply, label) for reply in replies])
     return names, rejected
-
-
-def _distinct(raw: Sequence[str]) -> tuple[list[str], list[Rejection]]:
-    """The names, cleaned and in the singular, each once."""
-    kept = list[str]()
-    rejected = list[Rejection]()
-    for text in raw:
-        name = clean_name(text)
-        if name is None:
-            rejected.append(Rejection(text, "is not a name"))
-        elif (single := singular(name)) in kept:
-            rejected.append(Rejection(text, f"is there already, as '{single}'"))
-        else:
-            kept.append(single)
-    return kept, rejected
-
-
-def _sift(
-    names: Sequence[str], objections: Sequence[str | None], rejected: list[Rejection]
-) -> list[str]:
-    """The names without an objection; the others are added to the `rejected`."""
-    pairs = list(zip(names, objections, strict=True))
-    rejected += [Rejection(name, objection) for name, objection in pairs if objection is not None]
-    return [name for name, objection in pairs if objection is None]

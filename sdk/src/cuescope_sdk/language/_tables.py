@@ -12,6 +12,5 @@ def read_toml(name: str) -> dict[str, Any]:
 
 def word_sets(section: str) -> dict[str, frozenset[str]]:
     """The lists of a section of `words.toml`, by name."""
-    return {
-        name: frozenset(words.split()) for name, words in read_toml("words.toml")[section].items()
-    }
+    lists = read_toml("words.toml")[section]
+    return {name: frozenset(words.split()) for name, words in lists.items()}

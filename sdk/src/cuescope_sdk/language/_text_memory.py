@@ -22,7 +22,8 @@ class TextMemory:
     def get(self, prompts: Iterable[str]) -> dict[str, str]:
         """The known texts by prompt."""
         prompt_of = {self._key(prompt): prompt for prompt in prompts}
-        return {prompt_of[key]: text for key, text in self._cache.get(prompt_of).items()}
+        texts = self._cache.get(prompt_of)
+        return {prompt_of[key]: text for key, text in texts.items()}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by prompt."""

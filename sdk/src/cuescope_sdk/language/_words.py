@@ -41,10 +41,12 @@ def is_name_of(word: str, known: str) -> bool:
 
     What is known may have several names, as in "cup/glass".
     """
-    return any(
-        word == name or name.endswith(f" {word}") or word in ANYTHING or _same_agent(word, name)
-        for name in known.split("/")
-    )
+    if word in ANYTHING:
+        return True
+    for name in known.split("/"):
+        if word == name or name.endswith(f" {word}") or _same_agent(word, name):
+            return True
+    return False
 
 
 def _same_agent(word: str, name: str) -> bool:
@@ -90,11 +92,12 @@ def features(text: str) -> list[str]:
     """Lemmas without the light words, and the runs of letters in each."""
     from simplemma import lemmatize
 
-    words = _WORD.findall(text.lower())
-    lemmas = [lemmatize(word, lang="en").lower() for word in words if word not in _LISTS["light"]]
-    runs = [
-        padded[start : start + LETTERS]
-        for padded in (f"<{lemma}>" for lemma in lemmas)  # marks tell a beginning from a middle
-        for start in range(len(padded) - LETTERS + 1)
-    ]
-    return [*(f"{lemma}=" for lemma in lemmas), *runs] or ["="]  # "=" keeps words apart from runs
+    lemmas = []
+    runs = []
+    for word in _WORD.findall(text.lower()):
+        if word not in _LISTS["light"]:
+            lemma = lemmatize(word, lang="en").lower()
+            lemmas.append(f"{lemma}=")  # "=" keeps words apart from runs
+            padded = f"<{lemma}>"  # marks tell a beginning from a middle
+            runs += [padded[start : start + LETTERS] for start in range(len(lemma))]
+    return [*lemmas, *runs] or ["="]

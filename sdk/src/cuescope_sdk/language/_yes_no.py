@@ -5,11 +5,8 @@ import unicodedata
 
 from cuescope_sdk.language._tables import word_sets
 
-_SAID = {
-    word: means_yes
-    for means_yes, list_name in ((True, "yes"), (False, "no"))
-    for word in word_sets("answers")[list_name]
-}
+_ANSWERS = word_sets("answers")
+_MEANING = dict.fromkeys(_ANSWERS["yes"], True) | dict.fromkeys(_ANSWERS["no"], False)
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u097f]+[^\W_]*)*")
 _NEITHER = re.compile(
@@ -29,13 +26,14 @@ def parse_yes_no(answer: str) -> bool | None:
     text = unicodedata.normalize("NFC", strip_thinking(answer)).lower()  # accents may come apart
     if _NEITHER.match(text):
         return None
-    lines = [words for line in text.splitlines() if (words := _WORD.findall(line))]
+    lines = list(filter(None, map(_WORD.findall, text.splitlines())))
     if not lines:
         return None
-    concluded = _ANSWER.findall(text)[-1:]  # the last: a model may quote the question first
-    closing = lines[-1] if len(lines[-1]) == 1 else []  # reasoning that ends in "No." on a line
-    meanings = (_SAID.get(word) for word in (lines[0][0], *concluded, *closing))
-    return next((meaning for meaning in meanings if meaning is not None), None)
+    telling = [lines[0][0]]
+    telling += _ANSWER.findall(text)[-1:]  # the last: a model may quote the question first
+    if len(lines[-1]) == 1:  # reasoning that ends in "No." on a line
+        telling += lines[-1]
+    return next((_MEANING[word] for word in telling if word in _MEANING), None)
 
 
 def strip_thinking(reply: str) -> str:

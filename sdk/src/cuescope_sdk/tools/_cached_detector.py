@@ -5,8 +5,8 @@ finder.detect(frames, names)
 """
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import chain, product
 
 from cuescope.capabilities import Detection, Detector
 from cuescope.context import Context
@@ -19,6 +19,7 @@ FILE = "detections.sqlite"
 PASSES = "images shown to detectors"
 Key = tuple[str, str]  # frame key, name
 Asked = tuple[Sequence[Frame], Sequence[str]]
+Boxes = tuple[Detection, ...]
 
 
 def cached_detector(detector: Detector, context: Context) -> "CachedDetector":
@@ -52,87 +53,96 @@ class CachedDetector:
         storage = "in the user's cache" if self.fingerprint else "for this run (no fingerprint)"
         return {**getattr(self._detector, "facts", {}), "detections are kept": storage}
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[Boxes]:
         """Detections of any of the names, a tuple a frame, best first."""
         return self.detect_all([(frames, names)])[0]
 
-    def detect_all(self, asked: Sequence[Asked]) -> list[list[tuple[Detection, ...]]]:
+    def detect_all(self, asked: Sequence[Asked]) -> list[list[Boxes]]:
         """As `detect`, for several groups of frames, each with names of its own."""
         # before any work, for a plan stops at the first of it
         self._context.tool_calls[PASSES] += sum(self.passes_to_come(*group) for group in asked)
         return [self._detect(*group) for group in asked]
 
-    def _detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def _detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[Boxes]:
         names = tuple(dict.fromkeys(names))
-        distinct = list({frame.key: frame for frame in frames}.values())
-        detections: dict[str, tuple[Detection, ...]] = {}
-        with self._context.progress("finding objects", len(distinct)) as advance:
-            for batch in self._batches(distinct):
-                known = self._read(batch, names)
-                known |= self._ask(batch, names, known)  # a kill loses this batch and no more
+        detections: dict[str, Boxes] = {}
+        with self._context.progress("finding objects", len(_distinct(frames))) as advance:
+            for batch in self._batches(frames):
+                stored = self._read(batch, names)
+                stored |= self._ask(batch, names, stored)  # a kill loses this batch and no more
                 for frame in batch:
-                    of_frame = (d for name in names for d in known[frame.key, name])
-                    detections[frame.key] = sort_by_score(of_frame)
+                    by_name = [stored[frame.key, name] for name in names]
+                    detections[frame.key] = sort_by_score(chain.from_iterable(by_name))
                 advance(len(batch))
         return [detections[frame.key] for frame in frames]
 
     def passes_to_come(self, frames: Sequence[Frame], names: Sequence[str]) -> int:
         """How many frames `detect` would show to the real detector."""
         names = tuple(dict.fromkeys(names))
-        batches = self._batches(list({frame.key: frame for frame in frames}.values()))
-        return sum(len(_lacking(batch, names, self._read(batch, names))) for batch in batches)
+        passes = 0
+        for batch in self._batches(frames):
+            stored = self._read(batch, names)
+            passes += sum(bool(_lacking(frame, names, stored)) for frame in batch)
+        return passes
 
     def close(self) -> None:
         """Release the file."""
         self._cache.close()
 
-    def _batches(self, frames: list[Frame]) -> list[list[Frame]]:
+    def _batches(self, frames: Sequence[Frame]) -> Iterator[list[Frame]]:
+        distinct = _distinct(frames)
         size = self._context.batch_size
-        return [frames[start : start + size] for start in range(0, len(frames), size)]
+        for start in range(0, len(distinct), size):
+            yield distinct[start : start + size]
 
     def _ask(
-        self, batch: Sequence[Frame], names: tuple[str, ...], known: dict[Key, Any]
-    ) -> dict[Key, tuple[Detection, ...]]:
-        """What the real detector says of what is not known, stored."""
-        lacking = _lacking(batch, names, known)
-        if not lacking:
+        self, batch: Sequence[Frame], names: tuple[str, ...], stored: dict[Key, Boxes]
+    ) -> dict[Key, Boxes]:
+        """What the real detector says of what is not stored, which then is."""
+        lacking = {frame.key: _lacking(frame, names, stored) for frame in batch}
+        frames = [frame for frame in batch if lacking[frame.key]]
+        if not frames:
             return {}
-        wanted = [name for name in names if any((f.key, name) not in known for f in lacking)]
-        answers = self._detector.detect(lacking, wanted)
-        self.passes += len(lacking)
-        new = {
-            # nothing found is kept too, as ()
-            (frame.key, name): tuple(d for d in of_frame if d.name == name)
-            for frame, of_frame in zip(lacking, answers, strict=True)
-            for name in wanted
-            if (frame.key, name) not in known
-        }
+        missing = set(chain.from_iterable(lacking.values()))
+        wanted = [name for name in names if name in missing]
+        answers = self._detector.detect(frames, wanted)
+        self.passes += len(frames)
+        new = {}
+        for frame, detections in zip(frames, answers, strict=True):
+            for name in lacking[frame.key]:
+                # nothing found is kept too, as ()
+                new[frame.key, name] = tuple(d for d in detections if d.name == name)
         if not self._context.planning:  # a free detector answers in a plan, and counts in the audit
             self._cache.put({self._key(key, names): _to_json(boxes) for key, boxes in new.items()})
         return new
 
-    def _read(
-        self, batch: Sequence[Frame], names: tuple[str, ...]
-    ) -> dict[Key, tuple[Detection, ...]]:
-        """What is known of these frames and names."""
-        keys = {self._key((f.key, name), names): (f.key, name) for f in batch for name in names}
-        texts = self._cache.get(keys)
-        return {keys[key]: _from_json(keys[key][1], text) for key, text in texts.items()}
+    def _read(self, batch: Sequence[Frame], names: tuple[str, ...]) -> dict[Key, Boxes]:
+        """What is stored of these frames and names."""
+        pairs = product([frame.key for frame in batch], names)
+        pair_of = {self._key(pair, names): pair for pair in pairs}
+        stored = {}
+        for key, text in self._cache.get(pair_of).items():
+            pair = pair_of[key]
+            stored[pair] = _from_json(pair[1], text)
+        return stored
 
     def _key(self, key: Key, names: tuple[str, ...]) -> str:
         beside = names if self._joint else ()  # else a new name would make all others unknown
         return digest("detections", 1, self.fingerprint, *key, beside)
 
 
-def _lacking(batch: Sequence[Frame], names: Sequence[str], known: dict[Key, Any]) -> list[Frame]:
-    return [f for f in batch if any((f.key, name) not in known for name in names)]
+def _distinct(frames: Sequence[Frame]) -> list[Frame]:
+    return list({frame.key: frame for frame in frames}.values())
 
 
-def _to_json(detections: Sequence[Detection]) -> str:
-    return json.dumps([(d.score, *d.box) for d in detections])
+def _lacking(frame: Frame, names: Sequence[str], stored: dict[Key, Boxes]) -> list[str]:
+    return [name for name in names if (frame.key, name) not in stored]
 
 
-def _from_json(name: str, text: str) -> tuple[Detection, ...]:
-    return tuple(
-        Detection(name=name, score=score, box=tuple(box)) for score, *box in json.loads(text)
-    )
+def _to_json(boxes: Boxes) -> str:
+    return json.dumps([(detection.score, *detection.box) for detection in boxes])
+
+
+def _from_json(name: str, text: str) -> Boxes:
+    rows = json.loads(text)
+    return tuple(Detection(name=name, score=score, box=tuple(box)) for score, *box in rows)

@@ -8,6 +8,8 @@ from jaxtyping import Float, Int
 from cuescope.capabilities import Detection
 from cuescope.errors import UserError
 
+Boxes = Float[np.ndarray, "box 4"]
+
 
 def normalise_name(name: str) -> str:
     """A name as it is asked for: lower case, single spaces; raises UserError for a blank one."""
@@ -31,19 +33,15 @@ def make_detections(
     x1, y1) in pixels, clipped to the image, and what lies outside is dropped. Of boxes of a name
     whose intersection over union exceeds `overlap` the best stays.
     """
-    width, height = size
-    inside = np.clip(boxes.astype(np.float64), 0, (width, height, width, height))
-    there = (inside[:, 2] > inside[:, 0]) & (inside[:, 3] > inside[:, 1])
+    inside = np.clip(boxes.astype(np.float64), 0, (*size, *size))
+    is_inside = (inside[:, 2:] > inside[:, :2]).all(axis=1)
     detections = []
-    for column, name in enumerate(names):
+    for name, column in zip(names, scores.T, strict=True):
         # a box may bear several names
-        passed = np.flatnonzero(there & (scores[:, column] > threshold))
-        ours = scores[passed, column]
-        theirs = inside[passed]
-        detections += [
-            Detection(name=name, score=float(ours[index]), box=tuple(theirs[index].tolist()))
-            for index in suppress_overlaps(ours, theirs, overlap)
-        ]
+        passed = np.flatnonzero(is_inside & (column > threshold))
+        for index in passed[suppress_overlaps(column[passed], inside[passed], overlap)]:
+            box = tuple(inside[index].tolist())
+            detections.append(Detection(name=name, score=float(column[index]), box=box))
     return sort_by_score(detections)
 
 
@@ -54,7 +52,7 @@ def sort_by_score(detections: Iterable[Detection]) -> tuple[Detection, ...]:
 
 
 def suppress_overlaps(
-    scores: Float[np.ndarray, " box"], boxes: Float[np.ndarray, "box 4"], overlap: float
+    scores: Float[np.ndarray, " box"], boxes: Boxes, overlap: float
 ) -> Int[np.ndarray, " kept"]:
     """Places that greedy non-maximum suppression keeps, best first; the first of equals."""
     order = np.argsort(-scores, kind="stable")  # equal scores are common in half precision
@@ -67,14 +65,14 @@ def suppress_overlaps(
     return np.array(kept, dtype=np.int64)
 
 
-def intersection_over_union(
-    box: Float[np.ndarray, "4"], boxes: Float[np.ndarray, "box 4"]
-) -> Float[np.ndarray, " box"]:
+def intersection_over_union(box: Float[np.ndarray, "4"], boxes: Boxes) -> Float[np.ndarray, " box"]:
     """Of one box with each of the others; boxes are (x0, y0, x1, y1) with an area."""
-    sides = np.minimum(box[2:], boxes[:, 2:]) - np.maximum(box[:2], boxes[:, :2])
-    shared = sides.clip(min=0).prod(axis=1)
+    starts = np.maximum(box[:2], boxes[:, :2])
+    ends = np.minimum(box[2:], boxes[:, 2:])
+    shared = (ends - starts).clip(min=0).prod(axis=1)
     areas = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
-    return np.asarray(shared / ((box[2:] - box[:2]).prod() + areas - shared))
+    union = (box[2:] - box[:2]).prod() + areas - shared
+    return np.asarray(shared / union)
 
 
 def k_scores(
@@ -83,8 +81,7 @@ def k_scores(
     """Highest box score of each name in each frame, 0 without a box (SpurLens, section 4)."""
     best = np.zeros((len(detections), len(names)))
     for row, of_frame in enumerate(detections):
-        highest: dict[str, float] = {}
-        for detection in of_frame:
-            highest[detection.name] = max(detection.score, highest.get(detection.name, 0.0))
+        rising = sorted(of_frame, key=lambda detection: detection.score)
+        highest = {detection.name: detection.score for detection in rising}
         best[row] = [highest.get(name, 0.0) for name in names]
     return best

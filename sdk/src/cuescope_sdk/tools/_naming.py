@@ -11,6 +11,7 @@ from pydantic import FiniteFloat
 from cuescope.capabilities import ToolRole
 from cuescope.errors import UserError
 from cuescope.types import Frame, Readout, Trial, Value
+from cuescope_sdk.report._numbers import MINUS
 
 
 class NameGuess(Value):
@@ -21,8 +22,8 @@ class NameGuess(Value):
     elsewhere: FiniteFloat
 
     def __str__(self) -> str:
-        figures = (f"{x:.2f}".replace("-", "\u2212") for x in (self.score, self.elsewhere))
-        return "{} ({} vs {} elsewhere)".format(self.name, *figures)
+        figures = f"({self.score:.2f} vs {self.elsewhere:.2f} elsewhere)"
+        return f"{self.name} {figures.replace('-', MINUS)}"
 
 
 LOOKS_LIKE = ", looks like: "
