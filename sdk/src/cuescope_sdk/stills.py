@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
@@ -74,21 +73,22 @@ def ask(audit: Audit) -> Answers:
     proposing asks all that is ever asked, and the other hooks find it here.
     """
     samples = samples_by_key(audit)
-    frames = [(sample, frame) for sample in samples for frame in range(len(sample.frames))]
-    stills = (
-        Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS)
-        for sample, frame in frames
-    )
+    row: dict[FrameId, int] = {}
+    trials = list(baseline_trials(samples))
+    for sample in samples:
+        for frame in range(len(sample.frames)):
+            row[sample.key, frame] = len(row)
+            trials.append(Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS))
     audit.expect_more(0)
     # In one go: the batches are full, and a plan, which ends at its first question, counts all.
-    outcomes = audit.respond(chain(baseline_trials(samples), stills))
-    still_outcomes = outcomes[len(samples) :]
+    outcomes = audit.respond(trials)
+    stills = outcomes[len(samples) :]
     return Answers(
         outcomes=outcomes[: len(samples)],
-        stills=still_outcomes,
-        row={(sample.key, frame): row for row, (sample, frame) in enumerate(frames)},
-        embedding=stack_embeddings(still_outcomes),
-        static_logits=stack_logits(still_outcomes, audit.labels),
+        stills=stills,
+        row=row,
+        embedding=stack_embeddings(stills),
+        static_logits=stack_logits(stills, audit.labels),
     )
 
 

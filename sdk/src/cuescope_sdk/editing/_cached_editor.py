@@ -92,9 +92,11 @@ class CachedEditor:
 
     def plan(self, edits: Sequence[ImageEdit]) -> EditPlan:
         """What `edit` would cost; nothing is made."""
-        distinct = {edit_key(edit, self.fingerprint) for edit in edits}
-        size = edits[0].frame.load().size if edits and self._measured() is None else (0, 0)
-        return self.plan_of(len(distinct), len(distinct) - len(self._lacking(edits)), size)
+        count = len({edit_key(edit, self.fingerprint) for edit in edits})
+        size = (0, 0)
+        if edits and self._measured() is None:
+            size = edits[0].frame.load().size
+        return self.plan_of(count, count - len(self._lacking(edits)), size)
 
     def plan_of(self, edits: int, cached: int, size: tuple[int, int] = (512, 512)) -> EditPlan:
         """The same of numbers alone; `size` of an image is for an editor that never worked."""
@@ -117,8 +119,10 @@ class CachedEditor:
 
     def _lacking(self, edits: Sequence[ImageEdit]) -> list[ImageEdit]:
         """Those that are not on the disk, each once, in order."""
-        distinct = {edit_key(edit, self.fingerprint): edit for edit in reversed(edits)}
-        return [edit for key, edit in reversed(distinct.items()) if not _is_whole(self._file(key))]
+        distinct: dict[str, ImageEdit] = {}
+        for edit in edits:
+            distinct.setdefault(edit_key(edit, self.fingerprint), edit)
+        return [edit for key, edit in distinct.items() if not _is_whole(self._file(key))]
 
     def _make_all(self, lacking: Sequence[ImageEdit]) -> None:
         self._open_weights()
@@ -160,12 +164,16 @@ def _write(file: Path, content: bytes) -> None:
         with Draft(file) as draft:
             draft.file.write(content)
     except OSError as error:
-        full = error.errno in FULL
+        reason = error.strerror or type(error).__name__
+        mend = "Mend it"
+        if error.errno in FULL:
+            reason = "a full disk"
+            mend = "Free space"
         raise UserError(
             f"an edited image cannot be kept in {file.parents[1]}",
-            got="a full disk" if full else (error.strerror or type(error).__name__),
-            remedy=f"{'Free space' if full else 'Mend it'}, or set CUESCOPE_CACHE to another "
-            "folder; the same command goes on where it stopped",
+            got=reason,
+            remedy=f"{mend}, or set CUESCOPE_CACHE to another folder; the same command goes on "
+            "where it stopped",
         ) from error
 
 
@@ -207,13 +215,15 @@ def _open_edited(file: Path) -> Image.Image:
         with Image.open(BytesIO(content), formats=["PNG"]) as image:
             return image.convert("RGB")
     except (OSError, UserError) as error:
-        there = file.exists()
+        state = "is damaged" if file.exists() else "is not there"
         raise BadDataError(
-            f"the edited image {file.name} {'is damaged' if there else 'is not there'}",
+            f"the edited image {file.name} {state}",
             expected="the file as it was written",
             remedy="Run the same command again: it is made anew",
         ) from error
 
 
 def _existing(folder: Path) -> Path:
-    return next(each for each in (folder, *folder.parents) if each.exists())
+    while not folder.exists():
+        folder = folder.parent
+    return folder

@@ -73,19 +73,18 @@ def keep_outside(
     """
     before = np.asarray(source.convert("RGB"))
     after = np.asarray(edited.convert("RGB"))
-    if feather <= 0 or mask.all() or not mask.any():
-        return Image.fromarray(np.where(mask[..., None], after, before))
     result = np.where(mask[..., None], after, before)
-    seam = mask & (ndimage.minimum_filter(mask, 2 * feather + 1, mode="nearest") == 0)
-    kept = ~mask & (ndimage.maximum_filter(mask, 3, mode="nearest") > 0)  # the nearest are of these
-    places = np.argwhere(seam)
-    others = np.argwhere(kept)
-    distance, nearest = cKDTree(others).query(places)
-    # the deepest pixels are the edit's own
-    deepest = feather + 1 if seam.sum() < mask.sum() else min(feather + 1, distance.max())
+    if feather <= 0 or mask.all() or not mask.any():
+        return Image.fromarray(result)
+    seam = mask & ~ndimage.minimum_filter(mask, 2 * feather + 1, mode="nearest")
+    beside = ~mask & ndimage.maximum_filter(mask, 3, mode="nearest")  # the nearest are of these
+    outside = np.argwhere(beside)
+    distance, nearest = cKDTree(outside).query(np.argwhere(seam))
+    deepest = feather + 1
+    if seam.sum() == mask.sum():  # the deepest pixels are the edit's own
+        deepest = min(deepest, distance.max())
     share = np.minimum(distance / deepest, 1)[:, None]
-    rows, cols = places.T
-    colour = before[tuple(others[nearest].T)]
-    blend = share * after[rows, cols] + (1 - share) * colour
-    result[rows, cols] = np.rint(blend).astype(np.uint8)
+    colour = before[tuple(outside[nearest].T)]
+    blend = share * after[seam] + (1 - share) * colour
+    result[seam] = np.rint(blend).astype(np.uint8)
     return Image.fromarray(result)

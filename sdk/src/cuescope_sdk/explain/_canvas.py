@@ -58,10 +58,11 @@ def canvas_samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
         single_frame(sample)
     # as trials: cached, and answered by workers too
     outcomes = audit.respond([Canvas().of(sample) for sample in samples])
-    return [
-        sample.with_frames((Frame.from_array(np.asarray(outcome.response.readout)),), "canvas")
-        for sample, outcome in zip(samples, outcomes, strict=True)
-    ]
+    seen = []
+    for sample, outcome in zip(samples, outcomes, strict=True):
+        frame = Frame.from_array(np.asarray(outcome.response.readout))
+        seen.append(sample.with_frames((frame,), "canvas"))
+    return seen
 
 
 def canvas_masks(
@@ -71,11 +72,11 @@ def canvas_masks(
 
     Raises UserError for a mask of another size than its frame.
     """
-    drawn = [
-        sample.with_frames((_drawn(mask, sample),), "mask")
-        for sample, mask in zip(samples, masks, strict=True)
-    ]
-    outcomes = audit.respond([Canvas().of(sample) for sample in drawn])
+    trials = []
+    for sample, mask in zip(samples, masks, strict=True):
+        masked = sample.with_frames((_mask_frame(mask, sample),), "mask")
+        trials.append(Canvas().of(masked))
+    outcomes = audit.respond(trials)
     # resizing blurs an edge: half way is inside
     return [np.asarray(outcome.response.readout)[..., 0] > 127 for outcome in outcomes]
 
@@ -102,7 +103,7 @@ def foreground_of(sample: Sample) -> Bool[np.ndarray, "row col"] | None:
             )
 
 
-def _drawn(mask: Bool[np.ndarray, "row col"], sample: Sample) -> Frame:
+def _mask_frame(mask: Bool[np.ndarray, "row col"], sample: Sample) -> Frame:
     """White on black."""
     width, height = single_frame(sample).load().size
     if mask.shape != (height, width):

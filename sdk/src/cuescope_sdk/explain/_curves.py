@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
@@ -59,9 +60,9 @@ def paired_difference(
     """Area of `first` minus area of `second` on the same images; values lie within 0 and 1."""
     if first.shape != second.shape:
         raise ValueError(f"expected curves of the same images, got {first.shape}, {second.shape}")
-    each = areas(first) - areas(second)  # pairing takes out how hard each image is
-    low, high = change_interval(each, groups, bound=None, confidence=confidence)
-    return Difference(float(each.mean()), low or 0.0, high or 0.0)
+    change = areas(first) - areas(second)  # pairing takes out how hard each image is
+    low, high = change_interval(change, groups, bound=None, confidence=confidence)
+    return Difference(float(change.mean()), low or 0.0, high or 0.0)
 
 
 # ------------------------------------------------------------------------------------------ curves
@@ -89,16 +90,16 @@ def classification_curves(
     for sample in samples:
         if sample.label is None:
             raise _unfit(sample, "a label", "none")
-    shape = (len(samples), schedule.steps + 1)
-    curves = {k: np.empty(shape, dtype=bool) for k in top}
-    at_once = max(1, TRIALS_AT_ONCE // shape[1])  # whole images: an image's steps share its pixels
+    steps = schedule.steps + 1
+    curves = {k: np.empty((len(samples), steps), dtype=bool) for k in top}
+    at_once = max(1, TRIALS_AT_ONCE // steps)  # whole images: an image's steps share its pixels
     for start in range(0, len(samples), at_once):
         part = slice(start, start + at_once)
         paths = _paths(audit, samples[part], maps[part], schedule, direction)
-        outcomes = audit.respond(path.trial(step) for path in paths for step in range(shape[1]))
+        outcomes = audit.respond(path.trial(step) for path in paths for step in range(steps))
         for k, curve in curves.items():
             answers = [outcome.correct(k) for outcome in outcomes]
-            curve[part] = np.reshape(answers, (-1, shape[1]))
+            curve[part] = np.reshape(answers, (-1, steps))
     return curves
 
 
@@ -119,22 +120,28 @@ def retrieval_curves(
     images. The model is asked some steps at a time. Raises UserError for a sample of several
     frames or without a caption.
     """
-    choices, owns = _captioned(samples, captions)
+    choices, owns = _captions_of(samples, captions)
     asked = [replace(sample, choices=choices, label=None) for sample in samples]
     paths = _paths(audit, asked, maps, schedule, direction)
-    shape = (len(samples), schedule.steps + 1)
-    curves = {f"{task}@{k}": np.empty(shape) for task in ("IR", "TR") for k in at}
-    at_once = min(TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size))
-    for start in range(0, shape[1], max(1, at_once)):
-        steps = range(shape[1])[start : start + max(1, at_once)]
+    every_step = range(schedule.steps + 1)
+    curves: dict[str, np.ndarray] = {}
+    for task in ("IR", "TR"):
+        for k in at:
+            curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
+    count = owns.sum(axis=1)
+    most = min(TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size))
+    at_once = max(1, most)
+    for start in every_step[::at_once]:
+        steps = every_step[start : start + at_once]
         # by step, not by image: each step needs the similarities of all images
         outcomes = audit.respond(path.trial(step) for path in paths for step in steps)
         logits = np.array([outcome.response.logits for outcome in outcomes])
-        similarity = logits.reshape(len(paths), len(steps), len(choices)).swapaxes(0, 1)
-        for step, of_step in zip(steps, similarity, strict=True):
+        similarity = logits.reshape(len(paths), len(steps), len(choices))
+        for index, step in enumerate(steps):
+            of_step = similarity[:, index]
             for k in at:
-                recalled = is_recalled(of_step.T, owns.T, k)
-                curves[f"IR@{k}"][:, step] = owns @ recalled.astype(np.float64) / owns.sum(axis=1)
+                recalled = is_recalled(of_step.T, owns.T, k).astype(np.float64)
+                curves[f"IR@{k}"][:, step] = owns @ recalled / count
                 curves[f"TR@{k}"][:, step] = is_recalled(of_step, owns, k)
     return curves
 
@@ -147,20 +154,20 @@ def is_recalled(
     So what shows nothing, and is as similar to everything, finds nothing.
     """
     best = np.where(owns, similarity, -np.inf).max(axis=1, keepdims=True)
-    return np.asarray(((similarity >= best) & ~owns).sum(axis=1) < k)
+    is_before = (similarity >= best) & ~owns
+    return np.asarray(is_before.sum(axis=1) < k)
 
 
-def _captioned(
+def _captions_of(
     samples: Sequence[Sample], captions: Sequence[Sequence[str]]
 ) -> tuple[tuple[str, ...], Bool[np.ndarray, "image caption"]]:
     """The distinct captions, and which image has which."""
-    choices = tuple(dict.fromkeys(caption for own in captions for caption in own))
-    number = {caption: index for index, caption in enumerate(choices)}
+    choices = tuple(dict.fromkeys(chain.from_iterable(captions)))
     owns = np.zeros((len(samples), len(choices)), dtype=bool)
     for row, sample, own in zip(owns, samples, captions, strict=True):
         if not own:
             raise _unfit(sample, "a caption", "none")
-        row[[number[caption] for caption in own]] = True
+        row[:] = [choice in set(own) for choice in choices]
     return choices, owns
 
 
@@ -176,7 +183,8 @@ class _Path:
 
     def trial(self, step: int) -> Trial:
         """The image after `step` steps."""
-        frame = perturb_image(self.ground, self.ranking, self.direction, int(self.counts[step]))
+        count = int(self.counts[step])
+        frame = perturb_image(self.ground, self.ranking, self.direction, count)
         suffix = f"{self.direction}-{step}-{frame.key[:8]}"  # two maps may be tried on one sample
         return Trial(sample=self.sample.with_frames((frame,), suffix))
 

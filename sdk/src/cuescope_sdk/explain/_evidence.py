@@ -19,6 +19,7 @@ from cuescope_sdk.explain._curves import (
 from cuescope_sdk.explain._perturbation import DIRECTIONS, Direction, Schedule
 from cuescope_sdk.report._figures import Line, line_chart
 from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk.stills import samples_by_key
 
 FEWEST_IMAGES = 8  # a bootstrap of fewer is too narrow to decide anything
 OTHERS = "maps of other images"
@@ -33,14 +34,13 @@ def measure_faithfulness(
     The maps are about the true class, and there are at most `images`, all of them labelled.
     """
     # by key, so that the draw does not depend on the data set's order
-    labelled = sorted((s for s in audit.samples if s.label is not None), key=lambda s: s.key)
+    labelled = [sample for sample in samples_by_key(audit) if sample.label is not None]
     few = min(images, len(labelled))
-    drawn = sorted(audit.rng("faithfulness draw").choice(len(labelled), few, replace=False))
-    samples = canvas_samples(audit, [labelled[index] for index in drawn])
+    indices = audit.rng("faithfulness draw").choice(len(labelled), few, replace=False)
+    samples = canvas_samples(audit, [labelled[index] for index in sorted(indices)])
     maps = list(method.maps(audit, samples, [str(sample.label) for sample in samples]))
-    yield from faithfulness_evidence(
-        audit, samples, maps, name=name, schedule=Schedule(steps=steps)
-    )
+    schedule = Schedule(steps=steps)
+    yield from faithfulness_evidence(audit, samples, maps, name=name, schedule=schedule)
 
 
 def faithfulness_trials(audit: Audit, *, images: int, steps: int) -> int:
@@ -74,54 +74,59 @@ def faithfulness_evidence(
     dealt = maps_of_others(audit, samples, maps)
     fewest = min(len(sample.choices) for sample in samples)  # top 5 of 5 choices is always right
     ranks = [k for k in (1, 5) if k < fewest] or [1]
-    rows: list[dict[str, Cell]] = [{"maps": m} for m in (name, OTHERS, "better by")]
+    row: dict[str, Cell] = {"maps": name}
+    row_of_others: dict[str, Cell] = {"maps": OTHERS}
+    row_of_gains: dict[str, Cell] = {"maps": "better by"}
     for direction in DIRECTIONS:
-        setting = (schedule, direction, ranks)
-        ours = classification_curves(audit, samples, maps, *setting)
-        theirs = classification_curves(audit, samples, dealt, *setting)
+        ours = classification_curves(audit, samples, maps, schedule, direction, ranks)
+        theirs = classification_curves(audit, samples, dealt, schedule, direction, ranks)
         for k in ranks:
             better = improvement(ours[k], theirs[k], direction, groups)
             area = auc(ours[k])
             other = auc(theirs[k])
-            figures: tuple[Cell, ...] = area, other, _words(better)
-            for row, figure in zip(rows, figures, strict=True):
-                row[f"{direction}, top {k}"] = figure
+            column = f"{direction}, top {k}"
+            row[column] = area
+            row_of_others[column] = other
+            row_of_gains[column] = _words(better)
             if k == ranks[0]:  # one check a direction: top 1 and top 5 are no two tests
                 yield _evidence(direction, k, area, other, better, len(samples))
         curves = {name: ours, OTHERS: theirs}
         audit.attach(_picture(direction, schedule, curves, ranks[0], groups))
-    audit.attach(_table(rows, schedule, len(samples)))
+    audit.attach(_table([row, row_of_others, row_of_gains], schedule, len(samples)))
 
 
 def maps_of_others(audit: Audit, samples: Sequence[Sample], maps: Maps) -> Maps:
     """For each sample the map of a random one that was drawn apart from it."""
     codes = Groups.of(samples).codes
-    others = [np.flatnonzero(codes != code) for code in codes]
     rng = audit.rng("faithfulness of other maps")
-    return [maps[int(rng.choice(apart))] for apart in others]
+    return [maps[int(rng.choice(np.flatnonzero(codes != code)))] for code in codes]
 
 
 def improvement(
     ours: np.ndarray, theirs: np.ndarray, direction: Direction, groups: Groups
 ) -> Difference:
     """By how much the area is better: lower in deletion, higher in insertion."""
-    pair = (theirs, ours) if direction == "deletion" else (ours, theirs)
-    return paired_difference(*pair, groups)
+    if direction == "deletion":
+        return paired_difference(theirs, ours, groups)
+    return paired_difference(ours, theirs, groups)
 
 
 def _evidence(
     direction: Direction, k: int, ours: float, theirs: float, better: Difference, images: int
 ) -> Evidence:
     verdicts: dict[int, Verdict] = {1: "supported", 0: "inconclusive", -1: "refuted"}
-    few = images < FEWEST_IMAGES  # then the verdict is withheld, the figures are not
+    verdict = verdicts[better.sign]
     detail = (
         f"top-{k} accuracy over the {direction} of pixels: {ours:.3f} with these maps, "
         f"{theirs:.3f} with those of other images, better by {_words(better)}"
     )
+    if images < FEWEST_IMAGES:  # then the verdict is withheld, the figures are not
+        verdict = "inconclusive"
+        detail += f"; fewer than {FEWEST_IMAGES} images decide nothing"
     return Evidence(
         check=f"{direction} by an image's own map",
-        verdict="inconclusive" if few else verdicts[better.sign],
-        detail=f"{detail}; fewer than {FEWEST_IMAGES} images decide nothing" if few else detail,
+        verdict=verdict,
+        detail=detail,
         value=better.value,
         threshold=0.0,
         n=images,
@@ -152,15 +157,19 @@ def _picture(
     direction: Direction, schedule: Schedule, curves: Mapping[str, ByTop], k: int, groups: Groups
 ) -> Picture:
     lines = []
+    areas = []
     for name, by_top in curves.items():
-        steps = by_top[k].astype(np.float64).T
-        band = np.array([mean_interval(step, groups) for step in steps], dtype=np.float64).T
-        lines.append(Line(name, 100 * schedule.changed, by_top[k].mean(axis=0), *band))
+        right = by_top[k]
+        steps = right.astype(np.float64).T
+        ends = [mean_interval(step, groups) for step in steps]
+        low, high = np.array(ends, dtype=np.float64).T
+        lines.append(Line(name, 100 * schedule.changed, right.mean(axis=0), low, high))
+        areas.append(f"{name}: AUC {auc(right):.3f}")
     verb = "deleted" if direction == "deletion" else "inserted"
     good = "falls" if direction == "deletion" else "rises"
-    ends = ", ".join(f"{line.name}: AUC {auc(curves[line.name][k]):.3f}" for line in lines)
+    caption = f"A faithful map's accuracy {good} fast. {', '.join(areas)}. Bands: 95% intervals."
     return Picture(
         title=f"{direction.capitalize()} of the most important pixels first",
-        caption=f"A faithful map's accuracy {good} fast. {ends}. Bands: 95% intervals.",
+        caption=caption,
         image=line_chart(lines, "", f"pixels {verb} (%)", f"top-{k} accuracy"),
     )

@@ -81,6 +81,7 @@ class Schedule(Options):
 
 BLANKS: dict[str, int] = {"black": 0, "grey": 128, "white": 255}
 BLUR = 5 / 224  # standard deviation, of the shorter side: RISE's 5 pixels of 224
+Pixels = UInt8[np.ndarray, "row col 3"]
 REMEMBERED_GROUNDS = 16  # a batch's worth of images, each with its fill
 
 
@@ -131,21 +132,23 @@ def perturb_image(ground: FilledImage, ranking: Ranking, direction: Direction, c
     if shown == ranking.rank.size:
         return ground.frame
     if shown == 0:
-        return Frame(ground.key, partial(_filled, ground))
+        return Frame(ground.key, partial(_fill_image, ground))
     key = digest(ground.key, ranking.key, direction, count)
-    return Frame(key, partial(_mixed, ground, ranking.rank, direction, count))
+    return Frame(key, partial(_mix, ground, ranking.rank, direction, count))
 
 
-def _filled(ground: FilledImage) -> Image.Image:
+def _fill_image(ground: FilledImage) -> Image.Image:
     return _layers(ground)[1].copy()
 
 
-def _mixed(
+def _mix(
     ground: FilledImage, rank: UInt[np.ndarray, "row col"], direction: Direction, count: int
 ) -> Image.Image:
     image, fill = _layers(ground)
-    above, below = (fill, image) if direction == "deletion" else (image, fill)
-    return Image.composite(above, below, Image.fromarray(rank < count))
+    is_first = Image.fromarray(rank < count)
+    if direction == "deletion":
+        return Image.composite(fill, image, is_first)
+    return Image.composite(image, fill, is_first)
 
 
 @lru_cache(maxsize=REMEMBERED_GROUNDS)
@@ -154,12 +157,11 @@ def _layers(ground: FilledImage) -> tuple[Image.Image, Image.Image]:
     image = ground.frame.load()
     # not by step: noise that flickers would add a change of its own
     noise = generator(ground.seed, "faithfulness noise", ground.frame.key)
-    return image, Image.fromarray(fill_pixels(np.asarray(image), ground.fill, noise))
+    pixels = fill_pixels(np.asarray(image), ground.fill, noise)
+    return image, Image.fromarray(pixels)
 
 
-def fill_pixels(
-    pixels: UInt8[np.ndarray, "row col 3"], fill: Fill, rng: np.random.Generator
-) -> UInt8[np.ndarray, "row col 3"]:
+def fill_pixels(pixels: Pixels, fill: Fill, rng: np.random.Generator) -> Pixels:
     """Noise: each value uniform in 0..255. Blur: Gaussian of 5/224 of the shorter side."""
     match fill:
         case "noise":

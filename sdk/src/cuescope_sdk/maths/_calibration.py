@@ -4,22 +4,18 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import optimize, special
 
+Logits = Float[np.ndarray, "sample class"]
+
 TEMPERATURES = (1e-3, 1e3)
 
 
-def softmax(
-    logits: Float[np.ndarray, "sample class"],
-    temperature: float | Float[np.ndarray, " sample"] = 1.0,
-) -> Float[np.ndarray, "sample class"]:
+def softmax(logits: Logits, temperature: float | Float[np.ndarray, " sample"] = 1.0) -> Logits:
     """Probabilities in float64; `temperature` is one for all or one a row."""
-    scale = np.asarray(temperature, dtype=np.float64)
-    scaled = np.asarray(logits, dtype=np.float64) / (scale[:, None] if scale.ndim else scale)
-    return np.asarray(special.softmax(scaled, axis=1))
+    scale = np.asarray(temperature, dtype=np.float64)[..., None]
+    return np.asarray(special.softmax(logits.astype(np.float64) / scale, axis=1))
 
 
-def fit_temperature(
-    logits: Float[np.ndarray, "sample class"], labels: Int[np.ndarray, " sample"]
-) -> float:
+def fit_temperature(logits: Logits, labels: Int[np.ndarray, " sample"]) -> float:
     """The temperature with the lowest negative log-likelihood, within `TEMPERATURES`.
 
     The likelihood is convex in 1 / temperature, so its only stationary point is the minimum.
@@ -43,9 +39,7 @@ def fit_temperature(
 
 
 def cross_fitted_temperatures(
-    logits: Float[np.ndarray, "sample class"],
-    labels: Int[np.ndarray, " sample"],
-    rng: np.random.Generator,
+    logits: Logits, labels: Int[np.ndarray, " sample"], rng: np.random.Generator
 ) -> Float[np.ndarray, " sample"]:
     """A temperature a sample, fitted on the half of the samples that it is not in.
 
@@ -53,7 +47,8 @@ def cross_fitted_temperatures(
     calibrated on held-out predictions and no sample is spent. One sample alone keeps 1.
     """
     half = rng.permutation(len(labels)) % 2
-    fitted = np.array(
-        [fit_temperature(logits[half != side], labels[half != side]) for side in (0, 1)]
-    )
-    return fitted[half]
+    temperature = np.ones(len(labels))
+    for side in (0, 1):
+        others = half != side
+        temperature[half == side] = fit_temperature(logits[others], labels[others])
+    return temperature

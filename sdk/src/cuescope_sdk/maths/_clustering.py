@@ -11,6 +11,11 @@ from scipy import sparse
 from cuescope.errors import UserError
 from cuescope.installing import how_to_install
 
+Points = Float[np.ndarray, "point dim"]
+Labels = Int[np.ndarray, " point"]
+Centres = Float[np.ndarray, "cluster dim"]
+PerPoint = Float[np.ndarray, " point"]
+
 NOISE = 1e-6
 ITERATIONS = 20
 LEAST_GAIN = 1e-3  # of the objective, below which k-means stops
@@ -31,15 +36,13 @@ class Clusters:
         return len(self.centroid)
 
 
-def normalise(points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point dim"]:
+def normalise(points: Points) -> Points:
     """Rows of length 1, float32; a row of zeros stays as it is."""
     length = np.linalg.norm(np.asarray(points, dtype=np.float64), axis=1, keepdims=True)
     return (points / np.where(length > 0, length, 1.0)).astype(np.float32)
 
 
-def spherical_kmeans(
-    points: Float[np.ndarray, "point dim"], k: int, seed: int, *, restarts: int = 1
-) -> Clusters:
+def spherical_kmeans(points: Points, k: int, seed: int, *, restarts: int = 1) -> Clusters:
     """At most `k` clusters of unit vectors by cosine, the largest first; all points are used.
 
     Points that are all the same are one cluster, and a centroid that no point is nearest to is
@@ -56,8 +59,8 @@ def spherical_kmeans(
 
 
 def euclidean_kmeans(
-    points: Float[np.ndarray, "point dim"], k: int, rng: np.random.Generator, *, restarts: int = 1
-) -> tuple[Float[np.ndarray, "cluster dim"], Int[np.ndarray, " point"]]:
+    points: Points, k: int, rng: np.random.Generator, *, restarts: int = 1
+) -> tuple[Centres, Labels]:
     """Centroids and each point's cluster by Euclidean distance; at most one for a distinct point.
 
     k-means++ (Arthur and Vassilvitskii, 2007); of several `restarts` the one with the least sum of
@@ -69,15 +72,17 @@ def euclidean_kmeans(
         raise ValueError(f"expected k >= 1 and some points, got k = {k}, {len(points)} points")
     # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
     count = min(k, len(np.unique(points, axis=0)))
-    tried = [kmeans2(points, count, minit="++", rng=rng) for _ in range(restarts)]
-    spreads = [((points - centroid[cluster]) ** 2).sum() for centroid, cluster in tried]
-    centroid, cluster = tried[int(np.argmin(spreads))]
-    return np.asarray(centroid), np.asarray(cluster)
+    least = np.inf
+    for _ in range(restarts):
+        centroid, cluster = kmeans2(points, count, minit="++", rng=rng)
+        spread = ((points - centroid[cluster]) ** 2).sum()
+        if spread < least:
+            least = spread
+            best = np.asarray(centroid), np.asarray(cluster)
+    return best
 
 
-def _train(
-    unit: Float[np.ndarray, "point dim"], k: int, seed: int, restarts: int
-) -> Float[np.ndarray, "cluster dim"]:
+def _train(unit: Points, k: int, seed: int, restarts: int) -> Centres:
     kmeans = _faiss().Kmeans(
         unit.shape[1],
         k,
@@ -104,24 +109,18 @@ def _faiss() -> ModuleType:
     return module
 
 
-def _assign(
-    unit: Float[np.ndarray, "point dim"], centroid: Float[np.ndarray, "cluster dim"]
-) -> tuple[Int[np.ndarray, " point"], Float[np.ndarray, " point"]]:
+def _assign(unit: Points, centroid: Centres) -> tuple[Labels, PerPoint]:
     """The centroid with the highest cosine, and that cosine; ties go to the lower index."""
-    found = []
-    for at in range(0, len(unit), BLOCK):
-        cosine = unit[at : at + BLOCK] @ centroid.T
-        best = cosine.argmax(axis=1)
-        found.append((best, cosine[np.arange(len(best)), best]))
-    cluster, strength = zip(*found, strict=True)
-    return np.concatenate(cluster), np.concatenate(strength)
+    nearest = []
+    strength = []
+    for start in range(0, len(unit), BLOCK):
+        cosine = unit[start : start + BLOCK] @ centroid.T
+        nearest.append(cosine.argmax(axis=1))
+        strength.append(cosine.max(axis=1))
+    return np.concatenate(nearest), np.concatenate(strength)
 
 
-def _clusters(
-    cluster: Int[np.ndarray, " point"],
-    strength: Float[np.ndarray, " point"],
-    centroid: Float[np.ndarray, "cluster dim"],
-) -> Clusters:
+def _clusters(cluster: Labels, strength: PerPoint, centroid: Centres) -> Clusters:
     """Without empty clusters, the largest first, ties by first point."""
     used, first, cluster, size = np.unique(
         cluster, return_index=True, return_inverse=True, return_counts=True
@@ -140,7 +139,7 @@ class CosineSilhouette:
     small as the distances are, so float32 is enough for it however tight the clusters.
     """
 
-    def __init__(self, points: Float[np.ndarray, "point dim"]) -> None:
+    def __init__(self, points: Points) -> None:
         centre = points.mean(axis=0, dtype=np.float64).astype(np.float32)
         self.centre = centre.astype(np.float64)
         self.apart = np.asarray(points, dtype=np.float32) - centre
@@ -149,7 +148,7 @@ class CosineSilhouette:
         away = np.einsum("nd,nd->n", self.apart, self.apart)
         self.square = away + 2 * self.to_centre - length
 
-    def of(self, cluster: Int[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
+    def of(self, cluster: Labels) -> PerPoint:
         """One silhouette a point, exactly, in O(point * cluster * dim).
 
         Singletons score 0 (Rousseeuw, 1987), and so does every point of a lone cluster.
@@ -159,16 +158,14 @@ class CosineSilhouette:
             return np.zeros(len(self.apart))
         cluster = cluster.ravel()
         away = self._sums(cluster, len(size)) / size[:, None]
-        blocks = range(0, len(cluster), BLOCK)
-        parts = [self._block(slice(at, at + BLOCK), cluster, size, away) for at in blocks]
+        parts = []
+        for start in range(0, len(cluster), BLOCK):
+            block = slice(start, start + BLOCK)
+            parts.append(self._block(block, cluster, size, away))
         return np.concatenate(parts)
 
     def _block(
-        self,
-        block: slice,
-        cluster: Int[np.ndarray, " point"],
-        size: Int[np.ndarray, " cluster"],
-        away: Float[np.ndarray, "cluster dim"],
+        self, block: slice, cluster: Labels, size: Int[np.ndarray, " cluster"], away: Centres
     ) -> Float[np.ndarray, " block"]:
         mine = cluster[block]
         to_centre = self.to_centre[block]
@@ -183,25 +180,25 @@ class CosineSilhouette:
         nearest = np.maximum(1 - to_centre - cosine.max(axis=1), 0)
         widest = np.maximum(within, nearest)
         scored = (members > 1) & (widest > NOISE**2)
-        return np.where(scored, (nearest - within) / np.where(scored, widest, 1.0), 0.0)
+        silhouette = np.zeros(len(mine))
+        np.divide(nearest - within, widest, out=silhouette, where=scored)
+        return silhouette
 
-    def _sums(
-        self, cluster: Int[np.ndarray, " point"], count: int
-    ) -> Float[np.ndarray, "cluster dim"]:
+    def _sums(self, cluster: Labels, count: int) -> Centres:
         """Sum of x - c over each cluster: float32 within a block, float64 over the blocks."""
         total = np.zeros((count, self.apart.shape[1]))
-        for at in range(0, len(cluster), BLOCK):
-            mine = cluster[at : at + BLOCK]
-            member = sparse.csr_array(
-                (np.ones(len(mine), dtype=np.float32), mine, np.arange(len(mine) + 1)),
-                shape=(len(mine), count),
-            )
-            total += member.T @ self.apart[at : at + BLOCK]
+        for start in range(0, len(cluster), BLOCK):
+            block = slice(start, start + BLOCK)
+            members = cluster[block]
+            rows = len(members)
+            entries = (np.ones(rows, dtype=np.float32), members, np.arange(rows + 1))
+            member = sparse.csr_array(entries, shape=(rows, count))
+            total += member.T @ self.apart[block]
         return total
 
 
 def best_clusters(
-    points: Float[np.ndarray, "point dim"],
+    points: Points,
     counts: Sequence[int],
     seed: int,
     done: Callable[[int], object] = lambda step: None,
@@ -213,15 +210,15 @@ def best_clusters(
     if not counts:
         raise ValueError("expected at least one number of clusters, got none")
     unit = normalise(points)
-    silhouettes = {}
-    best = None
     silhouette = CosineSilhouette(unit)
+    silhouettes = {}
+    highest = -np.inf
     for count in sorted(set(counts)):
-        tried = spherical_kmeans(unit, count, seed)
-        silhouettes[count] = float(silhouette.of(tried.cluster).mean())
-        if best is None or silhouettes[count] > max(list(silhouettes.values())[:-1]) + NOISE:
-            best = tried
+        clusters = spherical_kmeans(unit, count, seed)
+        mean = float(silhouette.of(clusters.cluster).mean())
+        if mean > highest + NOISE:
+            best = clusters
+        silhouettes[count] = mean
+        highest = max(highest, mean)
         done(1)
-    if best is None:
-        raise RuntimeError("no clustering was tried")
     return best, silhouettes

@@ -46,20 +46,26 @@ def energy_share(importance: Map, mask: Mask) -> float:
     """
     positive = np.maximum(_alike(importance, mask), 0.0)
     total = float(positive.sum())
-    return float(positive[mask].sum()) / total if total > 0 else float(mask.mean())
+    if total == 0:
+        return float(mask.mean())
+    return float(positive[mask].sum()) / total
 
 
 def iou(one: Mask, other: Mask) -> float:
     """Intersection over union; 1 for two empty masks."""
     union = int((one | other).sum())
-    return int((one & other).sum()) / union if union else 1.0
+    if not union:
+        return 1.0
+    return int((one & other).sum()) / union
 
 
 def soft_iou(importance: Map, mask: Mask) -> float:
     """Intersection over union with the map, in [0, 1], as a degree of membership."""
     values = _alike(importance, mask)
     union = float(np.maximum(values, mask).sum())
-    return float(np.minimum(values, mask).sum()) / union if union else 1.0
+    if not union:
+        return 1.0
+    return float(np.minimum(values, mask).sum()) / union
 
 
 def iou_at_area(importance: Map, mask: Mask) -> float:
@@ -72,11 +78,12 @@ def iou_at_area(importance: Map, mask: Mask) -> float:
     area = int(mask.sum())
     if area == 0:
         return 0.0
-    last = np.partition(values, values.size - area, axis=None)[values.size - area]
+    place = values.size - area
+    last = np.partition(values, place, axis=None)[place]
     above = values > last
     tied = values == last
-    share = (area - int(above.sum())) / int(tied.sum())
-    common = float((above & mask).sum()) + share * float((tied & mask).sum())
+    share = (area - above.sum()) / tied.sum()
+    common = float(above[mask].sum() + share * tied[mask].sum())
     return common / (2 * area - common)
 
 

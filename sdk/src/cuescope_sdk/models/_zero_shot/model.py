@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # they import torch, which listing plugins must not pay for
     from cuescope_sdk.torch._image_tower import ImageTower
 
 OUTPUTS: frozenset[Output] = frozenset(("logits", "embedding"))
+Rows = Float[np.ndarray, "input size"]
 
 
 class ZeroShotOptions(Options):
@@ -158,29 +160,29 @@ class ZeroShotModel(Plugin, LazyWeights):
             refuse_unanswerable(self.owner, self.capabilities, trial)
         inputs = [tower_inputs(trial, self.image_tower.frames) for trial in trials]
         # one call for the inputs of all trials: what they share is encoded once
-        rows = iter(self._encoder.embed([item for of_trial in inputs for item in of_trial]))
-        return [
-            self._answer(trial, np.stack([next(rows) for _ in of_trial]))
-            for trial, of_trial in zip(trials, inputs, strict=True)
-        ]
+        rows = self._encoder.embed(list(chain.from_iterable(inputs)))
+        responses = []
+        start = 0
+        for trial, of_trial in zip(trials, inputs, strict=True):
+            end = start + len(of_trial)
+            responses.append(self._answer(trial, np.stack(rows[start:end])))
+            start = end
+        return responses
 
-    def _answer(self, trial: Trial, rows: Float[np.ndarray, "input size"]) -> Response:
-        embedding = self.pool(rows)
+    def _answer(self, trial: Trial, rows: Rows) -> Response:
         logits = self.logits(rows, trial.sample.choices) if "logits" in trial.outputs else None
-        return Response(
-            logits=logits, embedding=embedding if "embedding" in trial.outputs else None
-        )
+        embedding = self.pool(rows) if "embedding" in trial.outputs else None
+        return Response(logits=logits, embedding=embedding)
 
-    def pool(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
+    def pool(self, rows: Rows) -> Float[np.ndarray, " dim"]:
         """The unit embedding of a sample from what the tower gave for its inputs."""
         return unit_mean(unit(rows))  # each frame counts alike, whatever its norm
 
-    def logits(
-        self, rows: Float[np.ndarray, "input size"], choices: Sequence[str]
-    ) -> Float[np.ndarray, " choice"]:
+    def logits(self, rows: Rows, choices: Sequence[str]) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias."""
         head = self._head
-        return np.asarray(head.scale * (head.rows(choices) @ self.pool(rows)) + head.bias)
+        cosines = head.rows(choices) @ self.pool(rows)
+        return np.asarray(head.scale * cosines + head.bias)
 
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit rows that image embeddings are compared with."""

@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from jaxtyping import Float
+from pydantic import Field, TypeAdapter
 
 from cuescope.errors import UserError, nearest
 
@@ -27,6 +28,8 @@ PROGRESSION = {
 
 # templates that hold {label}, or for each label prompts of its own
 Templates = tuple[str, ...] | Mapping[str, tuple[str, ...]]
+ByLabel = dict[str, Annotated[tuple[str, ...], Field(min_length=1)]]
+PROMPTS: TypeAdapter[ByLabel] = TypeAdapter(Annotated[ByLabel, Field(min_length=1)])
 
 
 def templates_of(
@@ -77,10 +80,10 @@ def prompts_of(templates: Templates, label: str) -> list[str]:
 
 def action_templates() -> tuple[str, ...]:
     """The 28 templates for actions (TRoVe, appendix C): 4 media times 7 wordings."""
-    media = ("a photo", "a video", "a example", "a demonstration")
-    wordings = ("", *(f"a person {verb}" for verb in ("", "using ", "doing ", "during ")))
-    wordings += ("a person performing ", "a person practicing ")  # as the paper orders them
-    return tuple(f"{medium} of {wording}{SLOT}." for medium, wording in product(media, wordings))
+    media = ("photo", "video", "example", "demonstration")
+    verbs = ("", "using ", "doing ", "during ", "performing ", "practicing ")  # the paper's order
+    wordings = ["", *(f"a person {verb}" for verb in verbs)]
+    return tuple(f"a {medium} of {wording}{SLOT}." for medium, wording in product(media, wordings))
 
 
 def fill(template: str, label: str) -> str:
@@ -98,18 +101,21 @@ def _from_file(name: str, owner: str, named: tuple[str, ...]) -> Templates:
         )
     if path.suffix == ".json":
         return _by_label(path, owner)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    for number, line in enumerate(lines, start=1):
-        if line.strip() and SLOT not in line:
+    templates = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        template = line.strip()
+        if not template:
+            continue
+        if SLOT not in template:
             raise UserError(
                 f"{owner}: line {number} of {name} has no place for the label",
                 expected=f"{SLOT} in every template",
-                got=f"'{line.strip()}'",
+                got=f"'{template}'",
             )
-    templates = tuple(line.strip() for line in lines if line.strip())
+        templates.append(template)
     if not templates:
         raise UserError(f"{owner}: {name} holds no template", expected="one a line")
-    return templates
+    return tuple(templates)
 
 
 def _by_label(path: Path, owner: str) -> dict[str, tuple[str, ...]]:
@@ -117,17 +123,12 @@ def _by_label(path: Path, owner: str) -> dict[str, tuple[str, ...]]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{owner}: {path.name} is no JSON", got=str(error)[:80]) from error
-    lists = content.values() if isinstance(content, dict) else [None]
-    if not content or not all(_are_prompts(prompts) for prompts in lists):
+    try:
+        return PROMPTS.validate_python(content)
+    except ValueError as error:
         raise UserError(
             f"{owner}: prompts of {path.name}", expected='{"label": ["prompt", ...], ...}'
-        )
-    return {label: tuple(prompts) for label, prompts in content.items()}
-
-
-def _are_prompts(value: object) -> bool:
-    texts = isinstance(value, list) and all(isinstance(text, str) for text in value)
-    return texts and bool(value)
+        ) from error
 
 
 # ------------------------------------------------------------------------------------------- texts
@@ -190,8 +191,9 @@ class TextTower:
         """Unit float32 rows of the texts as they stand, without a template."""
         if not texts:
             return np.zeros((0, self.dim), np.float32)
-        chunks = [list(texts[start : start + CHUNK]) for start in range(0, len(texts), CHUNK)]
-        return np.concatenate([unit(self.encode(chunk)) for chunk in chunks])
+        starts = range(0, len(texts), CHUNK)
+        rows = [unit(self.encode(list(texts[start : start + CHUNK]))) for start in starts]
+        return np.concatenate(rows)
 
     def embed_label(self, label: str, templates: Templates) -> Float[np.ndarray, " dim"]:
         """Unit mean of the unit embeddings of a label's prompts (Radford et al., 2021)."""
