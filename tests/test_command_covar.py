@@ -33,11 +33,11 @@ SLOW = """
 import os, time
 from functools import partial
 from cuescope.cli import main
-from cuescope_covar_build import options
+from cuescope_covar_build import opening
 from cuescope_covar_build.composite import Composite
 from cuescope_sdk.editing import edit_key
 
-Composite.instant, keep = False, options.cached_editor
+Composite.instant, keep = False, opening.cached_editor
 
 def edit(editor, edits):
     with open(os.environ["LOG"], "a") as log:
@@ -52,7 +52,7 @@ def slow(editor, context):
     editor.edit = partial(edit, editor)
     return keep(editor, context)
 
-options.cached_editor = slow
+opening.cached_editor = slow
 main()
 """
 

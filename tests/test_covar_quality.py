@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cuescope.cli import main
-from cuescope_covar_build import options
+from cuescope_covar_build import opening
 from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.manifest import read_manifest
 from cuescope_covar_build.quality import Case, Judges, Thresholds, judge, measure
@@ -90,9 +90,11 @@ def test_an_editor_that_leaves_the_background(
 ) -> None:
     """Each image is listed with its reason, and the report counts them by subset."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
-    opened = options._editor
+    open_editor = opening.Tools.open_editor
     monkeypatch.setattr(
-        options, "_editor", lambda *words: replace(opened(*words), tool=LeavesBeaches())
+        opening.Tools,
+        "open_editor",
+        lambda *words: replace(open_editor(*words), tool=LeavesBeaches()),
     )
     (tmp_path / "places.yaml").write_text("- beach\n- savanna\n")
     out = tmp_path / "covar"

@@ -48,7 +48,7 @@ from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import folders_of
 from cuescope_covar import Covar
 from cuescope_covar_build.files import BuildFolder
-from cuescope_covar_build.filtering import LIMITS, _kept_thresholds
+from cuescope_covar_build.filtering import LIMITS, read_thresholds
 from cuescope_covar_build.manifest import Row, picture_digest, write_manifest
 from cuescope_covar_build.quality.thresholds import Limit, Thresholds
 from cuescope_folder import Folder
@@ -179,7 +179,7 @@ def write_limits(folder: Path) -> None:
 
 
 def read_limits(folder: Path) -> object:
-    thresholds = _kept_thresholds(folder / LIMITS, begun=True)
+    thresholds = read_thresholds(folder / LIMITS, begun=True)
     return thresholds and thresholds.to_json()
 
 

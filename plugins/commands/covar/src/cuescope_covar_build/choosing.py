@@ -7,6 +7,7 @@ object that can stand anywhere, and of which kind it is. Then every kind has its
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from cuescope_sdk import TextGenerator, UserError
 from cuescope_sdk.language import clean_name, parse_list, parse_yes_no, strip_thinking
@@ -46,11 +47,9 @@ def choose_by_words(labels: Sequence[str], writer: TextGenerator, count: int) ->
     A class about which the writer says neither yes nor no is left out. Raises UserError where none
     is left.
     """
-    verdicts = [
-        parse_yes_no(text)
-        for text in writer.generate([STANDS.format(label=label) for label in labels])
-    ]
-    fitting = [label for label, yes in zip(labels, verdicts, strict=True) if yes]
+    questions = [STANDS.format(label=label) for label in labels]
+    verdicts = [parse_yes_no(reply) for reply in writer.generate(questions)]
+    fitting = list(compress(labels, verdicts))
     if not fitting:
         raise UserError(
             "covar: the text generator named no class that can stand anywhere",
@@ -64,9 +63,14 @@ def choose_by_words(labels: Sequence[str], writer: TextGenerator, count: int) ->
         by_kind.setdefault(_kind(reply), []).append(label)
     chosen: list[str] = []
     while len(chosen) < min(count, len(fitting)):
-        chosen += [own.pop(0) for own in by_kind.values() if own][: count - len(chosen)]
+        in_turn = [members.pop(0) for members in by_kind.values() if members]
+        chosen += in_turn[: count - len(chosen)]
     return Choice(
-        tuple(sorted(chosen)), len(labels), len(fitting), len(by_kind), verdicts.count(None)
+        classes=tuple(sorted(chosen)),
+        asked=len(labels),
+        fitting=len(fitting),
+        kinds=len(by_kind),
+        unclear=verdicts.count(None),
     )
 
 
@@ -74,8 +78,9 @@ def write_backgrounds(writer: TextGenerator, count: int) -> tuple[str, ...]:
     """So many places; raises UserError where the writer names fewer in three rounds."""
     places: dict[str, None] = {}
     for turn in range(ROUNDS):
-        known = f" Not again: {', '.join(places)}." if places else ""
-        question = SCENES.format(count=count - len(places)) + known
+        question = SCENES.format(count=count - len(places))
+        if places:
+            question += f" Not again: {', '.join(places)}."
         reply = writer.generate([question + " " * turn])[0]  # a memory of texts is not asked again
         places |= dict.fromkeys(parse_list(reply))
         if len(places) >= count:

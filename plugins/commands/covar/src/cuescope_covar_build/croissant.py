@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from cuescope_covar_build.manifest import MANIFEST, Row
+from cuescope_covar_build.manifest import MANIFEST, ORIGINAL, Row
 
 CROISSANT = "croissant.json"
 CONTEXT = {
@@ -63,24 +63,26 @@ MEANINGS = {
 }
 
 
-def write_croissant(folder: Path, rows: Sequence[Row]) -> Path:
+def write_croissant(folder: Path, rows: Sequence[Row]) -> None:
     """`croissant.json` beside the manifest, of which it has the digest."""
-    path = folder / CROISSANT
-    path.write_text(json.dumps(metadata(folder, rows), indent=1) + "\n", encoding="utf-8")
-    return path
+    text = json.dumps(metadata(folder, rows), indent=1) + "\n"
+    (folder / CROISSANT).write_text(text, encoding="utf-8")
 
 
 def metadata(folder: Path, rows: Sequence[Row]) -> dict[str, Any]:
     """The folder in words of schema.org and Croissant."""
-    licences = sorted({row.licence for row in rows if row.licence})
-    labels = sorted({row.label for row in rows})
+    licences = sorted({row.licence for row in rows} - {""})
+    labels = {row.label for row in rows}
+    photos = {row.source_key for row in rows}
+    backgrounds = {row.background for row in rows} - {ORIGINAL}
+    manifest = (folder / MANIFEST).read_bytes()
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "name": "covar",
         "description": f"{len(rows):,} images of {len(labels):,} classes made from "
-        f"{len({row.source_key for row in rows}):,} photos: each object on "
-        f"{len({row.background for row in rows}) - 1:,} backgrounds, in controlled variants.",
+        f"{len(photos):,} photos: each object on {len(backgrounds):,} backgrounds, in controlled "
+        "variants.",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "version": "1.0.0",
         "license": licences or ["unknown"],
@@ -92,18 +94,10 @@ def metadata(folder: Path, rows: Sequence[Row]) -> dict[str, Any]:
                 "name": MANIFEST,
                 "contentUrl": MANIFEST,
                 "encodingFormat": "application/x-parquet",
-                "sha256": sha256((folder / MANIFEST).read_bytes()).hexdigest(),
+                "sha256": sha256(manifest).hexdigest(),
             },
-            *(
-                {
-                    "@type": "cr:FileSet",
-                    "@id": name,
-                    "name": name,
-                    "encodingFormat": "image/png",
-                    "includes": f"{name}/**/*.png",
-                }
-                for name in ("images", "masks")
-            ),
+            _file_set("images"),
+            _file_set("masks"),
         ],
         "recordSet": [
             {
@@ -117,14 +111,24 @@ def metadata(folder: Path, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
+def _file_set(folder: str) -> dict[str, str]:
+    return {
+        "@type": "cr:FileSet",
+        "@id": folder,
+        "name": folder,
+        "encodingFormat": "image/png",
+        "includes": f"{folder}/**/*.png",
+    }
+
+
 def _field(name: str, kind: Any) -> dict[str, Any]:
-    place = f"images-of-objects/{name}"
-    described = {"description": MEANINGS[name]} if name in MEANINGS else {}
+    identity = f"images-of-objects/{name}"
+    description = {"description": MEANINGS[name]} if name in MEANINGS else {}
     return {
         "@type": "cr:Field",
-        "@id": place,
-        "name": place,
-        **described,
+        "@id": identity,
+        "name": identity,
+        **description,
         "dataType": KINDS.get(kind, "sc:Float"),
         "source": {"fileObject": {"@id": "manifest"}, "extract": {"column": name}},
     }

@@ -40,6 +40,11 @@ class Draft:
     scores: dict[str, float | None] = field(default_factory=dict)
 
     @property
+    def shows_object(self) -> bool:
+        """Whether it is known where the object is, and something of it is there."""
+        return self.mask is not None and bool(self.mask.any())
+
+    @property
     def frame(self) -> Frame:
         """The image as a frame."""
         return Frame.from_array(self.image)
@@ -53,49 +58,49 @@ def original(source: Source) -> Draft:
 
 def on_background(recipe: Recipe, source: Source, background: Background) -> Draft:
     """The photo with another background, to be painted."""
-    draft = Draft(
-        Variant("background", "background", {}),
-        source.image,
-        source.mask,
-        Frame.from_array(source.image),
-        np.eye(2, 3),
-        background,
-        recipe.prompt(background, source.label),
-        recipe.edit_seed(source, background),
-        recipe.editor,
-    )
+    draft = original(source)
+    draft.variant = Variant("background", "background", {})
+    draft.background = background
+    draft.prompt = recipe.prompt(background, source.label)
+    draft.seed = recipe.edit_seed(source, background)
+    draft.editor = recipe.editor
     draft.edit = ImageEdit(draft.base, draft.prompt, ~source.mask, draft.seed)
     return draft
 
 
 def of_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
     """The variants of an image on a background, some of them to be painted."""
-    background, base, image, mask = first.background, first.frame, first.image, first.mask
+    background = first.background
+    mask = first.mask
     if background is None or mask is None:
         raise ValueError("expected an image on a background")
+    base = first.frame
     drafts = []
     for variant in recipe.variants(source, background):
         draft = replace(first, variant=variant, base=base, edit=None)
         draft.parameters = dict(variant.parameters)
         drafts.append(draft)
         if variant.move is None:
-            draft.editor, draft.prompt = recipe.viewpoint_editor, variant.instruction
-            draft.mask, draft.matrix = None, None
-            draft.edit = ImageEdit(base, variant.instruction, None, draft.seed)
+            draft.editor = recipe.viewpoint_editor
+            draft.prompt = variant.instruction
+            draft.mask = None
+            draft.matrix = None
+            draft.edit = ImageEdit(base, draft.prompt, None, draft.seed)
             continue
-        moved = variant.move(image, mask)
-        draft.image, draft.mask, draft.matrix = moved.image, moved.mask, moved.matrix
-        draft.parameters |= {"resampled": variant.resampled}
+        moved = variant.move(first.image, mask)
+        draft.image = moved.image
+        draft.mask = moved.mask
+        draft.matrix = moved.matrix
+        draft.parameters["resampled"] = variant.resampled
         if variant.subset in ("translate", "rotation", "crop"):
             whole = mask.sum() * abs(np.linalg.det(moved.matrix[:, :2]))
-            draft.parameters["object_share"] = round(min(1.0, float(moved.mask.sum() / whole)), 4)
+            share = min(1.0, float(moved.mask.sum() / whole))
+            draft.parameters["object_share"] = round(share, 4)
         editable = variant.editable(moved, recipe.keeps)
         if not moved.mask.any():
             draft.dropped = GONE
         elif editable.any():
-            draft.edit = ImageEdit(
-                Frame.from_array(moved.image), draft.prompt, editable, draft.seed
-            )
+            draft.edit = ImageEdit(draft.frame, draft.prompt, editable, draft.seed)
     return drafts
 
 
@@ -104,23 +109,37 @@ def paint(drafts: Sequence[Draft], editor: NamedEditor) -> None:
 
     Raises PluginError where it gives back another size, or changed what it was to keep.
     """
-    waiting = [draft for draft in drafts if draft.edit is not None and draft.editor is editor]
+    waiting: list[Draft] = []
+    edits: list[ImageEdit] = []
+    for draft in drafts:
+        if draft.edit is not None and draft.editor is editor:
+            waiting.append(draft)
+            edits.append(draft.edit)
     if not waiting:
         return
-    edits = [draft.edit for draft in waiting if draft.edit is not None]
     for draft, edit, frame in zip(waiting, edits, editor.tool.edit(edits), strict=True):
-        before, after = draft.image, np.asarray(frame.load())
-        if after.shape != before.shape:
-            raise PluginError(
-                f"image editor {editor.spec} broke its contract",
-                expected=f"an image of {before.shape[1]} x {before.shape[0]} pixels",
-                got=f"{after.shape[1]} x {after.shape[0]}",
-            )
-        if edit.mask is not None and not np.array_equal(before[~edit.mask], after[~edit.mask]):
-            raise PluginError(
-                f"image editor {editor.spec} broke its contract",
-                expected="pixels outside of the mask as they were",
-                got=f"others in {int((before != after)[~edit.mask].any(axis=-1).sum()):,} of them",
-                remedy="An editor puts the source's own pixels back: keep_outside of the sdk",
-            )
-        draft.image = after
+        before = draft.image
+        draft.image = np.asarray(frame.load())
+        _require_kept(editor.spec, edit, before, draft.image)
+
+
+def _require_kept(spec: str, edit: ImageEdit, before: Pixels, after: Pixels) -> None:
+    """Raises PluginError for another size, and for changes outside of the mask."""
+    problem = f"image editor {spec} broke its contract"
+    rows, cols = before.shape[:2]
+    if after.shape != before.shape:
+        raise PluginError(
+            problem,
+            expected=f"an image of {cols} x {rows} pixels",
+            got=f"{after.shape[1]} x {after.shape[0]}",
+        )
+    if edit.mask is None:
+        return
+    changed = (before != after)[~edit.mask].any(axis=-1)
+    if changed.any():
+        raise PluginError(
+            problem,
+            expected="pixels outside of the mask as they were",
+            got=f"others in {changed.sum():,} of them",
+            remedy="An editor puts the source's own pixels back: keep_outside of the sdk",
+        )

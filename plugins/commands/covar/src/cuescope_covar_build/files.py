@@ -40,7 +40,7 @@ class BuildFolder:
             raise UserError(f"--out {folder}", expected="a folder", got="a file")
         if (file := folder / SETTINGS).is_file():
             self._require_same(file)
-            self.rows = {row.key: row for row in self._known()}
+            self.rows = {row.key: row for row in self._read_rows()}
         elif folder.is_dir() and any(folder.iterdir()):
             raise UserError(
                 f"--out {folder}",
@@ -50,9 +50,10 @@ class BuildFolder:
 
     def begin(self) -> None:
         """Make the folder, and say in it what is built."""
+        text = json.dumps(self._settings, indent=1) + "\n"
         with self.telling():
             self.folder.mkdir(parents=True, exist_ok=True)
-            _write(self.folder / SETTINGS, json.dumps(self._settings, indent=1).encode() + b"\n")
+            write_whole(self.folder / SETTINGS, text.encode())
 
     def forget_changed(self, context: Context) -> None:
         """Forget the rows whose pictures are not those that were written: they are made again."""
@@ -72,11 +73,11 @@ class BuildFolder:
 
     def write_image(self, name: str, image: Pixels) -> str:
         """A lossless PNG inside the folder; the digest of the file."""
-        return self._write_png(name, cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+        return self._write_picture(name, cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
 
     def write_mask(self, name: str, mask: Mask) -> str:
         """White on black; the digest of the file."""
-        return self._write_png(name, mask.astype(np.uint8) * 255)
+        return self._write_picture(name, mask.astype(np.uint8) * 255)
 
     def add(self, rows: Sequence[Row]) -> None:
         """Rows whose files are written: a kill after this loses none of them."""
@@ -97,58 +98,56 @@ class BuildFolder:
         try:
             yield
         except OSError as error:
-            full = error.errno in FULL
+            got = error.strerror or type(error).__name__
+            first = "Mend it"
+            if error.errno in FULL:
+                got = "a full disk"
+                first = "Free space"
             raise UserError(
                 f"covar: cannot write to {self.folder}",
-                got="a full disk" if full else (error.strerror or type(error).__name__),
-                remedy=f"{len(self.rows):,} images are kept. "
-                + ("Free space" if full else "Mend it")
-                + ", and the same command goes on from there",
+                got=got,
+                remedy=f"{len(self.rows):,} images are kept. {first}, and the same command goes "
+                "on from there",
             ) from error
 
-    def _write_png(self, name: str, pixels: np.ndarray) -> str:
-        _, encoded = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION])
-        content = encoded.tobytes()
+    def _write_picture(self, name: str, pixels: np.ndarray) -> str:
+        content = encode_png(pixels)
+        file = self.folder / name
         with self.telling():
-            file = self.folder / name
-            try:
-                file.write_bytes(content)
-            except FileNotFoundError:  # its folder: the first image of a source and background
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(content)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
         return picture_digest(content)
 
     def _is_as_written(self, row: Row) -> bool:
-        pictures = {row.image: row.image_digest, row.mask: row.mask_digest}
-        try:
-            digests = {name: self._picture_digest(name) for name in pictures if name}
-        except OSError:
-            return False
-        return all(digests[name] == pictures[name] for name in digests)
-
-    def _picture_digest(self, name: str) -> str:
-        return picture_digest((self.folder / name).read_bytes())
+        for name, written in ((row.image, row.image_digest), (row.mask, row.mask_digest)):
+            try:
+                if name and picture_digest((self.folder / name).read_bytes()) != written:
+                    return False
+            except OSError:
+                return False
+        return True
 
     def _require_same(self, file: Path) -> None:
         try:
-            known = json.loads(file.read_text())
+            before = json.loads(file.read_text())
         except (OSError, ValueError):
-            known = None
-        if not isinstance(known, dict):
+            before = None
+        if not isinstance(before, dict):
             raise UserError(
                 f"covar: {file} cannot be read", remedy="Build into another folder with --out"
             )
-        for name, value in self._settings.items():
-            # as it is read back: a tuple is a list in JSON
-            if known.get(name) != json.loads(json.dumps(value)):
+        # as it is read back: a tuple is a list in JSON
+        settings = json.loads(json.dumps(self._settings))
+        for name, value in settings.items():
+            if before.get(name) != value:
                 raise UserError(
                     f"--out {self.folder} holds a build with another {name.replace('_', ' ')}",
-                    expected=_shown(known.get(name)),
-                    got=_shown(value),
+                    expected=_abridge(before.get(name)),
+                    got=_abridge(value),
                     remedy="Build into another folder, or with the same words",
                 )
 
-    def _known(self) -> Iterator[Row]:
+    def _read_rows(self) -> Iterator[Row]:
         """The rows of the manifest and of the journal, which is newer.
 
         What is not as it was written is no row: its image is made again.
@@ -161,17 +160,20 @@ class BuildFolder:
         journal = self.folder / JOURNAL
         if not journal.is_file():
             return
+        sound = []
         lines = journal.read_bytes().splitlines(keepends=True)
-        rows = [_journal_row(line) for line in lines]
-        yield from (row for row in rows if row is not None)
-        if None in rows:  # torn as the process was killed, or damaged
-            sound = (line for line, row in zip(lines, rows, strict=True) if row is not None)
+        for line in lines:
+            row = _journal_row(line)
+            if row is not None:
+                sound.append(line)
+                yield row
+        if len(sound) < len(lines):  # torn as the process was killed, or damaged
             write_whole(journal, b"".join(sound))
 
 
 def _journal_line(row: Row) -> str:
     content = asdict(row)
-    return json.dumps({"row": content, "seal": _seal_of(content)}) + "\n"
+    return json.dumps({"row": content, "seal": _seal(content)}) + "\n"
 
 
 def _journal_row(line: bytes) -> Row | None:
@@ -179,12 +181,12 @@ def _journal_row(line: bytes) -> Row | None:
     try:
         stored = json.loads(line)
         row = Row(**stored["row"])
-        return row if stored["seal"] == _seal_of(stored["row"]) else None
+        return row if stored["seal"] == _seal(stored["row"]) else None
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def _seal_of(row: Mapping[str, Any]) -> str:
+def _seal(row: Mapping[str, Any]) -> str:
     return digest("covar journal", row)
 
 
@@ -197,14 +199,16 @@ def file_name(text: str) -> str:
 
 def folder_size(folder: Path, rows: Iterable[Row]) -> int:
     """Bytes of the images and masks of these rows."""
-    names = {name for row in rows for name in (row.image, row.mask) if name}
-    return sum((folder / name).stat().st_size for name in names if (folder / name).is_file())
+    files = [folder / name for row in rows for name in (row.image, row.mask)]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _write(file: Path, content: bytes) -> None:
-    write_whole(file, content)
+def encode_png(pixels: np.ndarray) -> bytes:
+    """Without loss, of (row, col) levels or blue, green and red."""
+    _, encoded = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION])
+    return encoded.tobytes()
 
 
-def _shown(value: Any) -> str:
+def _abridge(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

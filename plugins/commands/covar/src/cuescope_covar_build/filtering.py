@@ -37,18 +37,19 @@ class Filter:
     """
 
     def __init__(self, recipe: Recipe, judges: Judges, false_drops: float) -> None:
-        self.recipe, self.judges, self.false_drops = recipe, judges, false_drops
+        self.recipe = recipe
+        self.judges = judges
+        self.false_drops = false_drops
         self.thresholds: Thresholds | None = None
 
     def judge(self, source: Source, drafts: Sequence[Draft]) -> None:
         """Give each draft its scores, and the reason why it is dropped."""
-        judged = [draft for draft in drafts if draft.mask is not None and draft.mask.any()]
-        cases = [as_case(source, draft, self.recipe.editor) for draft in judged]
+        shown = [draft for draft in drafts if draft.shows_object]
+        cases = [as_case(source, draft, self.recipe.editor) for draft in shown]
         if self.thresholds is None:
-            for _ in measure(cases, self.judges):
-                pass
+            list(measure(cases, self.judges))
             return
-        for draft, quality in zip(judged, judge(cases, self.thresholds, self.judges), strict=True):
+        for draft, quality in zip(shown, judge(cases, self.thresholds, self.judges), strict=True):
             draft.scores = quality.scores
             draft.dropped = draft.dropped or quality.reason
 
@@ -62,33 +63,27 @@ class Filter:
         """
         self.judges = self.judges.usable(context)
         path = folder / LIMITS
-        self.thresholds = _kept_thresholds(path, begun=begun)
+        self.thresholds = read_thresholds(path, begun=begun)
         if self.thresholds is not None:
             return
         recipe = _clean_recipe(self.recipe, context)
         pairs = _pairs(sources.typical(CLEAN_PAIRS), recipe.backgrounds)
         cases: list[Case] = []
+        measures: list[dict[str, float | None]] = []
         with context.progress("Measuring clean composites", len(pairs)) as advance:
-            measures = []
             for sample, background in pairs:
                 source = sources.open(sample)
-                some = _clean_cases(recipe, source, background)
-                cases += some
-                measures += list(measure(some, self.judges))
+                clean = _clean_cases(recipe, source, background)
+                cases += clean
+                measures += measure(clean, self.judges)
                 if self.recipe.editor.pasting is None:
-                    own = _own_background(recipe, source, background)
-                    cases += own
-                    measures += [
-                        {name: value if name in BLIND else None for name, value in each.items()}
-                        for each in measure(own, self.judges)
-                    ]
+                    unedited = _unedited_cases(recipe, source, background)
+                    cases += unedited
+                    measures += map(_blind_only, measure(unedited, self.judges))
                 advance(1)
-        self.thresholds = fit_thresholds(
-            [case.subset for case in cases],
-            measures,
-            [case.source.key for case in cases],
-            self.false_drops,
-        )
+        subsets = [case.subset for case in cases]
+        photos = [case.source.key for case in cases]
+        self.thresholds = fit_thresholds(subsets, measures, photos, self.false_drops)
         text = json.dumps(self.thresholds.to_json(), indent=1) + "\n"
         write_sealed(path, text.encode())
         if self.thresholds.few:
@@ -99,10 +94,16 @@ class Filter:
             )
 
 
-def _kept_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
+def _blind_only(measures: dict[str, float | None]) -> dict[str, float | None]:
+    """Those that compare an image with itself."""
+    return {name: value if name in BLIND else None for name, value in measures.items()}
+
+
+def read_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
     """Those that a build has kept, None where it must set them."""
+    remedy = "Build into another folder with --out"
     try:
-        content = read_sealed(path, remedy="Build into another folder with --out")
+        content = read_sealed(path, remedy=remedy)
         return Thresholds.from_json(json.loads(content))
     except FileNotFoundError:
         return None
@@ -111,21 +112,24 @@ def _kept_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
             raise
         return None
     except (ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            f"covar: {path} cannot be read", remedy="Build into another folder with --out"
-        ) from error
+        raise UserError(f"covar: {path} cannot be read", remedy=remedy) from error
 
 
 def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
     """What the filter is told of a draft."""
-    mask = np.zeros(source.mask.shape, bool) if draft.mask is None else draft.mask
-    edit, painted = draft.edit, None
-    if edit is not None:
-        painted = np.ones(mask.shape, bool) if edit.mask is None else edit.mask
+    mask = draft.mask
+    if mask is None:
+        mask = np.zeros(source.mask.shape, bool)
+    painted = None
     asked = None
-    if painted is not None and np.array_equal(painted, ~mask) and editor.pasting is not None:
-        # the whole background that it pasted on
-        (asked,) = editor.pasting.edit([ImageEdit(draft.base, draft.prompt, None, draft.seed)])
+    if draft.edit is not None:
+        painted = draft.edit.mask
+        if painted is None:
+            painted = np.ones(mask.shape, bool)
+        if editor.pasting is not None and np.array_equal(painted, ~mask):
+            # the whole background that it pasted on
+            everywhere = ImageEdit(draft.base, draft.prompt, None, draft.seed)
+            asked = editor.pasting.edit([everywhere])[0]
     return Case(
         source=Frame.from_array(source.image),
         source_mask=source.mask,
@@ -135,7 +139,7 @@ def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
         base=draft.base,
         background=draft.background.name if draft.background else "",
         label=source.label,
-        scale=1 / float(draft.parameters.get("scale", 1.0)),
+        scale=1 / draft.parameters.get("scale", 1.0),
         geometry=draft.matrix,
         painted=painted,
         asked_background=asked,
@@ -146,23 +150,30 @@ def _pairs(
     samples: Sequence[Sample], backgrounds: Sequence[Background]
 ) -> list[tuple[Sample, Background]]:
     """Of as many photos and backgrounds as can be, each pair once."""
-    count, turns = min(CLEAN_PAIRS, len(samples) * len(backgrounds)), len(samples)
-    return [
-        (samples[n % turns], backgrounds[(n + n // turns) % len(backgrounds)]) for n in range(count)
-    ]
+    pairs = []
+    for number in range(min(CLEAN_PAIRS, len(samples) * len(backgrounds))):
+        turn, photo = divmod(number, len(samples))
+        background = (number + turn) % len(backgrounds)
+        pairs.append((samples[photo], backgrounds[background]))
+    return pairs
 
 
 def _clean_recipe(recipe: Recipe, context: Context) -> Recipe:
     """Like the recipe, with backgrounds that are pasted, and nothing that could go wrong."""
-    clean = replace(recipe, viewpoint_editor=None, seed=derive(recipe.seed, "clean"))
-    if (tool := recipe.editor.pasting) is not None:
-        return replace(clean, editor=NamedEditor("", tool.fingerprint, tool, tool))
-    tool = Composite(CompositeOptions(), context)
+    pasting = recipe.editor.pasting
+    backgrounds = recipe.backgrounds
+    instruction = recipe.instruction
+    if pasting is None:
+        pasting = Composite(CompositeOptions(), context)
+        backgrounds = tuple(Background(name=name, prompt=name) for name in pasting.names)
+        instruction = "{background}"
     return replace(
-        clean,
-        editor=NamedEditor("", tool.fingerprint, tool, tool),
-        backgrounds=tuple(Background(name=name, prompt=name) for name in tool.names),
-        instruction="{background}",
+        recipe,
+        editor=NamedEditor("", pasting.fingerprint, pasting, pasting),
+        backgrounds=backgrounds,
+        instruction=instruction,
+        viewpoint_editor=None,
+        seed=derive(recipe.seed, "clean"),
     )
 
 
@@ -171,25 +182,18 @@ def _clean_cases(recipe: Recipe, source: Source, background: Background) -> list
     paint([first], recipe.editor)
     drafts = [first, *of_variants(recipe, source, first)]
     paint(drafts[1:], recipe.editor)
-    cases = [as_case(source, draft, recipe.editor) for draft in drafts if _has_object(draft)]
+    cases = [as_case(source, draft, recipe.editor) for draft in drafts if draft.shows_object]
     # nobody knows where another viewpoint puts the pixels: as if of a turned object
-    return cases + [
-        replace(case, subset="viewpoint", geometry=None, painted=None, asked_background=None)
-        for case in cases
-        if case.subset in ("crop", "rotation")
-    ]
+    turned = [case for case in cases if case.subset in ("crop", "rotation")]
+    for case in turned:
+        unknown = replace(case, geometry=None, painted=None, asked_background=None)
+        cases.append(replace(unknown, subset="viewpoint"))
+    return cases
 
 
-def _own_background(recipe: Recipe, source: Source, background: Background) -> list[Case]:
+def _unedited_cases(recipe: Recipe, source: Source, background: Background) -> list[Case]:
     """The photo as it is, and moved: what is usual on a background that no one edited."""
     first = replace(on_background(recipe, source, background), edit=None)
     drafts = [first, *of_variants(recipe, source, first)]
-    return [
-        as_case(source, draft, recipe.editor)
-        for draft in drafts
-        if draft.edit is None and _has_object(draft)
-    ]
-
-
-def _has_object(draft: Draft) -> bool:
-    return draft.mask is not None and bool(draft.mask.any())
+    unedited = [draft for draft in drafts if draft.edit is None and draft.shows_object]
+    return [as_case(source, draft, recipe.editor) for draft in unedited]

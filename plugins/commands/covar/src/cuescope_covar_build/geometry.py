@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from jaxtyping import Bool, UInt8
+from jaxtyping import Bool, Float, UInt8
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Mask = Bool[np.ndarray, "row col"]
+Matrix = Float[np.ndarray, "2 3"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,91 +27,105 @@ class Moved:
     image: Pixels
     mask: Mask
     known: Mask
-    matrix: np.ndarray
+    matrix: Matrix
 
 
 def flip(image: Pixels, mask: Mask, *, vertical: bool = False) -> Moved:
     """Left and right exchanged, or top and bottom."""
     rows, cols = mask.shape
+    matrix = np.eye(2, 3)
+    if vertical:
+        matrix[1] = 0, -1, rows - 1
+    else:
+        matrix[0] = -1, 0, cols - 1
     axis = 0 if vertical else 1
-    turned, turned_mask = (np.ascontiguousarray(np.flip(each, axis)) for each in (image, mask))
-    matrix = [[1, 0, 0], [0, -1, rows - 1]] if vertical else [[-1, 0, cols - 1], [0, 1, 0]]
-    return Moved(turned, turned_mask, np.ones(mask.shape, bool), np.array(matrix, float))
+    return Moved(
+        np.flip(image, axis).copy(), np.flip(mask, axis).copy(), np.ones(mask.shape, bool), matrix
+    )
 
 
 def translate(image: Pixels, mask: Mask, right: int, down: int) -> Moved:
     """Shifted by whole pixels."""
     matrix = np.array([[1, 0, right], [0, 1, down]], float)
-    return _warped(image, mask, matrix, cv2.INTER_NEAREST)
+    return _warp(image, mask, matrix, cv2.INTER_NEAREST)
 
 
 def rotate(image: Pixels, mask: Mask, degrees: float) -> Moved:
     """Turned about the middle, counter-clockwise."""
     rows, cols = mask.shape
-    matrix = cv2.getRotationMatrix2D(((cols - 1) / 2, (rows - 1) / 2), degrees, 1.0)
-    return _warped(image, mask, matrix, cv2.INTER_LINEAR)
+    middle = ((cols - 1) / 2, (rows - 1) / 2)
+    matrix = cv2.getRotationMatrix2D(middle, degrees, 1.0)
+    return _warp(image, mask, matrix, cv2.INTER_LINEAR)
 
 
 def crop(image: Pixels, mask: Mask, area: float) -> Moved:
     """The middle part with this share of the area, as large as the whole again."""
     rows, cols = mask.shape
-    high, wide = (max(1, round(side * area**0.5)) for side in (rows, cols))
-    top, left = (rows - high) // 2, (cols - wide) // 2
-    part = slice(top, top + high), slice(left, left + wide)
-    size = (cols, rows)
+    height = max(1, round(rows * area**0.5))
+    width = max(1, round(cols * area**0.5))
+    top = (rows - height) // 2
+    left = (cols - width) // 2
+    part = (slice(top, top + height), slice(left, left + width))
     return Moved(
-        cv2.resize(np.ascontiguousarray(image[part]), size, interpolation=cv2.INTER_CUBIC),
-        _resized(mask[part], size),
+        cv2.resize(image[part].copy(), (cols, rows), interpolation=cv2.INTER_CUBIC),
+        _resize_mask(mask[part], (cols, rows)),
         np.ones(mask.shape, bool),
-        _zoom(cols / wide, rows / high, -left, -top),
+        _zoom(cols / width, rows / height, -left, -top),
     )
 
 
 def shrink(image: Pixels, mask: Mask, scale: float) -> Moved:
     """`scale` times smaller on each side, with the middle of the object's box in the middle."""
     rows, cols = mask.shape
-    size = (max(1, round(cols / scale)), max(1, round(rows / scale)))
-    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-    small_mask, zoom = _resized(mask, size), _zoom(size[0] / cols, size[1] / rows, 0, 0)
-    across, along = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    top = round(rows / 2 - (across[0] + across[-1] + 1) / 2 * size[1] / rows)
-    left = round(cols / 2 - (along[0] + along[-1] + 1) / 2 * size[0] / cols)
-    place = np.array([[1, 0, left], [0, 1, top]], float)
-    canvas = (cols, rows)
-    inside = np.ones(small_mask.shape, np.uint8)
-    how, edge = cv2.INTER_NEAREST, cv2.BORDER_REPLICATE
+    width = max(1, round(cols / scale))
+    height = max(1, round(rows / scale))
+    small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
+    small_mask = _resize_mask(mask, (width, height))
+    box_left, box_top, box_width, box_height = cv2.boundingRect(mask.astype(np.uint8))
+    left = round(cols / 2 - (box_left + box_width / 2) * width / cols)
+    top = round(rows / 2 - (box_top + box_height / 2) * height / rows)
+    shift = np.array([[1, 0, left], [0, 1, top]], float)
+    zoom = _zoom(width / cols, height / rows, 0, 0)
     return Moved(
-        np.asarray(cv2.warpAffine(small, place, canvas, flags=how, borderMode=edge)),
-        _moved(small_mask, place, canvas),
-        np.asarray(cv2.warpAffine(inside, place, canvas, flags=how)) > 0,
-        place @ np.vstack([zoom, (0, 0, 1)]),
+        _move(small, shift, mask, border=cv2.BORDER_REPLICATE),
+        _move(small_mask, shift, mask) > 0,
+        _move(np.ones_like(small_mask), shift, mask) > 0,
+        shift @ np.vstack([zoom, (0, 0, 1)]),
     )
 
 
-def _warped(image: Pixels, mask: Mask, matrix: np.ndarray, how: int) -> Moved:
-    size = (mask.shape[1], mask.shape[0])
-    whole, mirror = np.full(mask.shape, 255, np.uint8), cv2.BORDER_REFLECT_101
-    known = np.asarray(cv2.warpAffine(whole, matrix, size, flags=how)) == 255
+def _warp(image: Pixels, mask: Mask, matrix: Matrix, how: int) -> Moved:
+    whole = np.full(mask.shape, 255, np.uint8)
+    known = _move(whole, matrix, mask, flags=how) == 255
     return Moved(
-        np.asarray(cv2.warpAffine(image, matrix, size, flags=how, borderMode=mirror)),
-        _moved(mask, matrix, size) & known,
+        _move(image, matrix, mask, flags=how, border=cv2.BORDER_REFLECT_101),
+        (_move(mask, matrix, mask) > 0) & known,
         known,
         matrix,
     )
 
 
-def _moved(mask: Mask, matrix: np.ndarray, size: tuple[int, int]) -> Mask:
-    grey = mask.astype(np.uint8)
-    return np.asarray(cv2.warpAffine(grey, matrix, size, flags=cv2.INTER_NEAREST)) > 0
+def _move(
+    pixels: np.ndarray,
+    matrix: Matrix,
+    canvas: Mask,
+    flags: int = cv2.INTER_NEAREST,
+    border: int = cv2.BORDER_CONSTANT,
+) -> np.ndarray:
+    """Pixels under a geometry, on a canvas of this size."""
+    rows, cols = canvas.shape
+    levels = pixels.astype(np.uint8)
+    return cv2.warpAffine(levels, matrix, (cols, rows), flags=flags, borderMode=border)
 
 
-def _zoom(wide: float, high: float, right: float, down: float) -> np.ndarray:
+def _zoom(wide: float, high: float, right: float, down: float) -> Matrix:
     """Moved, then larger by these factors about the corner of the corner pixel."""
-    return np.array(
-        [[wide, 0, wide * (right + 0.5) - 0.5], [0, high, high * (down + 0.5) - 0.5]], float
-    )
+    across = (wide, 0, wide * (right + 0.5) - 0.5)
+    along = (0, high, high * (down + 0.5) - 0.5)
+    return np.array([across, along])
 
 
-def _resized(mask: Mask, size: tuple[int, int]) -> Mask:
-    grey = np.ascontiguousarray(mask, np.uint8)
-    return np.asarray(cv2.resize(grey, size, interpolation=cv2.INTER_NEAREST_EXACT)) > 0
+def _resize_mask(mask: Mask, size: tuple[int, int]) -> Mask:
+    """At this (width, height)."""
+    levels = mask.astype(np.uint8)
+    return cv2.resize(levels, size, interpolation=cv2.INTER_NEAREST_EXACT).astype(bool)

@@ -1,7 +1,6 @@
 """The backgrounds and classes of a build: the paper's lists, or a file of one's own."""
 
 from collections.abc import Sequence
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,9 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cuescope_sdk import UserError, nearest
+from cuescope_sdk import UserError
 from cuescope_sdk.data import load_yaml, read_text
+from cuescope_sdk.models import refuse_unknown
 
 PAPER = "paper"
 
@@ -29,25 +29,26 @@ def read_backgrounds(path: Path | None) -> tuple[Background, ...]:
 
     Raises UserError for a file that is no such list, and for a name that stands twice.
     """
-    listed = _paper()["backgrounds"] if path is None else _listed(path, "backgrounds")
-    where = "backgrounds" if path is None else str(path)
-    backgrounds = []
-    for number, each in enumerate(listed, 1):
-        given = {"name": each, "prompt": each} if isinstance(each, str) else each
-        if isinstance(given, dict) and "name" in given:
-            given = {"prompt": given["name"], **given}
+    entries = paper_list("backgrounds") if path is None else _read_list(path, "backgrounds")
+    backgrounds: dict[str, Background] = {}
+    for number, entry in enumerate(entries, 1):
+        values = {"name": entry} if isinstance(entry, str) else entry
+        if isinstance(values, dict) and "name" in values:
+            values = {"prompt": values["name"], **values}
         try:
-            backgrounds.append(Background.model_validate(given))
+            background = Background.model_validate(values)
         except ValidationError as error:
             raise UserError(
-                f"{where}: background {number}",
+                f"{path}: background {number}",
                 expected="a name, or {name: ..., prompt: ...}",
-                got=repr(each),
+                got=repr(entry),
             ) from error
-    names = [background.name for background in backgrounds]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UserError(f"{where}: two backgrounds '{twice[0]}'", remedy="Rename one of them")
-    return tuple(backgrounds)
+        if background.name in backgrounds:
+            raise UserError(
+                f"{path}: two backgrounds '{background.name}'", remedy="Rename one of them"
+            )
+        backgrounds[background.name] = background
+    return tuple(backgrounds.values())
 
 
 def choose_classes(given: str | None, labels: tuple[str, ...], title: str) -> tuple[str, ...]:
@@ -58,9 +59,9 @@ def choose_classes(given: str | None, labels: tuple[str, ...], title: str) -> tu
     """
     if given is None:
         return labels
-    known = {label.lower(): label for label in labels}
+    by_name = {label.lower(): label for label in labels}
     if given == PAPER:
-        wanted = [name for name in _paper()["classes"] if name.lower() in known]
+        wanted = [name for name in paper_list("classes") if name.lower() in by_name]
         if not wanted:
             raise UserError(
                 f"{title}: none of the paper's classes",
@@ -69,30 +70,31 @@ def choose_classes(given: str | None, labels: tuple[str, ...], title: str) -> tu
             )
     else:
         file = Path(given).expanduser()
-        in_file = _listed(file, "classes") if file.is_file() else given.split(",")
-        wanted = [str(name).strip() for name in in_file if str(name).strip()]
+        entries = _read_list(file, "classes") if file.is_file() else given.split(",")
+        wanted = [name for entry in entries if (name := str(entry).strip())]
+    chosen = []
     for name in wanted:
-        if name.lower() not in known:
-            raise UserError(
-                f"{title}: no class '{name}'",
-                expected=f"one of {', '.join(labels[:8])}{' ...' * (len(labels) > 8)}",
-                remedy=nearest(name, labels),
-            )
-    return tuple(dict.fromkeys(known[name.lower()] for name in wanted))
+        if name.lower() not in by_name:
+            refuse_unknown(title, "class", name, labels)
+        chosen.append(by_name[name.lower()])
+    return tuple(dict.fromkeys(chosen))
 
 
 def paper_list(what: str) -> list[Any]:
     """The paper's "classes" or "backgrounds"."""
-    return list(_paper()[what])
+    text = files("cuescope_covar_build").joinpath("lists.yaml").read_text("utf-8")
+    entries: list[Any] = load_yaml(text)[what]
+    return entries
 
 
-def as_yaml(what: str, listed: Sequence[Any]) -> str:
+def as_yaml(what: str, entries: Sequence[Any]) -> str:
     """A list in the form that a build reads."""
-    text: str = yaml.safe_dump({what: list(listed)}, sort_keys=False, allow_unicode=True, width=96)
+    content = {what: list(entries)}
+    text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=96)
     return text
 
 
-def _listed(path: Path, what: str) -> list[Any]:
+def _read_list(path: Path, what: str) -> list[Any]:
     """A YAML list, or the list under its own name in a mapping, or a line each."""
     text = read_text(path, "covar")
     if path.suffix.lower() not in (".yaml", ".yml", ".json"):
@@ -102,14 +104,7 @@ def _listed(path: Path, what: str) -> list[Any]:
     except yaml.YAMLError as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"covar: {path}", expected="YAML", got=reason) from None
-    listed = content.get(what) if isinstance(content, dict) else content
-    if not isinstance(listed, list) or not listed:
-        raise UserError(f"covar: {path}", expected=f"a list of {what}", got=type(listed).__name__)
-    return listed
-
-
-@cache
-def _paper() -> dict[str, list[Any]]:
-    text = files("cuescope_covar_build").joinpath("lists.yaml").read_text("utf-8")
-    lists: dict[str, list[Any]] = load_yaml(text)
-    return lists
+    entries = content.get(what) if isinstance(content, dict) else content
+    if not isinstance(entries, list) or not entries:
+        raise UserError(f"covar: {path}", expected=f"a list of {what}", got=type(entries).__name__)
+    return entries

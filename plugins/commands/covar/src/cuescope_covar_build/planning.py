@@ -7,13 +7,12 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import TYPE_CHECKING, Any
 
-import cv2
-
 from cuescope.application import duration
-from cuescope_covar_build.files import COMPRESSION, folder_size
+from cuescope_covar_build.files import encode_png, folder_size
 
 if TYPE_CHECKING:
-    from cuescope_covar_build.options import OpenBuild
+    from cuescope_covar_build.building import Builder
+    from cuescope_covar_build.opening import OpenBuild
     from cuescope_covar_build.recipe import NamedEditor
 
 GIGABYTE = 1e9
@@ -44,7 +43,8 @@ class BuildPlan:
         time = "unknown: no editor's pace was measured here, so make a few first: --limit 1"
         if self.seconds is not None:
             time = f"about {duration(self.seconds)} ({self.seconds / 3600:.2f} hours)"
-        disk = f"about {self.bytes / GIGABYTE:.2f} GB, {self.free_bytes / GIGABYTE:,.1f} GB free"
+        free = f"{self.free_bytes / GIGABYTE:,.1f} GB free"
+        disk = f"about {self.bytes / GIGABYTE:.2f} GB, {free}"
         lines = {
             "photos": f"{self.photos:,}",
             "images": f"{self.images:,}, {self.made:,} of them made already",
@@ -54,38 +54,57 @@ class BuildPlan:
         }
         if not self.viewpoints:
             lines["left out"] = "viewpoint: it needs --viewpoint-editor SPEC"
-        return "\n".join(f"{name:<{max(map(len, lines))}}  {told}" for name, told in lines.items())
+        width = max(map(len, lines))
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in lines.items())
 
 
 def plan_build(opened: "OpenBuild") -> BuildPlan:
     """Count what is lacking; a photo on one background is made in memory where that is quick."""
-    builder, recipe, sources = opened.builder, opened.builder.recipe, opened.builder.sources
-    lacking, known = builder.lacking(), builder.folder.rows
-    images = len(sources) * (1 + len(recipe.backgrounds) * len(recipe.names))
-    on_backgrounds = (key for sample in sources.samples() for key in builder.keys(sample)[1:])
-    pairs = sum(key not in known for key in on_backgrounds) / len(recipe.names)
-    edits = {recipe.editor.spec: round(pairs * (recipe.edits - recipe.views))}
-    seconds = _seconds(recipe.editor, edits[recipe.editor.spec], opened)
-    each = 2.0 * opened.size[0] * opened.size[1]  # bytes a pixel of a photo as such a PNG
-    if known:
-        each = folder_size(builder.folder.folder, known.values()) / len(known)
-    if (views := recipe.viewpoint_editor) is not None:
-        edits[views.spec] = edits.get(views.spec, 0) + round(pairs * recipe.views)
-        more = _seconds(views, round(pairs * recipe.views), opened)
+    builder = opened.builder
+    recipe = builder.recipe
+    editor = recipe.editor
+    views = recipe.viewpoint_editor
+    folder = builder.folder.folder
+    made = builder.folder.rows
+    lacking = builder.lacking()
+    images = len(builder.sources) * (1 + len(recipe.backgrounds) * len(recipe.names))
+    pairs = _count_pairs(builder) / len(recipe.names)
+    of_editor = round(pairs * (recipe.edits - recipe.views))
+    edits = {editor.spec: of_editor}
+    seconds = _seconds(editor, of_editor, opened)
+    rows, cols = opened.size
+    bytes_each = 2.0 * rows * cols  # bytes a pixel of a photo as such a PNG
+    if made:
+        bytes_each = folder_size(folder, made.values()) / len(made)
+    if views is not None:
+        of_views = round(pairs * recipe.views)
+        edits[views.spec] = edits.get(views.spec, 0) + of_views
+        more = _seconds(views, of_views, opened)
         seconds = None if seconds is None or more is None else seconds + more
-    elif _is_quick(recipe.editor):
-        measured, size = _rehearse(opened)
-        seconds, each = measured * lacking, each if known else size
+    elif _is_quick(editor):
+        seconds_each, rehearsed = _rehearse(builder)
+        seconds = seconds_each * lacking
+        if not made:
+            bytes_each = rehearsed
     return BuildPlan(
-        photos=len(sources),
+        photos=len(builder.sources),
         images=images,
         made=images - lacking,
         edits=edits,
         seconds=seconds,
-        bytes=each * lacking,
-        free_bytes=disk_usage(_existing(builder.folder.folder)).free,
+        bytes=bytes_each * lacking,
+        free_bytes=_free_bytes(folder),
         viewpoints=views is not None,
     )
+
+
+def _count_pairs(builder: "Builder") -> int:
+    """Images on backgrounds that are lacking."""
+    count = 0
+    for sample in builder.sources.samples():
+        keys = builder.keys(sample)[1:]  # the first is the photo itself
+        count += len(set(keys) - builder.folder.rows.keys())
+    return count
 
 
 def _is_quick(editor: "NamedEditor") -> bool:
@@ -101,19 +120,21 @@ def _seconds(editor: "NamedEditor", edits: int, opened: "OpenBuild") -> float | 
     return None if hours is None else 3600 * hours
 
 
-def _rehearse(opened: "OpenBuild") -> tuple[float, float]:
+def _rehearse(builder: "Builder") -> tuple[float, float]:
     """Seconds and bytes of an image, from a photo on two backgrounds; nothing is written."""
-    builder = opened.builder
-    source = builder.sources.open(next(iter(builder.sources.samples())))
+    sample = next(builder.sources.samples())
+    source = builder.sources.open(sample)
     backgrounds = builder.recipe.backgrounds[:2]
     builder.draft(source, backgrounds[:1])  # the first one opens files
-    since, size = time.perf_counter(), 0
+    start = time.perf_counter()
     drafts = builder.draft(source, backgrounds)
-    for draft in drafts:
-        content = cv2.imencode(".png", draft.image, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION])[1]
-        size += len(content)
-    return (time.perf_counter() - since) / len(drafts), size / len(drafts)
+    size = sum(len(encode_png(draft.image)) for draft in drafts)
+    seconds = time.perf_counter() - start
+    return seconds / len(drafts), size / len(drafts)
 
 
-def _existing(folder: Path) -> Path:
-    return next(each for each in (folder, *folder.absolute().parents) if each.exists())
+def _free_bytes(folder: Path) -> int:
+    """Of the disk on which a folder is, or will be."""
+    while not folder.exists():
+        folder = folder.absolute().parent
+    return disk_usage(folder).free

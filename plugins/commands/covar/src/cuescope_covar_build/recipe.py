@@ -49,8 +49,8 @@ class Recipe:
     @property
     def names(self) -> list[str]:
         """What the images of one photo on one background are called; the first is made first."""
-        drawn = variants(generator(0), (64, 64), "", self.scales, views=self.views)
-        return ["background", *(variant.name for variant in drawn)]
+        examples = variants(generator(0), (64, 64), "", self.scales, views=self.views)
+        return ["background", *(variant.name for variant in examples)]
 
     @property
     def edits(self) -> int:
@@ -60,13 +60,12 @@ class Recipe:
     def variants(self, source: Source, background: Background) -> list[Variant]:
         """The variants of a photo on a background, drawn for it."""
         rng = generator(self.seed, "variants", source.sample.key, background.name)
-        size = source.mask.shape
-        return variants(rng, (size[0], size[1]), source.label, self.scales, views=self.views)
+        return variants(rng, source.mask.shape[:2], source.label, self.scales, views=self.views)
 
     def prompt(self, background: Background, label: str) -> str:
         """What the editor is told."""
-        told = self.instruction.replace("{background}", background.prompt)
-        return told.replace("{label}", label)
+        instruction = self.instruction.replace("{background}", background.prompt)
+        return instruction.replace("{label}", label)
 
     def edit_seed(self, source: Source, background: Background) -> int:
         """One for all images of a photo on a background.

@@ -1,8 +1,9 @@
 """The photos that a build starts from, each with the mask of its object."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from math import prod
 
 import cv2
 import numpy as np
@@ -58,27 +59,28 @@ def choose_samples(
     """
     by_class: dict[str, list[int]] = {name: [] for name in classes}
     for index in range(len(data)):
-        if (label := data[index].label) in by_class:
+        label = data[index].label
+        if label in by_class:
             by_class[label].append(index)
-    chosen = [
-        index
-        for name, indices in by_class.items()
-        for index in _some(indices, per_class, seed, "per class", name)
-    ]
+    chosen: list[int] = []
+    for name, indices in by_class.items():
+        chosen += _draw(indices, per_class, seed, "per class", name)
     if not chosen:
+        names = ", ".join(classes[:8]) or "(it has none)"
         raise UserError(
             "covar: nothing to build from",
-            expected=f"samples with one of the labels {', '.join(classes[:8]) or '(it has none)'}",
+            expected=f"samples with one of the labels {names}",
             got=f"none of {len(data):,}",
         )
-    return sorted(_some(sorted(chosen), limit, seed, "limit"))
+    return _draw(sorted(chosen), limit, seed, "limit")
 
 
-def _some(indices: list[int], most: int | None, seed: int, *names: str) -> list[int]:
+def _draw(indices: list[int], most: int | None, seed: int, *names: str) -> list[int]:
+    """At most so many of them, in their order."""
     if most is None or most >= len(indices):
         return indices
     order = generator(seed, "covar", *names).permutation(len(indices))
-    return sorted(indices[place] for place in order[:most])
+    return sorted(indices[position] for position in order[:most])
 
 
 class Sources:
@@ -97,9 +99,11 @@ class Sources:
         side: int | None,
         of: Sequence[int] | None = None,
     ) -> None:
-        self._data, self._indices = data, indices
-        self._of = indices if of is None else of
-        self._segmenter, self._side = segmenter, side
+        self._data = data
+        self._indices = indices
+        self._of = of or indices
+        self._segmenter = segmenter
+        self._side = side
 
     def __len__(self) -> int:
         return len(self._indices)
@@ -113,16 +117,14 @@ class Sources:
 
         They do not depend on how many were chosen, so a build of more photos finds the same.
         """
-        places = np.linspace(0, len(self._of) - 1, min(count, len(self._of))).round().astype(int)
-        samples = [self._data[self._of[place]] for place in places]
-        return [sample for sample in samples if self._opens(sample)] or list(self.samples())[:count]
-
-    def _opens(self, sample: Sample) -> bool:
-        try:
-            self.open(sample)
-        except BadDataError:
-            return False
-        return True
+        count = min(count, len(self._of))
+        samples = []
+        for position in np.linspace(0, len(self._of) - 1, count).round().astype(int):
+            sample = self._data[self._of[position]]
+            with suppress(BadDataError):
+                self.open(sample)
+                samples.append(sample)
+        return samples or list(self.samples())[:count]
 
     def check(self, context: Context) -> tuple[int, int]:
         """Look at all photos and annotated masks; the rows and columns of a middling one.
@@ -137,7 +139,8 @@ class Sources:
                 else:
                     sizes.append(_pixels(sample, self._side).shape[:2])
                 advance(1)
-        rows, cols = sorted(sizes, key=lambda size: size[0] * size[1])[len(sizes) // 2]
+        sizes.sort(key=prod)
+        rows, cols = sizes[len(sizes) // 2]
         return rows, cols
 
     def open(self, sample: Sample) -> Source:
@@ -145,28 +148,28 @@ class Sources:
         image = _pixels(sample, self._side)
         mask = foreground_of(sample)
         if mask is None:
-            mask = self._outlined(sample)
+            mask = self._outline(sample)
         else:
-            size = single_frame(sample).load().size[::-1]
-            if mask.shape != size:
+            cols, rows = single_frame(sample).load().size
+            if mask.shape != (rows, cols):
                 raise _fault(
                     sample,
-                    f"a mask of {size[0]} x {size[1]} (rows x columns), as its image",
+                    f"a mask of {rows} x {cols} (rows x columns), as its image",
                     f"{mask.shape[0]} x {mask.shape[1]}",
                 )
         if mask.shape != image.shape[:2]:
-            shrunk = mask.astype(np.uint8)
-            how = cv2.INTER_NEAREST_EXACT
-            mask = cv2.resize(shrunk, image.shape[1::-1], interpolation=how) > 0
+            size = image.shape[1::-1]
+            levels = mask.astype(np.uint8)
+            mask = cv2.resize(levels, size, interpolation=cv2.INTER_NEAREST_EXACT) > 0
         if not mask.any() or mask.all():
             raise _fault(
                 sample,
                 "a mask with the object in a part of the image",
-                "an empty one" if not mask.any() else "one that covers the whole image",
+                "one that covers the whole image" if mask.any() else "an empty one",
             )
         return Source(sample, image, mask)
 
-    def _outlined(self, sample: Sample) -> Mask:
+    def _outline(self, sample: Sample) -> Mask:
         if self._segmenter is None:
             raise _fault(
                 sample,
@@ -184,14 +187,13 @@ def outline(segmenter: Segmenter, frame: Frame, label: str) -> Mask:
 
 
 def _pixels(sample: Sample, side: int | None) -> Pixels:
-    image = single_frame(sample).load()
-    if side is not None and max(image.size) > side:
-        factor = side / max(image.size)
-        size = tuple(max(1, round(factor * edge)) for edge in image.size)
-        pixels = cv2.resize(np.asarray(image), size, interpolation=cv2.INTER_AREA)
-    else:
-        pixels = np.asarray(image)
+    pixels = np.asarray(single_frame(sample).load())
     rows, cols = pixels.shape[:2]
+    longest = max(rows, cols)
+    if side is not None and longest > side:
+        cols = max(1, round(side / longest * cols))
+        rows = max(1, round(side / longest * rows))
+        pixels = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA).astype(np.uint8)
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         raise _fault(
             sample,
@@ -202,7 +204,7 @@ def _pixels(sample: Sample, side: int | None) -> Pixels:
     return pixels
 
 
-def _fault(sample: Sample, expected: str, got: Any, remedy: str | None = None) -> BadDataError:
+def _fault(sample: Sample, expected: str, got: str, remedy: str | None = None) -> BadDataError:
     return BadDataError(
         f"covar: image '{sample.key}'",
         expected=expected,

@@ -1,5 +1,6 @@
 """An image editor without a generator: the background is a photo of a folder, or a drawn one."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -101,19 +102,20 @@ class Composite(Plugin):
 
 def best_name(instruction: str, names: Sequence[str]) -> str | None:
     """The name with the most words of which the instruction has all; None where there is none."""
-    told = set(_words(instruction))
-    fitting = [name for name in names if told.issuperset(_words(name))]
+    words = set(_words(instruction))
     # of equals the first by the alphabet: a folder lists its files in any order
-    return max(sorted(fitting), key=lambda name: len(_words(name)), default=None)
+    fitting = [name for name in sorted(names) if words.issuperset(_words(name))]
+    return max(fitting, key=lambda name: len(_words(name)), default=None)
 
 
 def _words(text: str) -> list[str]:
-    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
+    return re.findall(r"[^\W_]+", text.lower())
 
 
 def _shorten(names: Sequence[str]) -> str:
+    listed = ", ".join(names[:SHOWN])
     more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 __all__ = ["Composite", "CompositeOptions", "best_name"]

@@ -10,11 +10,12 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import Bool, Float, UInt8
 
 from cuescope_sdk import digest
 
 OCTAVES = 4
+Pixels = UInt8[np.ndarray, "row col 3"]
 
 
 class Drawn:
@@ -25,30 +26,36 @@ class Drawn:
         self.names = tuple(sorted(self._recipes))
         self.fingerprint = digest("drawn", self._recipes)
 
-    def show(
-        self, name: str, shape: tuple[int, int], rng: np.random.Generator
-    ) -> UInt8[np.ndarray, "row col 3"]:
+    def show(self, name: str, shape: tuple[int, int], rng: np.random.Generator) -> Pixels:
         """One drawing of this name, (row, col) as asked."""
         recipe = self._recipes[name]
-        rows, _ = shape
-        horizon = recipe["horizon"] and recipe["horizon"] + float(rng.uniform(-0.06, 0.06))
+        rows, cols = shape
+        horizon = recipe["horizon"]
+        if horizon:
+            horizon += float(rng.uniform(-0.06, 0.06))
         edge = round(rows * horizon)
-        picture = np.concatenate(
-            [_fade(recipe["above"], edge), _fade(recipe["below"], rows - edge)], axis=0
-        )
-        picture = np.repeat(picture[:, None], shape[1], axis=1)
-        above, below = (_noise(shape, recipe[part], rng) for part in ("cloud", "grain"))
+        above = _fade(recipe["above"], edge)
+        below = _fade(recipe["below"], rows - edge)
+        colours = np.concatenate([above, below])
+        picture = np.repeat(colours[:, None], cols, axis=1)
         under = (np.arange(rows) >= edge)[:, None]
-        picture += np.where(under, below * recipe["rough"], above * recipe["soft"])[..., None]
+        cloud = _noise(shape, recipe["cloud"], rng) * recipe["soft"]
+        grain = _noise(shape, recipe["grain"], rng) * recipe["rough"]
+        picture += np.where(under, grain, cloud)[..., None]
         for colour in recipe.get("spots", ()):
             chosen = rng.random(shape) < 0.004
-            picture[_grown(chosen & (under | (horizon == 0)))] = colour
-        return np.asarray(picture.clip(0, 255).round(), np.uint8)
+            if horizon:
+                chosen &= under
+            picture[_grow(chosen)] = colour
+        return picture.clip(0, 255).round().astype(np.uint8)
 
 
-def _fade(colours: Any, rows: int) -> Float[np.ndarray, "row 3"]:
-    first, last = np.asarray(colours, float)
-    return np.asarray(first + np.linspace(0, 1, rows)[:, None] * (last - first))
+def _fade(colours: list[list[int]], rows: int) -> Float[np.ndarray, "row 3"]:
+    """From the first colour at the top to the second."""
+    first, last = np.array(colours, float)
+    share = np.linspace(0, 1, rows)[:, None]
+    fade: Float[np.ndarray, "row 3"] = first + share * (last - first)
+    return fade
 
 
 def _noise(
@@ -60,20 +67,21 @@ def _noise(
     total = np.zeros(shape)
     for octave in range(OCTAVES):
         cells = [max(2, round(2**octave / size)) for size in stretch]
-        field = rng.standard_normal((cells[0], cells[1]))
+        field = rng.standard_normal(cells)
         total += cv2.resize(field, shape[::-1], interpolation=cv2.INTER_CUBIC) / 2**octave
-    return np.asarray(total)
+    return total
 
 
-def _grown(points: np.ndarray) -> np.ndarray:
+def _grow(points: Bool[np.ndarray, "row col"]) -> Bool[np.ndarray, "row col"]:
+    """Points as discs."""
     import cv2
 
     size = max(2, round(0.012 * max(points.shape)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
-    return np.asarray(cv2.dilate(points.astype(np.uint8), disc), bool)
+    return cv2.dilate(points.astype(np.uint8), disc).astype(bool)
 
 
 @cache
 def _recipes() -> dict[str, dict[str, Any]]:
-    table = files("cuescope_covar_build").joinpath("composite/drawn.toml").read_text("utf-8")
-    return tomllib.loads(table)
+    table = files("cuescope_covar_build").joinpath("composite/drawn.toml")
+    return tomllib.loads(table.read_text("utf-8"))

@@ -3,19 +3,17 @@
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
+Pixels = UInt8[np.ndarray, "row col 3"]
+Mask = Bool[np.ndarray, "row col"]
+Plane = Float[np.ndarray, "row col"]
+
 RIM = 0.65  # share of the image's rim that may change where the mask runs around an object
 FILLED = 0.97  # share of its tightest box that a picture fills
 BAND = 0.06  # of the shorter side: how wide a picture fades into what continues it
 SHADOW_SIZE, SHADOW_DROP = 0.03, 0.025  # of the shorter side: how soft it is, how far below
 
 
-def paint(
-    source: UInt8[np.ndarray, "row col 3"],
-    mask: Bool[np.ndarray, "row col"],
-    background: UInt8[np.ndarray, "row col 3"],
-    shadow: float,
-    feather: int,
-) -> UInt8[np.ndarray, "row col 3"]:
+def paint(source: Pixels, mask: Mask, background: Pixels, shadow: float, feather: int) -> Pixels:
     """`background` where `mask` is True, the source's own pixels elsewhere, to the bit.
 
     Around an object the background has a shadow of this strength, and its first `feather` pixels
@@ -24,9 +22,10 @@ def paint(
     """
     if mask.all() or not mask.any():
         return np.where(mask[..., None], background, source)
-    side = min(mask.shape)
+    width = feather
     picture = keeps_picture(mask)
-    width = max(feather, round(BAND * side)) if picture else feather
+    if picture:
+        width = max(feather, round(BAND * min(mask.shape)))
     scene = background.astype(np.float32)
     if shadow and not picture:
         scene *= 1 - shadow * cast_shadow(~mask)[..., None]
@@ -34,14 +33,16 @@ def paint(
         distance, nearest = nearest_outside(mask)
         colours = source.reshape(-1, 3)[nearest].astype(np.float32)
         if picture:
-            colours = _smooth(colours, width)
+            # without the streaks that single pixels of the border would draw
+            colours = _smooth(colours, width / 4)
         share = np.minimum(distance / (width + 1), 1)
-        share = (share * share * (3 - 2 * share))[..., None]
-        scene = share * scene + (1 - share) * colours
-    return np.where(mask[..., None], np.rint(scene).astype(np.uint8), source)
+        share = share * share * (3 - 2 * share)
+        scene = share[..., None] * scene + (1 - share[..., None]) * colours
+    painted = np.rint(scene).astype(np.uint8)
+    return np.where(mask[..., None], painted, source)
 
 
-def keeps_picture(mask: Bool[np.ndarray, "row col"]) -> bool:
+def keeps_picture(mask: Mask) -> bool:
     """Whether the part that stays is a picture that was moved, turned or shrunk, not an object.
 
     An object has the mask almost all around it at the rim of the image, and fills no box. A moved
@@ -57,35 +58,30 @@ def keeps_picture(mask: Bool[np.ndarray, "row col"]) -> bool:
     return len(points) >= FILLED * (width + 1) * (height + 1)
 
 
-def cast_shadow(kept: Bool[np.ndarray, "row col"]) -> Float[np.ndarray, "row col"]:
+def cast_shadow(kept: Mask) -> Plane:
     """How dark the shadow of what stays is, from 0 to 1: soft, and a little below it."""
-    import cv2
-
-    rows, cols = kept.shape
-    side = min(rows, cols)
+    rows, _ = kept.shape
+    side = min(kept.shape)
     drop = round(SHADOW_DROP * side)
     moved = np.zeros(kept.shape, np.float32)
     moved[drop:] = kept[: rows - drop]
-    return np.asarray(cv2.GaussianBlur(moved, (0, 0), max(0.6, SHADOW_SIZE * side)))
+    return _smooth(moved, SHADOW_SIZE * side)
 
 
-def nearest_outside(
-    mask: Bool[np.ndarray, "row col"],
-) -> tuple[Float[np.ndarray, "row col"], Int[np.ndarray, "row col"]]:
+def nearest_outside(mask: Mask) -> tuple[Plane, Int[np.ndarray, "row col"]]:
     """The distance in pixels to the nearest pixel that stays, and its place in the flat image."""
     import cv2
 
     distance, label = cv2.distanceTransformWithLabels(
         mask.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
     )
-    place = np.zeros(int(label.max()) + 1, np.int64)
+    place = np.zeros(label.max() + 1, np.int64)
     outside = np.flatnonzero(~mask)
-    place[label.reshape(-1)[outside]] = outside
+    place[label.ravel()[outside]] = outside
     return distance, place[label]
 
 
-def _smooth(colours: Float[np.ndarray, "row col 3"], width: int) -> Float[np.ndarray, "row col 3"]:
-    """Without the streaks that single pixels of the border would draw."""
+def _smooth(pixels: np.ndarray, sigma: float) -> np.ndarray:
     import cv2
 
-    return np.asarray(cv2.GaussianBlur(colours, (0, 0), max(0.6, width / 4)))
+    return cv2.GaussianBlur(pixels, (0, 0), max(0.6, sigma))

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -28,27 +29,31 @@ class Photos:
             raise UserError(
                 "composite: no such folder", expected="a folder of photos", got=f"'{folder}'"
             )
-        files = [(background_name(file.stem), file) for file in images_in(folder)]
+        self._files: dict[str, list[Path]] = {}
+        for file in images_in(folder):
+            self._files.setdefault(background_name(file.stem), []).append(file)
         for inner in folders_in(folder):
-            files += [(background_name(inner.name), file) for file in images_in(inner)]
-        if not files:
+            photos = images_in(inner)
+            if photos:
+                self._files.setdefault(background_name(inner.name), []).extend(photos)
+        if not self._files:
             raise UserError(
                 f"composite: no photo in '{folder}'",
                 expected="image files named after their background, such as beach.jpg",
             )
-        self._probes = probe_all([file for _, file in files], context)
-        for _, file in files:
-            if problem := self._probes[file].problem:
+        self._probes = probe_all(list(chain.from_iterable(self._files.values())), context)
+        for file, probe in self._probes.items():
+            if probe.problem:
                 raise UserError(
-                    f"composite: {file} cannot be read", got=problem, remedy="Mend or remove it"
+                    f"composite: {file} cannot be read",
+                    got=probe.problem,
+                    remedy="Mend or remove it",
                 )
-        self._files: dict[str, list[Path]] = {}
-        for name, file in files:
-            self._files.setdefault(name, []).append(file)
         self.names = tuple(sorted(self._files))
-        self.fingerprint = digest(
-            [(name, [self._probes[f].digest for f in self._files[name]]) for name in self.names]
-        )
+        self.fingerprint = digest([(name, self._digests(name)) for name in self.names])
+
+    def _digests(self, name: str) -> list[str | None]:
+        return [self._probes[file].digest for file in self._files[name]]
 
     def show(
         self, name: str, shape: tuple[int, int], rng: np.random.Generator
@@ -62,16 +67,15 @@ class Photos:
         rows, cols = shape
         height, width = photo.shape[:2]
         share = float(rng.uniform(*PART)) * min(height / rows, width / cols)
-        part = max(1, round(rows * share)), max(1, round(cols * share))
-        top, left = (
-            int(rng.integers(n - m + 1)) for n, m in zip((height, width), part, strict=True)
-        )
-        cut = photo[top : top + part[0], left : left + part[1]]
+        part_rows = max(1, round(rows * share))
+        part_cols = max(1, round(cols * share))
+        top = int(rng.integers(height - part_rows + 1))
+        left = int(rng.integers(width - part_cols + 1))
+        part = photo[top : top + part_rows, left : left + part_cols]
         if rng.random() < 0.5:
-            cut = cut[:, ::-1]
-        shrinks = part[0] > rows
-        how = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
-        return np.asarray(cv2.resize(np.ascontiguousarray(cut), (cols, rows), interpolation=how))
+            part = part[:, ::-1]
+        how = cv2.INTER_AREA if part_rows > rows else cv2.INTER_CUBIC
+        return cv2.resize(part.copy(), (cols, rows), interpolation=how)
 
 
 def background_name(stem: str) -> str:

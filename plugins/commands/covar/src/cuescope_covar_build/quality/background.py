@@ -1,19 +1,25 @@
 """Is the background a new one, the one that was asked for, and is nothing else in it."""
 
+from itertools import product
+
 import cv2
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from cuescope_covar_build.quality.cases import (
     Mask,
     Matrix,
     Pixels,
+    Plane,
     View,
     channel_max,
     channel_sum,
     covered,
+    depth_of,
     grow,
     move,
+    share_along,
+    shrink_to,
     smooth,
 )
 
@@ -27,6 +33,7 @@ FINE, WINDOW = 1.0, 15  # px: blur and window of the correlation
 SMOOTH = 1.5  # grey levels: standard deviation of a channel in a smooth window
 SIDE = 96  # px, longest side of the copy in which further objects are looked for
 WINDOWS = (4, 6, 9, 13, 18)  # px in that copy, sides of what may be an object
+FREE = 0.6  # share of a window that must be clear of the object
 CONTRAST_FLOOR = 4.0  # grey levels
 USUAL = 0.8  # quantile over the windows
 COLOURS, RATIO, COPIES = 8, 3.0, (5, 9, 14)  # levels a channel, nats, px
@@ -40,11 +47,12 @@ def background_scores(view: View) -> dict[str, float | None]:
         pixels, covers = expected
         known = view.background & covers
         scores["border_image"] = strange_border(view, pixels, covers)
-    if expected is not None and known.sum() >= LEAST:
-        residual = unexplained(pixels, view.edited)
-        if view.asked_background is not None:
-            scores["background_image"] = float((residual[known] > DIFFERENT).mean())
-        scores["second_object_known"] = largest_patch(residual, known)
+        if known.sum() >= LEAST:
+            residual = unexplained(pixels, view.edited)
+            if view.asked_background is not None:
+                differs = residual[known] > DIFFERENT
+                scores["background_image"] = float(differs.mean())
+            scores["second_object_known"] = largest_patch(residual, known)
     scores["second_object"] = compact_region(view.edited, view.background)
     scores["second_copy"] = like_object(view)
     return scores
@@ -71,63 +79,82 @@ def unchanged_share(view: View) -> float | None:
 
     Compared where the source would lie under the known geometry, and in place; the larger counts.
     """
-    geometries: list[Matrix] = []
+    shares = []
     if view.geometry is not None:
-        geometries.append(view.geometry)
+        shares += _mean_likeness(view, view.geometry)
     if view.source.shape == view.edited.shape and not view.in_place:
-        geometries.append(np.eye(3))
-    found = [_likeness(view, geometry) for geometry in geometries]
-    return max((value for value in found if value is not None), default=None)
+        shares += _mean_likeness(view, np.eye(3))
+    return max(shares, default=None)
 
 
-def _likeness(view: View, geometry: Matrix) -> float | None:
-    source, object_mask = view.source, view.source_mask
-    where = covered(source.shape, geometry, view.size)
-    if not np.allclose(geometry, np.eye(3)) or source.shape != view.edited.shape:
+def _mean_likeness(view: View, geometry: Matrix) -> list[float]:
+    """One figure; none where too little can be compared."""
+    source = view.source
+    away = view.source_mask
+    clear = covered(source.shape, geometry, view.size)
+    if source.shape != view.edited.shape or not np.allclose(geometry, np.eye(3)):
         source = move(source, geometry, view.size)
-        object_mask = move(object_mask.astype(np.float32), geometry, view.size) > 0.01
-    where &= view.background & ~grow(object_mask, 3)
-    if where.sum() < LEAST:
-        return None
-    return float(
-        local_likeness(smooth(source, FINE), smooth(view.edited, FINE), where)[where].mean()
-    )
+        away = move(away.astype(np.float32), geometry, view.size) > 0.01
+    clear &= view.background & ~grow(away, 3)
+    if clear.sum() < LEAST:
+        return []
+    likeness = local_likeness(smooth(source, FINE), smooth(view.edited, FINE), clear)
+    return [float(likeness[clear].mean())]
 
 
-def local_likeness(first: Pixels, second: Pixels, where: Mask) -> Float[np.ndarray, "row col"]:
+class Window:
+    """A square window about each pixel, in which only the pixels of a mask count.
+
+    `weight` is the share of the window that lies within the mask.
+    """
+
+    def __init__(self, inside: Mask, side: int) -> None:
+        self.size = (side, side)
+        self.inside = inside.astype(np.float32)
+        self.weight: Plane = np.maximum(cv2.blur(self.inside, self.size), 1e-3)
+
+    def mean(self, pixels: np.ndarray) -> np.ndarray:
+        """Mean of the pixels, (row, col, channel)."""
+        total = cv2.blur(pixels * self.inside[..., None], self.size)
+        mean: np.ndarray = total / self.weight[..., None]
+        return mean
+
+
+def local_likeness(first: Pixels, second: Pixels, inside: Mask) -> Plane:
     """Correlation of two images in a window about each pixel, 0 to 1; a change of tone keeps it.
 
     Where both are smooth there is nothing to correlate, and the mean colours are compared.
     """
-    inside = where.astype(np.float32)
-    weight = np.maximum(cv2.blur(inside, (WINDOW, WINDOW)), 1e-3)[..., None]
-
-    def mean(pixels: Pixels) -> Pixels:
-        return np.asarray(cv2.blur(pixels * inside[..., None], (WINDOW, WINDOW)) / weight)
-
-    mean_first, mean_second = mean(first), mean(second)
-    first, second = first - mean_first, second - mean_second
-    product = channel_sum(mean(first * second))
-    power = channel_sum(mean(first**2)), channel_sum(mean(second**2))
-    correlation = product / np.sqrt(np.maximum(power[0] * power[1], 1e-3))
-    smooth_both = np.maximum(*power) < 3 * SMOOTH**2
+    window = Window(inside, WINDOW)
+    mean_first = window.mean(first)
+    mean_second = window.mean(second)
+    first = first - mean_first
+    second = second - mean_second
+    covariance = channel_sum(window.mean(first * second))
+    power_first = channel_sum(window.mean(first**2))
+    power_second = channel_sum(window.mean(second**2))
+    scale = np.sqrt(np.maximum(power_first * power_second, 1e-3))
+    correlation = covariance / scale
+    smooth_both = np.maximum(power_first, power_second) < 3 * SMOOTH**2
     near = channel_max(np.abs(mean_first - mean_second)) < SIMILAR
-    return np.asarray(np.where(smooth_both, near, correlation.clip(0, 1)))
+    return np.where(smooth_both, near, correlation.clip(0, 1))
 
 
-def unexplained(expected: Pixels, edited: Pixels) -> Float[np.ndarray, "row col"]:
+def unexplained(expected: Pixels, edited: Pixels) -> Plane:
     """Grey levels by which an image differs from what was expected, a shadow on it forgiven.
 
     A shadow multiplies all channels by one number between `SHADE` and 1.
     """
-    expected, edited = smooth(expected, 0.7), smooth(edited, 0.7)
+    expected = smooth(expected, 0.7)
+    edited = smooth(edited, 0.7)
     return channel_max(np.abs(edited - _shaded(expected, edited)))
 
 
 def _shaded(expected: Pixels, edited: Pixels) -> Pixels:
     """What was expected, under the shadow that explains most of the image."""
-    light = channel_sum(edited * expected) / np.maximum(channel_sum(expected**2), 1.0)
-    return np.asarray(expected * light.clip(SHADE, 1.0)[..., None])
+    light = share_along(edited, expected).clip(SHADE, 1.0)
+    shaded: Pixels = expected * light[..., None]
+    return shaded
 
 
 def strange_border(view: View, expected: Pixels, covers: Mask) -> float | None:
@@ -138,24 +165,26 @@ def strange_border(view: View, expected: Pixels, covers: Mask) -> float | None:
     band = grow(view.edited_mask, BAND) & ~view.edited_mask & covers
     if band.sum() < LEAST:
         return None
-    distance = cv2.distanceTransform((~view.edited_mask).astype(np.uint8), cv2.DIST_L2, 5)
-    share = np.interp(distance, range(len(EDGE)), EDGE).astype(np.float32)
-    own = smooth(view.edited, 2.0, view.edited_mask)
+    distance = depth_of(~view.edited_mask)
+    most = np.interp(distance, range(len(EDGE)), EDGE).astype(np.float32)
     shaded = _shaded(expected, view.edited)
-    change, way = view.edited - shaded, own - shaded
-    mixed = channel_sum(change * way) / np.maximum(channel_sum(way**2), 1.0)
-    left = channel_max(np.abs(change - mixed.clip(0, share)[..., None] * way))
+    change = view.edited - shaded
+    way = smooth(view.edited, 2.0, view.edited_mask) - shaded
+    mixed = share_along(change, way).clip(0, most)
+    left = channel_max(np.abs(change - mixed[..., None] * way))
     return float((left[band] > DIFFERENT).mean())
 
 
-def largest_patch(residual: Float[np.ndarray, "row col"], known: Mask) -> float:
+def largest_patch(residual: Plane, known: Mask) -> float:
     """The side of the largest connected patch that differs, as a share of the image's side."""
     differs = (residual > DIFFERENT) & known
-    differs = cv2.morphologyEx(differs.astype(np.uint8), cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
-    count, _, stats, _ = cv2.connectedComponentsWithStats(differs, connectivity=8)
+    square = np.ones((2, 2), np.uint8)
+    opened = cv2.morphologyEx(differs.astype(np.uint8), cv2.MORPH_OPEN, square)
+    count, _, stats, _ = cv2.connectedComponentsWithStats(opened, connectivity=8)
     if count < 2:
         return 0.0
-    return float(np.sqrt(stats[1:, cv2.CC_STAT_AREA].max() / residual.size))
+    largest = stats[1:, cv2.CC_STAT_AREA].max()
+    return float(np.sqrt(largest / residual.size))
 
 
 # ------------------------------------------------------------- nothing is known of the background
@@ -171,40 +200,47 @@ def compact_region(pixels: Pixels, where: Mask) -> float | None:
     """
     small, free = _small(pixels, where)
     planes = np.dstack([small, _grain(small)])
-    found = [value for side in WINDOWS if (value := _contrast(planes, free, side)) is not None]
-    return max(found, default=None)
+    contrasts: list[float] = []
+    for side in WINDOWS:
+        contrasts += _contrast(planes, free, side)
+    return max(contrasts, default=None)
 
 
-def _grain(pixels: Pixels) -> Float[np.ndarray, "row col"]:
+def _grain(pixels: Pixels) -> Plane:
     grey = channel_sum(pixels) / 3
-    fine = np.abs(grey - cv2.blur(grey, (3, 3)))
-    return np.asarray(2 * fine)
+    fine: Plane = np.abs(grey - cv2.blur(grey, (3, 3)))
+    return 2 * fine
 
 
-def _contrast(planes: Float[np.ndarray, "row col 4"], free: Mask, side: int) -> float | None:
-    """Largest least contrast with the neighbours, over the usual one, for windows of one side."""
+def _contrast(planes: Float[np.ndarray, "row col 4"], free: Mask, side: int) -> list[float]:
+    """Largest least contrast with the neighbours, over the usual one, for windows of one side.
+
+    Nothing where too few windows have neighbours.
+    """
     rows, cols = free.shape
-    weight = np.maximum(cv2.blur(free.astype(np.float32), (side, side)), 1e-3)
-    mean = cv2.blur(planes * free[..., None].astype(np.float32), (side, side)) / weight[..., None]
+    window = Window(free, side)
+    mean = window.mean(planes)
     # a window next to the object or the frame is compared with those neighbours that are free
-    usable = weight > 0.6
+    usable = window.weight > FREE
     step = round(1.25 * side)
-    shifts = [(r, c) for r in (-step, 0, step) for c in (-step, 0, step) if (r, c) != (0, 0)]
     padded = np.pad(mean, ((step, step), (step, step), (0, 0)))
     padded_usable = np.pad(usable, step)
     least = np.full((rows, cols), np.inf, np.float32)
-    count = np.zeros((rows, cols), np.int32)
-    for down, right in shifts:
-        window = (slice(step + down, step + down + rows), slice(step + right, step + right + cols))
-        there = padded_usable[window]
-        difference = np.sqrt(channel_sum((padded[window] - mean) ** 2))
-        least = np.where(there, np.minimum(least, difference), least)
-        count += there
-    valid = usable & (count >= 5)
+    neighbours = np.zeros((rows, cols), np.int32)
+    for top, left in product((0, step, 2 * step), repeat=2):
+        if top == left == step:
+            continue  # the window itself
+        shifted = (slice(top, top + rows), slice(left, left + cols))
+        there = padded_usable[shifted]
+        difference = np.sqrt(channel_sum((padded[shifted] - mean) ** 2))
+        np.minimum(least, difference, out=least, where=there)
+        neighbours += there
+    valid = usable & (neighbours >= 5)
     if valid.sum() < LEAST:
-        return None
-    values = least[valid]
-    return float(values.max() / (np.quantile(values, USUAL) + CONTRAST_FLOOR))
+        return []
+    contrasts = least[valid]
+    usual = np.quantile(contrasts, USUAL)
+    return [float(contrasts.max() / (usual + CONTRAST_FLOOR))]
 
 
 def like_object(view: View) -> float | None:
@@ -217,33 +253,36 @@ def like_object(view: View) -> float | None:
         return None
     small, free = _small(view.edited, view.background)
     code = _bins(small)
-    own, other = _histogram(_bins(view.edited[view.edited_mask])), _histogram(code[free])
-    ratio = (np.log(own / other)[code] * free).clip(-RATIO, RATIO).astype(np.float32)
-    found = []
+    own = _histogram(_bins(view.edited[view.edited_mask]))
+    other = _histogram(code[free])
+    ratio = np.log(own / other)[code] * free
+    ratio = ratio.clip(-RATIO, RATIO).astype(np.float32)
+    excesses = []
     for side in COPIES:
-        weight = np.maximum(cv2.blur(free.astype(np.float32), (side, side)), 1e-3)
-        mean, usable = cv2.blur(ratio, (side, side)) / weight, weight > 0.6
-        if usable.sum() >= LEAST:
-            found.append(float(mean[usable].max() - np.quantile(mean[usable], USUAL)))
-    return max(found, default=None)
+        window = Window(free, side)
+        mean = cv2.blur(ratio, window.size) / window.weight
+        means = mean[window.weight > FREE]
+        if means.size >= LEAST:
+            usual = np.quantile(means, USUAL)
+            excesses.append(float(means.max() - usual))
+    return max(excesses, default=None)
 
 
 def _small(pixels: Pixels, where: Mask) -> tuple[Pixels, Mask]:
     """A copy of at most `SIDE` px a side, and what of it lies within the mask."""
-    factor = min(1.0, SIDE / max(pixels.shape[:2]))
-    size = tuple(max(1, round(factor * side)) for side in pixels.shape[1::-1])
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    free = cv2.resize(where.astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.9
-    return small, free
+    rows, cols = where.shape
+    factor = min(1.0, SIDE / max(rows, cols))
+    size = (max(1, round(factor * rows)), max(1, round(factor * cols)))
+    return shrink_to(pixels, size), shrink_to(where, size) > 0.9
 
 
-def _bins(pixels: np.ndarray) -> np.ndarray:
+def _bins(pixels: np.ndarray) -> Int[np.ndarray, "*pixels"]:
     """The number of each colour among `COLOURS` levels a channel."""
     level = (pixels * (COLOURS / 256)).astype(int).clip(0, COLOURS - 1)
-    return np.asarray((level[..., 0] * COLOURS + level[..., 1]) * COLOURS + level[..., 2])
+    return level @ (COLOURS**2, COLOURS, 1)
 
 
-def _histogram(code: np.ndarray) -> Float[np.ndarray, " colour"]:
+def _histogram(code: Int[np.ndarray, " pixel"]) -> Float[np.ndarray, " colour"]:
     """Share of each colour; one that does not occur has a thousandth."""
-    counts = np.bincount(code.ravel(), minlength=COLOURS**3)
-    return np.asarray(counts / max(code.size, 1) + 1e-3)
+    counts = np.bincount(code, minlength=COLOURS**3)
+    return counts / max(code.size, 1) + 1e-3

@@ -6,18 +6,29 @@ import cv2
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_covar_build.quality.cases import Mask, Pixels, View, smooth
+from cuescope_covar_build.quality.cases import (
+    Mask,
+    Pixels,
+    Plane,
+    View,
+    channel_sum,
+    depth_of,
+    share_along,
+    smooth,
+)
 
 POINTS = 480  # of the border that are looked at
 INNER, OUTER = -10, 30  # px along the normal, outside is positive
 REACH = 16  # px that a normal must run clear of the object
 WIDTHS = (1, 2, 4)  # px, of seams
+AROUND = (7, 10, 13, 18, 23)  # px from the edge, where a ridge is no seam
 ALONG = 11  # points of the border over which a colour is averaged
 GRAIN = 10.0  # grey levels, added to energies: noise that nobody sees
 FAINT = 25.0  # grey levels: an object this close to the background can hardly leak
 LEAST = 12  # points of the border
 
 Profiles = Float[np.ndarray, "point offset 3"]
+Depths = Float[np.ndarray, "point offset"]
 Colours = Float[np.ndarray, "point 3"]
 
 
@@ -29,7 +40,9 @@ class Border:
 
     def at(self, first: int, last: int) -> Colours:
         """Mean colour between two offsets, both included."""
-        return np.asarray(self.profiles[:, first - INNER : last - INNER + 1].mean(axis=1))
+        strip = self.profiles[:, first - INNER : last - INNER + 1]
+        mean: Colours = strip.mean(axis=1)
+        return mean
 
 
 def border_scores(view: View) -> dict[str, float | None]:
@@ -38,50 +51,54 @@ def border_scores(view: View) -> dict[str, float | None]:
     if edited is None:
         return {}
     source = read_border(view.source, view.source_mask)
-    own = seam(source) if source is not None else 0.0
-    return {"seam": seam(edited) - max(0.0, own), "leak": max(0.0, leak(edited))}
+    usual = 0.0 if source is None else max(0.0, seam(source))
+    return {"seam": seam(edited) - usual, "leak": max(0.0, leak(edited))}
 
 
 def read_border(pixels: Pixels, mask: Mask) -> Border | None:
     """Profiles across the border of a mask; None where too little of it lies in the image."""
     signed = signed_distance(mask)
-    slope_row, slope_col = np.gradient(cv2.GaussianBlur(signed, (0, 0), 1.5))
+    slopes = np.stack(np.gradient(smooth(signed, 1.5)), axis=-1)
     contours, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     every = max(1, sum(map(len, contours)) // POINTS)
-    around = np.concatenate([contour[::every, 0] for contour in contours])
-    col, row = around[:, 0], around[:, 1]
-    normal = np.stack([slope_row[row, col], slope_col[row, col]], axis=1)
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    normal = normal / np.maximum(length, 1e-3)
+    points = np.concatenate([contour[::every, 0] for contour in contours])
+    col, row = points.T
+    slope = slopes[row, col]
+    length = np.linalg.norm(slope, axis=1)
+    normal = slope / np.maximum(length, 1e-3)[:, None]
     offset = np.arange(INNER, OUTER + 1) + 0.5  # the edge is half a pixel off the last one inside
     rows = (row[:, None] + normal[:, :1] * offset).astype(np.float32)
     cols = (col[:, None] + normal[:, 1:] * offset).astype(np.float32)
     depth = cv2.remap(signed, cols, rows, cv2.INTER_LINEAR, borderValue=-99)
     # a normal that runs into another part of the object, or out of the image, tells nothing
-    clear = (depth[:, 2 - INNER : REACH - INNER] > 0.5).all(axis=1) & (length[:, 0] > 0.3)
+    outside = (depth[:, 2 - INNER : REACH - INNER] > 0.5).all(axis=1)
+    clear = outside & (length > 0.3)
     if clear.sum() < LEAST:
         return None
     profiles = cv2.remap(smooth(pixels, 0.5), cols[clear], rows[clear], cv2.INTER_LINEAR)
-    profiles = np.asarray(profiles)
-    _hold(profiles, range(-INNER - 2, -1, -1), 1, depth[clear] < 0)
-    _hold(profiles, range(REACH - INNER, profiles.shape[1]), -1, depth[clear] > 3)
-    return Border(np.asarray(cv2.blur(profiles, (1, ALONG), borderType=cv2.BORDER_REPLICATE)))
+    extend_profiles(profiles, depth[clear])
+    return Border(cv2.blur(profiles, (1, ALONG), borderType=cv2.BORDER_REPLICATE))
 
 
-def signed_distance(mask: Mask) -> Float[np.ndarray, "row col"]:
+def signed_distance(mask: Mask) -> Plane:
     """Distance from the edge, px, negative inside."""
-    inside = cv2.distanceTransform(np.pad(mask, 1).astype(np.uint8), cv2.DIST_L2, 5)
-    outside = cv2.distanceTransform((~np.pad(mask, 1)).astype(np.uint8), cv2.DIST_L2, 5)
-    signed = np.where(np.pad(mask, 1), 0.5 - inside, outside - 0.5)
-    return np.asarray(signed[1:-1, 1:-1], np.float32)
+    padded = np.pad(mask, 1)
+    inside = 0.5 - depth_of(padded)
+    outside = depth_of(~padded) - 0.5
+    signed = np.where(padded, inside, outside)
+    return signed[1:-1, 1:-1].astype(np.float32)
 
 
-def _hold(profiles: Profiles, columns: range, back: int, valid: np.ndarray) -> None:
+def extend_profiles(profiles: Profiles, depth: Depths) -> None:
     """Where a normal ends early, in a thin part or at the frame, its last colour goes on."""
     ended = np.zeros(len(profiles), bool)
-    for column in columns:
-        ended |= ~valid[:, column]
-        profiles[ended, column] = profiles[ended, column + back]
+    for column in range(-INNER - 2, -1, -1):  # inwards
+        ended |= depth[:, column] >= 0
+        profiles[ended, column] = profiles[ended, column + 1]
+    ended[:] = False
+    for column in range(REACH - INNER, profiles.shape[1]):  # outwards
+        ended |= depth[:, column] <= 3
+        profiles[ended, column] = profiles[ended, column - 1]
 
 
 def seam(border: Border) -> float:
@@ -90,23 +107,23 @@ def seam(border: Border) -> float:
     A ridge is a colour that lies off the way between the colours on both of its sides. The width
     of the strip that is most unusual counts.
     """
-    found = []
+    ratios = []
     for width in WIDTHS:
         along = max(ridge(border, at, width) for at in range(3))
-        around = [ridge(border, at, width) for at in (7, 10, 13, 18, 23)]
-        if width < 4:
-            around.append(ridge(border, -6, width))
-        found.append(np.log2((along + GRAIN) / (float(np.median(around)) + GRAIN)))
-    return float(max(found))
+        places = (*AROUND, -6) if width < 4 else AROUND
+        around = np.median([ridge(border, at, width) for at in places])
+        ratios.append(np.log2((along + GRAIN) / (around + GRAIN)))
+    return float(max(ratios))
 
 
 def ridge(border: Border, at: int, width: int) -> float:
     """Mean distance of the colour of a strip from the line between those on its sides."""
     here = border.at(at, at + width - 1)
-    before, after = border.at(at - 3, at - 2), border.at(at + width + 1, at + width + 2)
+    before = border.at(at - 3, at - 2)
+    after = border.at(at + width + 1, at + width + 2)
     way = after - before
-    share = ((here - before) * way).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1.0)
-    nearest = before + share.clip(0, 1)[:, None] * way
+    share = share_along(here - before, way).clip(0, 1)
+    nearest = before + share[:, None] * way
     return float(np.linalg.norm(here - nearest, axis=1).mean())
 
 
@@ -117,14 +134,20 @@ def leak(border: Border) -> float:
     a shadow, plus a share of the object's own colour.
     """
     own = border.at(-4, -2)
-    bands = (((3, 4), (8, 12)), ((3, 6), (14, 22)))
-    return float(np.mean([_share(border.at(*near), own, border.at(*far)) for near, far in bands]))
+    closer = leaked_share(border.at(3, 4), own, border.at(8, 12))
+    wider = leaked_share(border.at(3, 6), own, border.at(14, 22))
+    return (closer + wider) / 2
 
 
-def _share(near: Colours, own: Colours, far: Colours) -> float:
-    way, change = own - far, near - far
+def leaked_share(near: Colours, own: Colours, far: Colours) -> float:
+    """How far the colour near lies on the way from the colour further out to the object's own."""
+    way = own - far
+    change = near - far
     # a shadow points to black: where it grew darker that part of the way is left out
-    dark = far / np.maximum(np.linalg.norm(far, axis=1, keepdims=True), 1.0)
-    darker = (change * dark).sum(axis=1, keepdims=True) < 0
-    way = np.where(darker, way - (way * dark).sum(axis=1, keepdims=True) * dark, way)
-    return float((change * way).sum() / ((way**2).sum() + FAINT**2 * len(way)))
+    length = np.linalg.norm(far, axis=1, keepdims=True)
+    dark = far / np.maximum(length, 1.0)
+    darker = channel_sum(change * dark) < 0
+    shaded = way - channel_sum(way * dark)[:, None] * dark
+    way = np.where(darker[:, None], shaded, way)
+    power = (way**2).sum() + FAINT**2 * len(way)
+    return float((change * way).sum() / power)

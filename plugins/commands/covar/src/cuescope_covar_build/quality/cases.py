@@ -11,10 +11,13 @@ from PIL import Image
 from cuescope_sdk import Frame, UserError
 
 WORK = 256  # px, longest side of the copies that are compared; larger images are reduced
+REMEMBERED = 12  # pictures
 
 Mask = Bool[np.ndarray, "row col"]
 Matrix = Float[np.ndarray, "3 3"]
 Pixels = Float[np.ndarray, "row col 3"]
+Plane = Float[np.ndarray, "row col"]
+Size = tuple[int, int]  # rows and columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +63,15 @@ class Picture:
 class Memory:
     """The last few pictures, for the variants of one source come one after another."""
 
-    def __init__(self, size: int = 12) -> None:
-        self._size = size
+    def __init__(self) -> None:
         self._pictures: dict[str, Picture] = {}
 
     def picture(self, frame: Frame) -> Picture:
         """The frame as it is compared."""
         if frame.key not in self._pictures:
-            while len(self._pictures) >= self._size:
-                self._pictures.pop(next(iter(self._pictures)))
+            if len(self._pictures) >= REMEMBERED:
+                oldest = next(iter(self._pictures))
+                del self._pictures[oldest]
             self._pictures[frame.key] = _reduce(frame.load())
         return self._pictures[frame.key]
 
@@ -76,31 +79,31 @@ class Memory:
 class View:
     """A case as arrays: float32 pixels 0-255 and masks, at most `WORK` px a side.
 
-    Raises UserError where a mask is empty or has another size than its image.
+    `resolution` is how much larger the copy of the edited image is than that of the source. Raises
+    UserError where a mask is empty or has another size than its image.
     """
 
     def __init__(self, case: Case, memory: Memory) -> None:
         self.case = case
         self._memory = memory
-        source, edited = memory.picture(case.source), memory.picture(case.edited)
-        self.source, self.edited = source.pixels, edited.pixels
-        self.source_factor, self.edited_factor = source.factor, edited.factor
+        source = memory.picture(case.source)
+        edited = memory.picture(case.edited)
+        self.source = source.pixels
+        self.edited = edited.pixels
+        self.size: Size = edited.pixels.shape[:2]
+        self.resolution = edited.factor / source.factor
         self.source_mask = _reduce_mask(case.source_mask, source)
         self.edited_mask = _reduce_mask(case.edited_mask, edited)
-        matrix = _square(case.geometry)
-        self.geometry = (
-            None
-            if matrix is None
-            else _zoom(edited.factor) @ matrix @ np.linalg.inv(_zoom(source.factor))
-        )
-        self.in_place = matrix is not None and np.allclose(matrix, np.eye(3))
-        # flips and shifts by whole pixels change no pixel
-        self.exact = self.geometry is not None and _whole(self.geometry)
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Rows and columns of the edited image."""
-        return self.edited.shape[0], self.edited.shape[1]
+        self.geometry: Matrix | None = None
+        self.in_place = False
+        self.exact = False
+        if case.geometry is not None:
+            matrix = _square(case.geometry)
+            back = np.linalg.inv(_zoom(source.factor))
+            self.geometry = _zoom(edited.factor) @ matrix @ back
+            self.in_place = np.allclose(matrix, np.eye(3))
+            # flips and shifts by whole pixels change no pixel
+            self.exact = _whole(self.geometry)
 
     @cached_property
     def moved_source(self) -> Pixels | None:
@@ -115,29 +118,29 @@ class View:
         weight = self.source_mask.astype(np.float32)
         total = move(self.source * weight[..., None], self.geometry, self.size)
         share = move(weight, self.geometry, self.size)
-        return np.asarray(total / np.maximum(share, 1e-3)[..., None])
+        mean: Pixels = total / np.maximum(share, 1e-3)[..., None]
+        return mean
 
     @cached_property
     def moved_mask(self) -> Mask | None:
         """The object of the source under the known geometry."""
         if self.geometry is None:
             return None
-        return np.asarray(
-            move(self.source_mask.astype(np.float32), self.geometry, self.size) >= 0.5
-        )
+        return move_mask(self.source_mask, self.geometry, self.size)
 
     @cached_property
     def background(self) -> Mask:
         """Pixels that are clear of the object and of its edge."""
-        return ~grow(self.edited_mask, max(3, round(0.02 * max(self.size))))
+        clearance = max(3, round(0.02 * max(self.size)))
+        return ~grow(self.edited_mask, clearance)
 
     @cached_property
     def kept(self) -> Mask:
         """Where the editor left the image that it was given as it was."""
         if self.case.painted is None:
             return np.ones(self.size, bool)
-        painted = np.asarray(self.case.painted, np.float32)
-        return np.asarray(cv2.resize(painted, self.size[::-1], interpolation=cv2.INTER_AREA) == 0)
+        left: Mask = shrink_to(self.case.painted, self.size) == 0
+        return left
 
     @cached_property
     def base(self) -> Pixels:
@@ -160,77 +163,87 @@ class View:
         return pixels
 
 
-def move(
-    pixels: np.ndarray, matrix: Matrix, size: tuple[int, int], outside: float = 0
-) -> np.ndarray:
-    """An image under a geometry; where it is made smaller it is smoothed first."""
+def move(pixels: np.ndarray, matrix: Matrix, size: Size) -> np.ndarray:
+    """An image under a geometry, black beside it; where it is made smaller it is smoothed first."""
     shrink = float(np.sqrt(abs(np.linalg.det(matrix[:2, :2]))))
     if shrink < 0.9:
-        sigma = 0.5 * np.sqrt(1 / shrink**2 - 1)
-        pixels = cv2.GaussianBlur(pixels, (0, 0), sigma)
-    return np.asarray(
-        cv2.warpPerspective(
-            pixels,
-            matrix,
-            (size[1], size[0]),
-            flags=cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_CONSTANT,
-            borderValue=(outside,) * 3,
-        )
-    )
+        pixels = smooth(pixels, 0.5 * np.sqrt(1 / shrink**2 - 1))
+    return cv2.warpPerspective(pixels, matrix, size[::-1], flags=cv2.INTER_LINEAR)
 
 
-def covered(shape: tuple[int, ...], matrix: Matrix, size: tuple[int, int]) -> Mask:
+def move_mask(mask: Mask, matrix: Matrix, size: Size) -> Mask:
+    """A mask under a geometry: True where at least half of a pixel is covered."""
+    moved: Mask = move(mask.astype(np.float32), matrix, size) >= 0.5
+    return moved
+
+
+def covered(shape: tuple[int, ...], matrix: Matrix, size: Size) -> Mask:
     """Where an image of `shape` lies under a geometry, clear of its border."""
     whole = np.ones(shape[:2], np.float32)
-    return shrink(np.asarray(move(whole, matrix, size) > 0.99), 1)
+    return shrink(move(whole, matrix, size) > 0.99, 1)
 
 
 def grow(mask: Mask, radius: int) -> Mask:
     """The mask and what lies within `radius` px of it."""
-    return np.asarray(cv2.dilate(mask.astype(np.uint8), _disc(radius)) > 0)
+    return cv2.dilate(mask.astype(np.uint8), _disc(radius)).astype(bool)
 
 
 def shrink(mask: Mask, radius: int) -> Mask:
     """The mask without what lies within `radius` px of its edge; the frame is no edge."""
-    return np.asarray(cv2.erode(mask.astype(np.uint8), _disc(radius)) > 0)
+    return cv2.erode(mask.astype(np.uint8), _disc(radius)).astype(bool)
+
+
+def depth_of(mask: Mask) -> Plane:
+    """Distance of each pixel of a mask from the nearest one outside, px; 0 outside."""
+    return cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5)
 
 
 def smooth(pixels: np.ndarray, sigma: float, mask: Mask | None = None) -> np.ndarray:
     """Gaussian blur; under a mask only its own pixels count (normalised convolution)."""
     if mask is None:
-        return np.asarray(cv2.GaussianBlur(pixels, (0, 0), sigma))
-    weight = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), sigma)
-    extended = mask[..., None] if pixels.ndim == 3 else mask
-    total = cv2.GaussianBlur(pixels * extended.astype(np.float32), (0, 0), sigma)
-    weight = np.maximum(weight, 1e-4)
-    return np.asarray(total / (weight[..., None] if pixels.ndim == 3 else weight))
+        return cv2.GaussianBlur(pixels, (0, 0), sigma)
+    inside = mask.astype(np.float32)
+    total = smooth(pixels * inside[..., None], sigma)
+    weight = np.maximum(smooth(inside, sigma), 1e-4)
+    smoothed: Pixels = total / weight[..., None]
+    return smoothed
 
 
-def channel_sum(pixels: np.ndarray) -> Float[np.ndarray, "row col"]:
+def shrink_to(pixels: np.ndarray, size: Size) -> np.ndarray:
+    """The mean over the pixels that become one, at (row, col) pixels."""
+    return cv2.resize(pixels.astype(np.float32), size[::-1], interpolation=cv2.INTER_AREA)
+
+
+def channel_sum(pixels: np.ndarray) -> np.ndarray:
     """Sum over the channels; numpy's own over a short last axis takes ten times as long."""
     total = pixels[..., 0].copy()
-    for channel in range(1, pixels.shape[2]):
+    for channel in range(1, pixels.shape[-1]):
         total += pixels[..., channel]
-    return np.asarray(total)
+    return total
 
 
-def channel_max(pixels: np.ndarray) -> Float[np.ndarray, "row col"]:
+def channel_max(pixels: Pixels) -> Plane:
     """The largest of three channels."""
-    return np.asarray(np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2]))
+    first_two = np.maximum(pixels[..., 0], pixels[..., 1])
+    largest: Plane = np.maximum(first_two, pixels[..., 2])
+    return largest
+
+
+def share_along(change: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """How far each colour's change goes along a way, as a share of the way (least squares)."""
+    length = np.maximum(channel_sum(way**2), 1.0)
+    share: np.ndarray = channel_sum(change * way) / length
+    return share
 
 
 @lru_cache(maxsize=16)
 def _disc(radius: int) -> UInt8[np.ndarray, "row col"]:
-    return np.asarray(
-        cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
-    )
+    side = 2 * radius + 1
+    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)).astype(np.uint8)
 
 
-def _square(matrix: np.ndarray | None) -> Matrix | None:
-    if matrix is None:
-        return None
-    matrix = np.asarray(matrix, np.float64)
+def _square(matrix: np.ndarray) -> Matrix:
+    """3 x 3, of 2 x 3 or 3 x 3 numbers."""
     if matrix.shape == (2, 3):
         matrix = np.vstack([matrix, (0, 0, 1)])
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
@@ -241,7 +254,8 @@ def _square(matrix: np.ndarray | None) -> Matrix | None:
 def _whole(matrix: Matrix) -> bool:
     """Whether pixels land on pixels, as large as they were."""
     near = np.abs(matrix - np.rint(matrix)).max() < 1e-6
-    return bool(near and abs(abs(np.linalg.det(matrix[:2, :2])) - 1) < 1e-6)
+    area = abs(np.linalg.det(matrix[:2, :2]))
+    return bool(near and abs(area - 1) < 1e-6)
 
 
 def _zoom(factor: float) -> Matrix:
@@ -252,18 +266,16 @@ def _zoom(factor: float) -> Matrix:
 
 def _reduce(image: Image.Image) -> Picture:
     factor = min(1.0, WORK / max(image.size))
-    pixels = np.asarray(image.convert("RGB"), np.uint8)
+    pixels = np.asarray(image.convert("RGB"))
     if factor < 1:
-        cols, rows = (max(1, round(factor * side)) for side in image.size)
-        pixels = np.asarray(
-            cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA), np.uint8
-        )
+        width, height = image.size
+        size = (max(1, round(factor * width)), max(1, round(factor * height)))
+        pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     return Picture(pixels.astype(np.float32), image.size, factor)
 
 
 def _reduce_mask(mask: Mask, picture: Picture) -> Mask:
-    mask = np.asarray(mask, bool)
-    height, width = mask.shape if mask.ndim == 2 else (0, 0)
+    height, width = mask.shape
     if (width, height) != picture.size:
         raise UserError(
             "The mask of an object has another size than its image",
@@ -272,9 +284,7 @@ def _reduce_mask(mask: Mask, picture: Picture) -> Mask:
         )
     if not mask.any():
         raise UserError("The mask of an object is empty", remedy="Leave the image out")
-    rows, cols = picture.pixels.shape[:2]
-    if mask.shape == (rows, cols):
-        return mask
-    small = cv2.resize(mask.astype(np.float32), (cols, rows), interpolation=cv2.INTER_AREA)
-    reduced = np.asarray(small >= 0.5)
-    return reduced if reduced.any() else np.asarray(small >= small.max())
+    small = shrink_to(mask, picture.pixels.shape[:2])
+    # of a tiny object, what has most of it
+    reduced: Mask = small >= min(0.5, small.max())
+    return reduced

@@ -5,9 +5,18 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
-from jaxtyping import Float
 
-from cuescope_covar_build.quality.cases import Case, Mask, Memory, Pixels, View, grow, move, smooth
+from cuescope_covar_build.quality.cases import (
+    Case,
+    Mask,
+    Memory,
+    Pixels,
+    View,
+    grow,
+    move,
+    move_mask,
+    smooth,
+)
 from cuescope_sdk import (
     Context,
     Detection,
@@ -20,6 +29,7 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
+from cuescope_sdk.maths import softmax
 
 BATCH = 32
 GREY = 127.0  # behind a cut-out
@@ -27,7 +37,7 @@ MARGIN = 0.1  # around a cut-out, of its side
 SEEN = 0.5  # IoU from which on a box is that of the object
 INSIDE = 0.5  # share of a box that may lie over the object's for it to be something else
 
-Box = tuple[float, float, float, float]
+Box = tuple[float, float, float, float]  # left, top, right, bottom, px
 Scores = dict[str, float | None]
 
 
@@ -49,12 +59,12 @@ class Judges:
         """Without the questions that the model cannot answer, and says so."""
         if self.model is None:
             return self
-        grey = _frame(np.full((32, 32, 3), GREY))
+        grey = frame_of(np.full((32, 32, 3), GREY))
         names = {"labels": self.labels, "backgrounds": self.backgrounds}
         for kind, choices in names.items():
             try:
                 if choices:
-                    _ask(self.model, [grey], choices, {"logits"})
+                    ask(self.model, [grey], choices, {"logits"})
             except UserError as error:
                 context.announce(f"The quality filter's model is not asked about {kind}: {error}")
                 names[kind] = ()
@@ -64,155 +74,137 @@ class Judges:
         """What they say, a dictionary a case."""
         for start in range(0, len(cases), BATCH):
             views = [View(case, memory) for case in cases[start : start + BATCH]]
-            found: list[Scores] = [{} for _ in views]
+            rows: list[Scores] = [{} for _ in views]
             if self.model is not None:
-                self._ask_model(self.model, views, found)
+                self._compare_objects(self.model, views, rows)
+                if "logits" in self.model.capabilities.outputs and len(self.backgrounds) > 1:
+                    self._compare_backgrounds(self.model, views, rows)
             if self.detector is not None and self.labels:
-                self._ask_detector(self.detector, views, found)
-            yield from found
+                self._compare_boxes(self.detector, views, rows)
+            yield from rows
 
-    # ---------------------------------------------------------------------------------- zero-shot
-
-    def _ask_model(self, model: Model, views: Sequence[View], found: list[Scores]) -> None:
-        before = [cut_out(view.source, view.source_mask) for view in views]
-        after = [_undone(view) for view in views]
-        can = model.capabilities.outputs
-        outputs = can & ({"logits", "embedding"} if self.labels else {"embedding"})
-        told = _ask(model, [*before, *after], self.labels, outputs)
-        for view, first, second, scores in zip(
-            views, told[: len(views)], told[len(views) :], found, strict=True
-        ):
+    def _compare_objects(self, model: Model, views: Sequence[View], rows: list[Scores]) -> None:
+        """How far the cut-out is from the source's, and how much less probable its class is."""
+        outputs = set(model.capabilities.outputs & {"embedding", "logits"})
+        if not self.labels:
+            outputs.discard("logits")
+        sources = [cut_out(view.source, view.source_mask) for view in views]
+        before = ask(model, sources, self.labels, outputs)
+        after = ask(model, [_edited_object(view) for view in views], self.labels, outputs)
+        for view, first, second, scores in zip(views, before, after, rows, strict=True):
             if first.embedding is not None and second.embedding is not None:
-                scores["object_embedding"] = 1 - _cosine(first.embedding, second.embedding)
-            if first.logits is not None and second.logits is not None:
-                scores["object_class"] = self._lost(view.case.label, first.logits, second.logits)
-        if "logits" in can and len(self.backgrounds) > 1:
-            hidden = [without_object(view) for view in views]
-            for view, response, scores in zip(
-                views, _ask(model, hidden, self.backgrounds, {"logits"}), found, strict=True
-            ):
-                scores["background_text"] = self._margin(view.case.background, response.logits)
+                norms = np.linalg.norm(first.embedding) * np.linalg.norm(second.embedding)
+                cosine = first.embedding @ second.embedding / max(norms, 1e-9)
+                scores["object_embedding"] = 1 - float(cosine)
+            label = view.case.label
+            if first.logits is not None and second.logits is not None and label in self.labels:
+                both = softmax(np.stack([first.logits, second.logits]))
+                likely = both[:, self.labels.index(label)]
+                scores["object_class"] = float(likely[0] - likely[1])
 
-    def _lost(
-        self, label: str, before: Float[np.ndarray, " c"], after: Float[np.ndarray, " c"]
-    ) -> float | None:
-        """How much less probable the class is for the edited cut-out than for the source's."""
-        if label not in self.labels:
-            return None
-        place = self.labels.index(label)
-        return float(_softmax(before)[place] - _softmax(after)[place])
-
-    def _margin(self, asked: str, logits: Float[np.ndarray, " c"] | None) -> float | None:
+    def _compare_backgrounds(self, model: Model, views: Sequence[View], rows: list[Scores]) -> None:
         """By how much the likeliest other background is likelier than the one asked for."""
-        if asked not in self.backgrounds or logits is None:
-            return None
-        share, place = _softmax(logits), self.backgrounds.index(asked)
-        return float(np.delete(share, place).max() - share[place])
+        hidden = [without_object(view) for view in views]
+        responses = ask(model, hidden, self.backgrounds, {"logits"})
+        for view, response, scores in zip(views, responses, rows, strict=True):
+            asked = view.case.background
+            if asked in self.backgrounds and response.logits is not None:
+                place = self.backgrounds.index(asked)
+                likely = softmax(response.logits[None])[0]
+                others = np.delete(likely, place)
+                scores["background_text"] = float(others.max() - likely[place])
 
-    # ----------------------------------------------------------------------------------- detector
-
-    def _ask_detector(self, detector: Detector, views: Sequence[View], found: list[Scores]) -> None:
-        frames = [_frame(view.source) for view in views] + [_frame(view.edited) for view in views]
-        boxes = detector.detect(frames, self.labels)
-        for view, before, after, scores in zip(
-            views, boxes[: len(views)], boxes[len(views) :], found, strict=True
-        ):
-            old, new = bounds(view.source_mask), bounds(view.edited_mask)
-            if _best_overlap(before, view.case.label, old) >= SEEN:  # else it cannot tell
-                scores["object_box"] = 1 - _best_overlap(after, view.case.label, new)
-            others = [each.score for each in after if _share_inside(each.box, new) < INSIDE]
-            scores["second_detection"] = max(others, default=0.0)
+    def _compare_boxes(self, detector: Detector, views: Sequence[View], rows: list[Scores]) -> None:
+        """How far the object's box is from its mask, and whether there is something else."""
+        before = detector.detect([frame_of(view.source) for view in views], self.labels)
+        after = detector.detect([frame_of(view.edited) for view in views], self.labels)
+        for view, first, second, scores in zip(views, before, after, rows, strict=True):
+            label = view.case.label
+            if best_overlap(first, label, bounds(view.source_mask)) >= SEEN:  # else it cannot tell
+                scores["object_box"] = 1 - best_overlap(second, label, bounds(view.edited_mask))
+            scores["second_detection"] = strongest_beside(second, bounds(view.edited_mask))
 
 
 def cut_out(pixels: Pixels, mask: Mask) -> Frame:
     """The object on grey, with a margin."""
-    left, top, right, bottom = bounds(mask)
-    margin = round(MARGIN * max(right - left, bottom - top)) + 1
-    rows = slice(max(0, int(top) - margin), int(bottom) + margin)
-    cols = slice(max(0, int(left) - margin), int(right) + margin)
-    return _frame(np.where(mask[..., None], pixels, GREY)[rows, cols])
+    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
+    margin = round(MARGIN * max(width, height)) + 1
+    rows = slice(max(0, top - margin), top + height + margin)
+    cols = slice(max(0, left - margin), left + width + margin)
+    on_grey = np.where(mask[..., None], pixels, GREY)
+    return frame_of(on_grey[rows, cols])
 
 
 def without_object(view: View) -> Frame:
     """The background, its surroundings' colours where the object is."""
     hidden = grow(view.edited_mask, 3)
     if hidden.all():
-        return _frame(np.full_like(view.edited, GREY))
+        return frame_of(np.full_like(view.edited, GREY))
     filled = smooth(view.edited, 0.05 * max(view.size), ~hidden)
-    far = cv2.blur((~hidden).astype(np.float32), (3, 3)) == 0
-    mean = view.edited[~hidden].mean(axis=0)
-    filled = np.where((far & (filled.sum(axis=2) == 0))[..., None], mean, filled)
-    return _frame(np.where(hidden[..., None], filled, view.edited))
+    far = cv2.erode(hidden.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    unreached = far & ~filled.any(axis=2)
+    filled[unreached] = view.edited[~hidden].mean(axis=0)
+    return frame_of(np.where(hidden[..., None], filled, view.edited))
 
 
 def bounds(mask: Mask) -> Box:
-    """The box around a mask: left, top, right, bottom, px."""
-    rows, cols = np.nonzero(mask)
-    return float(cols.min()), float(rows.min()), float(cols.max() + 1), float(rows.max() + 1)
+    """The box around a mask."""
+    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
+    return left, top, left + width, top + height
 
 
-def _undone(view: View) -> Frame:
-    """The edited object as it lay in the source, where the geometry is known."""
+def best_overlap(detections: Sequence[Detection], name: str, box: Box) -> float:
+    """Largest intersection over union of the box and those of this name."""
+    best = 0.0
+    for detection in detections:
+        if detection.name == name:
+            common = shared_area(detection.box, box)
+            union = shared_area(detection.box, detection.box) + shared_area(box, box) - common
+            best = max(best, common / max(union, 1e-9))
+    return best
+
+
+def strongest_beside(detections: Sequence[Detection], box: Box) -> float:
+    """Confidence of the surest detection that does not lie over the box."""
+    strongest = 0.0
+    for detection in detections:
+        area = shared_area(detection.box, detection.box)
+        if shared_area(detection.box, box) < INSIDE * max(area, 1e-9):
+            strongest = max(strongest, detection.score)
+    return strongest
+
+
+def shared_area(first: Box, second: Box) -> float:
+    """Of two boxes; a box shares all of its area with itself."""
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
+    return max(width, 0.0) * max(height, 0.0)
+
+
+def _edited_object(view: View) -> Frame:
+    """The cut-out of the edited object as it lay in the source, where the geometry is known."""
     if view.geometry is None:
         return cut_out(view.edited, view.edited_mask)
     back = np.linalg.inv(view.geometry)
-    size = (view.source.shape[0], view.source.shape[1])
-    there = move(view.edited_mask.astype(np.float32), back, size) >= 0.5
-    mask = there if there.any() else view.source_mask
-    return cut_out(move(view.edited, back, size), mask)
+    size = view.source.shape[:2]
+    mask = move_mask(view.edited_mask, back, size)
+    return cut_out(move(view.edited, back, size), mask if mask.any() else view.source_mask)
 
 
-def _ask(
+def ask(
     model: Model, frames: Sequence[Frame], choices: tuple[str, ...], outputs: AbstractSet[Output]
 ) -> list[Response]:
     """Each frame once: the variants of a source share it."""
     unique = {frame.key: frame for frame in frames}
-    trials = [
-        Trial(sample=Sample(key=key, frames=(frame,), choices=choices), outputs=frozenset(outputs))
-        for key, frame in unique.items()
-    ]
-    answers = [
-        response
-        for start in range(0, len(trials), BATCH)
-        for response in model.respond(trials[start : start + BATCH])
-    ]
-    by_key = dict(zip(unique, answers, strict=True))
-    return [by_key[frame.key] for frame in frames]
+    trials = []
+    for key, frame in unique.items():
+        sample = Sample(key=key, frames=(frame,), choices=choices)
+        trials.append(Trial(sample=sample, outputs=frozenset(outputs)))
+    responses = dict(zip(unique, model.respond(trials), strict=True))
+    return [responses[frame.key] for frame in frames]
 
 
-def _frame(pixels: Pixels) -> Frame:
-    return Frame.from_array(np.ascontiguousarray(np.rint(pixels).clip(0, 255).astype(np.uint8)))
-
-
-def _softmax(logits: Float[np.ndarray, " c"]) -> Float[np.ndarray, " c"]:
-    share = np.exp(logits.astype(np.float64) - logits.max())
-    return np.asarray(share / share.sum())
-
-
-def _cosine(first: Float[np.ndarray, " dim"], second: Float[np.ndarray, " dim"]) -> float:
-    scale = max(float(np.linalg.norm(first) * np.linalg.norm(second)), 1e-9)
-    return float(first @ second) / scale
-
-
-def _best_overlap(found: Sequence[Detection], name: str, box: Box) -> float:
-    return max((_overlap(each.box, box) for each in found if each.name == name), default=0.0)
-
-
-def _overlap(first: Box, second: Box) -> float:
-    """Intersection over union."""
-    common = _common(first, second)
-    return common / max(_area(first) + _area(second) - common, 1e-9)
-
-
-def _share_inside(box: Box, other: Box) -> float:
-    return _common(box, other) / max(_area(box), 1e-9)
-
-
-def _common(first: Box, second: Box) -> float:
-    wide = min(first[2], second[2]) - max(first[0], second[0])
-    high = min(first[3], second[3]) - max(first[1], second[1])
-    return max(wide, 0.0) * max(high, 0.0)
-
-
-def _area(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
+def frame_of(pixels: Pixels) -> Frame:
+    """The image in whole grey levels."""
+    levels = np.rint(pixels).clip(0, 255).astype(np.uint8)
+    return Frame.from_array(np.ascontiguousarray(levels))

@@ -47,10 +47,10 @@ def judge(
 
     A case whose `base` is the edited image of a dropped case is dropped with it.
     """
-    found: dict[str, Quality] = {}
-    for case, scores in zip(cases, measure(cases, judges), strict=True):
-        found[case.edited.key] = _verdict(case, scores, thresholds)
-    return [_with_base(case, found) for case in cases]
+    verdicts: dict[str, Quality] = {}
+    for case, measures in zip(cases, measure(cases, judges), strict=True):
+        verdicts[case.edited.key] = _verdict(case, measures, thresholds)
+    return [_with_base(verdicts[case.edited.key], verdicts.get(case.base.key)) for case in cases]
 
 
 def calibrate(
@@ -60,12 +60,9 @@ def calibrate(
 
     `false_drops` is the share of clean images that may be dropped, over all scores together.
     """
-    return fit_thresholds(
-        [case.subset for case in cases],
-        list(measure(cases, judges)),
-        [case.source.key for case in cases],
-        false_drops,
-    )
+    subsets = [case.subset for case in cases]
+    sources = [case.source.key for case in cases]
+    return fit_thresholds(subsets, list(measure(cases, judges)), sources, false_drops)
 
 
 def measure(
@@ -73,37 +70,32 @@ def measure(
 ) -> Iterator[dict[str, float | None]]:
     """The scores of each case, all names of `MEASURES`; None could not be computed."""
     memory = Memory()
-    asked = judges.scores(cases, memory) if judges else repeat({})
-    for case, of_models in zip(cases, asked, strict=False):
-        found = measures_of_pixels(View(case, memory)) | of_models
-        yield {name: found.get(name) for name in MEASURES}
-
-
-def measures_of_pixels(view: View) -> dict[str, float | None]:
-    """All that needs no model."""
-    return object_scores(view) | background_scores(view) | border_scores(view)
+    answers = judges.scores(cases, memory) if judges else repeat({})
+    for case, of_models in zip(cases, answers, strict=False):
+        view = View(case, memory)
+        scores = object_scores(view) | background_scores(view) | border_scores(view) | of_models
+        yield {name: scores.get(name) for name in MEASURES}
 
 
 def _verdict(case: Case, measures: dict[str, float | None], thresholds: Thresholds) -> Quality:
     excesses = thresholds.excesses(case.subset, measures)
-    scores = {
-        check: max((excesses[name] for name in names if name in excesses), default=None)
-        for check, names in CHECKS.items()
-    }
+    scores: dict[str, float | None] = {}
+    for check, names in CHECKS.items():
+        of_check = [excesses[name] for name in names if name in excesses]
+        scores[check] = max(of_check, default=None)
     if not excesses:
         return Quality(scores, "", 0.0, measures)
     worst = max(excesses, key=excesses.__getitem__)
-    value, excess = measures[worst], excesses[worst]
-    reason = "" if excess <= 1 or value is None else sentence(worst, value, case)
-    return Quality(scores, reason, excess, measures)
+    value = measures[worst]
+    reason = ""
+    if excesses[worst] > 1 and value is not None:
+        reason = sentence(worst, value, case)
+    return Quality(scores, reason, excesses[worst], measures)
 
 
-def _with_base(case: Case, found: dict[str, Quality]) -> Quality:
-    own, base = found[case.edited.key], found.get(case.base.key)
-    if own.reason or base is None or not base.reason:
-        return own
-    return replace(
-        own,
-        reason=f"the image that it was made from: {base.reason}",
-        excess=max(own.excess, base.excess),
-    )
+def _with_base(quality: Quality, base: Quality | None) -> Quality:
+    """Dropped with the image that it was made from."""
+    if quality.reason or base is None or not base.reason:
+        return quality
+    reason = f"the image that it was made from: {base.reason}"
+    return replace(quality, reason=reason, excess=max(quality.excess, base.excess))

@@ -2,40 +2,46 @@
 
 import cv2
 import numpy as np
-from jaxtyping import Float
 
 from cuescope_covar_build.quality.cases import (
     Mask,
     Pixels,
+    Plane,
     View,
     channel_max,
-    channel_sum,
     grow,
+    share_along,
     smooth,
 )
 
 SAME = 2.0  # grey levels: rounding, where the pixels must be equal
 LEVEL, SLOPE = 10.0, 0.6  # grey levels, and share of the local range: what resampling changes
-BLEND = (1.0, 0.6, 0.3, 0.0, 0.0)  # share of the background, 0 to 4.5 px inside of the edge
+DEPTH = (0, 1, 2, 3, 4.5)  # px inside of the edge
+BLEND = (1.0, 0.6, 0.3, 0.0, 0.0)  # share of the background that may show at these depths
 LEAST = 12  # pixels of an object that are compared at all
+LEVELS = np.linspace(0.02, 0.98, 33)  # quantiles of colours
+# The three channels, and their three differences.
+CHANNELS = np.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (0, 1, -1), (1, 0, -1)]).T
 
 
 def object_scores(view: View) -> dict[str, float | None]:
     """Amounts of damage to the object; 0 is none."""
-    moved, mask = view.moved_source, view.moved_mask
+    moved = view.moved_source
+    mask = view.moved_mask
     scores: dict[str, float | None] = {"object_size": size_error(view)}
     if moved is None or mask is None:
-        scores["object_colours"] = colour_distance(
-            view.source[view.source_mask], view.edited[view.edited_mask]
-        )
+        before = view.source[view.source_mask]
+        after = view.edited[view.edited_mask]
+        scores["object_colours"] = colour_distance(before, after)
         return scores
     scores["object_place"] = misplaced_share(mask, view.edited_mask)
     both = mask & view.edited_mask
-    if int(both.sum()) < LEAST:  # too small, or elsewhere: then its place tells
+    if both.sum() < LEAST:  # too small, or elsewhere: then its place tells
         return scores
     change = change_inside(view, moved, both)
     allowed = SAME if view.exact else LEVEL + SLOPE * local_range(moved)
-    scores["object_pixels"] = float((channel_max(np.abs(change)) > allowed)[both].mean())
+    differs = channel_max(np.abs(change)) > allowed
+    scores["object_pixels"] = float(differs[both].mean())
     scores["object_colour"] = largest_shift(change, both)
     return scores
 
@@ -48,22 +54,26 @@ def change_inside(view: View, moved: Pixels, inside: Mask) -> Pixels:
     """
     edited = view.edited
     if not view.exact:  # resampling sharpens or softens
-        edited, moved = smooth(edited, 0.7, inside), smooth(moved, 0.7, inside)
+        edited = smooth(edited, 0.7, inside)
+        moved = smooth(moved, 0.7, inside)
     change = edited - moved
     if view.exact:
-        return np.asarray(change * inside[..., None])
-    depth = cv2.distanceTransform(np.pad(view.edited_mask, 1).astype(np.uint8), cv2.DIST_L2, 3)
-    share = np.interp(depth[1:-1, 1:-1], (0, 1, 2, 3, 4.5), BLEND).astype(np.float32)
-    beside = smooth(view.edited, 4.0, grow(view.edited_mask, 6) & ~grow(view.edited_mask, 1))
-    way = beside - moved
-    mixed = channel_sum(change * way) / np.maximum(channel_sum(way**2), 1.0)
-    return np.asarray((change - mixed.clip(0, share)[..., None] * way) * inside[..., None])
+        return np.where(inside[..., None], change, 0)
+    padded = np.pad(view.edited_mask, 1).astype(np.uint8)
+    depth = cv2.distanceTransform(padded, cv2.DIST_L2, 3)[1:-1, 1:-1]
+    most = np.interp(depth, DEPTH, BLEND).astype(np.float32)
+    ring = grow(view.edited_mask, 6) & ~grow(view.edited_mask, 1)
+    way = smooth(view.edited, 4.0, ring) - moved
+    mixed = share_along(change, way).clip(0, most)
+    return np.where(inside[..., None], change - mixed[..., None] * way, 0)
 
 
-def local_range(pixels: Pixels) -> Float[np.ndarray, "row col"]:
+def local_range(pixels: Pixels) -> Plane:
     """Largest minus smallest value of the 3 x 3 neighbourhood, the largest of the channels."""
     window = np.ones((3, 3), np.uint8)
-    return channel_max(cv2.dilate(pixels, window) - cv2.erode(pixels, window))
+    largest = cv2.dilate(pixels, window)
+    smallest = cv2.erode(pixels, window)
+    return channel_max(largest - smallest)
 
 
 def largest_shift(change: Pixels, inside: Mask) -> float:
@@ -72,8 +82,9 @@ def largest_shift(change: Pixels, inside: Mask) -> float:
     A part is a Gaussian window of about a tenth of the object's side: a faint stain that no single
     pixel shows.
     """
-    sigma = max(1.0, 0.06 * float(np.sqrt(inside.sum())))
-    return float(np.abs(smooth(change, sigma, inside)[inside]).max())
+    side = float(np.sqrt(inside.sum()))
+    shift = smooth(change, max(1.0, 0.06 * side), inside)
+    return float(np.abs(shift[inside]).max())
 
 
 def colour_distance(source: np.ndarray, edited: np.ndarray) -> float:
@@ -81,19 +92,19 @@ def colour_distance(source: np.ndarray, edited: np.ndarray) -> float:
 
     The Wasserstein distance of each channel and of the three differences of channels, the largest.
     """
-    level = np.linspace(0.02, 0.98, 33)
-    channels = np.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (0, 1, -1), (1, 0, -1)]).T
-    before, after = (np.quantile(pixels @ channels, level, axis=0) for pixels in (source, edited))
-    return float(np.abs(before - after).mean(axis=0).max())
+    before = np.quantile(source @ CHANNELS, LEVELS, axis=0)
+    after = np.quantile(edited @ CHANNELS, LEVELS, axis=0)
+    distances = np.abs(before - after).mean(axis=0)
+    return float(distances.max())
 
 
-def misplaced_share(expected: Mask, found: Mask) -> float:
+def misplaced_share(expected: Mask, shown: Mask) -> float:
     """1 - Dice of where the object should be and where it is, a pixel's width forgiven."""
-    total = int(expected.sum()) + int(found.sum())
     if not expected.any():
         return 1.0
-    agreeing = int((grow(expected, 1) & found).sum()) + int((expected & grow(found, 1)).sum())
-    return 1 - agreeing / total
+    total = int(expected.sum() + shown.sum())
+    agreeing = (grow(expected, 1) & shown).sum() + (expected & grow(shown, 1)).sum()
+    return 1 - int(agreeing) / total
 
 
 def size_error(view: View) -> float:
@@ -101,13 +112,9 @@ def size_error(view: View) -> float:
 
     With a known geometry the part of the object that is cut off by the frame counts as asked.
     """
-    asked = view.case.scale**2 * int(view.source_mask.sum()) * _resolution(view) ** 2
-    if view.moved_mask is not None:
-        asked = int(view.moved_mask.sum())
-    found = int(view.edited_mask.sum())
-    return abs(0.5 * float(np.log2((found + 4) / (asked + 4))))  # 4 px: edges of a tiny object
-
-
-def _resolution(view: View) -> float:
-    """How much larger the compared copy of the edited image is than that of the source."""
-    return view.edited_factor / view.source_factor
+    if view.moved_mask is None:
+        asked = view.case.scale**2 * view.source_mask.sum() * view.resolution**2
+    else:
+        asked = view.moved_mask.sum()
+    shown = view.edited_mask.sum()
+    return abs(0.5 * float(np.log2((shown + 4) / (asked + 4))))  # 4 px: edges of a tiny object

@@ -1,7 +1,7 @@
 """From scores to a decision: limits are quantiles of clean composites."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -74,12 +74,12 @@ class Thresholds:
 
     def excesses(self, subset: str, scores: Scores) -> dict[str, float]:
         """By score, above 1 where it drops the image; scores that have no limit are left out."""
-        own, common = self.limits.get(subset, {}), self.limits.get("", {})
-        return {
-            name: limit.excess(value)
-            for name, value in scores.items()
-            if value is not None and (limit := own.get(name, common.get(name))) is not None
-        }
+        limits = {**self.limits.get("", {}), **self.limits.get(subset, {})}
+        excesses = {}
+        for name, value in scores.items():
+            if value is not None and name in limits:
+                excesses[name] = limits[name].excess(value)
+        return excesses
 
     def to_json(self) -> dict[str, Any]:
         """For a file; `from_json` takes it back."""
@@ -88,10 +88,9 @@ class Thresholds:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """From what `to_json` returned."""
-        limits = {
-            subset: {name: Limit(**limit) for name, limit in limits.items()}
-            for subset, limits in values["limits"].items()
-        }
+        limits: dict[str, dict[str, Limit]] = {}
+        for subset, of_subset in values["limits"].items():
+            limits[subset] = {name: Limit(**limit) for name, limit in of_subset.items()}
         return cls(limits, values["false_drops"], values["images"])
 
 
@@ -111,25 +110,22 @@ def fit_thresholds(
         raise UserError("The share of false drops lies between 0 and 1", got=f"{false_drops}")
     if not scores:
         raise UserError("Thresholds need clean images", got="none")
-    number = {source: index for index, source in enumerate(dict.fromkeys(sources))}
-    fold = np.array([number[source] % FOLDS for source in sources])
+    folds = {source: index % FOLDS for index, source in enumerate(dict.fromkeys(sources))}
+    fold = np.array([folds[source] for source in sources])
     largest: list[float] = []
     for part in range(FOLDS):
         held_out = np.flatnonzero(fold == part).tolist()
         others = np.flatnonzero(fold != part).tolist()
         limits = _all_limits(subsets, scores, others or held_out, false_drops)
-        units = Thresholds(limits, false_drops, len(others))
+        thresholds = Thresholds(limits, false_drops, len(others))
         for index in held_out:
-            excesses = units.excesses(subsets[index], scores[index])
+            excesses = thresholds.excesses(subsets[index], scores[index])
             largest.append(max(excesses.values(), default=0.0))
     factor = max(1.0, conformal_quantile(largest, 1 - false_drops))
-    limits = {
-        subset: {
-            name: Limit(limit.usual, factor * limit.unit, limit.images)
-            for name, limit in group.items()
-        }
-        for subset, group in _all_limits(subsets, scores, range(len(scores)), false_drops).items()
-    }
+    limits = _all_limits(subsets, scores, range(len(scores)), false_drops)
+    for of_subset in limits.values():
+        for name, limit in of_subset.items():
+            of_subset[name] = replace(limit, unit=factor * limit.unit)
     return Thresholds(limits, false_drops, len(scores))
 
 
@@ -137,28 +133,26 @@ def _all_limits(
     subsets: Sequence[str], scores: Sequence[Scores], images: Sequence[int], false_drops: float
 ) -> dict[str, dict[str, Limit]]:
     """Over all subsets (""), and of each that has images enough."""
-    groups: dict[str, list[Scores]] = {"": []}
+    limits = {"": _limits([scores[index] for index in images], false_drops)}
+    groups: dict[str, list[Scores]] = {}
     for index in images:
-        groups[""].append(scores[index])
-        compared = {name: value for name, value in scores[index].items() if name not in BLIND}
-        groups.setdefault(subsets[index], []).append(compared)
-    return {
-        subset: _limits(members, false_drops)
-        for subset, members in groups.items()
-        if subset == "" or len(members) >= OF_ITS_OWN
-    }
+        groups.setdefault(subsets[index], []).append(scores[index])
+    for subset, members in groups.items():
+        if len(members) >= OF_ITS_OWN:
+            limits[subset] = _limits(members, false_drops)
+            for name in BLIND:
+                limits[subset].pop(name, None)
+    return limits
 
 
 def _limits(scores: Sequence[Scores], false_drops: float) -> dict[str, Limit]:
-    names = dict.fromkeys(name for each in scores for name in each)
     limits = {}
-    for name in names:
-        values = [value for each in scores if (value := each.get(name)) is not None]
-        if not values:
-            continue
-        usual = float(np.median(values))
-        unit = conformal_quantile(values, 1 - false_drops) - usual
-        limits[name] = Limit(usual, max(unit, FLOORS[name]), len(values))
+    for name, least in FLOORS.items():
+        values = [value for row in scores if (value := row.get(name)) is not None]
+        if values:
+            usual = float(np.median(values))
+            unit = conformal_quantile(values, 1 - false_drops) - usual
+            limits[name] = Limit(usual, max(unit, least), len(values))
     return limits
 
 

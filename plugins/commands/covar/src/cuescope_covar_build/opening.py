@@ -1,0 +1,229 @@
+"""What the words of `cuescope covar build` name, opened."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self, get_args
+
+from cuescope.application import build_tool, by_role, pairs
+from cuescope_covar_build.building import Builder
+from cuescope_covar_build.composite import Composite
+from cuescope_covar_build.croissant import write_croissant
+from cuescope_covar_build.files import BuildFolder
+from cuescope_covar_build.filtering import Filter
+from cuescope_covar_build.grid import write_grid
+from cuescope_covar_build.lists import choose_classes, read_backgrounds
+from cuescope_covar_build.manifest import Row, write_manifest
+from cuescope_covar_build.options import BuildOptions
+from cuescope_covar_build.quality import Judges
+from cuescope_covar_build.recipe import NamedEditor, Recipe
+from cuescope_covar_build.sources import Sources, choose_samples
+from cuescope_covar_build.variants import Keeps
+from cuescope_sdk import (
+    ROLES,
+    Context,
+    Dataset,
+    Model,
+    PluginError,
+    TextGenerator,
+    UserError,
+    nearest,
+)
+from cuescope_sdk.editing import cached_editor
+
+EDITOR = "editor"
+VIEWPOINT = "viewpoint-editor"
+SEGMENTER = "segmenter"
+DETECTOR = "detector"
+JUDGE = "judge"
+WRITER = "text-generator"
+LARGEST_SCALE = 16.0
+
+
+@dataclass(frozen=True)
+class OpenBuild:
+    """A build that is ready to go on."""
+
+    context: Context
+    builder: Builder
+    choices: tuple[str, ...]
+    size: tuple[int, int]
+
+    def run(self) -> list[Row]:
+        """Make what is lacking, then the manifest."""
+        folder = self.builder.folder
+        quality = self.builder.quality
+        folder.begin()
+        folder.forget_changed(self.context)
+        if quality is not None and self.builder.lacking():
+            with folder.telling():
+                begun = bool(folder.rows)
+                quality.calibrate(self.builder.sources, folder.folder, self.context, begun=begun)
+        rows = self.builder.run(self.context)
+        with folder.telling():
+            write_manifest(folder.folder, rows, self.choices)
+            write_croissant(folder.folder, rows)
+            write_grid(folder.folder, rows)
+        folder.finish()
+        return rows
+
+
+def open_build(options: BuildOptions, context: Context) -> OpenBuild:
+    """Build the plugins, and check photos and masks, before anything is made.
+
+    Raises UserError for a word that does not fit.
+    """
+    keeps = parse_keeps(options.keep)
+    scales = parse_scales(options.scales)
+    tools = Tools.of(options)
+    backgrounds = read_backgrounds(options.backgrounds)
+    context = replace(context, seed=options.seed, device=options.device, dtype=options.dtype)
+    data: Dataset = context.build("dataset", options.source, pairs("-D", options.data_option or ()))
+    classes = choose_classes(options.classes, data.labels, options.source)
+    chosen = choose_samples(data, classes, options.per_class, options.limit, options.seed)
+    every = choose_samples(data, classes, None, None, options.seed)
+    context = context.for_dataset(data)
+    segmenter = tools.open(SEGMENTER, context)
+    detector = tools.open(DETECTOR, context)
+    sources = Sources(data, chosen, segmenter, options.side, every)
+    size = sources.check(context)
+    editor = tools.open_editor(EDITOR, context)
+    viewpoint_editor = None
+    if options.viewpoint_editor is not None:
+        viewpoint_editor = tools.open_editor(VIEWPOINT, context)
+    recipe = Recipe(
+        source=options.source,
+        backgrounds=backgrounds,
+        editor=editor,
+        instruction=options.instruction,
+        viewpoint_editor=viewpoint_editor,
+        segmenter=segmenter,
+        scales=scales,
+        keeps=keeps,
+        seed=options.seed,
+        licence=options.licence,
+    )
+    judge: Model | None = None
+    if options.judge is not None:
+        judge = context.build("model", options.judge, tools.options.get(JUDGE, {}))
+    names = tuple(background.name for background in backgrounds)
+    judges = Judges(judge, detector, data.labels, names)
+    # what all images of a folder have in common; their number is not among it
+    settings = {
+        "source": options.source,
+        "data": data.fingerprint,
+        "backgrounds": {background.name: background.prompt for background in backgrounds},
+        "editor": editor.fingerprint,
+        "viewpoint_editor": viewpoint_editor and viewpoint_editor.fingerprint,
+        "segmenter": getattr(segmenter, "fingerprint", None),
+        "instruction": options.instruction,
+        "scales": scales,
+        "keep": keeps,
+        "side": options.side,
+        "licence": options.licence,
+        "keep_all": options.keep_all,
+        "filter": options.judged,
+        "false_drops": options.false_drops,
+        "seed": options.seed,
+        "judge": judge and judge.fingerprint,
+        "detector": detector and getattr(detector, "fingerprint", "unknown"),
+    }
+    folder = BuildFolder(options.out.expanduser(), settings)
+    quality = Filter(recipe, judges, options.false_drops) if options.judged else None
+    builder = Builder(recipe, sources, folder, quality, options.keep_all)
+    return OpenBuild(context, builder, data.labels, size)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The SPEC of each role that is filled, and the options by role."""
+
+    specs: dict[str, str]
+    options: dict[str, dict[str, str]]
+
+    @classmethod
+    def of(cls, options: BuildOptions) -> Self:
+        """Raises UserError for a role that a build has not."""
+        named = {EDITOR: options.editor, VIEWPOINT: options.viewpoint_editor, JUDGE: options.judge}
+        specs = pairs("--tool", options.tool or ())
+        for role in specs:
+            if role not in (SEGMENTER, DETECTOR):
+                remedy = f"--{role} SPEC" if role in named else None
+                expected = f"{SEGMENTER} or {DETECTOR}"
+                raise UserError(f"--tool {role}", expected=expected, remedy=remedy)
+        specs |= {role: spec for role, spec in named.items() if spec}
+        by_roles = by_role(pairs("-T", options.tool_option or ()))
+        for role in by_roles:
+            if role not in specs:
+                remedy = nearest(role, specs)
+                raise UserError(f"-T {role}: no tool has this role here", remedy=remedy)
+        return cls(specs, by_roles)
+
+    def open(self, role: str, context: Context, kind: str = "") -> Any:
+        """What fills the role, None where nobody asked for it."""
+        if role not in self.specs:
+            return None
+        return build_tool(
+            context, ROLES[kind or role], self.specs[role], self.options.get(role)
+        ).plugin
+
+    def open_editor(self, role: str, context: Context) -> NamedEditor:
+        """An image editor; the edits of one that takes its time are kept on the disk."""
+        spec = self.specs[role]
+        tool = self.open(role, context, "image-editor")
+        fingerprint = getattr(tool, "fingerprint", None)
+        if not fingerprint:
+            raise PluginError(
+                f"image editor {spec} has no fingerprint",
+                expected="a digest of its weights and options, so that a build can go on",
+            )
+        pasting = Composite(tool.options, context) if isinstance(tool, Composite) else None
+        if not getattr(tool, "instant", False):
+            tool = cached_editor(tool, context)
+        return NamedEditor(spec, fingerprint, tool, pasting)
+
+
+def parse_keeps(text: str) -> Keeps:
+    """Raises UserError for a word that is none of `Keeps`."""
+    words: tuple[Keeps, ...] = get_args(Keeps)
+    for word in words:
+        if word == text:
+            return word
+    raise UserError(
+        f"--keep {text}", expected=f"one of {', '.join(words)}", remedy=nearest(text, words)
+    )
+
+
+def parse_scales(text: str) -> tuple[float, ...]:
+    """Raises UserError for what is no list of different numbers above 1."""
+    try:
+        scales = tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        scales = ()
+    if not scales or not all(1 < scale <= LARGEST_SCALE for scale in scales):
+        expected = f"numbers above 1, up to {LARGEST_SCALE:g}: 1.5,2,4,8"
+        raise UserError(f"--scales {text}", expected=expected)
+    if len(set(scales)) < len(scales):
+        raise UserError(f"--scales {text}", expected="each number once")
+    return scales
+
+
+def open_writer(
+    tools: Iterable[str],
+    tool_options: Iterable[str],
+    context: Context,
+    source: str | None = None,
+    data_options: Iterable[str] | None = None,
+) -> tuple[TextGenerator, tuple[str, ...]]:
+    """The text generator of `--tool text-generator=SPEC`, and the labels of the source."""
+    specs = pairs("--tool", tools)
+    options = by_role(pairs("-T", tool_options))
+    for role in (*specs, *options):
+        if role != WRITER or WRITER not in specs:
+            raise UserError(f"tool role '{role}'", expected=f"--tool {WRITER}=SPEC")
+    labels: tuple[str, ...] = ()
+    if source is not None:
+        data: Dataset = context.build("dataset", source, pairs("-D", data_options or ()))
+        context = context.for_dataset(data)
+        labels = data.labels
+    writer = Tools(specs, options).open(WRITER, context)
+    return writer, labels
