@@ -11,7 +11,7 @@ from cuescope_step_grounding.claims.english.pronouns import Story, clause_of
 from cuescope_step_grounding.claims.english.repair import repair
 from cuescope_step_grounding.claims.english.sentences import Sentence, sentences
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
-from cuescope_step_grounding.claims.english.tree import Analysis, Tree, UntimedClaim, Word
+from cuescope_step_grounding.claims.english.tree import Analysis, UntimedClaim, Word, Words, link
 from cuescope_step_grounding.claims.times import Clock, Frames, are_contradictory, union
 
 _BREAKS = frozenset({",", "and", "but", "then", "while", "before", "after", "when", "as", "until"})
@@ -30,26 +30,27 @@ class StepClaims:
 
 def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[StepClaims]:
     """The claims of each step of a trace; pronouns and "then" look back over the steps."""
-    sentences_of_steps = [sentences(step, clock) for step in steps]
-    parsed = iter(
-        parser.analyse([[w.text for w in s.words] for step in sentences_of_steps for s in step])
-    )
-    reader = _Reader()
+    by_step = [sentences(step, clock) for step in steps]
     # All sentences of a trace are parsed in one call: spaCy is many times faster in batches.
-    return [
-        reader.read(step, [(sentence, tree(sentence, next(parsed))) for sentence in step_sentences])
-        for step, step_sentences in zip(steps, sentences_of_steps, strict=True)
-    ]
+    shown = [[word.text for word in sentence.words] for sentence in chain.from_iterable(by_step)]
+    analyses = iter(parser.analyse(shown))
+    reader = _Reader()
+    claims = []
+    for step, of_step in zip(steps, by_step, strict=True):
+        parsed = [(sentence, _link_sentence(sentence, next(analyses))) for sentence in of_step]
+        claims.append(reader.read(step, parsed))
+    return claims
 
 
-def tree(sentence: Sentence, analyses: Sequence[Analysis]) -> Tree:
+def _link_sentence(sentence: Sentence, analyses: Sequence[Analysis]) -> Words:
     corrected = repair([shown.text for shown in sentence.words], analyses)
-    return Tree(
-        tuple(
-            Word(index, shown.text.lower(), shown.name, *analysis, shown.start, shown.end)
-            for index, (shown, analysis) in enumerate(zip(sentence.words, corrected, strict=True))
-        )
-    )
+    words = []
+    for shown, analysis in zip(sentence.words, corrected, strict=True):
+        text = shown.text.lower()
+        lemma, tag, dep, _ = analysis
+        word = Word(len(words), text, shown.name, lemma, tag, dep, shown.start, shown.end)
+        words.append(word)
+    return link(words, [analysis.head for analysis in corrected])
 
 
 @dataclass
@@ -59,38 +60,35 @@ class _Reader:
     story: Story = field(default_factory=Story)
     last: UntimedClaim | None = None  # what happened last
 
-    def read(self, step: str, parsed: Sequence[tuple[Sentence, Tree]]) -> StepClaims:
-        times = [_moments_by_clause(sentence, tree) for sentence, tree in parsed]
-        clauses = [moments for sentence_times in times for moments in sentence_times.values()]
+    def read(self, step: str, parsed: Sequence[tuple[Sentence, Words]]) -> StepClaims:
+        times = [_moments_by_clause(sentence, words) for sentence, words in parsed]
+        clauses = [moments for of_sentence in times for moments in of_sentence.values()]
         # "The man sits, and at frame 4 he drinks": what comes before a step's first moment is taken
         # to be of that moment too, for a step is told as one scene.
         now = next((frames for frames in map(union, clauses) if frames is not None), None)
         claims: list[Claim] = []
-        for (_, tree), sentence_times in zip(parsed, times, strict=True):
-            when = _frames_by_word(len(tree.words), sentence_times, now)
-            claims += self._sentence(step, tree, when)
+        for (_, words), of_sentence in zip(parsed, times, strict=True):
+            when = _frames_by_word(len(words), of_sentence, now)
+            claims += self._read_sentence(step, words, when)
             now = when[-1]
         claims += _claims_by_own_rules(step, union(chain.from_iterable(clauses)))
         return StepClaims(tuple(dict.fromkeys(claims)), any(map(are_contradictory, clauses)))
 
-    def _sentence(self, step: str, tree: Tree, when: Sequence[Frames | None]) -> list[Claim]:
-        self.story.read(tree)
-        view = View(tree, self.story)
+    def _read_sentence(self, step: str, words: Words, when: Sequence[Frames | None]) -> list[Claim]:
+        self.story.read(words)
+        view = View(words, self.story)
         untimed = untimed_claims(view)
-        claim_of = {event: _timed_claim(step, tree, event, when) for event in untimed}
+        claim_of = {event: _timed_claim(step, event, when) for event in untimed}
         claims = add_what_is_counted(list(claim_of.values()))
-        for event, order, later in orders_of(view, untimed, self.last):
+        for earlier, order, event in orders_of(view, untimed, self.last):
             # "Then" may look back to an event of an earlier step, which has no words in this one.
-            before = claim_of.get(event) or event.claim("", None)
-            claims.append(
-                Claim(
-                    kind="temporal",
-                    text=claim_of[later].text,
-                    predicate=order,
-                    parts=(before, claim_of[later]),
-                )
-            )
-        self.last = next((event for event in reversed(untimed) if event.happens), self.last)
+            before = claim_of.get(earlier) or earlier.claim("", None)
+            after = claim_of[event]
+            parts = (before, after)
+            claims.append(Claim(kind="temporal", text=after.text, predicate=order, parts=parts))
+        for event in untimed:
+            if event.happens:
+                self.last = event
         return claims
 
 
@@ -122,15 +120,15 @@ def _said_of(count: Claim, claims: Sequence[Claim]) -> tuple[Claim, ...]:
     return tuple(said)
 
 
-def _moments_by_clause(sentence: Sentence, tree: Tree) -> MomentsByClause:
+def _moments_by_clause(sentence: Sentence, words: Words) -> MomentsByClause:
     """The moments of a sentence by the clause that they stand in: the one that follows where they
     open it ("At 0:04, he ..."), else the one before."""
-    verbs = [word.index for word in tree.words if word.is_verb] or [0]
+    verbs = [word.index for word in words if word.is_verb] or [0]
     times: MomentsByClause = {}
     for position, mention in sentence.moments:
         before = [verb for verb in verbs if verb < position]
         after = [verb for verb in verbs if verb >= position]
-        opens = not before or tree.words[position - 1].text in _BREAKS
+        opens = not before or words[position - 1].text in _BREAKS
         verb = after[0] if after and opens else before[-1]
         times.setdefault(verb, []).append(mention.frames)
     return times
@@ -140,31 +138,32 @@ def _frames_by_word(words: int, times: MomentsByClause, now: Frames | None) -> l
     """The frames meant at each word's clause: its own, else those told last."""
     frames = []
     for index in range(words):
-        own = union(times[index]) if index in times else None
-        now = now if own is None else own
+        meant = union(times.get(index, ()))
+        now = now if meant is None else meant
         frames.append(now)
     return frames
 
 
-def _timed_claim(
-    step: str, tree: Tree, untimed: UntimedClaim, when: Sequence[Frames | None]
-) -> Claim:
+def _timed_claim(step: str, untimed: UntimedClaim, when: Sequence[Frames | None]) -> Claim:
     word = untimed.word
-    words = _words_of(tree, word)
+    words = _words_of(word)
     # Words need not be adjacent in the tree, so the quote spans from the first to the last.
-    text = step[min(w.start for w in words) : max(w.end for w in words)]
-    return untimed.claim(text, when[(word if word.is_verb else clause_of(tree, word)).index])
+    start = min(said.start for said in words)
+    end = max(said.end for said in words)
+    clause = word if word.is_verb else clause_of(word)
+    return untimed.claim(step[start:end], when[clause.index])
 
 
-def _words_of(tree: Tree, word: Word) -> list[Word]:
+def _words_of(word: Word) -> list[Word]:
     """The words that say it: a noun with what stands before it, a verb with its clause."""
     if word.is_noun:
-        return [word, *(kid for kid in tree.kids(word) if kid.index < word.index)]
-    below = list(tree.below(word))
+        return [word, *(kid for kid in word.kids() if kid.index < word.index)]
+    below = list(word.below())
     if not word.is_verb:
         return below
-    own = (kid for kid in below if clause_of(tree, kid) is word)
-    return [
-        word,
-        *(kid for kid in own if not kid.is_verb and kid.tag != "CC" and kid.text[0].isalnum()),
-    ]
+    words = [word]
+    for inner in below:
+        said = not inner.is_verb and inner.tag != "CC" and inner.text[0].isalnum()
+        if said and clause_of(inner) is word:
+            words.append(inner)
+    return words

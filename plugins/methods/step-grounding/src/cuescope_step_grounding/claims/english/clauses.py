@@ -1,27 +1,21 @@
 """Clauses: who does what to what, whatever the way it is said; and the camera's own motion."""
 
 from dataclasses import dataclass
-from itertools import islice
 
 from cuescope_step_grounding.claims.english.denial import is_denied, is_negated, polarity
 from cuescope_step_grounding.claims.english.lexicon import AGENT, LISTS, WORDS
-from cuescope_step_grounding.claims.english.phrases import (
-    View,
-    heads,
-    is_actor,
-    is_nameable,
-    referents,
-    referents_of,
-)
+from cuescope_step_grounding.claims.english.names import heads, is_actor, is_nameable
+from cuescope_step_grounding.claims.english.phrases import View, all_referents, referents_of
 from cuescope_step_grounding.claims.english.roles import (
     LINKS,
+    SUBJECTS,
     agents_of,
     is_passive,
     objects_of,
     separable,
     subjects_of,
 )
-from cuescope_step_grounding.claims.english.tree import Tree, Word
+from cuescope_step_grounding.claims.english.tree import Word
 
 
 @dataclass(frozen=True)
@@ -45,119 +39,118 @@ class Clause:
 
 
 def read_clause(view: View, verb: Word) -> Clause:
-    tree = view.tree
-    passive = is_passive(tree, verb)
-    first, second = subjects_of(tree, verb), objects_of(tree, verb)
-    doers, things = (agents_of(tree, verb), first + second) if passive else (first, second)
-    nouns = [noun for word in (*doers, *things) for noun in heads(tree, word)]
-    denied = is_negated(tree, verb)
-    polarities = [polarity(tree, noun, denied) or is_denied(tree, noun) for noun in nouns]
+    passive = is_passive(verb)
+    doers = subjects_of(verb)
+    things = objects_of(verb)
+    if passive:
+        things = doers + things
+        doers = agents_of(verb)
+    nouns = [noun for word in (*doers, *things) for noun in heads(word)]
+    denied = is_negated(verb)
+    denies = {noun: polarity(noun, denied) or is_denied(noun) for noun in nouns}
     # "nobody sits" denies it of all; "holds a cup but no plate" only of the plate
-    negated = denied or (bool(nouns) and all(polarities))
-    opposed = {
-        phrase
-        for noun, denies in zip(nouns, polarities, strict=True)
-        if denies != negated
-        for phrase in referents_of(view, noun)
-    }
-    subjects, objects = _phrases_of(view, doers), _phrases_of(view, things)
-    if not passive and (
-        _is_command(tree, verb, subjects) or _is_dangling_motion(view, verb, subjects)
-    ):
-        subjects = (AGENT,)
-    elif not passive and not doers and _is_terse(tree, verb):
-        subjects = (view.story.actor(),)
+    negated = denied or (bool(nouns) and all(denies.values()))
+    opposed: set[str] = set()
+    for noun in nouns:
+        if denies[noun] != negated:
+            opposed.update(referents_of(view, noun))
+    subjects = tuple(dict.fromkeys(all_referents(view, doers)))
+    objects = tuple(dict.fromkeys(all_referents(view, things)))
+    if not passive:
+        if _is_command(verb, subjects) or _is_dangling_motion(view, verb, subjects):
+            subjects = (AGENT,)
+        elif not doers and _is_terse(verb):
+            subjects = (view.story.actor(),)
     return Clause(verb, subjects, objects, passive, negated, frozenset(opposed))
 
 
-def predicate(tree: Tree, clause: Clause) -> tuple[str, Word | None]:
+def predicate(clause: Clause) -> tuple[str, Word | None]:
     """What is done ("pick up", "look at"), and the preposition that is part of it."""
     verb = clause.verb
-    particles = (
-        kid.text
-        for kid in tree.kids(verb, "prt", "advmod", "prep")
-        if kid.index > verb.index and kid.text in WORDS["particles"]
-        if kid.name == kid.text and not tree.kids(kid)
-        if not any(verb.index < prep.index < kid.index for prep in tree.kids(verb, "prep"))
-    )
-    particle = separable(tree, verb)
-    lemma = " ".join([verb.lemma, *([particle.text] if particle else islice(particles, 1))])
+    particle = separable(verb)
     if particle is not None:
-        return lemma, particle
+        return f"{verb.lemma} {particle.text}", particle
+    lemma = f"{verb.lemma} {_particle(verb)}".rstrip()
     # "puts the cup on the table": with an object the preposition says where, not what is done.
     if clause.objects or clause.passive:
         return lemma, None
     # "walks from the sofa to the shelf": whither before whence
-    for prep in sorted(tree.kids(verb, "prep"), key=lambda prep: prep.text == "from"):
-        words = " ".join([prep.text, *(kid.text for kid in tree.kids(prep, "prep"))])
+    for prep in sorted(verb.kids("prep"), key=lambda prep: prep.text == "from"):
+        words = " ".join([prep.text, *(kid.text for kid in prep.kids("prep"))])
         directed = verb.lemma in WORDS["moving"] and prep.text in WORDS["directed"]
         # "weaves past the cones": a preposition of a path is part of what is done
-        directed = directed or words in WORDS["paths"] or words == "out of"
-        nouns = [noun for noun in about(tree, prep) if is_nameable(tree, noun) or _is_meant(noun)]
-        is_own = directed or verb.lemma in LISTS["phrasal"].get(words, "").split()
+        of_path = words in WORDS["paths"] or words == "out of"
+        phrasal = verb.lemma in LISTS["phrasal"].get(words, "").split()
+        named = any(is_nameable(noun) or _is_meant(noun) for noun in about(prep))
         # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
-        if is_own and nouns and prep.name in {prep.text, "to"}:
+        if (directed or of_path or phrasal) and named and prep.name in {prep.text, "to"}:
             return f"{lemma} {words}", prep
     return lemma, None
+
+
+def _particle(verb: Word) -> str:
+    """The first particle after a verb, before any preposition."""
+    preps = [prep.index for prep in verb.kids("prep") if prep.index > verb.index]
+    for kid in verb.kids("prt", "advmod", "prep"):
+        bare = kid.name == kid.text and not kid.kids()
+        follows = verb.index < kid.index <= min(preps, default=kid.index)
+        if kid.text in WORDS["particles"] and bare and follows:
+            return kid.text
+    return ""
 
 
 def _is_meant(noun: Word) -> bool:
     return noun.text in WORDS["pronouns"] | WORDS["agents"] and noun.name != "each other"
 
 
-def about(tree: Tree, prep: Word) -> list[Word]:
-    inner = [kid for kid in tree.kids(prep, "prep") if kid.text == "of"]
-    return [kid for at in (prep, *inner) for kid in tree.kids(at, "pobj")]
+def about(prep: Word) -> list[Word]:
+    """The nouns that a preposition is about: of "in front of the car" too."""
+    inner = [kid for kid in prep.kids("prep") if kid.text == "of"]
+    return [noun for word in (prep, *inner) for noun in word.kids("pobj")]
 
 
-def _phrases_of(view: View, words: list[Word]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(phrase for word in words for phrase in referents(view, word)))
-
-
-def _is_terse(tree: Tree, verb: Word) -> bool:
+def _is_terse(verb: Word) -> bool:
     """Whether a sentence leaves out who does it: "Opens the fridge, takes out an egg"."""
-    first = next((word for word in tree.words if word.tag != "RB"), verb)
-    bare = not any(tree.kids(word, "nsubj", "nsubjpass", "expl") for word in (verb, first))
+    first = next((word for word in verb.sentence if word.tag != "RB"), verb)
+    bare = not any(word.kids(*SUBJECTS, "expl") for word in (verb, first))
     return bare and verb.tag == "VBZ" and first.tag == "VBZ" and verb.lemma != "be"
 
 
 def _is_dangling_motion(view: View, verb: Word, subjects: tuple[str, ...]) -> bool:
     """Whether a motion is the agent's, though another word is its subject: "the chair is on my
     right after turning left", and "it turns" where the agent was named."""
-    if camera_motion(view.tree, verb) is None:
+    if camera_motion(verb) is None:
         return False
-    words = [kid.text for kid in subjects_of(view.tree, verb)]
-    if words == ["it"]:
+    if [kid.text for kid in subjects_of(verb)] == ["it"]:
         return view.story.agent
-    head = next((word for word in view.tree.above(view.tree.head(verb)) if word.is_verb), verb)
+    head = next((word for word in verb.head.above() if word.is_verb), verb)
     dangling = verb.dep in {"pcomp", "advcl"} and verb.tag == "VBG" and head.lemma == "be"
     return dangling and not any(map(is_actor, subjects))
 
 
-def _is_command(tree: Tree, verb: Word, subjects: tuple[str, ...]) -> bool:
+def _is_command(verb: Word, subjects: tuple[str, ...]) -> bool:
     """Whether a clause without a subject is one: "turn left"; "walking on, I see ..."."""
-    if subjects or subjects_of(tree, verb) or verb.lemma == "be":
+    if subjects or subjects_of(verb) or verb.lemma == "be":
         return False
-    if any(kid.text in {"does", "did"} for kid in tree.kids(verb, "aux")):
+    if verb.has({"does", "did"}, "aux"):
         return False  # "..., but does not turn" is said of somebody
-    heading = verb.tag == "VBG" and verb.dep == "ROOT" and not tree.kids(verb, "dobj")
+    heading = verb.tag == "VBG" and verb.dep == "ROOT" and not verb.kids("dobj")
     return not heading and verb.tag not in {"VBZ", "VBD"} and verb.dep in {"ROOT", *LINKS}
 
 
-def camera_motion(tree: Tree, verb: Word) -> str | None:
+def camera_motion(verb: Word) -> str | None:
     """The motion of an agent's verb; None where it does something else."""
     # Read off the words in a row and not off the tree: small parsers attach "left" at random.
-    direction = _direction_words(tree, verb)
-    stairs = [word.text for word in tree.below(verb) if word.text in WORDS["stairs"]]
-    lemma, first = verb.lemma, next(iter(direction), "")
+    direction = _direction_words(verb)
+    lemma = verb.lemma
+    first = next(iter(direction), "")
     side = next((word for word in direction if word in {"left", "right"}), None)
     if lemma in WORDS["stops"] or (lemma in WORDS["stays"] and first == "still"):
         return "stop"
     if lemma in WORDS["turns"] or (lemma in WORDS["takes"] and (side or "turn" in direction)):
         if side:
             return f"turn {side}"
-        around = {"around", "180", "round", "u-turn"} & set(direction)
-        return "turn around" if around else None
+        return "turn around" if {"around", "180", "round", "u-turn"} & set(direction) else None
     if lemma in {"look", "tilt"} and first in {"up", "down", "left", "right"}:
         return f"look {first}" if first in {"up", "down"} else f"turn {first}"
     if lemma in {"ascend", "climb"}:
@@ -167,11 +160,11 @@ def camera_motion(tree: Tree, verb: Word) -> str | None:
     back = first in {"back", "backward", "backwards"}
     if lemma in {"back", "reverse", "retreat"} or (lemma in WORDS["walks"] and back):
         return "move backward"
-    if lemma not in WORDS["walks"] or (
-        lemma in {"leave", "follow"} and _leaves_something(tree, verb)
-    ):
+    left_behind = lemma in {"leave", "follow"} and _leaves_something(verb)
+    if lemma not in WORDS["walks"] or left_behind:
         return None
     # Stairs before sides: "go up the stairs on the left" climbs.
+    stairs = any(word.text in WORDS["stairs"] for word in verb.below())
     for way in ("up", "down"):
         if f"{way}stairs" in direction or (way in direction and stairs):
             return f"go {way}"
@@ -182,21 +175,18 @@ def camera_motion(tree: Tree, verb: Word) -> str | None:
     return "move forward"
 
 
-def _direction_words(tree: Tree, verb: Word) -> list[str]:
+def _direction_words(verb: Word) -> list[str]:
     """The words straight after a verb that can say a direction."""
     words: list[str] = []
-    for word in tree.words[verb.index + 1 : verb.index + 6]:
+    for word in verb.sentence[verb.index + 1 : verb.index + 6]:
         tells = word.text in WORDS["direction_words"] or word.text.isdigit()
-        if word.name != word.text or not (
-            tells or (not words and word.tag[:2] in {"RB", "JJ", "VB"})
-        ):
+        begins = not words and word.tag[:2] in {"RB", "JJ", "VB"}
+        if word.name != word.text or not (tells or begins):
             break
         words.append(word.text)
     return words
 
 
-def _leaves_something(tree: Tree, verb: Word) -> bool:
+def _leaves_something(verb: Word) -> bool:
     """Whether a thing is left somewhere ("leaves the cup on the table")."""
-    return bool(tree.kids(verb, "dobj")) and any(
-        prep.text in {"on", "in"} for prep in tree.kids(verb, "prep")
-    )
+    return bool(verb.kids("dobj")) and verb.has({"on", "in"}, "prep")

@@ -1,128 +1,114 @@
 """What a sentence denies: verbs, nouns, and one thing beside another ("green, not blue")."""
 
 from cuescope_step_grounding.claims.english.lexicon import WORDS
-from cuescope_step_grounding.claims.english.tree import Tree, Word
+from cuescope_step_grounding.claims.english.tree import Word
 
 _NOT = frozenset({"not", "n't", "never"})
 _NONE = frozenset({"none", "neither", "nobody"})
+_NO = frozenset({"no", "neither", "not", "hardly", "barely"})
 _JOINED = frozenset({"or", "nor", "and"})
+_DEFINITE = frozenset({"the", "this", "that", "these", "those"})
 
 
-def is_negated(tree: Tree, verb: Word) -> bool:
+def is_negated(verb: Word) -> bool:
     """Whether a verb is denied: "not", "never", "without", "fails to", "at no point", "nor"."""
-    head = tree.head(verb)
-    if _has_not(tree, verb) or _is_never(tree, verb):
+    head = verb.head
+    if _has_not(verb) or _is_never(verb):
         return True
     if verb.dep == "pcomp":
         return head.text == "without" or head.lemma in WORDS["failing"]
     if verb.dep in {"xcomp", "ccomp"} and head is not verb:
-        # "is unable to open": the adjective stands between
-        verbs = [word for word in (head, tree.head(head)) if word.is_verb]
-        fails = head.lemma in WORDS["failing"]
-        # "is unable to": the adjective may stand beside
-        fails = fails or any(kid.text in WORDS["failing"] for kid in tree.kids(head, "acomp"))
+        # "is unable to open": the adjective stands between, or beside
+        fails = head.lemma in WORDS["failing"] or head.has(WORDS["failing"], "acomp")
         bound = head.lemma in WORDS["beginning"] or not head.is_verb
-        return fails != (bound and any(is_negated(tree, above) for above in verbs[:1]))
+        above = head if head.is_verb else head.head
+        return fails != (bound and above.is_verb and is_negated(above))
     if verb.dep == "conj" and head is not verb:
-        joint = {kid.text for kid in (*tree.kids(head, "cc"), *tree.kids(verb, "cc"))}
+        joint = head.texts("cc") | verb.texts("cc")
         if "nor" in joint or "or" in joint:
-            return is_negated(tree, head)
-    return any(
-        kid.text == "nor" for kid in tree.kids(verb, "cc", "preconj") if kid.index < verb.index
-    )
+            return is_negated(head)
+    return any(kid.text == "nor" for kid in verb.kids("cc", "preconj") if kid.index < verb.index)
 
 
-def is_denied(tree: Tree, noun: Word) -> bool:
+def is_denied(noun: Word) -> bool:
     """Whether a noun is denied: "no chair", "nobody", "a bus but no taxi", "no cup or plate"."""
     if noun.text in _NONE or noun.text == "nothing":
         return True
-    words = tree.kids(noun, "det", "neg", "preconj", "advmod", "predet")
-    if any(kid.text in {"no", "neither", "not", "hardly", "barely"} for kid in words):
+    if noun.has(_NO, "det", "neg", "preconj", "advmod", "predet"):
         return True
-    if (
-        noun.dep == "pobj"
-        and tree.head(noun).text == "of"
-        and tree.head(tree.head(noun)).text in _NONE
-    ):
+    if noun.dep == "pobj" and noun.head.text == "of" and noun.head.head.text in _NONE:
         return True
-    return _shares_denial(tree, noun) and is_denied(tree, tree.head(noun))
+    return _shares_denial(noun) and is_denied(noun.head)
 
 
-def is_known(tree: Tree, noun: Word) -> bool:
+def is_known(noun: Word) -> bool:
     """Whether a noun that is denied is there: "none of the children", "neither player"."""
-    chosen = any(kid.text == "neither" for kid in tree.kids(noun, "det"))
-    return chosen or is_definite(tree, noun)
+    return noun.has({"neither"}, "det") or is_definite(noun)
 
 
-def is_any(tree: Tree, noun: Word) -> bool:
+def first_of_list(noun: Word) -> Word:
+    """The noun that a list begins with."""
+    while noun.dep == "conj" and noun.head.is_noun:
+        noun = noun.head
+    return noun
+
+
+def is_any(noun: Word) -> bool:
     """Whether no thing in particular is denied: "does not wear a hat"."""
-    first = noun
-    while first.dep == "conj" and tree.head(first).is_noun:
-        first = tree.head(first)
-    verb = tree.head(first)
-    if first.dep not in {"dobj", "attr"} or not verb.is_verb or is_definite(tree, noun):
+    first = first_of_list(noun)
+    verb = first.head
+    if first.dep not in {"dobj", "attr"} or not verb.is_verb or is_definite(noun):
         return False
-    denied = any(is_denied(tree, kid) for kid in tree.kids(verb, "nsubj", "nsubjpass"))
-    return polarity(tree, noun, is_negated(tree, verb) or denied)
+    denied = any(is_denied(kid) for kid in verb.kids("nsubj", "nsubjpass"))
+    return polarity(noun, is_negated(verb) or denied)
 
 
-def is_left_out(tree: Tree, noun: Word) -> bool:
+def is_left_out(noun: Word) -> bool:
     """Whether a noun is named as what is not there: "without a coat", "lacks windows"."""
-    head = tree.head(noun)
+    head = noun.head
     if noun.dep == "conj" and head.is_noun:
-        return is_left_out(tree, head)
-    if noun.dep == "pobj" and head.text in {"without", "except", "unlike"}:
-        return head.text != "except" and not is_definite(tree, noun)
-    return noun.dep == "dobj" and head.lemma in WORDS["lacking"] and not is_definite(tree, noun)
+        return is_left_out(head)
+    if noun.dep == "pobj" and head.text in {"without", "unlike"}:
+        return not is_definite(noun)
+    return noun.dep == "dobj" and head.lemma in WORDS["lacking"] and not is_definite(noun)
 
 
-def is_definite(tree: Tree, noun: Word) -> bool:
+def is_definite(noun: Word) -> bool:
     """Whether a noun names something known: "the door", "his keys"."""
-    return any(
-        kid.dep == "poss" or kid.text in {"the", "this", "that", "these", "those"}
-        for kid in tree.kids(noun, "det", "poss")
-    )
+    return bool(noun.kids("poss")) or noun.has(_DEFINITE, "det")
 
 
-def polarity(tree: Tree, word: Word, negated: bool) -> bool:
+def polarity(word: Word, negated: bool) -> bool:
     """Whether something is denied of a word, or by it, in a clause that is `negated` or not: "not
     the man but the woman", "red, not blue"."""
     if word.dep == "conj":
-        head = tree.head(word)
-        joint = {kid.text for kid in tree.kids(head, "cc") if kid.index < word.index}
-        if negated and "but" in joint:
+        before = (kid.text for kid in word.head.kids("cc") if kid.index < word.index)
+        if negated and "but" in before:
             return False
-        if _shares_denial(tree, word) and polarity(tree, head, negated):
+        if _shares_denial(word) and polarity(word.head, negated):
             return True
-    return negated or _has_not(tree, word)
+    return negated or _has_not(word)
 
 
-def _shares_denial(tree: Tree, word: Word) -> bool:
+def _shares_denial(word: Word) -> bool:
     """Whether a word is joined to the one before it by "or" or "nor"."""
     if word.dep != "conj":
         return False
-    head = tree.head(word)
-    joint = [kid.text for kid in tree.kids(head, "cc")] + [
-        kid.text for kid in tree.kids(word, "cc")
-    ]
+    joint = word.head.texts("cc") | word.texts("cc")
+    if joint:
+        return bool(_JOINED & joint) and "but" not in joint
     # "no people, animals or vehicles": the last conjunct has the "or"
-    inner = tree.kids(word, "conj")
-    return (bool(_JOINED & set(joint)) and "but" not in joint) or (
-        not joint and any(_shares_denial(tree, kid) for kid in inner)
-    )
+    return any(map(_shares_denial, word.kids("conj")))
 
 
-def _has_not(tree: Tree, word: Word) -> bool:
-    words = tree.kids(word, "neg", "advmod", "preconj", "cc")
-    return any(
-        kid.text in _NOT or (kid.text == "neither" and kid.index < word.index) for kid in words
-    )
+def _has_not(word: Word) -> bool:
+    for kid in word.kids("neg", "advmod", "preconj", "cc"):
+        if kid.text in _NOT or (kid.text == "neither" and kid.index < word.index):
+            return True
+    return False
 
 
-def _is_never(tree: Tree, verb: Word) -> bool:
+def _is_never(verb: Word) -> bool:
     """ "at no point", "in no frame", "under no circumstances"."""
-    return any(
-        noun.lemma in WORDS["unseen"] and any(kid.text == "no" for kid in tree.kids(noun, "det"))
-        for prep in tree.kids(verb, "prep")
-        for noun in tree.kids(prep, "pobj")
-    )
+    nouns = verb.grandkids("prep", "pobj")
+    return any(noun.lemma in WORDS["unseen"] and noun.has({"no"}, "det") for noun in nouns)

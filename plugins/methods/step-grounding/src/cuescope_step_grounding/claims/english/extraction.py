@@ -16,324 +16,326 @@ from cuescope_step_grounding.claims.english.denial import (
 )
 from cuescope_step_grounding.claims.english.hedging import is_question, unreported_words
 from cuescope_step_grounding.claims.english.lexicon import AGENT, ORDERS, VERBS, WORDS
-from cuescope_step_grounding.claims.english.phrases import (
-    View,
+from cuescope_step_grounding.claims.english.names import (
     heads,
     is_actor,
     is_agent,
     is_nameable,
     name_of,
-    referents,
 )
+from cuescope_step_grounding.claims.english.phrases import View, all_referents, referents_of
 from cuescope_step_grounding.claims.english.places import (
     places_of_clause,
     places_of_nouns,
     relations_between,
 )
-from cuescope_step_grounding.claims.english.tree import Tree, UntimedClaim, Word
+from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word, Words
+
+_VERBAL = frozenset({"VBZ", "VBP", "VBD", "VBG", "VB", "MD"})
 
 
 def untimed_claims(view: View) -> list[UntimedClaim]:
     """All that a sentence claims, the things first; nothing of one about the question or answer."""
-    tree = view.tree
-    if is_question(tree):
+    if is_question(view.words):
         return []
-    plans = unreported_words(tree)
+    plans = unreported_words(view.words)
     claims: list[UntimedClaim] = []
-    absent: list[UntimedClaim] = []
+    absent: set[str] = set()
     skipped = set(plans)
-    for verb in tree.words:
-        if verb.is_verb and verb.index not in plans:
-            clause = clauses.read_clause(view, verb)
-            if is_sight(view, clause):
-                claims += (sights := claims_of_sight(view, clause))
-                absent += [claim for claim in sights if claim.negated]
-                # "There is a cup on the table": the clause has told where; its noun must not again.
-                skipped.update(kid.index for kid in tree.kids(verb, "attr"))
-            else:
-                claims += claims_of_clause(view, clause) + places_of_clause(view, clause)
-    claims += places_of_nouns(view, skipped) + list(_states_of_fragment(view))
+    for verb in view.words:
+        if not verb.is_verb or verb.index in plans:
+            continue
+        clause = clauses.read_clause(view, verb)
+        if is_sight(clause):
+            seen = claims_of_sight(view, clause)
+            claims += seen
+            absent.update(claim.subject for claim in seen if claim.negated)
+            # "There is a cup on the table": the clause has told where; its noun must not again.
+            skipped.update(kid.index for kid in verb.kids("attr"))
+        else:
+            claims += claims_of_clause(view, clause)
+            claims += places_of_clause(view, clause)
+    claims += places_of_nouns(view, skipped)
+    claims += _states_of_fragment(view.words)
     claims += counts(view, plans)
     # What is denied at a place may well be elsewhere.
     placed = {claim.subject for claim in claims if claim.kind == "relation" and claim.negated}
-    claims = [
-        claim
-        for claim in claims
-        if not (claim.kind == "entity" and claim.negated and claim.subject in placed)
-    ]
+    for claim in list(claims):
+        if claim.kind == "entity" and claim.negated and claim.subject in placed:
+            claims.remove(claim)
     # What a sentence denies is not also claimed as being there.
-    gone = {claim.subject for claim in absent}
-    things = [claim for claim in entities(view, plans) if claim.subject not in gone]
-    return things + claims
+    return [entity for entity in entities(view, plans) if entity.subject not in absent] + claims
 
 
-def entities(view: View, plans: set[int]) -> list[UntimedClaim]:
+def entities(view: View, plans: set[int]) -> Iterator[UntimedClaim]:
     """The things that are named, each as it is called."""
-    return [
-        UntimedClaim(word, "entity", name_of(view.tree, word))
-        for word in view.tree.words
-        if is_nameable(view.tree, word)
-        and word.dep not in {"compound", "amod", "nmod"}
-        and word.index not in plans
-        and not is_agent(view.tree, word)
-        and not (is_denied(view.tree, word) and not is_known(view.tree, word))
-        and heads(view.tree, word)[0] is word
-        and not is_any(view.tree, word)
-        and not is_left_out(view.tree, word)
-    ]
+    for word in view.words:
+        part = word.dep in {"compound", "amod", "nmod"}
+        if part or word.index in plans or not is_nameable(word) or is_agent(word):
+            continue
+        absent = is_any(word) or is_left_out(word) or (is_denied(word) and not is_known(word))
+        if heads(word)[0] is word and not absent:
+            yield UntimedClaim(word, "entity", name_of(word))
 
 
 def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     """What a clause says of its subject: its state, its action, or the camera's motion."""
-    verb, lemma = clause.verb, clause.verb.lemma
+    verb = clause.verb
+    lemma = verb.lemma
     agent = AGENT in clause.subjects
-    if agent and (direction := clauses.camera_motion(view.tree, verb)):
+    direction = clauses.camera_motion(verb) if agent else None
+    if direction:
         if clause.negated and (lemma, direction) == ("move", "move forward"):  # "does not move"
             return [UntimedClaim(verb, "ego-motion", "", "stop")]
         return [UntimedClaim(verb, "ego-motion", "", direction, None, clause.negated)]
-    if lemma in WORDS["beginning"] | WORDS["failing"] and _has_part(view.tree, verb):
+    if lemma in WORDS["beginning"] | WORDS["failing"] and _has_part(verb):
         return list(_results(view, clause))
-    if clause.passive and lemma in {"leave", "keep"} and (states := [*_results(view, clause)]):
-        return states  # "is left open"
-    if lemma == "be" or (lemma in WORDS["linking"] and view.tree.kids(verb, "acomp", "oprd")):
+    if clause.passive and lemma in {"leave", "keep"}:
+        states = list(_results(view, clause))
+        if states:
+            return states  # "is left open"
+    if lemma == "be" or (lemma in WORDS["linking"] and verb.kids("acomp", "oprd")):
         return list(_attributes(view, clause))
-    if is_state(view, clause):
-        things = [
-            thing for thing in clause.objects if lemma not in WORDS["nowhere"] and thing != AGENT
-        ]
-        # "painted green": green is what it is
-        how = [kid.text for kid in view.tree.kids(verb, "oprd", "acomp") if kid.tag[:2] == "JJ"]
-        return [
-            UntimedClaim(verb, "attribute", thing, state, None, clause.denies(thing))
-            for thing in things
-            for state in how or [verb.text]
-        ]
-    if lemma == "make" and clause.passive and (of := _material(view, verb)):
-        return [
-            UntimedClaim(verb, "attribute", thing, f"made of {of}", None, clause.denies(thing))
-            for thing in clause.objects
-        ]
+    if is_state(clause):
+        return list(_states(clause))
+    if lemma == "make" and clause.passive:
+        material = _material(view, verb)
+        if material:
+            return [_attribute(clause, verb, p, f"made of {material}") for p in clause.objects]
     if lemma == "surround" and clause.passive:
-        return relations_between(verb, clause.subjects, "around", clause.objects, clause.negated)
+        denied = clause.negated
+        return [*relations_between(verb, clause.subjects, "around", clause.objects, denied)]
     if is_holding(clause):
-        return [
-            claim
-            for thing in clause.objects
-            for claim in relations_between(
-                verb, [thing], "inside", clause.subjects, clause.denies(thing)
-            )
-        ]
-    # "Has" says too little to be seen, and what the camera's holder plans is no event.
-    if lemma in WORDS["causing"] - {"see", "watch", "hear", "help"} and view.tree.kids(
-        verb, "ccomp"
-    ):
+        claims: list[UntimedClaim] = []
+        for phrase in clause.objects:
+            denied = clause.denies(phrase)
+            claims += relations_between(verb, [phrase], "inside", clause.subjects, denied)
+        return claims
+    if _is_no_event(clause):
         return []
-    if agent and lemma in WORDS["filming"]:
-        return []
-    if lemma in {"look", "act"} and _is_as_if(view.tree, verb):
-        return []
-    if lemma in {"say", "read"} and not any(map(is_actor, clause.subjects)):
-        return []  # "the sign says"
-    if verb.text in WORDS["results"] and view.tree.head(verb).lemma in {"have", "leave", "keep"}:
-        return []  # "have their books open" says how the books are
     if lemma == "have":
         return list(_results(view, clause))
-    if any(noun.lemma in WORDS["out_of_nowhere"] for noun in _nouns_after(view.tree, verb)):
-        return []  # "comes into view"
-    if agent and lemma in WORDS["planning"]:
+    out_of_nowhere = any(
+        noun.lemma in WORDS["out_of_nowhere"] for noun in verb.grandkids("prep", "pobj")
+    )
+    if out_of_nowhere or (agent and lemma in WORDS["planning"]):  # "comes into view"
         return []
     return [*_actions(view, clause), *_results(view, clause)]
 
 
-def _has_part(tree: Tree, verb: Word) -> bool:
+def _attribute(clause: Clause, word: Word, phrase: str, state: str) -> UntimedClaim:
+    return UntimedClaim(word, "attribute", phrase, state, None, clause.denies(phrase))
+
+
+def _states(clause: Clause) -> Iterator[UntimedClaim]:
+    """How things are, of a passive ("is closed")."""
+    verb = clause.verb
+    if verb.lemma in WORDS["nowhere"]:
+        return
+    # "painted green": green is what it is
+    states = [kid.text for kid in verb.kids("oprd", "acomp") if kid.tag[:2] == "JJ"]
+    for phrase in clause.objects:
+        if phrase != AGENT:
+            for state in states or [verb.text]:
+                yield _attribute(clause, verb, phrase, state)
+
+
+def _is_no_event(clause: Clause) -> bool:
+    """Whether a clause says too little to be seen ("has"), or what the camera's holder plans."""
+    verb = clause.verb
+    causing = WORDS["causing"] - {"see", "watch", "hear", "help"}
+    if verb.lemma in causing and verb.kids("ccomp"):
+        return True
+    if AGENT in clause.subjects and verb.lemma in WORDS["filming"]:
+        return True
+    if verb.lemma in {"look", "act"} and _is_as_if(verb):
+        return True
+    if verb.lemma in {"say", "read"} and not any(map(is_actor, clause.subjects)):
+        return True  # "the sign says"
+    # "have their books open" says how the books are
+    return verb.text in WORDS["results"] and verb.head.lemma in {"have", "leave", "keep"}
+
+
+def _has_part(verb: Word) -> bool:
     """Whether what follows is what begins or ends: "stops walking", but not "stops to look"."""
-    parts = tree.kids(verb, "xcomp")
+    parts = verb.kids("xcomp")
     if verb.lemma == "stop":
         return any(kid.tag == "VBG" for kid in parts)
     return bool(parts)
 
 
-def is_state(view: View, clause: Clause) -> bool:
+def is_state(clause: Clause) -> bool:
     """Whether a passive says how a thing is ("is closed"), not what is done to it."""
     verb = clause.verb
-    helpers = {kid.text for kid in view.tree.kids(verb, "aux", "auxpass")}
     lasting = verb.lemma in WORDS["states"] | WORDS["nowhere"] or verb.text in WORDS["states"]
-    later = {kid.text for kid in view.tree.kids(verb, "advmod")} & WORDS["order"]
-    done = later | helpers & {"been", "being", "get", "gets", "got"}
-    return clause.passive and not clause.subjects and lasting and not done
+    if not clause.passive or clause.subjects or not lasting:
+        return False
+    done = verb.has({"been", "being", "get", "gets", "got"}, "aux", "auxpass")
+    return not done and not verb.has(WORDS["order"], "advmod")
 
 
 def _material(view: View, verb: Word) -> str | None:
     """What something is made of."""
-    preps = (prep for prep in view.tree.kids(verb, "prep") if prep.text in {"of", "from"})
-    nouns = (noun for prep in preps for noun in view.tree.kids(prep, "pobj"))
-    return next((phrase for noun in nouns for phrase in referents(view, noun)), None)
-
-
-def _nouns_after(tree: Tree, verb: Word) -> Iterator[Word]:
-    return (noun for prep in tree.kids(verb, "prep") for noun in tree.kids(prep, "pobj"))
+    preps = [prep for prep in verb.kids("prep") if prep.text in {"of", "from"}]
+    nouns = [noun for prep in preps for noun in prep.kids("pobj")]
+    return next(iter(all_referents(view, nouns)), None)
 
 
 def is_holding(clause: Clause) -> bool:
     """Whether a clause says what a thing has in it: "the shelf contains books"."""
     verb = clause.verb
-    holds = verb.lemma in WORDS["holding"] and not clause.passive
-    if verb.lemma == "hold" and (verb.tag == "VBG" or AGENT in clause.subjects):
-        return False  # "the hand is holding a brush"
+    if verb.lemma not in WORDS["holding"] or clause.passive or not clause.subjects:
+        return False
+    if any(map(is_actor, clause.subjects)):
+        return False
+    if verb.lemma != "hold":
+        return True
     grips = any(head_noun(phrase) in WORDS["grippers"] for phrase in clause.subjects)
-    things = bool(clause.subjects) and not any(map(is_actor, clause.subjects))
-    return holds and things and not (grips and verb.lemma == "hold")
+    return verb.tag != "VBG" and not grips  # "the hand is holding a brush"
 
 
-def is_sight(view: View, clause: Clause) -> bool:
+def is_sight(clause: Clause) -> bool:
     """Whether a clause only says that something is there to be seen."""
     verb = clause.verb
     if is_holding(clause):
         return False
-    watchers = [phrase for phrase in clause.subjects if phrase != AGENT and is_actor(phrase)]
-    is_seen = verb.lemma in WORDS["seeing"] and not watchers
-    return is_seen or _is_shown(view, verb) or bool(view.tree.kids(verb, "expl"))
+    watched = any(phrase != AGENT and is_actor(phrase) for phrase in clause.subjects)
+    is_seen = verb.lemma in WORDS["seeing"] and not watched
+    return is_seen or _is_shown(verb) or bool(verb.kids("expl"))
 
 
 def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
     """Where what is seen is; what is denied without a place is not there at all."""
-    tree, verb = view.tree, clause.verb
-    shown = tree.kids(verb, "attr", "nsubj", "dobj") if tree.kids(verb, "expl") else []
-    things = tuple(phrase for kid in shown for phrase in referents(view, kid))
-    things = things or (clause.subjects if _is_shown(view, verb) else clause.objects)
-    nouns = [noun for kid in shown for noun in heads(tree, kid)]
-    negated = clause.negated or (bool(nouns) and all(is_denied(tree, noun) for noun in nouns))
-    opposed = {
-        phrase
-        for noun in nouns
-        if (clause.negated or is_denied(tree, noun)) != negated
-        for phrase in referents(view, noun)
-    }
+    verb = clause.verb
+    shown = verb.kids("attr", "nsubj", "dobj") if verb.kids("expl") else []
+    phrases = tuple(all_referents(view, shown))
+    phrases = phrases or (clause.subjects if _is_shown(verb) else clause.objects)
+    nouns = [noun for kid in shown for noun in heads(kid)]
+    negated = clause.negated or (bool(nouns) and all(map(is_denied, nouns)))
+    opposed: set[str] = set()
+    for noun in nouns:
+        if (clause.negated or is_denied(noun)) != negated:
+            opposed.update(referents_of(view, noun))
     if negated == clause.negated:
         opposed |= clause.opposed
-    seen = Clause(verb, things, (), False, negated, frozenset(opposed))
-    where = places_of_clause(view, seen)
-    placed = {claim.subject for claim in where}
-    counted = {name_of(tree, noun) for noun in nouns or tree.words if is_counted(tree, noun)}
-    return where + [
-        UntimedClaim(verb, "entity", thing, negated=True)
-        for thing in things
-        if seen.denies(thing) and thing not in placed | counted
-    ]
+    seen = Clause(verb, phrases, (), False, negated, frozenset(opposed))
+    claims = places_of_clause(view, seen)
+    told = {claim.subject for claim in claims}
+    told |= {name_of(noun) for noun in nouns or view.words if is_counted(noun)}
+    for phrase in phrases:
+        if seen.denies(phrase) and phrase not in told:
+            claims.append(UntimedClaim(verb, "entity", phrase, negated=True))
+    return claims
 
 
-def _is_shown(view: View, verb: Word) -> bool:
-    words = view.tree.kids(verb, "acomp", "advmod")
-    return verb.lemma in {"be", "become"} and any(kid.text in WORDS["shown"] for kid in words)
+def _is_shown(verb: Word) -> bool:
+    return verb.lemma in {"be", "become"} and verb.has(WORDS["shown"], "acomp", "advmod")
 
 
 def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
-    verb, tree = clause.verb, view.tree
-    complements = tree.kids(verb, "acomp", "oprd", "advmod", "prt", "prep", "attr")
-    if verb.dep == "conj" and clause.negated and verb.index >= len(tree.words) - 3:
+    verb = clause.verb
+    complements = verb.kids("acomp", "oprd", "advmod", "prt", "prep", "attr")
+    if verb.dep == "conj" and clause.negated and verb.index >= len(view.words) - 3:
         # "the left one is open, but the right one is not"
-        complements = tree.kids(tree.head(verb), "acomp", "advmod", "prt", "prep")
+        complements = verb.head.kids("acomp", "advmod", "prt", "prep")
     for kid in complements:
-        for word in _joined_words(view, kid):
-            than = [prep for prep in tree.kids(word, "prep") if prep.text == "than"]
-            if than and (others := [p for n in about(tree, than[0]) for p in referents(view, n)]):
-                name = _comparison(tree, word)
-                for thing, other in product(clause.subjects, others):
-                    yield UntimedClaim(word, "relation", thing, name, other, clause.negated)
-                continue
-            if _is_going_on(word):
+        for word in _joined_words(kid):
+            than = [prep for prep in word.kids("prep") if prep.text == "than"]
+            others = all_referents(view, about(than[0])) if than else []
+            if others:
+                name = _comparison(word)
+                for subject, other in product(clause.subjects, others):
+                    yield UntimedClaim(word, "relation", subject, name, other, clause.negated)
+            elif _is_going_on(word):
                 # "water is dripping" is no state
-                for thing in clause.subjects:
-                    yield UntimedClaim(
-                        word, "action", thing, word.lemma, None, clause.denies(thing)
-                    )
-                continue
-            adjective = word.tag in {"JJ", "JJR", "VBN", "VBG"} and word.dep != "advmod"
-            switch = word.text in WORDS["switches"] and not about(tree, word)
-            if not (adjective or switch) or (kid.head == verb.index and word.index < verb.index):
-                continue
-            things = clause.objects if clause.passive else clause.subjects
-            for thing in [thing for thing in things if thing != AGENT]:
-                kind = "action" if verb.lemma == "turn" else "attribute"
-                state = f"turn {word.text}" if kind == "action" else word.text
-                negated = polarity(tree, word, clause.denies(thing))
-                yield UntimedClaim(verb, kind, thing, state, None, negated)
+                for subject in clause.subjects:
+                    denied = clause.denies(subject)
+                    yield UntimedClaim(word, "action", subject, word.lemma, None, denied)
+            elif _is_said_of_subject(word) and not (kid.head is verb and word.index < verb.index):
+                yield from _qualities(clause, word)
 
 
-def _is_as_if(tree: Tree, verb: Word) -> bool:
+def _is_said_of_subject(word: Word) -> bool:
+    adjective = word.tag in {"JJ", "JJR", "VBN", "VBG"} and word.dep != "advmod"
+    return adjective or (word.text in WORDS["switches"] and not about(word))
+
+
+def _qualities(clause: Clause, word: Word) -> Iterator[UntimedClaim]:
+    """What a complement says of a clause's things: "is open", "turned off"."""
+    turns = clause.verb.lemma == "turn"
+    kind = "action" if turns else "attribute"
+    state = f"turn {word.text}" if turns else word.text
+    for phrase in clause.objects if clause.passive else clause.subjects:
+        if phrase != AGENT:
+            denied = polarity(word, clause.denies(phrase))
+            yield UntimedClaim(clause.verb, kind, phrase, state, None, denied)
+
+
+def _is_as_if(verb: Word) -> bool:
     """ "looks as if he were asleep" says how it seems."""
-    clauses_after = tree.kids(verb, "advcl", "ccomp")
-    return any(
-        kid.text in {"if", "though", "like"}
-        for after in clauses_after
-        for kid in tree.kids(after, "mark")
-    )
+    return any(kid.has({"if", "though", "like"}, "mark") for kid in verb.kids("advcl", "ccomp"))
 
 
-def _states_of_fragment(view: View) -> Iterator[UntimedClaim]:
+def _states_of_fragment(words: Words) -> Iterator[UntimedClaim]:
     """ "Lights off, drawer empty": a sentence without a verb."""
-    tree = view.tree
-    if any(word.tag in {"VBZ", "VBP", "VBD", "VBG", "VB", "MD"} for word in tree.words):
+    if any(word.tag in _VERBAL for word in words):
         return
-    for noun, state in pairwise(tree.words):
-        last = state.index + 1 == len(tree.words) or not tree.words[state.index + 1].text.isalpha()
+    for noun, state in pairwise(words):
+        following = words[state.index + 1 : state.index + 2]
+        last = not following or not following[0].text.isalpha()
         says = state.tag in {"JJ", "VBN"} or state.text in WORDS["switches"]
-        if last and says and noun.is_noun and is_nameable(tree, noun):
-            yield UntimedClaim(state, "attribute", name_of(tree, noun), state.text)
+        if last and says and noun.is_noun and is_nameable(noun):
+            yield UntimedClaim(state, "attribute", name_of(noun), state.text)
 
 
 def _is_going_on(word: Word) -> bool:
     """ "is dripping", which a parser took for a state; but not "is missing"."""
-    known = word.text in VERBS and word.text not in WORDS["adjectives"]
-    return known and word.tag == "VBG" and word.dep == "acomp"
+    happening = word.text in VERBS and word.text not in WORDS["adjectives"]
+    return happening and word.tag == "VBG" and word.dep == "acomp"
 
 
-def _comparison(tree: Tree, word: Word) -> str:
+def _comparison(word: Word) -> str:
     """ "taller than", "more colourful than"."""
-    degree = [kid.text for kid in tree.kids(word, "advmod") if kid.text in {"more", "less"}]
+    degree = [kid.text for kid in word.kids("advmod") if kid.text in {"more", "less"}]
     return " ".join([*degree, word.text, "than"])
 
 
 def _results(view: View, clause: Clause) -> Iterator[UntimedClaim]:
     """How something is after it was handled: "pushes it open", "has her eyes closed"."""
-    tree, verb = view.tree, clause.verb
-    if clause.verb.lemma in WORDS["linking"] - {"keep"}:
+    verb = clause.verb
+    if verb.lemma in WORDS["linking"] - {"keep"}:
         return
-    for kid in tree.kids(verb, "acomp", "oprd", "ccomp", "xcomp", "advmod", "advcl", "prt"):
-        if kid.text not in WORDS["results"] or kid.index < verb.index or tree.kids(kid, "aux"):
+    for kid in verb.kids("acomp", "oprd", "ccomp", "xcomp", "advmod", "advcl", "prt"):
+        if kid.text not in WORDS["results"] or kid.index < verb.index or kid.kids("aux"):
             continue
-        own = [phrase for word in tree.kids(kid, "nsubj") for phrase in referents(view, word)]
-        for thing in own or clause.objects:
-            yield UntimedClaim(kid, "attribute", thing, kid.text, None, clause.denies(thing))
+        for phrase in all_referents(view, kid.kids("nsubj")) or clause.objects:
+            yield _attribute(clause, kid, phrase, kid.text)
 
 
-def _joined_words(view: View, word: Word) -> Iterator[Word]:
+def _joined_words(word: Word) -> Iterator[Word]:
     yield word
-    for other in view.tree.kids(word, "conj"):
-        yield from _joined_words(view, other)
-
-
-def _idiom(tree: Tree, verb: Word) -> tuple[str, ...]:
-    """What a verb that says little by itself is said with: "pay attention", "take a bite"."""
-    nouns = tree.kids(verb, "dobj") if verb.lemma in WORDS["light"] else []
-    return tuple(noun.lemma for noun in nouns if noun.is_noun)
+    for other in word.kids("conj"):
+        yield from _joined_words(other)
 
 
 def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
-    action, preposition = clauses.predicate(view.tree, clause)
+    verb = clause.verb
+    action, preposition = clauses.predicate(clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
-    posture = clause.verb.lemma in WORDS["postures"] and not any(map(is_actor, clause.subjects))
-    if (posture and view.tree.kids(clause.verb, "prep")) or not (clause.subjects or clause.objects):
+    posture = verb.lemma in WORDS["postures"] and not any(map(is_actor, clause.subjects))
+    if (posture and verb.kids("prep")) or not (clause.subjects or clause.objects):
         return []
-    things: Iterable[str | None] = clause.objects or _idiom(view.tree, clause.verb) or (None,)
+    objects: Iterable[str | None] = clause.objects
     if preposition is not None:
-        nouns = about(view.tree, preposition)
-        things = [thing for noun in nouns for thing in referents(view, noun)] or (None,)
-    return [
-        UntimedClaim(clause.verb, "action", subject, action, thing, clause.denies(subject, thing))
-        for subject in clause.subjects or ("",)
-        for thing in things
-    ]
+        objects = all_referents(view, about(preposition))
+    elif not objects and verb.lemma in WORDS["light"]:
+        # What a verb that says little by itself is said with: "pay attention", "take a bite".
+        objects = [noun.lemma for noun in verb.kids("dobj") if noun.is_noun]
+    claims = []
+    for subject, other in product(clause.subjects or ("",), objects or (None,)):
+        denied = clause.denies(subject, other)
+        claims.append(UntimedClaim(verb, "action", subject, action, other, denied))
+    return claims
 
 
 Order = tuple[UntimedClaim, str, UntimedClaim]  # event, "before" | "after" | "while", event
@@ -344,41 +346,36 @@ def orders_of(
 ) -> Iterator[Order]:
     """The pairs whose order is told; "then" looks back to what happened last, `last` before this
     sentence."""
-    tree = view.tree
     # Reversed, so that of several claims of a word the first stays.
-    events = {event.word.index: event for event in reversed(claims) if event.happens}
-    for verb in tree.words:
-        event = events.get(verb.index)
+    events = {event.word: event for event in reversed(claims) if event.happens}
+    before = last
+    for verb in view.words:
+        event = events.get(verb)
         if event is None:
             continue
-        if order := _order_word(tree, verb):
-            # "before sitting": the participle hangs on "before", which hangs on the other verb.
-            head = tree.head(tree.head(verb)) if verb.dep == "pcomp" else tree.head(verb)
-            if (other_event := events.get(head.index)) is not None:
-                yield other_event, order, event
-        if _follows(tree, verb):
-            earlier = [events[index] for index in sorted(events) if index < verb.index]
-            earlier = [event for event in earlier if event.word.is_verb]
-            before = earlier[-1] if earlier else last
-            if before is not None and before is not event:
-                yield before, "before", event
+        order = _order_word(verb)
+        # "before sitting": the participle hangs on "before", which hangs on the other verb.
+        other = events.get(verb.head.head if verb.dep == "pcomp" else verb.head)
+        if order and other is not None:
+            yield other, order, event
+        if before is not None and before is not event and _follows(verb):
+            yield before, "before", event
+        if verb.is_verb:
+            before = event
 
 
-def _follows(tree: Tree, verb: Word) -> bool:
+def _follows(verb: Word) -> bool:
     """Whether "then" or the like stands with a verb, or straight before it."""
-    words = tree.kids(verb, "advmod", "dep", "npadvmod")
-    if verb.index and tree.words[verb.index - 1].text == "then":
-        words.append(tree.words[verb.index - 1])
-    return any(word.text in WORDS["order"] for word in words)
+    return verb.before == "then" or verb.has(WORDS["order"], "advmod", "dep", "npadvmod")
 
 
-def _order_word(tree: Tree, verb: Word) -> str | None:
+def _order_word(verb: Word) -> str | None:
     """How a clause is bound to the one that it hangs on: "after he sits", "before sitting"."""
     if verb.dep == "pcomp":
-        return ORDERS.get(tree.head(verb).text)
+        return ORDERS.get(verb.head.text)
     if verb.dep != "advcl":
         return None
-    marks = tree.kids(verb, "mark", "advmod")
-    if {"if", "though"} & {kid.text for kid in marks}:
+    marks = [kid.text for kid in verb.kids("mark", "advmod")]
+    if "if" in marks or "though" in marks:
         return None
-    return next((ORDERS[kid.text] for kid in marks if kid.text in ORDERS), None)
+    return next((ORDERS[mark] for mark in marks if mark in ORDERS), None)

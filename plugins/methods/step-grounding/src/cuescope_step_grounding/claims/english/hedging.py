@@ -1,154 +1,148 @@
 """What a sentence does not report: questions, plans, guesses, conditions, talk of the answer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cuescope_step_grounding.claims.english.denial import is_definite
 from cuescope_step_grounding.claims.english.lexicon import WORDS
-from cuescope_step_grounding.claims.english.tree import Tree, Word
+from cuescope_step_grounding.claims.english.roles import SUBJECTS
+from cuescope_step_grounding.claims.english.tree import Word, Words
 
 _QUESTIONING = frozenset({"what", "which", "who", "whom", "whose", "where", "when", "why", "how"})
 _DENIED = frozenset({"not", "n't", "never"})
 _POINTING = frozenset({"this", "that", "it", "which"})
+_REASONS = frozenset({"because", "since", "as"})
 
 
-def is_question(tree: Tree) -> bool:
-    return bool(tree.words) and any(word.text == "?" for word in tree.words[-2:])
+def is_question(words: Words) -> bool:
+    return any(word.text == "?" for word in words[-2:])
 
 
-def is_about_question(tree: Tree) -> bool:
+def is_about_question(words: Words) -> bool:
     """Whether a sentence is about the question, its answer or what follows, not about the video."""
     # The first main clause decides: "The answer is B" reports nothing.
-    for verb in tree.words:
-        subjects = tree.kids(verb, "nsubj", "nsubjpass")
+    for verb in words:
+        subjects = verb.kids(*SUBJECTS)
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
-            infers = verb.lemma in WORDS["inferring"]
-            return any(
-                kid.lemma in WORDS["about_question"] or (infers and kid.text in _POINTING)
-                for kid in subjects
-            )
+            infers = verb.lemma in WORDS["inferring"] and verb.has(_POINTING, *SUBJECTS)
+            return infers or any(kid.lemma in WORDS["about_question"] for kid in subjects)
     return False
 
 
-def unreported_words(tree: Tree) -> set[int]:
+def unreported_words(words: Words) -> set[int]:
     """The words that tell of plans, guesses and wishes: nothing of them was seen."""
     unreported: set[int] = set()
-    if is_about_question(tree):
-        unreported.update(word.index for word in tree.words)
-        for reason in _reasons(tree):
-            unreported.difference_update(word.index for word in tree.below(reason))
-    unreported.update(_unreal_condition(tree))
-    for verb in tree.words:
+    if is_about_question(words):
+        unreported.update(range(len(words)))
+        for verb in words:
+            # "The answer is B because the man sits": what follows "because" was seen.
+            if verb.is_verb and verb.dep == "advcl" and verb.has(_REASONS, "mark"):
+                unreported.difference_update(_below([verb]))
+    unreported.update(_unreal_condition(words))
+    for verb in words:
         if verb.is_verb:
-            unreported.update(_guess(tree, verb))
-            unreported.update(_plan(tree, verb))
-            unreported.update(_condition(tree, verb))
-            unreported.update(_inference(tree, verb))
+            unreported.update(_guess(verb))
+            unreported.update(_plan(verb))
+            unreported.update(_condition(verb))
+            unreported.update(_inference(verb))
     return unreported
 
 
-def _reasons(tree: Tree) -> Iterator[Word]:
-    """ "The answer is B because the man sits": what follows "because" was seen."""
-    for verb in tree.words:
-        marks = {kid.text for kid in tree.kids(verb, "mark")}
-        if verb.is_verb and verb.dep == "advcl" and marks & {"because", "since", "as"}:
-            yield verb
+def _below(words: Iterable[Word]) -> Iterator[int]:
+    """The words and all that hangs on them."""
+    for word in words:
+        for inner in word.below():
+            yield inner.index
 
 
-def _guess(tree: Tree, verb: Word) -> Iterator[int]:
+def _guess(verb: Word) -> Iterator[int]:
     """ "might open", "perhaps he sits"; but "cannot open" and "can be seen" report what is so."""
-    helpers = [kid for kid in tree.kids(verb, "aux") if kid.text not in {"do", "does", "did"}]
-    hedged = any(kid.text in WORDS["hedges"] for kid in helpers)
-    modal = any(kid.tag == "MD" for kid in helpers)
-    denied = any(kid.text in _DENIED for kid in tree.kids(verb, "neg", "advmod"))
-    able = any(kid.text in {"can", "ca", "could"} for kid in helpers)
-    sight = verb.lemma in WORDS["seeing"] or any(
-        kid.text == "visible" for kid in tree.kids(verb, "acomp")
-    )
-    doubted = any(kid.text in WORDS["doubting"] for kid in tree.kids(verb, "advmod"))
-    perfect = any(kid.text == "have" for kid in helpers)
-    if doubted or (able and denied and not sight and perfect):
-        yield from _with_subject(tree, verb)
-    elif able and denied:
+    helpers = [kid for kid in verb.kids("aux") if kid.text not in {"do", "does", "did"}]
+    texts = {helper.text for helper in helpers}
+    hedged = not texts.isdisjoint(WORDS["hedges"])
+    modal = any(helper.tag == "MD" for helper in helpers)
+    sight = verb.lemma in WORDS["seeing"] or verb.has({"visible"}, "acomp")
+    unable = not texts.isdisjoint({"can", "ca", "could"}) and verb.has(_DENIED, "neg", "advmod")
+    missed = unable and not sight and "have" in texts
+    if missed or verb.has(WORDS["doubting"], "advmod"):
+        yield from _with_subject(verb)
+    elif unable:
         return  # what cannot be done is not done
     elif hedged or (modal and not sight):
-        yield from _with_subject(tree, verb)
+        yield from _with_subject(verb)
 
 
-def _plan(tree: Tree, verb: Word) -> Iterator[int]:
+def _plan(verb: Word) -> Iterator[int]:
     """ "tries to open the door": the opening is not seen, but the door is."""
-    inner = [kid for adjective in tree.kids(verb, "acomp") for kid in tree.kids(adjective, "xcomp")]
-    if any(kid.text in WORDS["intending"] for kid in tree.kids(verb, "acomp", "oprd", "advmod")):
-        inner += tree.kids(verb, "xcomp")
-        yield from _words_of_intention(tree, verb, inner)
+    if verb.has(WORDS["intending"], "acomp", "oprd", "advmod"):
+        inner = verb.grandkids("acomp", "xcomp") + verb.kids("xcomp")
+        yield from _words_of_intention(verb, inner)
     if verb.lemma in WORDS["planning"] - WORDS["beginning"] - WORDS["failing"]:
         wanted = ("xcomp", "dobj") if verb.lemma in WORDS["wanting"] else ("xcomp",)
-        yield from _words_of_intention(tree, verb, tree.kids(verb, *wanted))
-        told = _following(tree, verb) if verb.lemma in WORDS["telling"] else []
-        yield from (word.index for clause in told for word in tree.below(clause))
-    if verb.lemma == "have" and tree.kids(verb, "xcomp"):  # "has to turn left"
+        yield from _words_of_intention(verb, verb.kids(*wanted))
+        if verb.lemma in WORDS["telling"]:
+            yield from _below(_following(verb))
+    if verb.lemma == "have" and verb.kids("xcomp"):  # "has to turn left"
         yield verb.index
 
 
-def _unreal_condition(tree: Tree) -> Iterator[int]:
+def _unreal_condition(words: Words) -> Iterable[int]:
     """ "Had he braked, the car would have stopped": the words up to the comma."""
-    words = [word.text for word in tree.words]
-    if words[:1] in (["had"], ["were"], ["should"]) and WORDS["hedges"] & set(words[1:]):
-        yield from range(words.index(",") if "," in words else 0)
+    texts = [word.text for word in words]
+    unreal = texts[:1] in (["had"], ["were"], ["should"])
+    if unreal and "," in texts and not WORDS["hedges"].isdisjoint(texts[1:]):
+        return range(texts.index(","))
+    return ()
 
 
-def _words_of_intention(tree: Tree, verb: Word, clauses: list[Word]) -> Iterator[int]:
+def _words_of_intention(verb: Word, clauses: list[Word]) -> Iterator[int]:
     """The words of what is intended, but for the things that are there already."""
-    ours = any(kid.lemma in WORDS["agents"] for kid in tree.kids(verb, "nsubj"))
+    ours = any(kid.lemma in WORDS["agents"] for kid in verb.kids("nsubj"))
     for clause in clauses:
-        if not tree.kids(verb, "dobj"):
+        if not verb.kids("dobj"):
             yield verb.index
-        for word in tree.below(clause):
-            if ours or not (word.is_noun and is_definite(tree, word) and clause.is_verb):
+        for word in clause.below():
+            if ours or not (word.is_noun and is_definite(word) and clause.is_verb):
                 yield word.index
 
 
-def _condition(tree: Tree, verb: Word) -> Iterator[int]:
+def _condition(verb: Word) -> Iterator[int]:
     """ "if he falls, she laughs": neither was seen; "if we look closely" says nothing."""
-    marks = [kid for kid in tree.kids(verb, "mark") if kid.text in {"if", "unless", "whether"}]
-    real = [kid for kid in marks if not (kid.index and tree.words[kid.index - 1].text == "as")]
-    asked = any(
-        kid.text in _QUESTIONING
-        for kid in tree.kids(verb, "nsubj", "dobj", "advmod", "nsubjpass", "attr")
-    )
+    marks = [kid for kid in verb.kids("mark") if kid.text in {"if", "unless", "whether"}]
+    real = any(mark.before != "as" for mark in marks)
+    asked = verb.has(_QUESTIONING, "nsubj", "dobj", "advmod", "nsubjpass", "attr")
     if not real and not (asked and verb.dep in {"ccomp", "pcomp"}):
         return
-    yield from (word.index for word in tree.below(verb))
-    ours = any(kid.lemma in WORDS["agents"] for kid in tree.kids(verb, "nsubj"))
+    yield from _below([verb])
+    ours = any(kid.lemma in WORDS["agents"] for kid in verb.kids("nsubj"))
     if real and verb.dep == "advcl" and not ours:
-        yield from _with_subject(tree, tree.head(verb))
+        yield from _with_subject(verb.head)
 
 
-def _inference(tree: Tree, verb: Word) -> Iterator[int]:
+def _inference(verb: Word) -> Iterator[int]:
     """ "..., suggesting that he is a chef"."""
     if verb.lemma in WORDS["inferring"]:
         yield verb.index
-        thought = any(kid.text in _POINTING for kid in tree.kids(verb, "nsubj"))
-        things = ("ccomp", "xcomp", "dobj") if thought else ("ccomp", "xcomp")
-        for clause in tree.kids(verb, *things):
-            yield from (word.index for word in tree.below(clause))
-    if verb.lemma in WORDS["reporting"] and not _is_ours(tree, verb):
-        for clause in _following(tree, verb):
-            yield from (word.index for word in tree.below(clause))
+        yield from _below(verb.kids("ccomp", "xcomp"))
+        if verb.has(_POINTING, "nsubj"):
+            yield from _below(verb.kids("dobj"))
+    if verb.lemma in WORDS["reporting"] and not _is_ours(verb):
+        yield from _below(_following(verb))
 
 
-def _following(tree: Tree, verb: Word) -> list[Word]:
-    return [clause for clause in tree.kids(verb, "ccomp") if clause.index > verb.index]
+def _following(verb: Word) -> list[Word]:
+    return [clause for clause in verb.kids("ccomp") if clause.index > verb.index]
 
 
-def _is_ours(tree: Tree, verb: Word) -> bool:
-    subjects = tree.kids(verb, "nsubj")
-    return not subjects or any(kid.lemma in WORDS["agents"] or kid.text == "it" for kid in subjects)
+def _is_ours(verb: Word) -> bool:
+    subjects = verb.kids("nsubj")
+    ours = any(kid.lemma in WORDS["agents"] or kid.text == "it" for kid in subjects)
+    return ours or not subjects
 
 
-def _with_subject(tree: Tree, verb: Word) -> Iterator[int]:
+def _with_subject(verb: Word) -> Iterator[int]:
     """A verb and what hangs on it, but for a subject that is known to be there."""
     yield verb.index
-    for kid in tree.kids(verb):
-        subject = kid.dep in {"nsubj", "nsubjpass"}
-        if kid.dep not in {"conj", "advcl"} and not (subject and is_definite(tree, kid)):
-            yield from (word.index for word in tree.below(kid))
+    for kid in verb.kids():
+        present = kid.dep in SUBJECTS and is_definite(kid)
+        if kid.dep not in {"conj", "advcl"} and not present:
+            yield from _below([kid])

@@ -4,38 +4,40 @@ from collections.abc import Iterator
 
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.english.lexicon import AGENT, WORDS
-from cuescope_step_grounding.claims.english.tree import Tree, Word
+from cuescope_step_grounding.claims.english.tree import Word
+
+_POINTING = frozenset({"this", "that", "any", "either", "each", "which"})
 
 
-def modifiers(tree: Tree, noun: Word) -> Iterator[str]:
+def modifiers(noun: Word) -> Iterator[str]:
     """The adjectives and nouns before a noun, in order."""
-    for kid in tree.kids(noun, "amod", "compound", "nmod", "advmod"):
-        if (
-            kid.index > noun.index
-            or kid.text in WORDS["no_adjectives"]
-            or not kid.text[0].isalpha()
-        ):
-            continue
+    for kid in noun.kids("amod", "compound", "nmod", "advmod"):
+        no_adjective = kid.text in WORDS["no_adjectives"] or not kid.text[0].isalpha()
         # Adverbs are no part of a name, but parsers take the "light" of "light blue" for one.
-        if kid.dep == "advmod" and kid.text not in WORDS["shades"]:
+        adverb = kid.dep == "advmod" and kid.text not in WORDS["shades"]
+        if kid.index > noun.index or no_adjective or adverb:
             continue
-        yield from modifiers(tree, kid)
+        yield from modifiers(kid)
         yield kid.text
-        yield from (other.text for other in tree.kids(kid, "conj") if other.index < noun.index)
+        for other in kid.kids("conj"):
+            if other.index < noun.index:
+                yield other.text
 
 
-def heads(tree: Tree, noun: Word) -> list[Word]:
+def heads(noun: Word) -> list[Word]:
     """The nouns that a phrase stands for: each of "a cup and a plate", the chairs of "a row of
     chairs", no one for "no chair"."""
-    nouns = [noun]
+    nouns: list[Word] = []
     if noun.lemma in WORDS["parts"]:
-        prepositions = [prep for prep in tree.kids(noun, "prep") if prep.text == "of"]
-        wholes = [kid for prep in prepositions for kid in tree.kids(prep, "pobj")]
-        nouns = [inner for whole in wholes for inner in heads(tree, whole)] or nouns
-    joined = [
-        kid for kid in tree.kids(noun, "conj") if kid.is_noun or kid.text in WORDS["pronouns"]
-    ]
-    return nouns + [inner for kid in joined for inner in heads(tree, kid)]
+        for prep in noun.kids("prep"):
+            if prep.text == "of":
+                for whole in prep.kids("pobj"):
+                    nouns += heads(whole)
+    nouns = nouns or [noun]
+    for kid in noun.kids("conj"):
+        if kid.is_noun or kid.text in WORDS["pronouns"]:
+            nouns += heads(kid)
+    return nouns
 
 
 def is_person(phrase: str) -> bool:
@@ -44,55 +46,52 @@ def is_person(phrase: str) -> bool:
 
 def is_actor(phrase: str) -> bool:
     """Whether a phrase names one who acts: a person, an animal, the agent."""
-    return phrase == AGENT or head_noun(phrase) in WORDS["people"] | WORDS["animals"]
+    return phrase == AGENT or is_person(phrase) or head_noun(phrase) in WORDS["animals"]
 
 
-def is_agent(tree: Tree, noun: Word) -> bool:
+def is_agent(noun: Word) -> bool:
     """Whether a word means who holds the camera: "I", "the robot", but not "the humanoid robot"."""
-    if noun.lemma == "robot" and tree.kids(noun, "amod", "compound"):
+    if noun.lemma == "robot" and noun.kids("amod", "compound"):
         return False
     return noun.lemma in WORDS["agents"] or noun.text in WORDS["agents"]
 
 
-def is_nameable(tree: Tree, noun: Word) -> bool:
+def is_nameable(noun: Word) -> bool:
     """Whether a word can name something that is seen."""
     unseen = noun.lemma in WORDS["unseen"] or noun.text in WORDS["unseen"]
     if noun.lemma in {"frame", "clip"}:  # of a picture, not of the video
-        kinds = tree.kids(noun, "compound", "amod")
-        unseen = not any(kid.text in WORDS["framed"] for kid in kinds)
+        unseen = not noun.has(WORDS["framed"], "compound", "amod")
     if noun.text in {"foot", "feet"}:  # of a body, not "two feet away"
-        unseen = bool(tree.kids(noun, "nummod")) and not tree.kids(noun, "poss")
+        unseen = bool(noun.kids("nummod")) and not noun.kids("poss")
     if noun.lemma == "case":  # to carry things in, not "in this case", "in the case of"
-        said = tree.kids(noun, "det", "amod", "compound", "poss", "nummod")
-        idea = any(kid.text in {"this", "that", "any", "either", "each", "which"} for kid in said)
-        unseen = idea or not said or any(kid.text == "of" for kid in tree.kids(noun, "prep"))
-    if noun.text in WORDS["colours"] and all(
-        kid.text in WORDS["shades"] for kid in tree.kids(noun, "det", "amod", "compound")
-    ):
-        return False  # "from red to green"
-    if noun.text in WORDS["manner"] and not tree.kids(noun, "det", "prep", "nummod"):
+        said = noun.texts("det", "amod", "compound", "poss", "nummod")
+        unseen = not said or bool(said & _POINTING) or noun.has({"of"}, "prep")
+    if noun.text in WORDS["colours"]:
+        said = noun.texts("det", "amod", "compound")
+        if said <= WORDS["shades"]:
+            return False  # "from red to green"
+    if noun.text in WORDS["manner"] and not noun.kids("det", "prep", "nummod"):
         return False
-    return (
-        (noun.is_noun and not unseen)
-        or noun.text in WORDS["anyone"]
-        or (noun.text == "steps" and noun.is_noun)
-    )
+    if noun.is_noun and (noun.text == "steps" or not unseen):
+        return True
+    return noun.text in WORDS["anyone"]
 
 
-def name_of(tree: Tree, noun: Word) -> str:
+def name_of(noun: Word) -> str:
     """A noun in the singular with its adjectives and the nouns before it: "red chair", "kitchen
     counter"; a person for "someone"."""
     if noun.text in WORDS["anyone"]:
         return "person"
+    name = noun.text
     if noun.text == "glasses":
-        return " ".join([*modifiers(tree, noun), _glass(tree, noun)])
-    plural = noun.tag in {"NNS", "NNPS"} and noun.text not in WORDS["plural_only"]
-    return " ".join([*modifiers(tree, noun), noun.lemma if plural else noun.text])
+        name = "glass" if _is_to_drink_from(noun) else "glasses"
+    elif noun.is_plural and noun.text not in WORDS["plural_only"]:
+        name = noun.lemma
+    return " ".join([*modifiers(noun), name])
 
 
-def _glass(tree: Tree, noun: Word) -> str:
-    """Whether glasses are to drink from: "three glasses", "glasses of wine"."""
-    counted = tree.kids(noun, "nummod") and not any(kid.text == "of" for kid in tree.kids(noun))
-    filled = any(kid.text == "of" for kid in tree.kids(noun, "prep"))
-    named = any(kid.text in WORDS["drinks"] for kid in tree.kids(noun, "compound", "amod"))
-    return "glass" if counted or filled or named else "glasses"
+def _is_to_drink_from(glasses: Word) -> bool:
+    """ "three glasses", "glasses of wine"."""
+    counted = glasses.kids("nummod") and not glasses.has({"of"})
+    filled = glasses.has({"of"}, "prep")
+    return bool(counted) or filled or glasses.has(WORDS["drinks"], "compound", "amod")

@@ -1,19 +1,14 @@
 """Where things are: the prepositions of a clause, and those of a noun."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from cuescope_step_grounding.claims.english import clauses
 from cuescope_step_grounding.claims.english.clauses import Clause, about
 from cuescope_step_grounding.claims.english.denial import is_any, is_denied, polarity
 from cuescope_step_grounding.claims.english.lexicon import RELATIONS, WORDS
-from cuescope_step_grounding.claims.english.phrases import (
-    View,
-    heads,
-    is_nameable,
-    is_person,
-    name_of,
-    referents,
-)
+from cuescope_step_grounding.claims.english.names import heads, is_nameable, is_person, name_of
+from cuescope_step_grounding.claims.english.phrases import View, all_referents
 from cuescope_step_grounding.claims.english.roles import conjuncts, objects_of
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
@@ -32,152 +27,134 @@ def relation(prep: Word, placed: bool = False) -> str | None:
 def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     """Where a clause says that its subject is, or the object that it puts somewhere."""
     verb = clause.verb
-    placed = _is_placing(clause)
     # "looks at the cup": the preposition is part of the action and says nothing of a place.
-    _, own = clauses.predicate(view.tree, clause)
-    words = [verb, *view.tree.kids(verb, "acomp", "oprd", "prt", "advmod", "attr")]
-    return [
-        claim
-        for word in words
-        if not (word.dep == "attr" and word.is_noun and not view.tree.kids(verb, "expl"))
-        for prep in _prepositions(view, word)
-        if not (clause.passive and prep.text == "by")
-        if prep is not own and not (verb.lemma in WORDS["moving"] and relation(prep) in _PASSED)
-        if not (placed and prep.text == "at")
-        for claim in _places_of(view, clause, prep)
-    ]
+    _, of_action = clauses.predicate(clause)
+    claims: list[UntimedClaim] = []
+    for word in (verb, *verb.kids("acomp", "oprd", "prt", "advmod", "attr")):
+        if word.dep == "attr" and word.is_noun and not verb.kids("expl"):
+            continue
+        for prep in _prepositions(word):
+            passed = verb.lemma in WORDS["moving"] and relation(prep) in _PASSED
+            by_whom = clause.passive and prep.text == "by"
+            aimed = _is_placing(clause) and prep.text == "at"
+            if prep is not of_action and not (passed or by_whom or aimed):
+                claims += _places_of(view, clause, prep)
+    return claims
 
 
 def _is_placing(clause: Clause) -> bool:
     return clause.verb.lemma in WORDS["placing"]
 
 
-def _is_put_into(clause: Clause, prep: Word) -> bool:
-    """ "scrapes the peel into the bin": whatever the verb, what it is done to ends up there."""
-    handled = bool(clause.objects) and clause.verb.lemma not in _MAKING
-    return handled and prep.text in WORDS["towards"] and prep.name == prep.text
-
-
-def _says_where(view: View, prep: Word) -> bool:
-    return view.tree.head(prep).lemma == "be" and relation(prep) is not None
+def _says_where(prep: Word) -> bool:
+    return prep.head.lemma == "be" and relation(prep) is not None
 
 
 def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     """The relations that a clause's preposition tells: of the object of what is put somewhere or
     handled, but of who does it where the place is a room or a seat."""
-    rooms = any(noun.lemma in WORDS["rooms"] for noun in about(view.tree, prep))
-    put = clause.passive or _is_placing(clause) or _is_put_into(clause, prep)
-    things, negated = clause.subjects, clause.negated
-    if (clause.objects and _is_of_object(view, clause, prep)) or (put and clause.objects):
+    # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there.
+    handled = bool(clause.objects) and clause.verb.lemma not in _MAKING
+    put_into = handled and prep.text in WORDS["towards"] and prep.name == prep.text
+    placed = _is_placing(clause) or put_into
+    rooms = any(noun.lemma in WORDS["rooms"] for noun in about(prep))
+    things = clause.subjects
+    negated = clause.negated
+    if clause.objects and (clause.passive or placed or _is_of_object(clause, prep)):
         things = clause.objects
     elif clause.objects and prep.text in {"in", "on", "under"} and not rooms:
-        things, negated = clause.objects, False
-    placed = _is_placing(clause) or _is_put_into(clause, prep)
-    if put and things is clause.subjects and view.tree.kids(clause.verb, "dobj"):
+        things = clause.objects
+        negated = False
+    elif (clause.passive or placed) and clause.verb.kids("dobj"):
         return []  # "hid the pieces under the rug": the pieces are no thing that could be meant
     if clause.verb.lemma in WORDS["covering"] and prep.text == "in":  # "covered in dust"
         return []
-    return [
-        claim
-        for thing in things
-        for claim in _relations_of(
-            view, [thing], prep, negated == clause.opposed.isdisjoint([thing]), placed
-        )
-    ]
+    claims: list[UntimedClaim] = []
+    for phrase in things:
+        denied = negated == clause.opposed.isdisjoint([phrase])
+        claims += _relations_of(view, [phrase], prep, denied, placed)
+    return claims
 
 
-def _is_of_object(view: View, clause: Clause, prep: Word) -> bool:
+def _is_of_object(clause: Clause, prep: Word) -> bool:
     """Whether a side stands straight after an object: "takes the one on the left"."""
     if not prep.name.endswith(("left of", "right of")):
         return False
-    return any(kid.index == prep.index - 1 for kid in objects_of(view.tree, clause.verb))
+    return any(kid.index == prep.index - 1 for kid in objects_of(clause.verb))
 
 
 def places_of_nouns(view: View, skipped: set[int]) -> list[UntimedClaim]:
     """Where a noun's own prepositions say that it is ("the cup on the table")."""
-    claims = []
-    for noun in view.tree.words:
-        if noun.index in skipped or not (noun.is_noun and is_nameable(view.tree, noun)):
+    claims: list[UntimedClaim] = []
+    for noun in view.words:
+        if noun.index in skipped or not (noun.is_noun and is_nameable(noun)):
             continue
-        if noun.dep == "pobj" and _says_where(view, view.tree.head(noun)):
+        if noun.dep == "pobj" and _says_where(noun.head):
             continue
-        things = [
-            name_of(view.tree, head)
-            for head in heads(view.tree, noun)
-            if is_nameable(view.tree, head)
-        ]
-        things = _names_in_list(view, noun) or things
-        for prep in _prepositions(view, noun):
-            clothes = _clothes_of(view, things, prep)
-            denied = is_denied(view.tree, noun) or is_any(view.tree, noun)
-            claims += clothes or _relations_of(view, things, prep, denied)
+        names = _names_in_list(noun) or _names(heads(noun))
+        denied = is_denied(noun) or is_any(noun)
+        for prep in _prepositions(noun):
+            clothes = _clothes_of(names, prep)
+            claims += clothes or _relations_of(view, names, prep, denied)
     return claims
 
 
-def _names_in_list(view: View, noun: Word) -> list[str]:
+def _names(nouns: Iterable[Word]) -> list[str]:
+    return [name_of(noun) for noun in nouns if is_nameable(noun)]
+
+
+def _names_in_list(noun: Word) -> list[str]:
     """All of a list whose last noun has the place: "puts a cup and a fork on the table"."""
-    words = conjuncts(view.tree, noun)
-    verb = view.tree.head(words[0])
+    words = conjuncts(noun)
+    verb = words[0].head
     shown = verb.lemma in WORDS["seeing"] | WORDS["placing"] | {"be"}
     if noun is not words[-1] or words[0].dep not in {"attr", "dobj", "nsubj"} or not shown:
         return []
-    placed = [any(map(relation, view.tree.kids(word, "prep"))) for word in words[:-1]]
-    nouns = [noun for word in words for noun in _nouns_of_part(view, word)]
-    return [] if any(placed) else [name_of(view.tree, noun) for noun in nouns]
-
-
-def _nouns_of_part(view: View, word: Word) -> list[Word]:
-    """The word, or the whole that it is a part of, without what it is joined to."""
-    joined = {inner for kid in view.tree.kids(word, "conj") for inner in heads(view.tree, kid)}
-    nouns = (noun for noun in heads(view.tree, word) if noun not in joined)
-    return [noun for noun in nouns if is_nameable(view.tree, noun)]
+    names: list[str] = []
+    for word in words:
+        if word is not noun and any(map(relation, word.kids("prep"))):
+            return []
+        # The word, or the whole that it is a part of, without what it is joined to.
+        joined = [inner for kid in word.kids("conj") for inner in heads(kid)]
+        names += _names(inner for inner in heads(word) if inner not in joined)
+    return names
 
 
 def relations_between(
     word: Word, subjects: Iterable[str], name: str, objects: Sequence[str], negated: bool
-) -> list[UntimedClaim]:
+) -> Iterator[UntimedClaim]:
     """The relation of each to each; between two things is one."""
     if name == "between":  # one relation to both, not one to each
         objects = [" and ".join(objects)]
-    return [
-        UntimedClaim(word, "relation", subject, name, object_, negated)
-        for subject in subjects
-        for object_ in objects
-        if subject != object_
-    ]
+    for subject, other in product(subjects, objects):
+        if subject != other:
+            yield UntimedClaim(word, "relation", subject, name, other, negated)
 
 
 def _relations_of(
     view: View, things: Iterable[str], prep: Word, negated: bool, placed: bool = False
-) -> list[UntimedClaim]:
+) -> Iterator[UntimedClaim]:
     name = relation(prep, placed)
-    nouns = about(view.tree, prep)
-    negated = polarity(view.tree, prep, negated) or any(
-        is_denied(view.tree, noun) for noun in nouns
-    )
-    others = [phrase for noun in nouns for phrase in referents(view, noun)]
-    return relations_between(prep, things, name, others, negated) if name and others else []
+    nouns = about(prep)
+    others = all_referents(view, nouns)
+    if name and others:
+        denied = polarity(prep, negated) or any(map(is_denied, nouns))
+        yield from relations_between(prep, things, name, others, denied)
 
 
-def _clothes_of(view: View, things: list[str], prep: Word) -> list[UntimedClaim]:
+def _clothes_of(names: list[str], prep: Word) -> list[UntimedClaim]:
     """ "a man in a blue shirt" wears it."""
-    if prep.text != "in" or not any(map(is_person, things)):
+    if prep.text != "in" or not any(map(is_person, names)):
         return []
-    clothes = [
-        name_of(view.tree, noun) for noun in about(view.tree, prep) if noun.text in WORDS["clothes"]
-    ]
-    return [
-        UntimedClaim(prep, "action", thing, "wear", garment)
-        for thing in things
-        for garment in clothes
-    ]
+    clothes = [name_of(noun) for noun in about(prep) if noun.text in WORDS["clothes"]]
+    return [UntimedClaim(prep, "action", *worn) for worn in product(names, ["wear"], clothes)]
 
 
-def _prepositions(view: View, word: Word) -> Iterator[Word]:
-    for prep in view.tree.kids(word, "prep"):
+def _prepositions(word: Word) -> Iterator[Word]:
+    for prep in word.kids("prep"):
         yield prep
-        yield from view.tree.kids(prep, "conj")
+        yield from prep.kids("conj")
         # "is on the counter next to the stove", but not "on the wall behind the sofa is a clock"
-        if _says_where(view, prep) and prep.index > word.index:
-            for noun in about(view.tree, prep):
-                yield from view.tree.kids(noun, "prep")
+        if _says_where(prep) and prep.index > word.index:
+            for noun in about(prep):
+                yield from noun.kids("prep")

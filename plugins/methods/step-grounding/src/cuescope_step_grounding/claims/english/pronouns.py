@@ -1,8 +1,10 @@
 """What the pronouns of a trace mean: a story remembers what was named, and where."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cuescope_sdk.language import head_noun
+from cuescope_step_grounding.claims.english.denial import first_of_list
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.names import (
     heads,
@@ -12,11 +14,13 @@ from cuescope_step_grounding.claims.english.names import (
     is_person,
     name_of,
 )
-from cuescope_step_grounding.claims.english.tree import Tree, Word
+from cuescope_step_grounding.claims.english.roles import SUBJECTS
+from cuescope_step_grounding.claims.english.tree import Word, Words
 
 REMEMBERED = 40  # mentions that a pronoun may look back over
 _PLURAL = frozenset({"they", "them", "themselves"})
-_MAN, _WOMAN = frozenset({"he", "him"}), frozenset({"she", "her"})
+_MAN = frozenset({"he", "him"})
+_WOMAN = frozenset({"she", "her"})
 _REFLEXIVE = frozenset({"himself", "herself", "itself", "themselves"})
 
 
@@ -42,133 +46,155 @@ class Story:
     sentence: int = 0
     agent: bool = False  # whether the agent was named
 
-    def read(self, tree: Tree) -> None:
+    def read(self, words: Words) -> None:
         """Takes note of what a sentence names."""
         self.sentence += 1
         del self.mentions[:-REMEMBERED]
-        for word in tree.words:
-            if is_agent(tree, word):
+        for word in words:
+            if is_agent(word):
                 self.agent = True
-            elif is_nameable(tree, word) and word.dep not in {"compound", "amod", "nmod"}:
-                if tree.kids(word, "det") and tree.kids(word, "det")[0].text == "no":
-                    continue  # "no chair" leaves nothing that "it" could mean
-                self.mentions.append(self._mention(tree, word))
+            elif is_nameable(word) and word.dep not in {"compound", "amod", "nmod"}:
+                determiners = word.kids("det")
+                # "no chair" leaves nothing that "it" could mean
+                if not determiners or determiners[0].text != "no":
+                    self.mentions.append(self._mention(word))
 
-    def _mention(self, tree: Tree, word: Word) -> Mention:
-        first = word
-        while first.dep == "conj" and tree.head(first).is_noun:
-            first = tree.head(first)
-        group = tuple(name_of(tree, noun) for noun in heads(tree, first) if is_nameable(tree, noun))
-        main = first.dep in {"nsubj", "nsubjpass", "dobj", "attr", "ROOT"}
-        plural = word.tag in {"NNS", "NNPS"} or bool(tree.kids(word, "nummod"))
-        clause = clause_of(tree, word).index
-        return Mention(name_of(tree, word), self.sentence, word.index, clause, main, plural, group)
+    def _mention(self, word: Word) -> Mention:
+        first = first_of_list(word)
+        return Mention(
+            phrase=name_of(word),
+            sentence=self.sentence,
+            index=word.index,
+            clause=clause_of(word).index,
+            main=first.dep in {"nsubj", "nsubjpass", "dobj", "attr", "ROOT"},
+            plural=word.is_plural or bool(word.kids("nummod")),
+            group=tuple(name_of(noun) for noun in heads(first) if is_nameable(noun)),
+        )
 
-    def resolve(self, tree: Tree, pronoun: Word) -> list[str]:
+    def resolve(self, pronoun: Word) -> list[str]:
         """What a pronoun means: the nearest fitting phrase before it, of another clause.
 
         One of its own clause cannot be meant; where none came before, one that follows in the
         sentence is ("When he sits, the man ..."). A person who was never named is "person".
         """
-        text, clause = pronoun.text, clause_of(tree, pronoun).index
-        if text == "it" and _is_of_weather(tree, clause_of(tree, pronoun)):
+        text = pronoun.text
+        verb = clause_of(pronoun)
+        if text == "it" and _is_of_weather(verb):
             return []
         if text in _REFLEXIVE:
-            return self._subject(tree, pronoun)
-        own = _owner(tree, pronoun)
-        here = [m for m in self.mentions if m.sentence == self.sentence and m.index != own]
-        # Binding (Chomsky's principle B): a plain pronoun is free within its own clause, and the
-        # subject that it shares with another ("sees it, picks it up") cannot be meant either.
-        bound = {clause} if own is None else set()
-        if own is None and pronoun.dep == "dobj":
-            bound |= _clauses_of_subject(tree, pronoun)
-        past = [m for m in self.mentions if m.sentence < self.sentence]
-        earlier = past + [
-            m for m in here if m.index < pronoun.index and not _is_bound(tree, m, bound, clause)
-        ]
-        after = [m for m in here if m.index > pronoun.index and m.clause != clause]
+            return self._subject(pronoun)
+        owner = _owner(pronoun)
+        here = [m for m in self.mentions if m.sentence == self.sentence and m.index != owner]
+        earlier = [m for m in self.mentions if m.sentence < self.sentence]
+        earlier += _free_mentions(pronoun, here, owner)
+        subject = pronoun.dep in SUBJECTS
         if text in _PLURAL:
-            return _plural(earlier, acts=pronoun.dep in {"nsubj", "nsubjpass"})
+            return _plural(earlier, acts=subject)
         # "It drops the sponge" is said of something else than the sponge.
-        others = {m.phrase for m in here if m.clause == clause and m.main and own is None}
+        others: set[str] = set()
+        if owner is None:
+            others = {m.phrase for m in here if m.clause == verb.index and m.main}
         fits = [m for m in earlier if _fits(m, text) and m.phrase not in others]
         if text == "it":
             fits = [m for m in fits if not m.plural] or fits
-        if not fits and pronoun.dep in {"nsubj", "nsubjpass"}:
+        if not fits and subject:
+            after = [m for m in here if m.index > pronoun.index and m.clause != verb.index]
             fits = [m for m in after if _fits(m, text)][:1]
         if not fits:
             return ["person"] if text in _MAN | _WOMAN else []
-        # Of the nearest clause the subject or object wins over what stands in its prepositions.
-        nearest = fits[-1]
-        if (
-            pronoun.dep != "pobj" and not nearest.main
-        ):  # "marks the board with a pencil, and saws it"
-            main = [m for m in fits if m.main and m.sentence == nearest.sentence]
-            nearest = main[-1] if main else nearest
-        last = [m for m in fits if (m.sentence, m.clause) == (nearest.sentence, nearest.clause)]
-        return [_best(last, text, pronoun)]
+        return [_nearest(fits, pronoun)]
 
     def actor(self) -> str:
         """Who is meant where nobody is named: "Opens the fridge"."""
-        actors = [m for m in self.mentions if m.main and is_actor(m.phrase)]
-        return actors[-1].phrase if actors else "person"
+        for mention in reversed(self.mentions):
+            if mention.main and is_actor(mention.phrase):
+                return mention.phrase
+        return "person"
 
-    def _subject(self, tree: Tree, pronoun: Word) -> list[str]:
+    def _subject(self, pronoun: Word) -> list[str]:
         """ "looks at himself": whoever looks."""
-        for subject in tree.kids(clause_of(tree, pronoun), "nsubj"):
-            if is_nameable(tree, subject):
-                return [name_of(tree, subject)]
+        for subject in clause_of(pronoun).kids("nsubj"):
+            if is_nameable(subject):
+                return [name_of(subject)]
             if subject.text not in _REFLEXIVE:
-                return self.resolve(tree, subject)
+                return self.resolve(subject)
         return []
 
 
-def clause_of(tree: Tree, word: Word) -> Word:
+def clause_of(word: Word) -> Word:
     """The verb that a word hangs on, or the root."""
-    above = list(tree.above(word))
-    return next((verb for verb in above[1:] if verb.is_verb), above[-1])
+    while word.head is not word:
+        word = word.head
+        if word.is_verb:
+            return word
+    return word
 
 
-def _is_of_weather(tree: Tree, verb: Word) -> bool:
+def _is_of_weather(verb: Word) -> bool:
     """ "it rains", "it is dark outside"."""
-    states = {kid.text for kid in tree.kids(verb, "acomp")} & WORDS["weather_states"]
-    outside = any(kid.text == "outside" for kid in tree.kids(verb, "advmod", "prt"))
-    return verb.lemma in WORDS["weather"] or bool(states) or outside
+    dark = verb.has(WORDS["weather_states"], "acomp")
+    return verb.lemma in WORDS["weather"] or dark or verb.has({"outside"}, "advmod", "prt")
 
 
-def _best(mentions: list[Mention], text: str, pronoun: Word) -> str:
-    """The subject for a subject, the object for an object, else the last one in a main role."""
-    main = [mention for mention in mentions if mention.main]
-    if text in _MAN | _WOMAN and main:
-        return main[0].phrase if pronoun.dep.startswith("nsubj") else main[-1].phrase
-    return (main or mentions)[-1].phrase
+def _free_mentions(pronoun: Word, here: list[Mention], owner: int | None) -> list[Mention]:
+    """The mentions before a pronoun in its own sentence that it may mean.
+
+    Binding (Chomsky's principle B): a plain pronoun is free within its own clause, and the subject
+    that it shares with another ("sees it, picks it up") cannot be meant either.
+    """
+    clause = clause_of(pronoun).index
+    bound: set[int] = set()
+    if owner is None:
+        bound.add(clause)
+        if pronoun.dep == "dobj":
+            bound |= _clauses_of_subject(pronoun)
+    free = []
+    for mention in here:
+        subject = pronoun.sentence[mention.index].dep in SUBJECTS
+        is_bound = mention.clause in bound and (mention.clause == clause or subject)
+        if mention.index < pronoun.index and not is_bound:
+            free.append(mention)
+    return free
 
 
-def _plural(earlier: list[Mention], acts: bool) -> list[str]:
+def _nearest(fits: list[Mention], pronoun: Word) -> str:
+    """Of the nearest clause the subject or object wins over what stands in its prepositions."""
+    nearest = fits[-1]
+    if pronoun.dep != "pobj" and not nearest.main:
+        # "marks the board with a pencil, and saws it"
+        main = [m for m in fits if m.main and m.sentence == nearest.sentence]
+        nearest = main[-1] if main else nearest
+    last = [m for m in fits if (m.sentence, m.clause) == (nearest.sentence, nearest.clause)]
+    main = [m for m in last if m.main]
+    # The subject for a subject, the object for an object, else the last one in a main role.
+    if pronoun.text in _MAN | _WOMAN and main and pronoun.dep.startswith("nsubj"):
+        return main[0].phrase
+    return (main or last)[-1].phrase
+
+
+def _plural(earlier: Sequence[Mention], acts: bool) -> list[str]:
     """Those named together, or the plural that was named last; who acts is a person, where one was
     named ("they" may be one)."""
     people = [mention for mention in earlier if is_person(mention.phrase)] if acts else []
-    for mention in reversed(people or earlier):
+    candidates = people or earlier
+    for mention in reversed(candidates):
         if len(mention.group) > 1:
             return list(mention.group)
         if mention.plural:
             return [mention.phrase]
-    return [mention.phrase for mention in (people or earlier)[-1:]] or ["person"] * acts
+    if candidates:
+        return [candidates[-1].phrase]
+    return ["person"] if acts else []
 
 
-def _clauses_of_subject(tree: Tree, pronoun: Word) -> set[int]:
+def _clauses_of_subject(pronoun: Word) -> set[int]:
     """The clauses before a pronoun's own with the same subject: "sees the vase, picks it up"."""
-    verb, clauses = clause_of(tree, pronoun), set[int]()
-    while not tree.kids(verb, "nsubj", "nsubjpass") and tree.head(verb) is not verb:
-        verb = tree.head(verb)
+    verb = clause_of(pronoun)
+    clauses: set[int] = set()
+    while not verb.kids(*SUBJECTS) and verb.head is not verb:
+        verb = verb.head
         clauses.add(verb.index)
     return clauses
-
-
-def _is_bound(tree: Tree, mention: Mention, bound: set[int], clause: int) -> bool:
-    if mention.clause == clause:
-        return clause in bound
-    return mention.clause in bound and tree.words[mention.index].dep in {"nsubj", "nsubjpass"}
 
 
 def _fits(mention: Mention, pronoun: str) -> bool:
@@ -180,10 +206,10 @@ def _fits(mention: Mention, pronoun: str) -> bool:
     return not is_person(head)
 
 
-def _owner(tree: Tree, pronoun: Word) -> int | None:
+def _owner(pronoun: Word) -> int | None:
     """The noun that a pronoun's phrase describes ("a vase with flowers in it": the flowers), which
     it cannot mean; None where it stands in a clause of its own."""
-    for word in tree.above(pronoun):
+    for word in pronoun.above():
         if word is not pronoun and (word.is_noun or word.is_verb):
             return word.index if word.is_noun else None
     return None

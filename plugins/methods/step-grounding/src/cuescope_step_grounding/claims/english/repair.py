@@ -1,6 +1,6 @@
 """What a parser got wrong, put right: verbs that it took for nouns, sides, adjectives."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.english.tree import Analysis
@@ -8,234 +8,275 @@ from cuescope_step_grounding.claims.english.tree import Analysis
 _HELPERS = frozenset({"be", "have", "do", "let"})
 _STATES = WORDS["results"] | WORDS["switches"]
 _FINITE = frozenset({"VBZ", "VBD", "VBP"})
-_OF_NOUNS = frozenset({"pobj", "dobj", "nsubj", "nsubjpass", "poss"})
-_SUBJECTS = WORDS["people"] | WORDS["agents"]
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_OF_NOUNS = _SUBJECTS | {"pobj", "dobj", "poss"}
+_DOERS = WORDS["people"] | WORDS["agents"]
+_COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "oprd"})
+_OF_CLOTHES = frozenset({"DT", "JJ", "NN", "PR", "RB"})
+_OF_PHRASE = frozenset({"DT", "JJ", "NN", "PR", "CD"})  # how tags of a noun phrase begin
 
 
 def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]:
     """The analyses with verbs that were taken for nouns as verbs, and the like."""
-    corrected = list(analyses)
-    lower = [word.lower() for word in words]
-    _repair_fragment(lower, corrected)
+    repairs = _Repairs([word.lower() for word in words], analyses)
+    repairs.repair_fragment()
     # In order, and each on the corrected ones before it: a repaired verb is what the next hangs on.
-    for index, word in enumerate(lower):
-        _repair_adjective(lower, corrected, index)
-        _repair_side(lower, corrected, index)
-        if corrected[index].tag.startswith("NN") and word in VERBS and index:
-            _repair_verb(lower, corrected, index)
+    for index, word in enumerate(repairs.words):
+        repairs.repair_adjective(index)
+        repairs.repair_side(index)
+        if index and word in VERBS and repairs.is_noun(index):
+            repairs.repair_verb(index)
         if word == "not":
-            _oppose(lower, corrected, index)
+            repairs.oppose(index)
         elif word == "in":
-            _dress(lower, corrected, index)
-    _find_subjects(lower, corrected)
-    return _with_roots(corrected) if _is_tree(corrected) else list(analyses)
+            repairs.dress(index)
+    for index in range(len(words)):
+        repairs.find_subject(index)
+    return repairs.with_roots() if repairs.is_tree() else list(analyses)
 
 
-def _with_roots(analyses: Sequence[Analysis]) -> list[Analysis]:
-    """What hangs on itself is a root, whatever it was before: who climbs a tree stops there."""
-    return [
-        analysis._replace(dep="ROOT") if analysis.head == index else analysis
-        for index, analysis in enumerate(analyses)
-    ]
+class _Repairs(list[Analysis]):
+    """The analyses of a sentence, while they are put right."""
 
+    def __init__(self, words: Sequence[str], analyses: Iterable[Analysis]) -> None:
+        super().__init__(analyses)
+        self.words = words
 
-def _is_tree(analyses: Sequence[Analysis]) -> bool:
-    """Whether every word hangs, by whatever way, on one that hangs on itself."""
-    rooted: set[int] = set()
-    for index in range(len(analyses)):
-        path = [index]
-        while analyses[path[-1]].head != path[-1] and path[-1] not in rooted:
-            if analyses[path[-1]].head in path:
-                return False
-            path.append(analyses[path[-1]].head)
-        rooted.update(path)
-    return True
+    # ------------------------------------------------------------------------- what stands there
 
+    def is_noun(self, index: int) -> bool:
+        return self[index].tag.startswith("NN")
 
-def _repair_adjective(words: Sequence[str], analyses: list[Analysis], index: int) -> None:
-    analysis, head = analyses[index], analyses[analyses[index].head]
-    if analysis.tag == "VBN" and analysis.dep == "conj" and head.tag == "JJ":
-        analyses[index] = analysis._replace(tag="JJ")  # "narrow, dimly lit and empty"
-    elif not analysis.tag.startswith("NN") and analysis.dep in _OF_NOUNS:
-        determined = any(other.head == index and other.dep in {"det", "poss"} for other in analyses)
-        if analysis.tag == "JJ" or (determined and analysis.tag not in {"PRP", "DT", "CD"}):
-            analyses[index] = analysis._replace(tag="NN")  # "in the safe"
-    elif analysis.tag == "VBG" and words[index - 1] == "," and head.dep == "appos":
-        # "the ranger, holding binoculars,"
-        analyses[analysis.head] = head._replace(dep="dobj", head=index)
-        analyses[index] = analysis._replace(dep="acl", head=head.head)
-    elif analysis.tag == "VBG" and _is_before_noun(words, analyses, index):
-        analyses[index] = analysis._replace(tag="JJ", dep="amod", head=index + 1)
-        analyses[index + 1] = analyses[index + 1]._replace(dep="pobj", head=index - 1)
-    elif index > 1 and words[index] in WORDS["colours"] and words[index - 1] == "to":
-        _turn(analyses, index)
-    elif analysis.tag.startswith("NN") and words[index] in WORDS["colours"]:
-        complement = analysis.dep in {"dobj", "attr", "acomp", "oprd"}
-        if complement and head.lemma in WORDS["copulas"]:
-            analyses[index] = analysis._replace(tag="JJ", dep="acomp")  # "turns amber"
+    def change(self, index: int, **fields: str | int) -> None:
+        self[index] = self[index]._replace(**fields)  # type: ignore[arg-type]
 
+    def kids(self, index: int) -> list[int]:
+        """What hangs on a word."""
+        return [i for i, word in enumerate(self) if word.head == index and i != index]
 
-def _turn(analyses: list[Analysis], index: int) -> None:
-    """ "turns from blue to pink": a colour is no verb."""
-    verb = analyses[index].head
-    if analyses[index].dep == "pobj":
-        verb = analyses[verb].head
-    if verb == index or analyses[verb].lemma != "turn":
-        return
-    for i, other in enumerate(analyses):
-        if other.head == index and i != index:  # what hung on it hangs on the verb
-            analyses[i] = other._replace(head=verb)
-    analyses[index - 1] = analyses[index - 1]._replace(tag="TO", dep="dep", head=verb)
-    analyses[index] = analyses[index]._replace(tag="JJ", dep="acomp", head=verb)
+    def kids_before(self, index: int, *deps: str) -> list[int]:
+        return [i for i in self.kids(index) if i < index and self[i].dep in deps]
 
+    def with_roots(self) -> list[Analysis]:
+        """What hangs on itself is a root, whatever it was before: who climbs a tree stops there."""
+        for index, analysis in enumerate(self):
+            if analysis.head == index:
+                self.change(index, dep="ROOT")
+        return list(self)
 
-def _repair_fragment(words: Sequence[str], analyses: list[Analysis]) -> None:
-    """ "Lamp off, window open": no verb, though parsers see one; "Opens the fridge" has one."""
-    first = analyses[0]
-    if first.tag in {"VB", "VBP"} and VERBS.get(words[0], ("", ""))[1] == "VBZ":
-        analyses[0] = first._replace(tag="VBZ")
-    elif first.tag in {"VB", "VBP"} and words[0] not in VERBS and first.lemma not in _HELPERS:
-        analyses[0] = first._replace(tag="NN")
-    if any(analysis.tag[:2] in {"VB", "MD"} for analysis in analyses):
-        return
-    for index in range(1, len(words)):
-        noun, state = analyses[index - 1], analyses[index]
-        last = index + 1 == len(words) or not words[index + 1].isalpha()
-        if last and noun.tag == "NN" and state.tag == "NN" and words[index] in _STATES:
-            analyses[index - 1] = noun._replace(dep=state.dep, head=state.head)
-            if state.head == index:
-                analyses[index - 1] = noun._replace(dep=state.dep, head=index - 1)
-            analyses[index] = state._replace(tag="JJ", dep="acomp", head=index - 1)
+    def is_tree(self) -> bool:
+        """Whether every word hangs, by whatever way, on one that hangs on itself."""
+        rooted: set[int] = set()
+        for index in range(len(self)):
+            path = {index}
+            while self[index].head != index and index not in rooted:
+                index = self[index].head
+                if index in path:
+                    return False
+                path.add(index)
+            rooted |= path
+        return True
 
+    def _hangs_on(self, index: int, other: int) -> bool:
+        """Whether a word hangs, by whatever way, on another."""
+        passed: set[int] = set()  # a repair on its way may have closed a ring
+        while index != other and index not in passed:
+            passed.add(index)
+            index = self[index].head
+        return index == other
 
-def _repair_side(words: Sequence[str], analyses: list[Analysis], index: int) -> None:
-    analysis = analyses[index]
-    if words[index] in {"left", "right"} and analysis.tag[:2] in {"VB", "NN"} and index:
-        before = [analyses[i].lemma for i in range(max(0, index - 2), index)]
+    # -------------------------------------------------------------------------------- word by word
+
+    def repair_fragment(self) -> None:
+        """ "Lamp off, window open": no verb, though parsers see one; "Opens the fridge" has one."""
+        first = self[0]
+        if first.tag in {"VB", "VBP"}:
+            opens = self.words[0]
+            if VERBS.get(opens, ("", ""))[1] == "VBZ":
+                self.change(0, tag="VBZ")
+            elif opens not in VERBS and first.lemma not in _HELPERS:
+                self.change(0, tag="NN")
+        if any(analysis.tag[:2] in {"VB", "MD"} for analysis in self):
+            return
+        for index in range(1, len(self)):
+            noun = index - 1
+            state = self[index]
+            last = index + 1 == len(self) or not self.words[index + 1].isalpha()
+            nouns = self[noun].tag == state.tag == "NN"
+            if last and nouns and self.words[index] in _STATES:
+                self.change(noun, dep=state.dep, head=noun if state.head == index else state.head)
+                self.change(index, tag="JJ", dep="acomp", head=noun)
+
+    def repair_adjective(self, index: int) -> None:
+        analysis = self[index]
+        head = self[analysis.head]
+        colour = self.words[index] in WORDS["colours"]
+        before = self.words[index - 1]
+        if analysis.tag == "VBN" and analysis.dep == "conj" and head.tag == "JJ":
+            self.change(index, tag="JJ")  # "narrow, dimly lit and empty"
+        elif not self.is_noun(index) and analysis.dep in _OF_NOUNS:
+            determined = any(self[kid].dep in {"det", "poss"} for kid in self.kids(index))
+            if analysis.tag == "JJ" or (determined and analysis.tag not in {"PRP", "DT", "CD"}):
+                self.change(index, tag="NN")  # "in the safe"
+        elif analysis.tag == "VBG" and before == "," and head.dep == "appos":
+            # "the ranger, holding binoculars,"
+            self.change(analysis.head, dep="dobj", head=index)
+            self.change(index, dep="acl", head=head.head)
+        elif analysis.tag == "VBG" and self._is_before_noun(index):
+            self.change(index, tag="JJ", dep="amod", head=index + 1)
+            self.change(index + 1, dep="pobj", head=index - 1)
+        elif colour and index > 1 and before == "to":
+            self._turn(index)
+        elif colour and self._is_state_noun(index):
+            self.change(index, tag="JJ", dep="acomp")  # "turns amber"
+
+    def _is_state_noun(self, index: int) -> bool:
+        """Whether a noun says how something is or becomes."""
+        analysis = self[index]
+        becomes = self[analysis.head].lemma in WORDS["copulas"]
+        return self.is_noun(index) and analysis.dep in _COMPLEMENTS and becomes
+
+    def _is_before_noun(self, index: int) -> bool:
+        """Whether a participle is part of a name: "on baking tray"."""
+        if not 0 < index < len(self) - 1:
+            return False
+        noun = self[index + 1]
+        placed = self.words[index - 1] in {"on", "in", "into", "onto"}
+        is_object = noun.head == index and noun.dep == "dobj" and noun.tag in {"NN", "NNS"}
+        return placed and is_object
+
+    def _turn(self, index: int) -> None:
+        """ "turns from blue to pink": a colour is no verb."""
+        verb = self[index].head
+        if self[index].dep == "pobj":
+            verb = self[verb].head
+        if verb == index or self[verb].lemma != "turn":
+            return
+        for kid in self.kids(index):  # what hung on it hangs on the verb
+            self.change(kid, head=verb)
+        self.change(index - 1, tag="TO", dep="dep", head=verb)
+        self.change(index, tag="JJ", dep="acomp", head=verb)
+
+    def repair_side(self, index: int) -> None:
+        if self.words[index] not in {"left", "right"} or not index:
+            return
+        before = [analysis.lemma for analysis in self[max(0, index - 2) : index]]
         signals = before[-1] in WORDS["sided"]
-        if signals or (WORDS["turns"] | WORDS["walks"]) & set(before):
-            analyses[index] = analysis._replace(tag="RB", dep="advmod")  # "turn slightly left"
+        moves = not (WORDS["turns"] | WORDS["walks"]).isdisjoint(before)
+        if self[index].tag[:2] in {"VB", "NN"} and (signals or moves):
+            self.change(index, tag="RB", dep="advmod")  # "turn slightly left"
 
-
-def _oppose(words: Sequence[str], analyses: list[Analysis], index: int) -> None:
-    """Joins what follows ", not" to its like before it: "green, not blue"."""
-    if index < 2 or words[index - 1] != ",":
-        return
-    following = range(index + 1, min(index + 6, len(words)))
-    ends = [i for i in following if analyses[i].tag[:2] not in {"DT", "JJ", "NN", "PR", "CD"}]
-    phrase = range(index + 1, ends[0] if ends else len(words))
-    kinds = [kind for kind in ("NN", "JJ") if any(analyses[i].tag[:2] == kind for i in phrase)]
-    if not kinds:
-        return
-    if len(phrase) == 1 and analyses[index - 2].tag == "JJ":  # "wooden, not metal"
-        analyses[phrase[0]] = analyses[phrase[0]]._replace(tag="JJ")
-        kinds = ["JJ"]
-    denied = [i for i in phrase if analyses[i].tag[:2] == kinds[0]][-1]
-    alike = [i for i in range(index - 1) if analyses[i].tag[:2] == kinds[0]]
-    if not alike:
-        return
-    first, second = analyses[alike[-1]], analyses[denied]
-    if first.head == denied:  # "green" hangs on "blue"
-        root = second.head if second.head != denied else alike[-1]
-        analyses[alike[-1]] = first._replace(dep=second.dep, head=root)
-    analyses[denied] = second._replace(dep="conj", head=alike[-1])
-    analyses[index] = analyses[index]._replace(dep="neg", head=denied)
-
-
-def _dress(words: Sequence[str], analyses: list[Analysis], index: int) -> None:
-    """Hangs clothes on the person before them: "is carried by a waiter in a white jacket"; the
-    clothes do nothing ("the kid in the T-shirt jumps")."""
-    person = index - 1
-    following = range(index + 1, min(index + 6, len(words)))
-    clothes = next((i for i in following if words[i] in WORDS["clothes"]), None)
-    if clothes is None or person < 0 or analyses[person].lemma not in WORDS["people"]:
-        return
-    between = range(index + 1, clothes)
-    if any(analyses[i].tag[:2] not in {"DT", "JJ", "NN", "PR", "RB"} for i in between):
-        return
-    garment = analyses[clothes]
-    if garment.dep in {"nsubj", "nsubjpass"} and garment.head > clothes:
-        analyses[person] = analyses[person]._replace(dep=garment.dep, head=garment.head)
-    analyses[index] = analyses[index]._replace(dep="prep", head=person)
-    analyses[clothes] = garment._replace(dep="pobj", head=index)
-
-
-def _find_subjects(words: Sequence[str], analyses: list[Analysis]) -> None:
-    """Gives a verb the subject that a parser saw in the words before it, but hung on it as an
-    adjective: "the cleaner mops"; or not at all: "A man, perhaps a guest, rings"."""
-    for index, verb in enumerate(analyses):
-        kids = [i for i in range(len(analyses)) if analyses[i].head == index and i < index]
-        helped = verb.tag == "VBG" and any(analyses[i].tag in _FINITE for i in kids)
-        if verb.tag not in _FINITE and not helped:
-            continue
-        subjects = [i for i in kids if analyses[i].dep in {"nsubj", "nsubjpass", "expl"}]
-        if len(subjects) > 1:
-            _find_preposition(analyses, *subjects[:2])
-        if subjects:
-            continue
-        articles = [i for i in kids if analyses[i].dep in {"det", "poss"}]
-        nouns = [
-            i
-            for i in kids
-            if analyses[i].dep in {"amod", "compound", "dep"}
-            or (analyses[i].dep == "npadvmod" and analyses[i].lemma not in WORDS["unseen"])
-        ]
-        if nouns and (articles or analyses[nouns[-1]].tag.startswith("NN")):
-            noun = nouns[-1]
-            lemma = words[noun] if analyses[noun].tag[:2] == "JJ" else analyses[noun].lemma
-            tag = analyses[noun].tag if analyses[noun].tag.startswith("NN") else "NN"
-            analyses[noun] = Analysis(lemma, tag, "nsubj", index)
-            for i in (*articles, *nouns[:-1]):
-                if i < noun:
-                    analyses[i] = analyses[i]._replace(head=noun)
-
-
-def _find_preposition(analyses: list[Analysis], first: int, second: int) -> None:
-    """Of two subjects hangs the second on the preposition before it: "a pan with a lid is"."""
-    for index in range(first + 1, second):
-        idle = not any(other.head == index and other.dep == "pobj" for other in analyses)
-        if analyses[index].tag == "IN" and idle:
-            analyses[second] = analyses[second]._replace(dep="pobj", head=index)
-
-
-def _is_before_noun(words: Sequence[str], analyses: Sequence[Analysis], index: int) -> bool:
-    """Whether a participle is part of a name: "on baking tray"."""
-    if not 0 < index < len(words) - 1 or words[index - 1] not in {"on", "in", "into", "onto"}:
-        return False
-    noun = analyses[index + 1]
-    return noun.head == index and noun.dep == "dobj" and noun.tag in {"NN", "NNS"}
-
-
-def _repair_verb(words: Sequence[str], analyses: list[Analysis], index: int) -> None:
-    """A noun that is a verb: "goes down and waits", "a woman types on"."""
-    noun, (lemma, tag) = analyses[index], VERBS[words[index]]
-    kids = [i for i, other in enumerate(analyses) if other.head == index and i != index]
-    verbs = [
-        i for i in range(index) if analyses[i].tag[:2] == "VB" and not _hangs_on(analyses, i, index)
-    ]
-    if words[index - 1] in {"and", "then", ","} and noun.dep in {"conj", "dep", "appos", "dobj"}:
-        modified = any(i < index and analyses[i].dep in {"det", "amod", "poss"} for i in kids)
-        if verbs and not modified and (tag != "VB" or analyses[verbs[-1]].tag in {"VB", "VBP"}):
-            analyses[index] = Analysis(lemma, tag, "conj", verbs[-1])
-        return
-    subject = index - 1
-    if subject in kids and words[subject] in _SUBJECTS and tag != "VB":
-        root = noun
+    def repair_verb(self, index: int) -> None:
+        """A noun that is a verb: "goes down and waits", "a woman types on"."""
+        noun = self[index]
+        lemma, tag = VERBS[self.words[index]]
+        joined = noun.dep in {"conj", "dep", "appos", "dobj"}
+        if joined and self.words[index - 1] in {"and", "then", ","}:
+            self._join_verb(index, lemma, tag)
+            return
+        subject = index - 1
+        kids = self.kids(index)
+        if subject not in kids or self.words[subject] not in _DOERS or tag == "VB":
+            return
+        dep, head = noun.dep, noun.head
         if noun.dep == "nsubj":  # "the camera pans right and reveals": what it was the subject of
-            root = analyses[noun.head]
-            analyses[noun.head] = root._replace(dep="conj", head=index)
-        head = index if root.dep == "ROOT" else root.head
-        analyses[index] = Analysis(lemma, tag, root.dep, head)
-        analyses[subject] = analyses[subject]._replace(tag="NN", dep="nsubj", head=index)
-        for i in kids:
-            if i < subject:
-                analyses[i] = analyses[i]._replace(head=subject)
+            dep, head = self[noun.head].dep, self[noun.head].head
+            self.change(noun.head, dep="conj", head=index)
+        self[index] = Analysis(lemma, tag, dep, index if dep == "ROOT" else head)
+        self.change(subject, tag="NN", dep="nsubj", head=index)
+        for kid in kids:
+            if kid < subject:
+                self.change(kid, head=subject)
 
+    def _join_verb(self, index: int, lemma: str, tag: str) -> None:
+        """Joins it to the last verb before it, unless it is described as a noun is."""
+        verbs = [i for i in range(index) if self[i].tag[:2] == "VB"]
+        verbs = [i for i in verbs if not self._hangs_on(i, index)]
+        if not verbs or self.kids_before(index, "det", "amod", "poss"):
+            return
+        if tag != "VB" or self[verbs[-1]].tag in {"VB", "VBP"}:
+            self[index] = Analysis(lemma, tag, "conj", verbs[-1])
 
-def _hangs_on(analyses: Sequence[Analysis], index: int, other: int) -> bool:
-    """Whether a word hangs, by whatever way, on another."""
-    passed: set[int] = set()  # a repair on its way may have closed a ring
-    while index != other and index not in passed:
-        passed.add(index)
-        index = analyses[index].head
-    return index == other
+    def oppose(self, index: int) -> None:
+        """Joins what follows ", not" to its like before it: "green, not blue"."""
+        if index < 2 or self.words[index - 1] != ",":
+            return
+        phrase = self._phrase_after(index)
+        tags = {self[i].tag[:2] for i in phrase}
+        kind = next((kind for kind in ("NN", "JJ") if kind in tags), None)
+        if kind is None:
+            return
+        if len(phrase) == 1 and self[index - 2].tag == "JJ":  # "wooden, not metal"
+            self.change(phrase[0], tag="JJ")
+            kind = "JJ"
+        denied = [i for i in phrase if self[i].tag[:2] == kind][-1]
+        alike = [i for i in range(index - 1) if self[i].tag[:2] == kind]
+        if not alike:
+            return
+        like = alike[-1]
+        if self[like].head == denied:  # "green" hangs on "blue"
+            head = self[denied].head
+            self.change(like, dep=self[denied].dep, head=like if head == denied else head)
+        self.change(denied, dep="conj", head=like)
+        self.change(index, dep="neg", head=denied)
+
+    def _phrase_after(self, index: int) -> list[int]:
+        """A noun phrase after a word; all that follows where none of five words ends it."""
+        phrase = []
+        for i in range(index + 1, min(index + 6, len(self))):
+            if self[i].tag[:2] not in _OF_PHRASE:
+                return phrase
+            phrase.append(i)
+        return list(range(index + 1, len(self)))
+
+    def dress(self, index: int) -> None:
+        """Hangs clothes on the person before them: "is carried by a waiter in a white jacket"; the
+        clothes do nothing ("the kid in the T-shirt jumps")."""
+        person = index - 1
+        if person < 0 or self[person].lemma not in WORDS["people"]:
+            return
+        following = range(index + 1, min(index + 6, len(self)))
+        clothes = next((i for i in following if self.words[i] in WORDS["clothes"]), None)
+        if clothes is None:
+            return
+        if any(word.tag[:2] not in _OF_CLOTHES for word in self[index + 1 : clothes]):
+            return
+        garment = self[clothes]
+        if garment.dep in _SUBJECTS and garment.head > clothes:
+            self.change(person, dep=garment.dep, head=garment.head)
+        self.change(index, dep="prep", head=person)
+        self.change(clothes, dep="pobj", head=index)
+
+    def find_subject(self, index: int) -> None:
+        """Gives a verb the subject that a parser saw in the words before it, but hung on it as an
+        adjective: "the cleaner mops"; or not at all: "A man, perhaps a guest, rings"."""
+        verb = self[index]
+        kids = [i for i in self.kids(index) if i < index]
+        helped = verb.tag == "VBG" and any(self[i].tag in _FINITE for i in kids)
+        if verb.tag not in _FINITE and not helped:
+            return
+        subjects = self.kids_before(index, *_SUBJECTS, "expl")
+        if len(subjects) > 1:
+            self._find_preposition(*subjects[:2])
+        if subjects:
+            return
+        articles = self.kids_before(index, "det", "poss")
+        nouns = self.kids_before(index, "amod", "compound", "dep", "npadvmod")
+        times = [i for i in nouns if self[i].dep == "npadvmod" and self[i].lemma in WORDS["unseen"]]
+        nouns = [i for i in nouns if i not in times]
+        if not nouns or not (articles or self.is_noun(nouns[-1])):
+            return
+        noun = nouns.pop()
+        lemma = self.words[noun] if self[noun].tag[:2] == "JJ" else self[noun].lemma
+        tag = self[noun].tag if self.is_noun(noun) else "NN"
+        self[noun] = Analysis(lemma, tag, "nsubj", index)
+        for i in (*articles, *nouns):
+            if i < noun:
+                self.change(i, head=noun)
+
+    def _find_preposition(self, first: int, second: int) -> None:
+        """Of two subjects hangs the second on the preposition before it: "a pan with a lid is"."""
+        for index in range(first + 1, second):
+            idle = all(self[kid].dep != "pobj" for kid in self.kids(index))
+            if self[index].tag == "IN" and idle:
+                self.change(second, dep="pobj", head=index)

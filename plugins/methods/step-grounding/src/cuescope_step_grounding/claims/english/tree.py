@@ -1,8 +1,7 @@
 """A parsed sentence: words, each hanging on its head, and what is claimed in them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cuescope_sdk.grounding import KINDS, Claim
@@ -20,11 +19,12 @@ class Analysis(NamedTuple):
     head: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Word:
     """A word of a parsed sentence; `start` and `end` are its position in the step.
 
     `text` is the word that the parser was shown, `name` what it stands for (see `sentences`).
+    `head` is the word that it hangs on; the root hangs on itself. `sentence` has all words.
     """
 
     index: int
@@ -33,54 +33,76 @@ class Word:
     lemma: str
     tag: str
     dep: str
-    head: int
     start: int
     end: int
+    head: "Word" = field(init=False, repr=False)
+    sentence: "Words" = field(init=False, repr=False)
+    children: "list[Word]" = field(init=False, repr=False, default_factory=list)
 
     @property
     def is_noun(self) -> bool:
         return self.tag.startswith("NN")
 
     @property
+    def is_plural(self) -> bool:
+        return self.tag in {"NNS", "NNPS"}
+
+    @property
     def is_verb(self) -> bool:
         """A verb that heads a clause."""
         return self.tag.startswith("VB") and self.dep not in _NO_CLAUSE
 
+    @property
+    def before(self) -> str:
+        """The text of the word before it; "" at the start."""
+        return self.sentence[self.index - 1].text if self.index else ""
 
-@dataclass(frozen=True)
-class Tree:
-    words: tuple[Word, ...]
+    def kids(self, *deps: str) -> "list[Word]":
+        """The words that hang on it, of these dependencies (none: all)."""
+        return [kid for kid in self.children if not deps or kid.dep in deps]
 
-    @cached_property
-    def _children(self) -> list[list[Word]]:
-        children: list[list[Word]] = [[] for _ in self.words]
-        for word in self.words:
-            if word.head != word.index:
-                children[word.head].append(word)
-        return children
+    def texts(self, *deps: str) -> set[str]:
+        """The texts of its kids of these dependencies."""
+        return {kid.text for kid in self.kids(*deps)}
 
-    def kids(self, word: Word, *deps: str) -> list[Word]:
-        """The words that hang on a word, of these dependencies (none: all)."""
-        return [kid for kid in self._children[word.index] if not deps or kid.dep in deps]
+    def has(self, texts: Collection[str], *deps: str) -> bool:
+        """Whether a kid of these dependencies is one of the texts."""
+        return any(kid.text in texts for kid in self.kids(*deps))
 
-    def head(self, word: Word) -> Word:
-        """What a word hangs on; the root hangs on itself."""
-        return self.words[word.head]
+    def grandkids(self, dep: str, *deps: str) -> "list[Word]":
+        """The kids of dependencies `deps` of its kids of the dependency `dep`."""
+        return [inner for kid in self.kids(dep) for inner in kid.kids(*deps)]
 
-    def above(self, word: Word) -> Iterator[Word]:
+    def above(self) -> "Iterator[Word]":
         """The word and what it hangs on, up to the root."""
+        word = self
         yield word
-        while word.head != word.index:
-            word = self.head(word)
+        while word.head is not word:
+            word = word.head
             yield word
 
-    def below(self, word: Word) -> Iterator[Word]:
+    def below(self) -> "Iterator[Word]":
         """The word and all that hangs on it."""
         # A stack in place of recursion: a sentence of 120 words may be one long chain.
-        stack = [word]
+        stack = [self]
         while stack:
-            yield (word := stack.pop())
-            stack += self.kids(word)
+            word = stack.pop()
+            yield word
+            stack += word.children
+
+
+Words = tuple[Word, ...]
+
+
+def link(words: Sequence[Word], heads: Sequence[int]) -> Words:
+    """The words as a sentence, each hung on the word with the index of its head."""
+    sentence = tuple(words)
+    for word, head in zip(sentence, heads, strict=True):
+        word.sentence = sentence
+        word.head = sentence[head]
+        if head != word.index:
+            word.head.children.append(word)
+    return sentence
 
 
 @dataclass(frozen=True, slots=True)
