@@ -13,11 +13,11 @@ from cuescope_sdk import Detection, Frame, Sample
 from cuescope_sdk.statistics import Groups, gap_p_values
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe, selection
+from cuescope_trove.analysis import Analysis
 from cuescope_trove.control import levels, object_size
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import chance_to_find, limit, smallest_loss
-from cuescope_trove.report import Analysis
 from cuescope_trove.scores import compare
 from cuescope_trove.selection import Verdict, could_pass, discovery_part, p_values, score
 from cuescope_trove.verify import check_null

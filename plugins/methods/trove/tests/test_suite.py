@@ -12,8 +12,8 @@ import pytest
 from cuescope_sdk import Context
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe
+from cuescope_trove.analysis import CALIBRATION, observe
 from cuescope_trove.checks.annotated_cues import rank_annotated_frames
-from cuescope_trove.report import CALIBRATION, observe
 from cuescope_trove.suite.configurations import configurations
 from cuescope_trove.suite.grading import Gaps, Graded, Settings, own_rankings
 from cuescope_trove.suite.tables import Result, all_tables

@@ -46,8 +46,16 @@ class TRoVeBench(Plugin):
         from cuescope_trove.suite.tables import Result, all_tables
         from cuescope_trove.suite.work import Suite
 
-        options, context = self.options, self.context
-        installed = {e.name: e for e in context.registry.entries if e.kind == "method"}
+        options = self.options
+        context = self.context
+        entries = context.registry.entries
+        versions = {entry.name: entry.version for entry in entries if entry.kind == "method"}
+        rivals = []
+        for name in RIVALS:
+            if name in versions:
+                rivals.append((name, versions[name]))
+            else:
+                context.announce(f"no ranking by {name}: {how_to_install('cuescope-slices')}")
         settings = Settings(
             model=options.model,
             data=options.data,
@@ -55,22 +63,21 @@ class TRoVeBench(Plugin):
             seed=context.seed,
             device=context.device,
             cache=context.cache,
-            rivals=tuple(name for name in RIVALS if name in installed),
+            rivals=tuple(name for name, _ in rivals),
         )
-        for name in RIVALS:
-            if name not in installed:
-                context.announce(f"no ranking by {name}: {how_to_install('cuescope-slices')}")
         chosen = list(islice(configurations(), options.configs))
         # One session tells the versions and the source of what decides the results.
         first = settings.runner.session(settings.request(chosen[0].cue, {}))
-        versions = [(name, installed[name].version) for name in settings.rivals]
         suite = Suite(
             settings=settings,
             folder=context.cache / "bench" / "trove",
-            origin=[*first.provenance().origin, *versions],
+            origin=[*first.provenance().origin, *rivals],
             workers=options.workers,
         )
         unbiased, graded = suite.run(chosen, context)
-        yield from all_tables(
-            [Result(c, *unbiased[c.length], graded[c].gaps, graded[c].grades) for c in chosen]
-        )
+        results = []
+        for configuration in chosen:
+            grades = graded[configuration]
+            accuracies = unbiased[configuration.length]
+            results.append(Result(configuration, *accuracies, grades.gaps, grades.grades))
+        yield from all_tables(results)

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import compress
 
 from cuescope_sdk import Audit, Contrast, Feature, Occurrence, Outcome, Score
 from cuescope_sdk.report import contrast
 from cuescope_sdk.stills import Answers, ask
+from cuescope_trove.analysis import analyse
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.report import analyse
 
 
 def contrasts(
@@ -17,22 +18,23 @@ def contrasts(
 
     They are of the sequences that the figures are of.
     """
+    findings = [score for score in scores if score.finding]
+    if not findings:
+        return
     answers = audit.once(ask, audit)
-    measured = answers.outcomes
-    if any(score.finding for score in scores):
-        part = audit.once(analyse, audit, options, features).part
-        if part is not None:
-            measured = [each for each, looked in zip(measured, part, strict=True) if not looked]
+    measured = list(answers.outcomes)
+    part = audit.once(analyse, audit, options, features).part
+    if part is not None:
+        measured = list(compress(measured, ~part))
     by_key = {feature.key: feature for feature in features}
-    for score in scores:
-        if not score.finding:
-            continue
+    for score in findings:
         where = {seen.sample: seen for seen in reversed(by_key[score.feature].occurrences)}
-        of_label = [each for each in measured if each.trial.sample.label == score.label]
-        sides = {
-            "with the cue on screen": [e for e in of_label if e.trial.sample.key in where],
-            "without it": [e for e in of_label if e.trial.sample.key not in where],
-        }
+        sides: dict[str, list[Outcome]] = {"with the cue on screen": [], "without it": []}
+        for outcome in measured:
+            sample = outcome.trial.sample
+            if sample.label == score.label:
+                title = "with the cue on screen" if sample.key in where else "without it"
+                sides[title].append(outcome)
         words = partial(held_still, answers, where)
         shown = contrast(score.feature, sides, label=score.label, where=where, words=words)
         if shown is not None:

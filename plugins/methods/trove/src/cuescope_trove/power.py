@@ -1,6 +1,7 @@
 """What an audit could have missed: the smallest loss that it would have found 8 times of 10."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -51,28 +52,30 @@ def chance_to_find(
     The counts are of a label's groups (which prove the least that their sequences can), `rate` is
     the accuracy without the cue, `tried` counts the pairs that are tested last.
     """
-    threshold = options.fdr / max(tried, 1)
     if not discover:
+        threshold = options.fdr / max(tried, 1)
         return _chance_to_pass(loss, n_with, n_without, rate, threshold, options)
     # how many of the groups with the cue fall into the first part is chance
     groups = n_with + n_without
     splits = split_quantiles(round(groups), round(n_with), round(discover * groups), SPLITS)
     chances = []
-    for first in splits:
-        first_others = discover * (n_with + n_without) - first
-        counts = n_with - first, n_without - first_others
-        if min(first, first_others, *counts) < 1:
-            chances.append(0.0)
-            continue
-        # how clear the cue is in the first part decides what it must show in the other
-        chance, reached, last = 0.0, 0.0, CLEAR
-        for bound in CLEARNESS:
-            here = gap_power(loss, first, first_others, rate, bound) - reached
-            reached += here
-            own = weights(np.array([np.sqrt(last * bound)]))[0]
-            last = bound
-            level = options.fdr * own / (own + NULL_WEIGHT * (tried - 1))
-            chance += here * _chance_to_pass(loss, *counts, rate, level, options)
+    for first_with in splits:
+        first_without = discover * groups - first_with
+        last_with = n_with - first_with
+        last_without = n_without - first_without
+        chance = 0.0
+        if min(first_with, first_without, last_with, last_without) >= 1:
+            # how clear the cue is in the first part decides what it must show in the other
+            reached = 0.0
+            last = CLEAR
+            for bound in CLEARNESS:
+                here = gap_power(loss, first_with, first_without, rate, bound) - reached
+                reached += here
+                [weight] = weights(np.sqrt([last * bound]))
+                last = bound
+                level = options.fdr * weight / (weight + NULL_WEIGHT * (tried - 1))
+                passing = _chance_to_pass(loss, last_with, last_without, rate, level, options)
+                chance += here * passing
         chances.append(chance)
     return float(np.mean(chances))
 
@@ -102,11 +105,18 @@ def smallest_loss(
 ) -> float | None:
     """The smallest loss that is found with power `POWER`; None where none is."""
 
-    def power_of(loss: float) -> float:
-        counts = n_with, n_without
-        return chance_to_find(loss, *counts, rate, options, tried=tried, discover=discover)
-
-    return smallest_with_power(power_of, rate, power=POWER) if n_with >= 1 else None
+    if n_with < 1:
+        return None
+    power = partial(
+        chance_to_find,
+        n_with=n_with,
+        n_without=n_without,
+        rate=rate,
+        options=options,
+        tried=tried,
+        discover=discover,
+    )
+    return smallest_with_power(power, rate, power=POWER)
 
 
 def limit(
@@ -121,29 +131,36 @@ def limit(
     It is planted in the audit's own answers. A finding also loses more than
     `min_error_contribution` as measured.
     """
-    measured, tried = table.observations, int(table.tried.sum())
+    measured = table.observations
+    tried = int(table.tried.sum())
     if table.first_gap is not None or not tried:
         tried += 1  # the planted cue itself
-    values, threshold = measured.correct.astype(float), options.fdr / tried
     found = limit_of_detection(
-        values, measured.groups, measured.label, rng, share=share, threshold=threshold, power=POWER
+        measured.values,
+        measured.groups,
+        measured.label,
+        rng,
+        share=share,
+        threshold=options.fdr / tried,
+        power=POWER,
     )
-    rate, n = float(values.mean()), _effective_count(measured)
+    rate = float(measured.values.mean())
+    n = _effective_count(measured)
 
-    def reckoned(size: float, discover: float) -> float | None:
-        counts = share * size, (1 - share) * size
-        return smallest_loss(*counts, rate, options, tried=tried, discover=discover)
+    def by_formula(size: float, discover: float) -> float | None:
+        n_with = share * size
+        return smallest_loss(n_with, size - n_with, rate, options, tried=tried, discover=discover)
 
-    last = reckoned(n, 0.0)
+    last = by_formula(n, 0.0)
     if found is None or last is None:
         return None
     # the null of few sequences is skewed, and `limit_of_detection` takes it as normal
     found = max(found, last)
     if table.first_gap is None:
         return found
-    # The recorded answers tell of the last part; what the first one adds to it is reckoned.
+    # The recorded answers tell of the last part; what the first one adds to it is by formula.
     discover = DISCOVERY if options.discover is None else options.discover
-    both = reckoned(n / (1 - discover), discover)
+    both = by_formula(n / (1 - discover), discover)
     return None if both is None else found * both / last
 
 
@@ -156,11 +173,13 @@ def limit_words(
 
 def faultless_words(observations: Observations, clusters: int, options: TRoVeOptions) -> str:
     """The same by formula, where no answer is wrong and no pair was tested."""
-    tried, n = max(len(compare(observations, clusters)), 1), _effective_count(observations)
-    limits = [
-        smallest_loss(share * n, (1 - share) * n, 1.0, options, tried=tried, discover=0.0)
-        for share in SHARES
-    ]
+    tried = max(len(compare(observations, clusters)), 1)
+    n = _effective_count(observations)
+    limits = []
+    for share in SHARES:
+        n_with = share * n
+        loss = smallest_loss(n_with, n - n_with, 1.0, options, tried=tried, discover=0.0)
+        limits.append(loss)
     return _words(limits)
 
 
@@ -172,7 +191,9 @@ def expected_tried(pairs: int, groups: float, discover: float) -> int:
     had.
     """
     tried = pairs * groups / (groups + HALF_TRIED)
-    return round(tried * TRIED_AGAIN) + 1 if discover else max(round(tried), 1)
+    if discover:
+        return round(tried * TRIED_AGAIN) + 1
+    return max(round(tried), 1)
 
 
 def note_plan(audit: Audit, options: TRoVeOptions) -> None:
@@ -185,17 +206,14 @@ def note_plan(audit: Audit, options: TRoVeOptions) -> None:
     if discover is None:
         discover = DISCOVERY if splits_by_default(counts) else 0.0
     pairs = round(len(audit.labels) ** 2 * (options.k_min + options.k_max) / 2)
-    limits = [
-        smallest_loss(
-            share * n,
-            (1 - share) * n,
-            ASSUMED_ACCURACY,
-            options,
-            tried=expected_tried(pairs, n, discover),
-            discover=discover,
+    tried = expected_tried(pairs, n, discover)
+    limits = []
+    for share in SHARES:
+        n_with = share * n
+        loss = smallest_loss(
+            n_with, n - n_with, ASSUMED_ACCURACY, options, tried=tried, discover=discover
         )
-        for share in SHARES
-    ]
+        limits.append(loss)
     words = f"if {ASSUMED_ACCURACY:.0%} of the answers are right: {_words(limits)}"
     if not groups.all_single:
         words += ". Each group counts once here; the less alike its samples are, the more is found"
@@ -207,8 +225,8 @@ def _effective_count(measured: Observations) -> float:
     counts = []
     for label in np.unique(measured.label):
         mine = measured.label == label
-        values = measured.correct[mine].astype(float)
-        counts.append(mine.sum() / design_effect(values, measured.groups.take(mine)))
+        effect = design_effect(measured.values[mine], measured.groups.take(mine))
+        counts.append(mine.sum() / effect)
     return float(np.median(counts))
 
 

@@ -1,32 +1,26 @@
 """From arrays to the rows and the sentences of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from jaxtyping import Float
-
-from cuescope_sdk import Audit, Feature, Score, Table
-from cuescope_sdk.maths import cross_fitted_temperatures, softmax
-from cuescope_sdk.statistics import Groups, mean_interval, selected_confidence, sum_interval
-from cuescope_sdk.stills import ask, stack_logits
-from cuescope_trove.control import Control, control_of
+from cuescope_sdk import Audit, Cell, Feature, Score, Table
+from cuescope_sdk.report import signed
+from cuescope_sdk.statistics import mean_interval
+from cuescope_trove.analysis import (
+    CALIBRATION,
+    Analysis,
+    Estimate,
+    PairRow,
+    analyse,
+    observe,
+    pair_rows,
+)
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import faultless_words, limit_words
-from cuescope_trove.scores import (
-    Mistake,
-    Observations,
-    among_top,
-    bias_limits,
-    gap_limits,
-    most_common_mistake,
-)
-from cuescope_trove.selection import ScoredPairs, Verdict, discovery_part, ranking, score
+from cuescope_trove.selection import Verdict
 from cuescope_trove.trials import ClusterChoice
 
 MOST_SHOWN = 20  # pairs in the table of both parts
-CALIBRATION = "calibration"  # names the random halves on which temperatures are fitted
 STATIC_BIAS_WORDS = {
     "label": "over the cluster's misclassified frames of the label (as the published code)",
     "cluster": "over all misclassified frames of the cluster (as eq. 2 is printed)",
@@ -38,34 +32,13 @@ SIZE_UNKNOWN = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Analysis:
-    """All sequences, the part in which cues were looked for, and what the pairs came to."""
-
-    observations: Observations
-    part: np.ndarray | None
-    table: ScoredPairs
-    control: Control | None
-
-
-def analyse(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> Analysis:
-    """The audit's numbers; for `audit.once`, so that `verify` finds what `compute_scores` did."""
-    observations, _ = audit.once(observe, audit, features, options.top_k, CALIBRATION)
-    samples = [outcome.trial.sample for outcome in audit.once(ask, audit).outcomes]
-    control = control_of(audit, samples, observations.groups, options)
-    if control is not None:
-        observations = replace(observations, control=control.level)
-    part = discovery_part(observations, options.discover, audit.rng("discover"))
-    table = score(observations, len(features), options, audit.rng("permutation"), part)
-    return Analysis(observations, part, table, control)
-
-
 def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> Iterator[Score]:
     """The rows of the report, and the facts at its head."""
     observations, temperature = audit.once(observe, audit, features, options.top_k, CALIBRATION)
-    correct, groups = observations.correct, observations.groups
+    correct = observations.correct
+    groups = observations.groups
     top = "" if options.top_k == 1 else f" (top {options.top_k})"
-    low, high = mean_interval(correct.astype(float), groups, confidence=options.confidence)
+    low, high = mean_interval(observations.values, groups, confidence=options.confidence)
     audit.note(
         "accuracy",
         f"{correct.mean():.1%}{top} of {len(correct)} sequences ({low:.1%} to {high:.1%})",
@@ -84,63 +57,34 @@ def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> 
     if not correct.any():
         audit.note("errors", "all: the model is never right here, so no cue can cost accuracy")
     analysis = audit.once(analyse, audit, options, features)
-    table, measured = analysis.table, analysis.table.observations
     _note_selection(audit, options, analysis)
-    mistake = most_common_mistake(measured, table.pairs, len(features))
-    intervals = pair_intervals(table, len(features), options)
-    order = ranking(table).tolist()
-    if table.first_gap is not None and table.tried.any():
-        tried = [pair for pair in order if table.tried[pair]][:MOST_SHOWN]
-        audit.attach(found_again(table, intervals, features, audit.labels, tried))
-    for pair in order:
-        yield from _pair_scores(
-            table, mistake, intervals, features, audit.labels, analysis.control, pair
-        )
+    rows = list(pair_rows(audit, options, features, analysis.table))
+    tried = [row for row in rows if row.first_gap is not None and row.p_value is not None]
+    if tried:
+        audit.attach(found_again(tried[:MOST_SHOWN]))
+    control = analysis.control.name if analysis.control else ""
+    for row in rows:
+        yield from _pair_scores(row, len(audit.labels), control)
 
 
-def pair_intervals(
-    table: ScoredPairs, clusters: int, options: TRoVeOptions
-) -> tuple[np.ndarray, ...]:
-    """Bounds of the error contribution, the static bias and the TRoVe score of each pair.
-
-    Findings that were chosen and measured on the same sequences have wider ones: at a level that
-    holds over all that was chosen (Benjamini and Yekutieli, 2005).
-    """
-    level = options.confidence
-    bounds = np.array(_bounds(table, np.arange(len(table.pairs)), clusters, level, options))
-    chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
-    if table.first_gap is None and len(chosen):
-        strict = selected_confidence(level, len(chosen), int(table.tried.sum()))
-        bounds[:, chosen] = _bounds(table, chosen, clusters, strict, options)
-    return tuple(bounds)
-
-
-def found_again(
-    table: ScoredPairs,
-    intervals: Sequence[np.ndarray],
-    features: Sequence[Feature],
-    labels: Sequence[str],
-    tried: Sequence[int],
-) -> Table:
+def found_again(tried: Sequence[PairRow]) -> Table:
     """Each candidate's loss where it was looked for, and in the other sequences."""
-    assert table.first_gap is not None
-    pairs, low, high = table.pairs, intervals[0], intervals[1]
-    rows = tuple(
-        {
-            "cue": f"{features[int(pairs.cluster[pair])].key}, {labels[int(pairs.label[pair])]}",
-            "looked for": 100 * float(table.first_gap[pair]),
-            "measured": 100 * float(pairs.error_contribution[pair]),
-            "low": 100 * float(low[pair]),
-            "high": 100 * float(high[pair]),
-            "q": float(table.q_value[pair]),
-            "finding": "yes" if table.finding[pair] else "no",
+    rows = []
+    for pair in tried:
+        row: dict[str, Cell] = {
+            "cue": f"{pair.feature}, {pair.label}",
+            "looked for": 100 * (pair.first_gap or 0.0),
+            "measured": 100 * pair.gap.value,
+            "low": 100 * pair.gap.low,
+            "high": 100 * pair.gap.high,
+            "q": pair.q_value,
+            "finding": "yes" if pair.verdict == Verdict.FINDING else "no",
         }
-        for pair in tried
-    )
+        rows.append(row)
     return Table(
         title="Points of accuracy lost, where a cue was looked for and where it was measured",
         columns=tuple(rows[0]),
-        rows=rows,
+        rows=tuple(rows),
         notes=(
             "A loss that was chosen because it is large will be smaller elsewhere. A loss that is "
             "measured in other sequences is not too large.",
@@ -148,21 +92,9 @@ def found_again(
     )
 
 
-def _bounds(
-    table: ScoredPairs, chosen: np.ndarray, clusters: int, level: float, options: TRoVeOptions
-) -> list[np.ndarray]:
-    pairs, measured = table.pairs.take(chosen), table.observations
-    across_labels = options.static_bias == "cluster"
-    gap = gap_limits(measured, pairs, clusters, level)
-    bias = bias_limits(measured, pairs, clusters, level, across_labels=across_labels)
-    # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
-    both = sum_interval((pairs.error_contribution, *gap), (table.bias.value[chosen], *bias))
-    return [*gap, *bias, *both]
-
-
 def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> None:
     """What was tried, on which sequences, and what that could have missed."""
-    table, observations = analysis.table, analysis.observations
+    table = analysis.table
     words = "none: no label has sequences both with and without a cluster"
     if len(table.pairs):  # how much was tried, which the q-values correct for
         words = f"{len(table.pairs)} pairs of cluster and label were compared, "
@@ -176,137 +108,80 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
             f"{len(analysis.part) - first}",
         )
     audit.note("controlled for", analysis.control.name if analysis.control else SIZE_UNKNOWN)
-    audit.note(
-        "could have been missed", limit_words(observations, table, options, audit.rng("limit"))
-    )
+    missed = limit_words(analysis.observations, table, options, audit.rng("limit"))
+    audit.note("could have been missed", missed)
 
 
-def observe(
-    audit: Audit, features: Sequence[Feature], top_k: int, stream: str
-) -> tuple[Observations, Float[np.ndarray, " sample"]]:
-    """The answers as arrays, and each sequence's temperature; `stream` names the random halves."""
-    answers = audit.once(ask, audit)
-    samples = [outcome.trial.sample for outcome in answers.outcomes]
-    number = {sample.key: index for index, sample in enumerate(samples)}
-    frames = [
-        (number[occurrence.sample], cluster, answers.row[occurrence.sample, occurrence.frame or 0])
-        for cluster, feature in enumerate(features)
-        for occurrence in feature.occurrences
-    ]
-    frame_sample, frame_cluster, row = np.array(frames, dtype=np.int64).reshape(-1, 3).T
-    label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
-    logits = stack_logits(answers.outcomes, audit.labels)
-    temperature = cross_fitted_temperatures(logits, label, audit.rng(stream))
-    observations = Observations(
-        label=label,
-        prediction=logits.argmax(axis=1),
-        correct=among_top(logits, label, top_k),
-        frame_sample=frame_sample,
-        frame_cluster=frame_cluster,
-        # A still clip takes the temperature of its sequence, which was fitted on other sequences:
-        # no answer has a part in its own calibration.
-        frame_static=softmax(answers.static_logits[row], temperature[frame_sample]),
-        groups=Groups.of(samples),
-        probability=softmax(logits, temperature),
-    )
-    return observations, temperature
+def _pair_scores(row: PairRow, labels: int, control: str) -> Iterator[Score]:
+    """Three scores of a pair, the headline first."""
 
+    def score_of(metric: str, figure: Estimate | None, **more: Any) -> Score:
+        return Score(
+            feature=row.feature,
+            label=row.label,
+            metric=metric,
+            value=figure and figure.value,
+            low=figure and figure.low,
+            high=figure and figure.high,
+            **more,
+        )
 
-def _pair_scores(
-    table: ScoredPairs,
-    mistake: Mistake,
-    intervals: Sequence[np.ndarray],
-    features: Sequence[Feature],
-    labels: Sequence[str],
-    control: Control | None,
-    pair: int,
-) -> Iterator[Score]:
-    """Three scores of a pair, the headline first; `intervals` as `pair_intervals` gives them."""
-    pairs, scored = table.pairs, bool(table.scored[pair])
-    gap_low, gap_high, bias_low, bias_high, low, high = (float(b[pair]) for b in intervals)
-    about: dict[str, Any] = {
-        "feature": features[int(pairs.cluster[pair])].key,
-        "label": labels[int(pairs.label[pair])],
-    }
-    tested = about | {"n": int(pairs.n_with[pair])}
-    if table.tried[pair]:
-        p_value, q_value = float(table.p_value[pair]), float(table.q_value[pair])
-        tested |= {"p_value": p_value, "q_value": q_value}
-    verdict = Verdict(int(table.verdict[pair]))
-    yield Score(
+    tested = {"n": row.n, "p_value": row.p_value, "q_value": row.q_value}
+    explained = row.verdict in (Verdict.LABEL_NOISE, Verdict.CONTROL)
+    yield score_of(
+        "trove_score",
+        row.score,
         **tested,
-        metric="trove_score",
-        value=float(table.score[pair]) if scored else None,
-        low=low if scored else None,
-        high=high if scored else None,
-        finding=verdict == Verdict.FINDING,
-        always_reported=verdict in (Verdict.LABEL_NOISE, Verdict.CONTROL),
-        statement=statement(
-            table, mistake, labels, pair, (gap_low, gap_high), control.name if control else ""
-        )
-        if verdict != Verdict.NOTHING
-        else None,
+        finding=row.verdict == Verdict.FINDING,
+        always_reported=explained,
+        statement=statement(row, labels, control),
     )
-    gap = float(pairs.error_contribution[pair])
-    yield Score(**tested, metric="error_contribution", value=gap, low=gap_low, high=gap_high)
-    bias, n_frames = float(table.bias.value[pair]), int(table.bias.n_frames[pair])
-    yield Score(
-        **about,
-        metric="static_bias",
-        value=bias if scored else None,
-        low=bias_low if scored else None,
-        high=bias_high if scored else None,
-        n=n_frames,
-    )
+    yield score_of("error_contribution", row.gap, **tested)
+    yield score_of("static_bias", row.bias, n=row.n_frames)
 
 
-def statement(
-    table: ScoredPairs,
-    mistake: Mistake,
-    labels: Sequence[str],
-    pair: int,
-    interval: tuple[float, float],
-    control: str = "",
-) -> str:
-    """A pair in a few sentences: what is lost, and what a still frame is taken for, or why not."""
-    pairs = table.pairs
-    lost = round(100 * float(pairs.error_contribution[pair]))
-    low, high = (f"{100 * bound:.0f}".replace("-", "\u2212") for bound in interval)
-    label = f"'{labels[int(pairs.label[pair])]}'"
+def statement(row: PairRow, labels: int, control: str = "") -> str | None:
+    """A pair in a few sentences: what is lost, and what a still frame is taken for, or why not.
+
+    None for a pair that is nothing. There are so many `labels`.
+    """
+    if row.verdict == Verdict.NOTHING:
+        return None
+    label = f"'{row.label}'"
     words = (
-        f"Where {{feature}} is on screen, {label} loses {lost} points of accuracy "
-        f"({pairs.accuracy_with[pair]:.0%} instead of {pairs.accuracy_without[pair]:.0%}; "
-        f"{low} to {high} points)."
+        f"Where {{feature}} is on screen, {label} loses {round(100 * row.gap.value)} points of "
+        f"accuracy ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
+        f"{signed(100 * row.gap.low, 0)} to {signed(100 * row.gap.high, 0)} points)."
     )
-    if table.first_gap is not None:
-        first = round(100 * float(table.first_gap[pair]))
+    if row.first_gap is not None:
+        first = round(100 * row.first_gap)
         words += f" In the part of the data where it was looked for, it was {first} points."
-    p = float(table.retest[pair])
-    if table.verdict[pair] == Verdict.LABEL_NOISE:
+    p_value = f"p = {row.retest:.2g}"
+    if row.verdict == Verdict.LABEL_NOISE:
         return (
-            f"Label noise, no cue: {words} But up to {table.suspects[pair]} samples of {label} "
-            f"with it may be mislabelled, and without them the loss is not clear (p = {p:.2g})."
+            f"Label noise, no cue: {words} But up to {row.suspects} samples of {label} with it "
+            f"may be mislabelled, and without them the loss is not clear ({p_value})."
         )
-    if table.verdict[pair] == Verdict.CONTROL:
+    if row.verdict == Verdict.CONTROL:
         return (
             f"Goes with {control}, no cue: {words} But among sequences that are alike in that, "
-            f"the loss is not clear (p = {p:.2g})."
+            f"the loss is not clear ({p_value})."
         )
-    return f"{words} {_still_frame_sentence(mistake, labels, pair)}"
+    return f"{words} {_still_frame_sentence(row, labels)}"
 
 
-def _still_frame_sentence(mistake: Mistake, labels: Sequence[str], pair: int) -> str:
-    answer = f"'{labels[int(mistake.prediction[pair])]}'"
-    confidence = float(mistake.confidence[pair])
-    if float(mistake.share[pair]) <= 0.5:  # it must not read as if all errors were the same
+def _still_frame_sentence(row: PairRow, labels: int) -> str:
+    answer = f"'{row.answer}'"
+    if row.share <= 0.5:  # it must not read as if all errors were the same
         answer += ", the most common of several wrong answers,"
-    if confidence >= 0.5:
+    if row.confidence >= 0.5:
         return (
-            f"A single frozen frame with it is answered {answer} with {confidence:.0%} confidence."
+            f"A single frozen frame with it is answered {answer} with {row.confidence:.0%} "
+            "confidence."
         )
     return (
-        f"A single frozen frame with it gives {answer} a probability of {confidence:.0%} "
-        f"(chance: {100 / len(labels):.3g}%)."
+        f"A single frozen frame with it gives {answer} a probability of {row.confidence:.0%} "
+        f"(chance: {100 / labels:.3g}%)."
     )
 
 

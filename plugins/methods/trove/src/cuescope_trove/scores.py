@@ -4,8 +4,8 @@ A *pair* is a (label, cluster) whose label has sequences both with and without t
 those can be compared. Arrays over pairs hold what is defined; the others do not appear.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -14,6 +14,12 @@ from scipy import sparse
 from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
 
 UNKNOWN_GROUPS = Groups.single(0)
+
+Codes = Int[np.ndarray, " sample"]
+SampleMask = Bool[np.ndarray, " sample"]
+PerSample = Float[np.ndarray, " sample"]
+PerPair = Float[np.ndarray, " pair"]
+PairMask = Bool[np.ndarray, " pair"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +58,18 @@ class Observations:
         frames = np.arange(len(self.frame_sample))
         return np.asarray(self.frame_static[frames, self.prediction[self.frame_sample]])
 
-    def take(self, chosen: Bool[np.ndarray, " sample"]) -> "Observations":
+    @property
+    def values(self) -> PerSample:
+        """1 for a right answer, 0 for a wrong one."""
+        return np.asarray(self.correct.astype(float))
+
+    def shows(self, cluster: int) -> SampleMask:
+        """Which sequences have the cluster in any frame."""
+        shows = np.zeros(len(self.label), dtype=bool)
+        shows[self.frame_sample[self.frame_cluster == cluster]] = True
+        return shows
+
+    def take(self, chosen: SampleMask) -> "Observations":
         """Those of some of the sequences, with their frames."""
         number = np.cumsum(chosen) - 1
         frames = chosen[self.frame_sample]
@@ -70,9 +87,7 @@ class Observations:
         )
 
 
-def among_top(
-    logits: Float[np.ndarray, "sample class"], label: Int[np.ndarray, " sample"], top_k: int
-) -> Bool[np.ndarray, " sample"]:
+def among_top(logits: Float[np.ndarray, "sample class"], label: Codes, top_k: int) -> SampleMask:
     """Whether the label is among the `top_k` highest logits; ties go to the lower class."""
     best = np.argsort(-logits, axis=1, kind="stable")[:, :top_k]  # stable: ties as argmax has them
     return np.asarray((best == label[:, None]).any(axis=1))
@@ -112,36 +127,45 @@ class Pairs:
         """Share of the label's sequences with the cluster."""
         return np.asarray(self.n_with / (self.n_with + self.n_without))
 
-    def take(self, chosen: np.ndarray) -> "Pairs":
+    def take(self, chosen: np.ndarray | Sequence[int]) -> "Pairs":
         """Some of the pairs."""
-        columns = (getattr(self, column.name)[chosen] for column in fields(self))
-        return Pairs(*columns)
+        return Pairs(*(column[chosen] for column in vars(self).values()))
 
 
 def incidences(
-    frame_sample: Int[np.ndarray, " frame"], frame_cluster: Int[np.ndarray, " frame"], clusters: int
+    observations: Observations, clusters: int
 ) -> tuple[Int[np.ndarray, " incidence"], Int[np.ndarray, " incidence"]]:
     """Each (sequence, cluster) that meet in at least one frame, once."""
     # Eq. 1 counts sequences: one with five frames in the cluster must not count five times.
-    code = np.unique(frame_sample.astype(np.int64) * clusters + frame_cluster)
-    return code // clusters, code % clusters
+    frame_sample = observations.frame_sample.astype(np.int64)
+    code = np.unique(frame_sample * clusters + observations.frame_cluster)
+    return np.divmod(code, clusters)
 
 
 def compare(observations: Observations, clusters: int) -> Pairs:
     """All pairs that can be compared, by label, then cluster."""
-    classes, label = observations.classes, observations.label
-    sample, cluster = incidences(observations.frame_sample, observations.frame_cluster, clusters)
-    cell = label[sample] * clusters + cluster
-    shape, cells = (classes, clusters), classes * clusters
-    n_with = np.bincount(cell, minlength=cells).reshape(shape)
-    correct_with = np.bincount(cell[observations.correct[sample]], minlength=cells).reshape(shape)
-    n = np.bincount(label, minlength=classes)[:, None]
-    n_correct = np.bincount(label[observations.correct], minlength=classes)[:, None]
+    label = observations.label
+    correct = observations.correct
+    sample, cluster = incidences(observations, clusters)
+    shape = observations.classes, clusters
+    n_with = np.zeros(shape, dtype=np.int64)
+    correct_with = np.zeros(shape, dtype=np.int64)
+    np.add.at(n_with, (label[sample], cluster), 1)
+    np.add.at(correct_with, (label[sample], cluster), correct[sample])
+    n = np.bincount(label, minlength=observations.classes)
+    n_correct = np.bincount(label[correct], minlength=observations.classes)
     # acc_-C is of the same label's other sequences: a cluster must not be blamed for a hard label.
-    n_without, correct_without = n - n_with, n_correct - correct_with
+    n_without = n[:, None] - n_with
+    correct_without = n_correct[:, None] - correct_with
     pair = np.nonzero((n_with > 0) & (n_without > 0))
-    counts = (correct_without, n_without, correct_with, n_with)
-    return Pairs(*pair, *(count[pair] for count in counts))
+    return Pairs(
+        label=pair[0],
+        cluster=pair[1],
+        correct_without=correct_without[pair],
+        n_without=n_without[pair],
+        correct_with=correct_with[pair],
+        n_with=n_with[pair],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,15 +184,23 @@ def static_bias(
     Eq. 2 averages over all frames of C_wrong; the published code keeps those whose sequence has
     the pair's label. The latter is the default; `across_labels` gives the former.
     """
-    wrong = np.flatnonzero(~observations.correct[observations.frame_sample])
-    label = observations.label[observations.frame_sample[wrong]]
-    # Across labels all frames of a cluster share one cell, whatever the label of their sequence.
-    cell = (0 if across_labels else label) * clusters + observations.frame_cluster[wrong]
-    pair = (0 if across_labels else pairs.label) * clusters + pairs.cluster
-    cells = (1 if across_labels else observations.classes) * clusters
-    n_frames = np.bincount(cell, minlength=cells)[pair]
-    total = np.bincount(cell, weights=observations.frame_bias[wrong], minlength=cells)[pair]
-    return StaticBias(total / np.maximum(n_frames, 1), n_frames)
+    wrong = ~observations.correct[observations.frame_sample]
+    frame, pair = _cells(observations, pairs, clusters, across_labels)
+    cells = observations.classes * clusters
+    n_frames = np.bincount(frame[wrong], minlength=cells)[pair]
+    total = np.bincount(frame[wrong], weights=observations.frame_bias[wrong], minlength=cells)
+    return StaticBias(total[pair] / np.maximum(n_frames, 1), n_frames)
+
+
+def _cells(
+    observations: Observations, pairs: Pairs, clusters: int, across_labels: bool
+) -> tuple[Int[np.ndarray, " frame"], Int[np.ndarray, " pair"]]:
+    """The cells of all frames and of the pairs: label and cluster, or the cluster alone."""
+    if across_labels:
+        return observations.frame_cluster, pairs.cluster
+    frame_label = observations.label[observations.frame_sample]
+    frame = frame_label * clusters + observations.frame_cluster
+    return frame, pairs.label * clusters + pairs.cluster
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,35 +218,29 @@ class Mistake:
 
 def most_common_mistake(observations: Observations, pairs: Pairs, clusters: int) -> Mistake:
     """What the label's sequences with the cluster are mistaken for; ties go to the lower class."""
-    classes, cells = observations.classes, observations.classes * clusters
-    sample, cluster = incidences(observations.frame_sample, observations.frame_cluster, clusters)
+    classes = observations.classes
+    cells = classes * clusters
+    sample, cluster = incidences(observations, clusters)
     wrong = ~observations.correct[sample]
-    sample, cluster = sample[wrong], cluster[wrong]
-    pair = pairs.label * clusters + pairs.cluster
-    cell = observations.label[sample] * clusters + cluster
+    sample = sample[wrong]
+    cell = observations.label[sample] * clusters + cluster[wrong]
     code, count = np.unique(cell * classes + observations.prediction[sample], return_counts=True)
-    # Sorted by cell, then by how often: the first code of each cell is its most common mistake.
-    ranked = code[np.lexsort((code, -count, code // classes))]
-    first = np.unique(ranked // classes, return_index=True)[1]
+    # The most common mistake of a cell comes last, of equals the lower class, and stays in it.
+    order = np.lexsort((-code, count))
+    mistaken, answer = np.divmod(code[order], classes)
     mistake = np.full(cells, -1)
-    mistake[ranked[first] // classes] = ranked[first] % classes
-    agrees = mistake[cell] == observations.prediction[sample]
-    share = np.bincount(cell, weights=agrees, minlength=cells)[pair]
-    errors = np.bincount(cell, minlength=cells)[pair]
-    confidence = _confidence_in(observations, mistake, clusters)[pair]
-    return Mistake(mistake[pair], share / np.maximum(errors, 1), confidence)
-
-
-def _confidence_in(
-    observations: Observations, mistake: Int[np.ndarray, " cell"], clusters: int
-) -> Float[np.ndarray, " cell"]:
-    """Mean static probability over the frames whose sequence makes the cell's common mistake."""
-    sample = observations.frame_sample
-    cell = observations.label[sample] * clusters + observations.frame_cluster
-    made = ~observations.correct[sample] & (observations.prediction[sample] == mistake[cell])
-    n = np.bincount(cell[made], minlength=len(mistake))
-    total = np.bincount(cell[made], weights=observations.frame_bias[made], minlength=len(mistake))
-    return np.asarray(total / np.maximum(n, 1))
+    mistake[mistaken] = answer
+    agree = np.zeros(cells)
+    agree[mistaken] = count[order]
+    errors = np.bincount(cell, minlength=cells)
+    frame, pair = _cells(observations, pairs, clusters, across_labels=False)
+    prediction = observations.prediction[observations.frame_sample]
+    made = ~observations.correct[observations.frame_sample] & (prediction == mistake[frame])
+    n = np.bincount(frame[made], minlength=cells)
+    total = np.bincount(frame[made], weights=observations.frame_bias[made], minlength=cells)
+    share = agree / np.maximum(errors, 1)
+    confidence = total / np.maximum(n, 1)
+    return Mistake(mistake[pair], share[pair], confidence[pair])
 
 
 # -------------------------------------------------------------------- label by label, for groups
@@ -230,11 +256,9 @@ def label_parts(
     ]
 ]:
     """For each label: its pairs, its sequences, and which of these show each pair's cluster."""
-    sample, cluster = incidences(observations.frame_sample, observations.frame_cluster, clusters)
-    meets = sparse.csr_array(
-        (np.ones(len(sample), dtype=bool), (sample, cluster)),
-        shape=(len(observations.label), clusters),
-    )
+    sample, cluster = incidences(observations, clusters)
+    shape = len(observations.label), clusters
+    meets = sparse.csr_array((np.ones(len(sample), dtype=bool), (sample, cluster)), shape=shape)
     for label in np.unique(pairs.label):
         chosen = np.flatnonzero(pairs.label == label)
         samples = np.flatnonzero(observations.label == label)
@@ -244,15 +268,14 @@ def label_parts(
 
 def gap_limits(
     observations: Observations, pairs: Pairs, clusters: int, confidence: float
-) -> tuple[Float[np.ndarray, " pair"], Float[np.ndarray, " pair"]]:
+) -> tuple[PerPair, PerPair]:
     """Interval of the error contribution of each pair; groups of sequences count as one draw."""
-    low, high = np.full(len(pairs), -1.0), np.full(len(pairs), 1.0)
+    low = np.full(len(pairs), -1.0)
+    high = np.full(len(pairs), 1.0)
     for chosen, samples, present in label_parts(observations, pairs, clusters):
+        groups = observations.groups.take(samples)
         low[chosen], high[chosen] = gap_intervals(
-            observations.correct[samples].astype(float),
-            present,
-            observations.groups.take(samples),
-            confidence=confidence,
+            observations.values[samples], present, groups, confidence=confidence
         )
     # one group says nothing of how much groups vary
     return np.nan_to_num(low, nan=-1.0), np.nan_to_num(high, nan=1.0)
@@ -265,21 +288,18 @@ def bias_limits(
     confidence: float,
     *,
     across_labels: bool = False,
-) -> tuple[Float[np.ndarray, " pair"], Float[np.ndarray, " pair"]]:
+) -> tuple[PerPair, PerPair]:
     """Interval of the static bias of each pair: frames of a group are drawn together."""
-    low, high = np.zeros(len(pairs)), np.ones(len(pairs))
+    low = np.zeros(len(pairs))
+    high = np.ones(len(pairs))
+    frame, wanted = _cells(observations, pairs, clusters, across_labels)
     wrong = np.flatnonzero(~observations.correct[observations.frame_sample])
-    sample = observations.frame_sample[wrong]
-    label = 0 * sample if across_labels else observations.label[sample]
-    cell = label * clusters + observations.frame_cluster[wrong]
-    order = np.argsort(cell, kind="stable")
-    wanted = (0 if across_labels else pairs.label) * clusters + pairs.cluster
-    edges = [np.searchsorted(cell[order], wanted, side=side) for side in ("left", "right")]
-    value = observations.frame_bias[wrong]
-    for pair, (start, end) in enumerate(zip(*edges, strict=True)):
-        if end > start:
-            frames = order[start:end]
-            drawn = observations.groups.take(sample[frames])
-            limits = mean_interval(value[frames], drawn, confidence=confidence)
-            low[pair], high[pair] = limits
+    order = wrong[np.argsort(frame[wrong], kind="stable")]
+    starts = np.searchsorted(frame[order], wanted, side="left")
+    ends = np.searchsorted(frame[order], wanted, side="right")
+    bias = observations.frame_bias
+    for pair in np.flatnonzero(ends > starts):
+        frames = order[starts[pair] : ends[pair]]
+        drawn = observations.groups.take(observations.frame_sample[frames])
+        low[pair], high[pair] = mean_interval(bias[frames], drawn, confidence=confidence)
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Int
 
 from cuescope_sdk.statistics import (
-    Groups,
     can_pass,
     gap_p_values,
     joined_p_values_of_others,
@@ -22,9 +21,19 @@ from cuescope_sdk.statistics import (
     split_groups,
     weighted_q_values,
 )
-from cuescope_trove.label_noise import Suspects, confident_disagreement, mislabelled, unlike_p_value
+from cuescope_trove.label_noise import confident_disagreement, mislabelled, unlike_p_value
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations, Pairs, StaticBias, compare, label_parts, static_bias
+from cuescope_trove.scores import (
+    Observations,
+    PairMask,
+    Pairs,
+    PerPair,
+    SampleMask,
+    StaticBias,
+    compare,
+    label_parts,
+    static_bias,
+)
 
 SPLIT_GROUPS = 400  # groups a label, from which on cues are found and measured in two parts
 DISCOVERY = 0.3  # of these groups are in the first part
@@ -54,7 +63,6 @@ class ScoredPairs:
     """
 
     observations: Observations
-
     pairs: Pairs
     bias: StaticBias
     p_value: np.ndarray
@@ -87,20 +95,19 @@ class ScoredPairs:
 
 def discovery_part(
     observations: Observations, share: float | None, rng: np.random.Generator
-) -> Bool[np.ndarray, " sample"] | None:
+) -> SampleMask | None:
     """The sequences in which cues are looked for: whole groups of each label; None for all.
 
     `share` None takes `DISCOVERY` where every label has `SPLIT_GROUPS` groups.
     """
+    label = observations.label
+    groups = observations.groups
     if share is None:
-        counts = [
-            observations.groups.take(observations.label == label).count
-            for label in np.unique(observations.label)
-        ]
+        counts = [groups.take(label == code).count for code in np.unique(label)]
         share = DISCOVERY if splits_by_default(counts) else 0.0
     if not share:
         return None
-    return split_groups(observations.groups, rng, share=share, strata=observations.label)
+    return split_groups(groups, rng, share=share, strata=label)
 
 
 def splits_by_default(counts: Sequence[int]) -> bool:
@@ -113,7 +120,7 @@ def score(
     clusters: int,
     options: TRoVeOptions,
     rng: np.random.Generator | None = None,
-    part: Bool[np.ndarray, " sample"] | None = None,
+    part: SampleMask | None = None,
 ) -> ScoredPairs:
     """All pairs with their scores, p- and q-values (over every pair tried) and findings.
 
@@ -122,88 +129,72 @@ def score(
     """
     rng = np.random.default_rng(0) if rng is None else rng
     suspects = confident_disagreement(observations)
-    if part is None:
-        pairs = compare(observations, clusters)
-        weight = could_pass(observations, pairs, clusters, options.fdr).astype(float)
-        return _tested(observations, suspects, pairs, clusters, options, rng, weight, observations)
-    first, fresh = observations.take(part), observations.take(~part)
-    candidates = compare(first, clusters)
-    p_value = p_values(first, candidates, clusters, rng, np.ones(len(candidates), dtype=bool))
-    pairs = compare(fresh, clusters)
-    code, first_code = (table.label * clusters + table.cluster for table in (pairs, candidates))
-    first_p = _look_up(first_code, p_value, code, 1.0)
-    weight = weights(first_p) * could_pass(fresh, pairs, clusters, options.fdr)
-    table = _tested(
-        fresh, suspects.take(~part), pairs, clusters, options, rng, weight, observations
+    measured = observations
+    if part is not None:
+        measured = observations.take(~part)
+        suspects = suspects.take(~part)
+    pairs = compare(measured, clusters)
+    weight = could_pass(measured, pairs, clusters, options.fdr).astype(float)
+    first_gap = None
+    if part is not None:
+        first = observations.take(part)
+        candidates = compare(first, clusters)
+        everything = np.ones(len(candidates), dtype=bool)
+        first_p = p_values(first, candidates, clusters, rng, everything)
+        table = np.ones((observations.classes, clusters))
+        table[candidates.label, candidates.cluster] = first_p
+        weight *= weights(table[pairs.label, pairs.cluster])
+        table = np.full(table.shape, np.nan)
+        table[candidates.label, candidates.cluster] = candidates.error_contribution
+        first_gap = table[pairs.label, pairs.cluster]
+    p_value = p_values(measured, pairs, clusters, rng, weight > 0)
+    if options.pool_labels:
+        weight *= pooled_weights(measured, pairs, p_value)
+    q_value = weighted_q_values(p_value, weight)
+    bias = static_bias(measured, pairs, clusters, across_labels=options.static_bias == "cluster")
+    found = passes(measured, pairs, bias, options) & (q_value <= options.fdr)
+    verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
+    retest = p_value.copy()
+    if measured.control is not None:
+        for number in np.flatnonzero(found).tolist():
+            retest[number] = _among_alike(measured, pairs.take([number]), clusters, rng)
+        # corrected anew: what no longer passes does not help the others to pass
+        verdict[found & (weighted_q_values(retest, weight) > options.fdr)] = Verdict.CONTROL
+    mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
+    kept = np.flatnonzero(verdict == Verdict.FINDING)
+    for number in kept.tolist():
+        pair = pairs.take([number])
+        suspicion = mislabelled(measured, suspects, pair)
+        mislabelled_count[number] = suspicion.count
+        few = 0 < suspicion.count <= options.label_noise * suspicion.of
+        # How answers look is asked of both parts: that is not what a pair was chosen for.
+        if few and unlike_p_value(observations, pair, clusters, rng) > UNLIKE / len(kept):
+            rest = measured.take(~suspicion.removed)
+            retest[number] = max(retest[number], _elsewhere(rest, pair, clusters, options, rng))
+    unclear = weighted_q_values(retest, weight)[kept] > options.fdr
+    verdict[kept[unclear]] = Verdict.LABEL_NOISE
+    return ScoredPairs(
+        observations=measured,
+        pairs=pairs,
+        bias=bias,
+        p_value=p_value,
+        q_value=q_value,
+        verdict=verdict,
+        retest=retest,
+        suspects=mislabelled_count,
+        first_gap=first_gap,
     )
-    return replace(
-        table, first_gap=_look_up(first_code, candidates.error_contribution, code, np.nan)
-    )
 
 
-def _look_up(
-    keys: Int[np.ndarray, " known"],
-    values: Float[np.ndarray, " known"],
-    wanted: Int[np.ndarray, " pair"],
-    missing: float,
-) -> Float[np.ndarray, " pair"]:
-    found = dict(zip(keys.tolist(), values.tolist(), strict=True))
-    return np.array([found.get(key, missing) for key in wanted.tolist()], dtype=float)
-
-
-def weights(first_p: Float[np.ndarray, " pair"]) -> Float[np.ndarray, " pair"]:
+def weights(first_p: PerPair) -> PerPair:
     """How much of the error budget a pair gets for its p-value in the first part; 0: not tried."""
     return np.where(first_p <= CANDIDATE, 1 / np.maximum(first_p, CLEAR), 0.0)
 
 
-def _tested(
-    observations: Observations,
-    suspects: Suspects,
-    pairs: Pairs,
-    clusters: int,
-    options: TRoVeOptions,
-    rng: np.random.Generator,
-    weight: Float[np.ndarray, " pair"],
-    everything: Observations,
-) -> ScoredPairs:
-    """Pairs with the tests of those that have a weight, and the tests of what passes, repeated.
-
-    How the answers of a pair look is asked of both parts, `everything`: that is not what it was
-    chosen for.
-    """
-    p_value = p_values(observations, pairs, clusters, rng, weight > 0)
-    if options.pool_labels:
-        weight = weight * pooled_weights(observations, pairs, p_value)
-    q_value = weighted_q_values(p_value, weight)
-    found = passes(observations, pairs, clusters, options) & (q_value <= options.fdr)
-    verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
-    again, suspected = p_value.copy(), np.zeros(len(pairs), dtype=np.int64)
-    if observations.control is not None:
-        for pair in np.flatnonzero(found).tolist():
-            again[pair] = _among_alike(observations, pairs.take(np.array([pair])), clusters, rng)
-        # corrected anew: what no longer passes does not help the others to pass
-        verdict[found & (weighted_q_values(again, weight) > options.fdr)] = Verdict.CONTROL
-    kept = np.flatnonzero(verdict == Verdict.FINDING)
-    for pair in kept.tolist():
-        one = pairs.take(np.array([pair]))
-        suspicion = mislabelled(observations, suspects, one, clusters)
-        suspected[pair] = suspicion.count
-        few = 0 < suspicion.count <= options.label_noise * suspicion.of
-        if few and unlike_p_value(everything, one, clusters, rng) > UNLIKE / len(kept):
-            without = observations.take(~suspicion.removed)
-            again[pair] = max(again[pair], _elsewhere(without, one, clusters, options, rng))
-    verdict[kept[weighted_q_values(again, weight)[kept] > options.fdr]] = Verdict.LABEL_NOISE
-    across_labels = options.static_bias == "cluster"
-    bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
-    return ScoredPairs(observations, pairs, bias, p_value, q_value, verdict, again, suspected)
-
-
 def passes(
-    observations: Observations, pairs: Pairs, clusters: int, options: TRoVeOptions
-) -> Bool[np.ndarray, " pair"]:
+    observations: Observations, pairs: Pairs, bias: StaticBias, options: TRoVeOptions
+) -> PairMask:
     """The paper's exclusions (appendix C)."""
-    across_labels = options.static_bias == "cluster"
-    bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
     # Chance is excluded too: a still clip gets any wrong answer right once in |Y| (appendix C).
     exceeds_chance = bias.value > 1 / observations.classes
     return np.asarray(
@@ -223,39 +214,33 @@ def p_values(
     pairs: Pairs,
     clusters: int,
     rng: np.random.Generator,
-    tried: Bool[np.ndarray, " pair"],
-) -> Float[np.ndarray, " pair"]:
+    tried: PairMask,
+) -> PerPair:
     """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
     result = np.full(len(pairs), np.nan)
     some = np.flatnonzero(tried)
     for chosen, samples, present in label_parts(observations, pairs.take(some), clusters):
-        result[some[chosen]] = gap_p_values(
-            observations.correct[samples].astype(float),
-            present,
-            observations.groups.take(samples),
-            rng,
-        )
+        groups = observations.groups.take(samples)
+        p_value = gap_p_values(observations.values[samples], present, groups, rng)
+        result[some[chosen]] = p_value
     return result
 
 
-def pooled_weights(
-    observations: Observations, pairs: Pairs, p_value: Float[np.ndarray, " pair"]
-) -> Float[np.ndarray, " pair"]:
+def pooled_weights(observations: Observations, pairs: Pairs, p_value: PerPair) -> PerPair:
     """How much of the error budget a pair gets for what its cluster costs the other labels.
 
     Their p-values are joined by Stouffer's method, each label alike, and never the pair's own.
     All get the same where a group lies in several labels, whose answers are then not independent.
     """
-    groups, label = observations.groups, observations.label
+    groups = observations.groups
+    label = observations.label
     if (groups.strata(label)[groups.codes] != label).any():
         return np.ones(len(pairs))
     joined = joined_p_values_of_others(p_value, pairs.cluster)
     return np.where(np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR))  # 2: as p = 0.5 has
 
 
-def could_pass(
-    observations: Observations, pairs: Pairs, clusters: int, fdr: float
-) -> Bool[np.ndarray, " pair"]:
+def could_pass(observations: Observations, pairs: Pairs, clusters: int, fdr: float) -> PairMask:
     """Pairs that could pass at all, were every wrong answer where the cluster is on screen.
 
     What could not pass, whatever is found, is neither tested nor counted (Tarone, 1990; for the
@@ -266,8 +251,7 @@ def could_pass(
     for chosen, samples, present in label_parts(observations, pairs, clusters):
         groups = observations.groups.take(samples)
         n_with = (groups.sums(present.astype(float)) > 0).sum(axis=0)
-        is_wrong = (~observations.correct[samples]).astype(float)
-        wrong = int((groups.sums(is_wrong) > 0).sum())
+        wrong = int((groups.sums(1 - observations.values[samples]) > 0).sum())
         least[chosen] = least_gap_p_value(n_with, groups.count - n_with, wrong)
     return can_pass(least, fdr)
 
@@ -280,30 +264,25 @@ def _elsewhere(
     rng: np.random.Generator,
 ) -> float:
     """The p-value of a pair in other sequences; 1 where it costs too little there."""
-    table = compare(observations, clusters)
-    one = table.take((table.label == pair.label[0]) & (table.cluster == pair.cluster[0]))
-    if not len(one) or one.error_contribution[0] <= options.min_error_contribution:
+    pairs = compare(observations, clusters)
+    same = pairs.take((pairs.label == pair.label) & (pairs.cluster == pair.cluster))
+    if not (same.error_contribution > options.min_error_contribution).any():
         return 1.0
-    return float(p_values(observations, one, clusters, rng, np.array([True]))[0])
+    return float(p_values(observations, same, clusters, rng, np.array([True])).item())
 
 
 def _among_alike(
     observations: Observations, pair: Pairs, clusters: int, rng: np.random.Generator
 ) -> float:
     """The p-value of a pair, answers dealt only among groups that are alike in `control`."""
-    control = observations.control
-    assert control is not None
+    assert observations.control is not None
     [(_, samples, present)] = label_parts(observations, pair, clusters)
-    known = control[samples] >= 0
-    return float(
-        gap_p_values(
-            observations.correct[samples[known]].astype(float),
-            present[known],
-            observations.groups.take(samples[known]),
-            rng,
-            strata=control[samples[known]],
-        )[0]
-    )
+    known = observations.control[samples] >= 0
+    samples = samples[known]
+    groups = observations.groups.take(samples)
+    strata = observations.control[samples]
+    values = observations.values[samples]
+    return float(gap_p_values(values, present[known], groups, rng, strata=strata).item())
 
 
 # ----------------------------------------------------------------------------------- the null
@@ -334,7 +313,7 @@ def shuffle_within_labels(observations: Observations, rng: np.random.Generator) 
     # Answers and still clips stay together, and so do clusters of a group: only the tie between
     # both is cut. Were answers dealt away from their still clips, no static bias would be left, and
     # nothing could be found whatever the test is worth.
-    groups: Groups = observations.groups
+    groups = observations.groups
     target = np.lexsort((groups.codes, observations.label))
     key = rng.permutation(groups.count)[groups.codes]
     source = np.empty(len(target), dtype=np.int64)

@@ -65,17 +65,16 @@ def cluster_features(
     order = np.lexsort((-clusters.strength, clusters.cluster))  # by cluster, strongest first
     ends = np.cumsum(np.bincount(clusters.cluster, minlength=clusters.count))
     for number, members in enumerate(np.split(order, ends[:-1])):
-        key, guess = f"cluster-{number:0{digits}d}", guesses[number] if guesses else None
+        key = f"cluster-{number:0{digits}d}"
+        guess = guesses[number] if guesses else None
+        occurrences = []
+        for member in members:
+            sample, frame = frames[member]
+            strength = float(clusters.strength[member])
+            occurrences.append(Occurrence(sample=sample, frame=frame, strength=strength))
         yield Feature(
             key=key,
             name=None if guess is None else name_with_guess(key, guess),
             kind="cluster",
-            occurrences=tuple(
-                Occurrence(
-                    sample=frames[member][0],
-                    frame=frames[member][1],
-                    strength=float(clusters.strength[member]),
-                )
-                for member in members.tolist()
-            ),
+            occurrences=tuple(occurrences),
         )

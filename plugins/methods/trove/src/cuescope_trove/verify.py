@@ -4,15 +4,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from cuescope_sdk import Audit, Evidence, Feature, Score
+from cuescope_sdk import Audit, Evidence, Feature, Score, Verdict as EvidenceVerdict
 from cuescope_sdk.statistics import exceeds_rate_p_value
 from cuescope_sdk.stills import ask
+from cuescope_trove.analysis import Analysis, analyse
 from cuescope_trove.checks.annotated_cues import SIGNIFICANT, check_against_annotation
 from cuescope_trove.checks.detector import check_with_detector
+from cuescope_trove.control import Control
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.report import Analysis, analyse
-from cuescope_trove.selection import Verdict, losses_that_pass, shuffle_within_labels
+from cuescope_trove.selection import ScoredPairs, Verdict, losses_that_pass, shuffle_within_labels
 
 NAMED = 8  # samples that look mislabelled
 
@@ -34,7 +35,7 @@ def evidence(
         if options.label_noise:
             yield check_labels(audit, options, analysis)
         if analysis.control is not None:
-            yield check_control(analysis)
+            yield check_control(analysis.control, analysis.table)
         if options.null_shuffles:
             yield check_null(audit, options, analysis, len(features))
 
@@ -45,7 +46,8 @@ def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis, clusters
     The test runs again on each shuffle, of all groups and without what a finding must pass
     besides: that would hide a test that alarms too often. Its rate is held against the promise.
     """
-    rng, shuffles = audit.rng("null"), options.null_shuffles
+    rng = audit.rng("null")
+    shuffles = options.null_shuffles
     counts = []
     with audit.context.progress("shuffling", shuffles) as advance:
         for _ in range(shuffles):
@@ -69,49 +71,59 @@ def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis, clusters
 
 def check_labels(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evidence:
     """Which samples look mislabelled, and whether anything that was found rests on them."""
-    observations, table = analysis.observations, analysis.table
+    observations = analysis.observations
     looks_like = confident_disagreement(observations).looks_like
     suspects = np.flatnonzero(looks_like >= 0)
     samples = [outcome.trial.sample for outcome in audit.once(ask, audit).outcomes]
     assert observations.probability is not None
     # the least probable labels first
-    order = suspects[
-        np.argsort(observations.probability[suspects, observations.label[suspects]], kind="stable")
-    ]
-    names = ", ".join(
-        f"{samples[number].key} ('{samples[number].label}', looks like "
-        f"'{audit.labels[int(looks_like[number])]}')"
-        for number in order[:NAMED].tolist()
-    )
-    explained = int((table.verdict == Verdict.LABEL_NOISE).sum())
-    held = int(table.finding.sum())
+    probability = observations.probability[suspects, observations.label[suspects]]
+    order = suspects[np.argsort(probability, kind="stable")]
+    names = []
+    for number in order[:NAMED]:
+        sample = samples[number]
+        answer = audit.labels[looks_like[number]]
+        names.append(f"{sample.key} ('{sample.label}', looks like '{answer}')")
+    explained = int((analysis.table.verdict == Verdict.LABEL_NOISE).sum())
+    held = int(analysis.table.finding.sum())
     words = f"{len(suspects)} of {len(looks_like)} samples look mislabelled"
     if explained:
         words += f"; {explained} losses rest on them, so they are no findings"
     if held:
         hold = "finding holds" if held == 1 else "findings hold"
         words += f"; {held} {hold} without them, or have answers that label errors cannot explain"
+    if names:
+        words += f". Look at {', '.join(names)}"
     return Evidence(
         check="label noise",
-        verdict="refuted" if explained else "supported" if held else "inconclusive",
-        detail=words + (f". Look at {names}" if names else ""),
+        verdict=_verdict(explained, held),
+        detail=words,
         value=len(suspects) / len(looks_like),
         n=len(looks_like),
     )
 
 
-def check_control(analysis: Analysis) -> Evidence:
+def _verdict(explained: int, held: int) -> EvidenceVerdict:
+    if explained:
+        return "refuted"
+    return "supported" if held else "inconclusive"
+
+
+def check_control(control: Control, table: ScoredPairs) -> Evidence:
     """Whether what was found holds among sequences that are alike in the control."""
-    table, control = analysis.table, analysis.control
-    assert control is not None
     explained = int((table.verdict == Verdict.CONTROL).sum())
-    held = int((table.verdict == Verdict.FINDING).sum())
+    held = int(table.finding.sum())
+    words = (
+        f"{held} findings hold among sequences that are alike in it; {explained} losses go "
+        "with it, so they are no findings"
+    )
     unknown = int((control.level < 0).sum())
+    if unknown:
+        words += f"; it is unknown for {unknown}"
     return Evidence(
         check=f"controlled for: {control.name}",
-        verdict="refuted" if explained else "supported" if held else "inconclusive",
-        detail=f"{held} findings hold among sequences that are alike in it; {explained} losses go "
-        "with it, so they are no findings" + (f"; it is unknown for {unknown}" if unknown else ""),
+        verdict=_verdict(explained, held),
+        detail=words,
         value=float(explained),
         n=len(control.level),
     )

@@ -72,40 +72,42 @@ def check_against_annotation(
     cues = annotated_cues(audit.samples)
     if not cues:
         return
-    correct = {each.trial.sample.key: each.correct(options.top_k) for each in sequences(audit)}
-    findings = [score for score in scores if score.finding]
-    keys = (sample.key for sample in audit.samples)
-    groups = dict(zip(keys, Groups.of(audit.samples).codes.tolist(), strict=True))
+    correct = {}
+    for outcome in sequences(audit):
+        correct[outcome.trial.sample.key] = outcome.correct(options.top_k)
+    findings = {score.feature for score in scores if score.finding}
+    codes = Groups.of(audit.samples).codes.tolist()
+    groups = {sample.key: code for sample, code in zip(audit.samples, codes, strict=True)}
     for name, shows in cues.items():
         cue = Cue(name, shows, groups)
         gap = costliest_gap(shows, audit.samples, correct, audit.rng("annotated", name), len(cues))
         costs = gap is not None and gap.costs(options.min_error_contribution)
         if gap is not None:
             yield _gap_evidence(name, gap, costs)
-        if gap is not None and costs:
-            yield from _precision_evidence(cue, gap.label, features, scores)
-        yield from _naming_evidence(cue, costs, features, findings)
+            if costs:
+                yield from _precision_evidence(cue, gap.label, features, scores)
+        yield from _naming_evidence(cue, costs, [f for f in features if f.key in findings])
 
 
 def sequences(audit: Audit) -> list[Outcome]:
     """The sequences as they are; those are asked that the audited method has not asked."""
     left = {sample.key: sample for sample in samples_by_key(audit)}
-    known = [outcome for outcome in audit.outcomes if _is_asked(outcome.trial, left)]
-    for outcome in known:
+    answered = [outcome for outcome in audit.outcomes if _is_asked(outcome.trial, left)]
+    for outcome in answered:
         left.pop(outcome.trial.sample.key, None)
-    return known + list(audit.respond(baseline_trials(left.values(), frozenset({"logits"}))))
+    trials = baseline_trials(left.values(), frozenset({"logits"}))
+    return [*answered, *audit.respond(trials)]
 
 
 def _is_asked(trial: Trial, samples: Mapping[str, Sample]) -> bool:
     """Whether it asks one of the samples, unchanged, for its logits."""
-    asked, sample = trial.sample, samples.get(trial.sample.key)
-    return (
-        sample is not None
-        and (asked.frames, asked.question, asked.choices)
-        == (sample.frames, sample.question, sample.choices)
-        and (trial.edit, trial.readout, trial.repeat) == (None, None, 0)
-        and "logits" in trial.outputs
-    )
+    asked = trial.sample
+    sample = samples.get(asked.key)
+    if sample is None or "logits" not in trial.outputs:
+        return False
+    shown = (asked.frames, asked.question, asked.choices)
+    same = shown == (sample.frames, sample.question, sample.choices)
+    return same and (trial.edit, trial.readout, trial.repeat) == (None, None, 0)
 
 
 def annotated_cues(samples: Sequence[Sample]) -> dict[str, dict[FrameId, bool]]:
@@ -137,24 +139,22 @@ def costliest_gap(
     label that was compared, times `tried`: how many cues were looked at, or labels to choose from.
     None where no label has annotated sequences both with and without the cue.
     """
-    gaps = []
+    worst = None
+    largest = -np.inf
+    compared = 0
     for label in dict.fromkeys(sample.label for sample in samples if sample.label is not None):
         mine = [sample for sample in samples if sample.label == label and (sample.key, 0) in shows]
-        present = np.array(
-            [
-                any(shows[sample.key, frame] for frame in range(len(sample.frames)))
-                for sample in mine
-            ],
-            dtype=bool,
-        )
+        present = np.array([_shows_anywhere(sample, shows) for sample in mine], dtype=bool)
+        right = np.array([correct[sample.key] for sample in mine], dtype=bool)
         if present.any() and not present.all():
-            right = np.array([correct[sample.key] for sample in mine], dtype=bool)
-            gaps.append((label, present, right, Groups.of(mine)))
-    if not gaps:
+            compared += 1
+            gap = right[~present].mean() - right[present].mean()
+            if gap > largest:
+                largest = gap
+                worst = (label, present, right, Groups.of(mine))
+    if worst is None:
         return None
-    label, present, right, groups = max(
-        gaps, key=lambda gap: float(gap[2][~gap[1]].mean() - gap[2][gap[1]].mean())
-    )
+    label, present, right, groups = worst
     values = right.astype(float)
     [low], [high] = gap_intervals(values, present[:, None], groups)
     [p_value] = gap_p_values(values, present[:, None], groups, rng)
@@ -166,32 +166,38 @@ def costliest_gap(
         n_with=int(present.sum()),
         low=float(low),
         high=float(high),
-        p_value=min(1.0, float(p_value) * len(gaps) * tried),
+        p_value=min(1.0, float(p_value) * compared * tried),
     )
+
+
+def _shows_anywhere(sample: Sample, shows: Mapping[FrameId, bool]) -> bool:
+    return any(shows[sample.key, frame] for frame in range(len(sample.frames)))
 
 
 def rank_annotated_frames(
     features: Sequence[Feature], scores: Sequence[Score], label: str, metric: str
 ) -> list[FrameId]:
     """Frames for a label: features by score, then occurrences by strength, each frame once."""
-    value = {
-        score.feature: score.value
-        for score in scores
-        if score.metric == metric and score.label == label and score.value is not None
-    }
-    occurrences = [
-        (number, (occurrence.sample, occurrence.frame), occurrence.strength)
-        for number, feature in enumerate(features)
-        for occurrence in feature.occurrences
-        if occurrence.frame is not None
-    ]
+    value = {}
+    for score in scores:
+        if (score.metric, score.label) == (metric, label) and score.value is not None:
+            value[score.feature] = score.value
+    frames = []
+    numbers = []
+    strengths = []
+    for number, feature in enumerate(features):
+        for occurrence in feature.occurrences:
+            if occurrence.frame is not None:
+                frames.append((occurrence.sample, occurrence.frame))
+                numbers.append(number)
+                strengths.append(occurrence.strength)
     # A frame may occur in several features of another method: its best rank counts.
     order = rank_frames(
-        np.array([number for number, _, _ in occurrences], dtype=np.int64),
-        np.array([strength for _, _, strength in occurrences]),
+        np.array(numbers, dtype=np.int64),
+        np.array(strengths),
         np.array([value.get(feature.key, -np.inf) for feature in features]),
     )
-    return list(dict.fromkeys(occurrences[index][1] for index in order.tolist()))
+    return list(dict.fromkeys(frames[index] for index in order))
 
 
 def _gap_evidence(cue: str, gap: Gap, costs: bool) -> Evidence:
@@ -211,14 +217,11 @@ def _precision_evidence(
     cue: Cue, label: str, features: Sequence[Feature], scores: Sequence[Score]
 ) -> Iterator[Evidence]:
     """Precision@K and R-Precision of the label's ranked frames against the cue's base rate."""
-    frames = [
-        frame
-        for frame in rank_annotated_frames(features, scores, label, scores[0].metric)
-        if frame in cue.shows
-    ]
-    relevant = np.array([cue.shows[frame] for frame in frames], dtype=bool)
-    if not relevant.size:
+    ranked = rank_annotated_frames(features, scores, label, scores[0].metric)
+    frames = [frame for frame in ranked if frame in cue.shows]
+    if not frames:
         return
+    relevant = np.array([cue.shows[frame] for frame in frames])
     finding_keys = {s.feature for s in scores if s.finding and s.label == label}
     claimed = sum(len(f.occurrences) for f in features if f.key in finding_keys)
     base_rate = cue.base_rate
@@ -226,61 +229,62 @@ def _precision_evidence(
     measures = [(f"Precision@{k}", k, precision_at_k(relevant, k)) for k in KS]
     measures.append(("R-Precision", total, r_precision(relevant, total)))
     for name, k, value in measures:
-        if value is not None:
-            low, high = share_interval(frames[:k], relevant[:k], cue.groups)
-            not_clear: Verdict = "refuted" if high < base_rate else "inconclusive"
-            verdict = "supported" if low > base_rate else not_clear
+        if value is None:
+            continue
+        low, high = share_interval(frames[:k], relevant[:k], cue.groups)
+        verdict: Verdict = "inconclusive"
+        words = ""
+        if low > base_rate:
+            verdict = "supported"
+        elif high < base_rate and k <= claimed:
+            verdict = "refuted"
+        elif high < base_rate:
             # Beyond the frames of its findings TRoVe claims nothing, so nothing refutes it there.
-            beyond = verdict == "refuted" and k > claimed
-            yield Evidence(
-                check=f"{name} for '{cue.name}'",
-                verdict="inconclusive" if beyond else verdict,
-                detail=f"{round(value * k)} of the first {k} frames ranked for '{label}' show it "
-                f"({low:.0%} to {high:.0%}); {base_rate:.0%} of all {len(cue.shows)} frames do"
-                + (f"; but its findings have only {claimed} frames" if beyond else ""),
-                value=value,
-                threshold=base_rate,
-                n=k,
-                label=label,
-            )
+            words = f"; but its findings have only {claimed} frames"
+        yield Evidence(
+            check=f"{name} for '{cue.name}'",
+            verdict=verdict,
+            detail=f"{round(value * k)} of the first {k} frames ranked for '{label}' show it "
+            f"({low:.0%} to {high:.0%}); {base_rate:.0%} of all {len(cue.shows)} frames do{words}",
+            value=value,
+            threshold=base_rate,
+            n=k,
+            label=label,
+        )
 
 
 def share_interval(
     frames: Sequence[FrameId], flags: np.ndarray, groups: Mapping[str, int]
 ) -> tuple[float, float]:
     """Interval of the share of frames with a flag; frames of a group were drawn together."""
-    codes = np.unique([groups[sample] for sample, _ in frames], return_inverse=True)[1]
-    drawn = Groups(codes, int(codes.max()) + 1, True)
-    low, high = mean_interval(np.asarray(flags, dtype=float), drawn)
+    codes, inverse = np.unique([groups[sample] for sample, _ in frames], return_inverse=True)
+    drawn = Groups(inverse, len(codes), True)
+    low, high = mean_interval(flags.astype(float), drawn)
     assert low is not None
     assert high is not None
     return low, high
 
 
-def _naming_evidence(
-    cue: Cue, costs: bool, features: Sequence[Feature], findings: Sequence[Score]
-) -> Iterator[Evidence]:
+def _naming_evidence(cue: Cue, costs: bool, found: Sequence[Feature]) -> Iterator[Evidence]:
     """Which findings' frames show the cue; that none do counts against TRoVe if the cue costs."""
     base_rate = cue.base_rate
-    finding_keys = {score.feature for score in findings}
     named = False
-    for feature in (feature for feature in features if feature.key in finding_keys):
-        occurrences = [(each.sample, each.frame or 0) for each in feature.occurrences]
+    for feature in found:
+        occurrences = [(seen.sample, seen.frame or 0) for seen in feature.occurrences]
         frames = [frame for frame in occurrences if frame in cue.shows]
-        flags = [cue.shows[frame] for frame in frames]
-        share = float(np.mean(flags)) if flags else 0.0
+        flags = np.array([cue.shows[frame] for frame in frames])
+        if not len(flags) or flags.mean() < NAMING_SHARE:
+            continue
         # A cue that is nearly everywhere fills any cluster: its share must also beat its rate.
-        if (
-            share >= NAMING_SHARE
-            and share_interval(frames, np.array(flags), cue.groups)[0] > base_rate
-        ):
+        low, _ = share_interval(frames, flags, cue.groups)
+        if low > base_rate:
             named = True
             yield Evidence(
                 check=f"what {feature.key} shows",
                 verdict="supported",
-                detail=f"'{cue.name}' in {sum(flags)} of its {len(flags)} annotated frames; "
+                detail=f"'{cue.name}' in {flags.sum()} of its {len(flags)} annotated frames; "
                 f"{base_rate:.0%} of all frames show it",
-                value=share,
+                value=float(flags.mean()),
                 threshold=NAMING_SHARE,
                 n=len(flags),
                 feature=feature.key,

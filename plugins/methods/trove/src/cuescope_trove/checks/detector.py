@@ -1,16 +1,17 @@
 """Pseudo-labels of a detector for a named feature (section 5.1 and appendix D.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, compress
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_sdk import Audit, Detector, Evidence, Feature, Sample, Score, Verdict
+from cuescope_sdk import Audit, Detector, Evidence, Feature, Frame, Sample, Score, Verdict
 from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_sdk.stills import FrameId, samples_by_key
+from cuescope_trove.analysis import Analysis
 from cuescope_trove.checks.annotated_cues import costliest_gap
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.report import Analysis
 
 DETECTOR_BATCH = 64
 
@@ -27,7 +28,8 @@ def check_with_detector(
     The label was chosen by the same answers, as the best of all pairs that were tested: the
     p-value pays for each of them. Where cues were looked for in one part, the other is looked at.
     """
-    label, name = scores[0].label, options.feature_name
+    label = scores[0].label
+    name = options.feature_name
     if label is None or name is None:
         yield Evidence(
             check="detector: accuracy lost",
@@ -36,20 +38,29 @@ def check_with_detector(
             "finding, and name what they share (-O feature_name='tree')",
         )
         return
-    observations, part = analysis.observations, analysis.part
+    observations = analysis.observations
     ordered = samples_by_key(audit)
-    fresh = np.ones(len(ordered), dtype=bool) if part is None else ~part
-    samples = [s for s, chosen in zip(ordered, fresh, strict=True) if chosen and s.label == label]
+    samples = ordered
+    if analysis.part is not None:
+        samples = list(compress(ordered, ~analysis.part))
+    samples = [sample for sample in samples if sample.label == label]
     shows = detect(audit, samples, name, options.threshold)
-    correct = {s.key: bool(c) for s, c in zip(ordered, observations.correct, strict=True)}
+    keys = [sample.key for sample in ordered]
+    correct = dict(zip(keys, observations.correct.tolist(), strict=True))
     tried = max(int(analysis.table.tried.sum()), 1)
     yield accuracy_evidence(samples, shows, correct, label, name, audit.rng("detector"), tried)
-    frames = [(o.sample, o.frame or 0) for feature in features for o in feature.occurrences]
+    wrong = []
+    present = []
     # The rows of `frame_bias` are in the order of the features' occurrences.
-    wrong = [row for row, frame in enumerate(frames) if frame in shows and not correct[frame[0]]]
+    occurrences = chain.from_iterable(feature.occurrences for feature in features)
+    for row, seen in enumerate(occurrences):
+        shown = shows.get((seen.sample, seen.frame or 0))
+        if shown is not None and not correct[seen.sample]:
+            wrong.append(row)
+            present.append(shown)
     yield confidence_evidence(
         observations.frame_bias[wrong],
-        np.array([shows[frames[row]] for row in wrong], dtype=bool),
+        np.array(present, dtype=bool),
         observations.groups.take(observations.frame_sample[wrong]),
         1 / observations.classes,
         label,
@@ -62,14 +73,18 @@ def detect(
 ) -> dict[FrameId, bool]:
     """Per frame: whether the detector finds `name` with at least `threshold`."""
     detector: Detector = audit.tools["detector"]
-    frames = [(sample, index) for sample in samples for index in range(len(sample.frames))]
+    frames: dict[FrameId, Frame] = {}
+    for sample in samples:
+        for number, frame in enumerate(sample.frames):
+            frames[sample.key, number] = frame
+    names = list(frames)
     shows: dict[FrameId, bool] = {}
     with audit.context.progress("detecting", len(frames)) as advance:
         for start in range(0, len(frames), DETECTOR_BATCH):
-            batch = frames[start : start + DETECTOR_BATCH]
-            answers = detector.detect([sample.frames[index] for sample, index in batch], [name])
-            for (sample, index), boxes in zip(batch, answers, strict=True):
-                shows[sample.key, index] = any(box.score >= threshold for box in boxes)
+            batch = names[start : start + DETECTOR_BATCH]
+            answers = detector.detect([frames[frame_name] for frame_name in batch], [name])
+            for frame_name, boxes in zip(batch, answers, strict=True):
+                shows[frame_name] = any(box.score >= threshold for box in boxes)
             advance(len(batch))
     return shows
 
@@ -94,10 +109,14 @@ def accuracy_evidence(
             detail=f"the detector finds '{name}' in {where} of '{label}': there is nothing to "
             "compare",
         )
-    no_clear_loss: Verdict = "refuted" if gap.high <= 0 else "inconclusive"
+    verdict: Verdict = "inconclusive"
+    if gap.costs(0.0):
+        verdict = "supported"
+    elif gap.high <= 0:
+        verdict = "refuted"
     return Evidence(
         check=check,
-        verdict="supported" if gap.costs(0.0) else no_clear_loss,
+        verdict=verdict,
         detail=f"{gap.words} (p = {gap.p_value:.2g}, corrected for the {tried} pairs that the "
         "label was chosen from)",
         value=gap.value,
@@ -131,11 +150,15 @@ def confidence_evidence(
     low, high = mean_interval(bias[present], groups.take(present))
     assert low is not None
     assert high is not None
-    unclear: Verdict = "refuted" if high < chance else "inconclusive"
-    without = f"; {bias[~present].mean():.2f} without" if (~present).any() else ""
+    verdict: Verdict = "inconclusive"
+    if low > chance:
+        verdict = "supported"
+    elif high < chance:
+        verdict = "refuted"
+    without = "" if present.all() else f"; {bias[~present].mean():.2f} without"
     return Evidence(
         check=check,
-        verdict="supported" if low > chance else unclear,
+        verdict=verdict,
         detail=f"a single frozen frame with it gives the wrong answer of its sequence {value:.2f} "
         f"({low:.2f} to {high:.2f}){without}, over the frames of misclassified '{label}'; chance "
         f"is {chance:.2f}",

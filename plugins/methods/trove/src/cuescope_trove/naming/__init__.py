@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Frame
 from cuescope_sdk.maths import Clusters, normalise
-from cuescope_sdk.stills import Answers, FrameId
+from cuescope_sdk.stills import Answers
 from cuescope_sdk.tools import FrameGroup, NameGuess, TextEmbeddings
 
 SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
@@ -30,32 +30,34 @@ def cluster_guesses(
 
 
 def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[FrameGroup]:
-    frames: list[FrameId] = list(answers.row)
+    frames = list(answers.row)
     samples = {sample.key: sample for sample in audit.samples}
     rows = normalise(answers.embedding).astype(np.float64)
     sums = np.zeros((clusters.count, rows.shape[1]))
     np.add.at(sums, clusters.cluster, rows)
     counts = np.bincount(clusters.cluster, minlength=clusters.count)
     order = np.lexsort((-clusters.strength, clusters.cluster))  # by cluster, strongest first
-    starts = np.cumsum(counts) - counts
+    members = np.split(order, np.cumsum(counts)[:-1])
 
-    def frame(row: int) -> Frame:
-        sample, number = frames[row]
-        return samples[sample].frames[number]
+    def frames_of(chosen: np.ndarray) -> Iterator[Frame]:
+        for row in chosen[:SHOWN]:
+            sample, number = frames[row]
+            yield samples[sample].frames[number]
 
     def embed_texts(texts: Sequence[str]) -> np.ndarray:
         # a readout comes with a sample, and this one does not look at it
         trial = TextEmbeddings(texts=tuple(texts)).of(audit.samples[0])
-        return np.asarray(audit.respond([trial])[0].response.readout)
+        [outcome] = audit.respond([trial])
+        return np.asarray(outcome.response.readout)
 
+    most_typical = order[np.cumsum(counts) - counts]
     for cluster in range(clusters.count):
-        own = order[starts[cluster] : starts[cluster] + min(SHOWN, counts[cluster])]
         # the most typical frame of other clusters, the same clusters for all but their own
-        others = np.delete(order[starts], cluster)
-        others = others[np.linspace(0, len(others) - 1, min(SHOWN, len(others))).astype(int)]
+        others = np.delete(most_typical, cluster)
+        spread = np.linspace(0, len(others) - 1, min(SHOWN, len(others)))
         yield FrameGroup(
-            frames=tuple(map(frame, own.tolist())),
-            others=tuple(map(frame, others.tolist())),
+            frames=tuple(frames_of(members[cluster])),
+            others=tuple(frames_of(others[spread.astype(int)])),
             centre=sums[cluster] / counts[cluster],
             elsewhere=(sums.sum(axis=0) - sums[cluster]) / (len(rows) - counts[cluster]),
             embed_texts=embed_texts,

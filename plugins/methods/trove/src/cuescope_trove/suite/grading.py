@@ -13,8 +13,8 @@ from cuescope.application import Runner
 from cuescope_sdk import Audit, Context, Request
 from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.stills import FrameId, ask, baseline_trials, samples_by_key
+from cuescope_trove.analysis import observe
 from cuescope_trove.checks.annotated_cues import KS, rank_annotated_frames
-from cuescope_trove.report import observe
 from cuescope_trove.scores import Observations, compare, static_bias
 from cuescope_trove.suite.configurations import Configuration
 from cuescope_trove.trials import cluster, cluster_features
@@ -90,9 +90,9 @@ def unbiased_accuracies(settings: Settings, length: int) -> tuple[float, float]:
         request = settings.request("none", {"length": length}, model_options)
         audit = settings.runner.session(request).audit
         outcomes = audit.respond(baseline_trials(samples_by_key(audit)))
-        accuracies.append(mean(outcome.correct() for outcome in outcomes))
-    temporal, single_frame = accuracies
-    return temporal, single_frame
+        accuracy = mean(outcome.correct() for outcome in outcomes)
+        accuracies.append(accuracy)
+    return accuracies[0], accuracies[1]
 
 
 def grade(settings: Settings, configuration: Configuration) -> Graded:
@@ -109,31 +109,34 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     features = list(cluster_features(clusters, list(answers.row)))
     observations, _ = observe(audit, features, 1, "temperature")
     annotated = {sample.key: sample.annotations["cues"] for sample in session.samples}
-    cues = {key: np.any(list(flags.values()), axis=0) for key, flags in annotated.items()}
-    frames = [(o.sample, o.frame or 0) for f in features for o in f.occurrences]
-    shows_cue = np.array([cues[sample][frame] for sample, frame in frames])
-    gaps = gaps_by_label(observations, shows_cue, audit.labels)
-    passing = [gap for gap in gaps if min(gap.image, gap.sequence) > MIN_GAP]
-    worst = max(passing, key=lambda gap: gap.sequence, default=None)
+    shows: dict[FrameId, bool] = {}
+    strengths = []
+    for feature in features:
+        for seen in feature.occurrences:
+            frame = seen.frame or 0
+            cues = annotated[seen.sample].values()
+            shows[seen.sample, frame] = any(flags[frame] for flags in cues)
+            strengths.append(seen.strength)
+    shows_cue = np.array(list(shows.values()))
+    worst = worst_gaps(observations, shows_cue, audit.labels)
     if worst is None:
         return Graded()
     label = audit.labels.index(worst.label)
-    strength = np.array([o.strength for f in features for o in f.occurrences])
-    own = own_rankings(observations, strength, len(features), label, audit.rng("random"))
-    graded = {name: _mean_grade(shows_cue, orders) for name, orders in own.items()}
-    shows = dict(zip(frames, shows_cue.tolist(), strict=True))
+    rng = audit.rng("random")
+    orders = own_rankings(observations, np.array(strengths), len(features), label, rng)
+    grades = {name: _mean_grade(shows_cue, of_ranking) for name, of_ranking in orders.items()}
     rivals = rival_grades(audit, settings.rivals, worst.label, shows)
-    last = {name: graded.pop(name) for name in ("Static bias alone", "TRoVe")}
-    return Graded(worst, {**graded, **rivals, **last})
+    last = {name: grades.pop(name) for name in ("Static bias alone", "TRoVe")}
+    return Graded(worst, {**grades, **rivals, **last})
 
 
 # ------------------------------------------------- whether a cue is worth ranking for (appendix A)
 
 
-def gaps_by_label(
+def worst_gaps(
     observations: Observations, shows_cue: Bool[np.ndarray, " frame"], labels: Sequence[str]
-) -> list[Gaps]:
-    """The gaps of each label that occurs with and without the cue (appendix A)."""
+) -> Gaps | None:
+    """The gaps of the label that loses most; None where no label's gaps are large enough."""
     # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
     sequences = replace(observations, frame_cluster=shows_cue.astype(np.int64))
     frame_label = observations.label[observations.frame_sample]
@@ -143,15 +146,19 @@ def gaps_by_label(
         correct=observations.frame_static.argmax(axis=1) == frame_label,
         frame_sample=np.arange(len(frame_label)),
     )
-    image_gaps, sequence_gaps = _gaps_with_cue(stills), _gaps_with_cue(sequences)
-    both = sorted(image_gaps.keys() & sequence_gaps.keys())
-    return [Gaps(labels[label], image_gaps[label], sequence_gaps[label]) for label in both]
+    image_gaps = _gaps_with_cue(stills)
+    worst = None
+    for label, gap in _gaps_with_cue(sequences).items():
+        image_gap = image_gaps.get(label, 0.0)
+        if min(image_gap, gap) > MIN_GAP and (worst is None or gap > worst.sequence):
+            worst = Gaps(labels[label], image_gap, gap)
+    return worst
 
 
 def _gaps_with_cue(observations: Observations) -> dict[int, float]:
     pairs = compare(observations, 2)
-    gaps = zip(pairs.label.tolist(), pairs.error_contribution.tolist(), strict=True)
-    return {label: gap for (label, gap), cue in zip(gaps, pairs.cluster, strict=True) if cue == 1}
+    pairs = pairs.take(pairs.cluster == 1)
+    return dict(zip(pairs.label.tolist(), pairs.error_contribution.tolist(), strict=True))
 
 
 # ----------------------------------------------------- how well a ranking shows it (Tables 1 and 3)
@@ -168,11 +175,11 @@ def own_rankings(
     count = len(strength)
     pairs = compare(observations, clusters)
     bias = static_bias(observations, pairs, clusters)
-    mine = (pairs.label == label) & (bias.n_frames > 0)
+    scored = (pairs.label == label) & (bias.n_frames > 0)
 
     def by_cluster(value: np.ndarray) -> np.ndarray:
         score = np.full(clusters, -np.inf)
-        score[pairs.cluster[mine]] = value[mine]
+        score[pairs.cluster[scored]] = value[scored]
         return rank_frames(observations.frame_cluster, strength, score)
 
     confidence = observations.frame_static.max(axis=1)
@@ -192,7 +199,7 @@ def rival_grades(
     for unit in UNITS:
         for name in rivals:
             options = {"unit": unit}
-            if name != "george":  # whose slices do not look at errors
+            if name != "george":  # its slices do not look at errors
                 options["discover"] = "0"
             method = audit.context.build("method", name, options)
             features = list(method.propose_features(audit=audit))
@@ -204,10 +211,11 @@ def rival_grades(
 
 
 def _grade(relevant: Bool[np.ndarray, " rank"], total: int) -> Grades:
-    return (*(precision_at_k(relevant, k) for k in KS), r_precision(relevant, total))
+    precisions = [precision_at_k(relevant, k) for k in KS]
+    return (*precisions, r_precision(relevant, total))
 
 
 def _mean_grade(shows_cue: Bool[np.ndarray, " frame"], orders: Sequence[np.ndarray]) -> Grades:
     total = int(shows_cue.sum())
-    graded = np.array([_grade(shows_cue[order], total) for order in orders], dtype=float)
-    return tuple(graded.mean(axis=0).tolist())
+    grades = np.array([_grade(shows_cue[order], total) for order in orders], dtype=float)
+    return tuple(grades.mean(axis=0).tolist())

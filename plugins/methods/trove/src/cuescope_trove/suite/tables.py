@@ -1,22 +1,27 @@
 """The suite's tables: the quality filter, Tables 1 and 3, and appendix B."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import chain
+from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
-from cuescope_sdk import Table
+from cuescope_sdk import Cell, Table
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
 from cuescope_trove.checks.annotated_cues import KS
-from cuescope_trove.suite.configurations import CUES, LENGTHS, Configuration
+from cuescope_trove.suite.configurations import CUES, Configuration
 from cuescope_trove.suite.grading import MIN_GAP, Gaps, Grades
+
+Row = dict[str, Cell]
 
 MEASURES = (*(f"P@{k}" for k in KS), "R-Prec")
 MAIN = MEASURES.index("P@100")
 PAPER = tomllib.loads(files("cuescope_trove").joinpath("paper.toml").read_text("utf-8"))
-SHARES = {"20 to 49%": (0.0, 0.5), "50 to 79%": (0.5, 0.8), "80 to 100%": (0.8, 1.01)}
+SHARES = {"20 to 49%": 0.5, "50 to 79%": 0.8, "80 to 100%": 1.01}  # below
 
 
 @dataclass(frozen=True)
@@ -42,68 +47,75 @@ class Result:
 def all_tables(results: Sequence[Result]) -> list[Table]:
     """Quality; Table 1 by cue and over all; appendix B by length and share; paired differences."""
     passing = [result for result in results if result.passes]
-    of_cue = {c: [r for r in passing if r.configuration.cue == c] for c in CUES}
+    of_cue = _parts(passing, lambda configuration: configuration.cue)
     tables = [quality_table(results)]
-    tables += [precision_table(cue, some) for cue, some in of_cue.items()]
+    tables += [precision_table(cue, of_cue.get(cue, [])) for cue in CUES]
     tables.append(precision_table("all cues", passing))
     if passing:
+        of_length = _parts(passing, lambda configuration: configuration.length)
+        of_share = _parts(passing, _share_words)
         tables.append(interval_table(passing))
         tables.append(difference_table(passing))
-        by_length = {
-            str(length): [r for r in passing if r.configuration.length == length]
-            for length in LENGTHS
-        }
-        tables.append(breakdown_table("frames of a sequence (Figure 5)", by_length))
-        by_share = {
-            name: [r for r in passing if low <= r.configuration.share < high]
-            for name, (low, high) in SHARES.items()
-        }
-        tables.append(breakdown_table("share of frames with the cue (Figure 6)", by_share))
+        tables.append(breakdown_table("frames of a sequence (Figure 5)", of_length))
+        tables.append(breakdown_table("share of frames with the cue (Figure 6)", of_share))
     return tables
+
+
+def _parts(
+    results: Sequence[Result], part: Callable[[Configuration], Any]
+) -> dict[str, list[Result]]:
+    parts: dict[str, list[Result]] = {}
+    for result in sorted(results, key=lambda result: part(result.configuration)):
+        name = str(part(result.configuration))
+        parts.setdefault(name, []).append(result)
+    return parts
+
+
+def _share_words(configuration: Configuration) -> str:
+    return next(words for words, limit in SHARES.items() if configuration.share < limit)
 
 
 def quality_table(results: Sequence[Result]) -> Table:
     """What each configuration is worth (appendix A), in percent and points."""
-    rows = tuple(
-        {
+    rows = []
+    for result in results:
+        gaps = result.gaps
+        row: Row = {
             "configuration": result.configuration.name,
             "temporal": 100 * result.temporal,
             "one frame": 100 * result.single_frame,
-            "image gap": 100 * result.gaps.image if result.gaps else None,
-            "sequence gap": 100 * result.gaps.sequence if result.gaps else None,
-            "label": result.gaps.label if result.gaps else None,
+            "image gap": 100 * gaps.image if gaps else None,
+            "sequence gap": 100 * gaps.sequence if gaps else None,
+            "label": gaps.label if gaps else None,
             "kept": "yes" if result.passes else "no",
         }
-        for result in results
-    )
-    return Table(
-        title="Configurations and the quality filter of appendix A",
-        columns=tuple(rows[0]),
-        rows=rows,
-        notes=(
-            f"{sum(result.passes for result in results)} of {len(results)} are kept. On "
-            "data without a cue the temporal model beats one frame by 20 points. The cue costs "
-            "the label over 20 points of accuracy, counted by image and counted by sequence.",
-        ),
+        rows.append(row)
+    return _table(
+        "Configurations and the quality filter of appendix A",
+        rows,
+        f"{sum(result.passes for result in results)} of {len(results)} are kept. On "
+        "data without a cue the temporal model beats one frame by 20 points. The cue costs "
+        "the label over 20 points of accuracy, counted by image and counted by sequence.",
     )
 
 
 def precision_table(cue: str, results: Sequence[Result]) -> Table:
     """Mean grades of each ranking over these configurations, in percent."""
+    published = []
+    for ranking, figures in PAPER[cue].items():
+        paper_row = dict(zip(MEASURES, figures, strict=True))
+        published.append({"ranking": ranking, **paper_row})
+    rows = []
+    for name in _rankings(results):
+        row: Row = {"ranking": name}
+        for measure, grades in zip(MEASURES, _grades(results, name), strict=True):
+            row[measure] = _mean(grades)
+        rows.append(row)
     return Table(
         title=f"{cue}: {len(results)} configurations (the paper's figures faint)",
         columns=("ranking", *MEASURES),
-        rows=tuple(
-            {
-                "ranking": name,
-                **{m: _mean(_column(results, name, at)) for at, m in enumerate(MEASURES)},
-            }
-            for name in _rankings(results)
-        ),
-        paper=tuple(
-            {"ranking": ranking, **dict(zip(MEASURES, figures, strict=True))}
-            for ranking, figures in PAPER[cue].items()
-        ),
+        rows=tuple(rows),
+        paper=tuple(published),
     )
 
 
@@ -111,34 +123,33 @@ def interval_table(results: Sequence[Result]) -> Table:
     """95% intervals of the means over configurations."""
     rows = []
     for name in _rankings(results):
-        row: dict[str, str | None] = {"ranking": name}
-        for at, measure in enumerate(MEASURES):
-            values = np.array([v for v in _column(results, name, at) if v is not None])
-            low, high = mean_interval(values, Groups.single(len(values)))
-            row[measure] = None if low is None or high is None else _span(low, high)
+        row: Row = {"ranking": name}
+        for measure, grades in zip(MEASURES, _grades(results, name), strict=True):
+            known = grades[np.isfinite(grades)]
+            low, high = mean_interval(known, Groups.single(len(known)))
+            row[measure] = _span(low, high)
         rows.append(row)
-    return Table(
-        title=f"95% intervals over {len(results)} configurations",
-        columns=("ranking", *MEASURES),
-        rows=tuple(rows),
-        notes=("Each configuration, a model trained with a planted cue, is one draw.",),
+    return _table(
+        f"95% intervals over {len(results)} configurations",
+        rows,
+        "Each configuration, a model trained with a planted cue, is one draw.",
     )
 
 
 def difference_table(results: Sequence[Result]) -> Table:
     """TRoVe minus each other ranking on the same configurations, in points, with intervals."""
     rows = []
+    ours = _grades(results, "TRoVe")
     for name in _rankings(results):
-        row: dict[str, str | None] = {"TRoVe minus": name}
-        for at, measure in enumerate(MEASURES):
-            both = zip(_column(results, "TRoVe", at), _column(results, name, at), strict=True)
-            change = np.array([a - b for a, b in both if a is not None and b is not None])
-            low, high = change_interval(change, Groups.single(len(change)))
-            row[measure] = None
-            if low is not None and high is not None:
-                row[measure] = f"{100 * change.mean():+.1f} [{_span(low, high)}]"
-        if name != "TRoVe":
-            rows.append(row)
+        if name == "TRoVe":
+            continue
+        row: Row = {"TRoVe minus": name}
+        for measure, changes in zip(MEASURES, ours - _grades(results, name), strict=True):
+            known = changes[np.isfinite(changes)]
+            low, high = change_interval(known, Groups.single(len(known)))
+            span = _span(low, high)
+            row[measure] = span and f"{100 * known.mean():+.1f} [{span}]"
+        rows.append(row)
     return Table(
         title="Paired differences, in points, with 95% intervals",
         columns=("TRoVe minus", *MEASURES),
@@ -148,35 +159,33 @@ def difference_table(results: Sequence[Result]) -> Table:
 
 def breakdown_table(title: str, parts: Mapping[str, Sequence[Result]]) -> Table:
     """Mean P@100 of each ranking, part by part."""
-    known = {name: some for name, some in parts.items() if some}
-    rankings = _rankings([result for some in known.values() for result in some])
-    columns = {name: f"{name} ({len(some)})" for name, some in known.items()}
-    return Table(
-        title=f"P@100 by {title}",
-        columns=("ranking", *columns.values()),
-        rows=tuple(
-            {
-                "ranking": ranking,
-                **{columns[n]: _mean(_column(some, ranking, MAIN)) for n, some in known.items()},
-            }
-            for ranking in rankings
-        ),
-        notes=("In brackets: how many configurations.",),
-    )
+    rows: dict[str, Row] = {}
+    for part, results in parts.items():
+        for ranking in _rankings(results):
+            row = rows.setdefault(ranking, {"ranking": ranking})
+            row[f"{part} ({len(results)})"] = _mean(_grades(results, ranking)[MAIN])
+    return _table(f"P@100 by {title}", list(rows.values()), "In brackets: how many configurations.")
+
+
+def _table(title: str, rows: Sequence[Row], note: str) -> Table:
+    return Table(title=title, columns=tuple(rows[0]), rows=tuple(rows), notes=(note,))
 
 
 def _rankings(results: Sequence[Result]) -> list[str]:
-    return list(dict.fromkeys(name for result in results for name in result.grades))
+    return list(dict.fromkeys(chain.from_iterable(result.grades for result in results)))
 
 
-def _column(results: Sequence[Result], ranking: str, at: int) -> list[float | None]:
-    return [result.grades[ranking][at] for result in results]
+def _grades(results: Sequence[Result], ranking: str) -> Float[np.ndarray, "measure result"]:
+    """NaN where a result has no grade."""
+    return np.array([result.grades[ranking] for result in results], dtype=float).T
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
+def _mean(grades: Float[np.ndarray, " result"]) -> float | None:
+    known = grades[np.isfinite(grades)].tolist()
     return 100 * sum(known) / len(known) if known else None
 
 
-def _span(low: float, high: float) -> str:
+def _span(low: float | None, high: float | None) -> str | None:
+    if low is None or high is None:
+        return None
     return f"{100 * low:.1f}, {100 * high:.1f}"

@@ -29,19 +29,27 @@ class Suite:
         self, chosen: Sequence[Configuration], context: Context
     ) -> tuple[dict[int, tuple[float, float]], dict[Configuration, Graded]]:
         """Unbiased accuracies by length, and the grades of each configuration."""
-        lengths = {f"length {c.length}": c.length for c in sorted(chosen, key=lambda c: c.length)}
-        jobs: dict[str, Job] = {
-            name: (unbiased_accuracies, (self.settings, length)) for name, length in lengths.items()
-        }
-        jobs |= {each.name: (graded_as_json, (self.settings, each)) for each in chosen}
+        lengths = sorted({configuration.length for configuration in chosen})
+        jobs: dict[str, Job] = {}
+        for length in lengths:
+            jobs[f"length {length}"] = (unbiased_accuracies, (self.settings, length))
+        for configuration in chosen:
+            jobs[configuration.name] = (graded_as_json, (self.settings, configuration))
         done = self.kept.run(jobs, context, "results")
-        unbiased = {length: (done[name][0], done[name][1]) for name, length in lengths.items()}
-        return unbiased, {each: graded_of(done[each.name]) for each in chosen}
+        unbiased = {}
+        for length in lengths:
+            temporal, single_frame = done[f"length {length}"]
+            unbiased[length] = temporal, single_frame
+        graded = {}
+        for configuration in chosen:
+            graded[configuration] = graded_of(done[configuration.name])
+        return unbiased, graded
 
     @property
     def kept(self) -> KeptJobs:
         """The files."""
-        settings = {k: v for k, v in asdict(self.settings).items() if k != "cache"}
+        settings = asdict(self.settings)
+        del settings["cache"]
         return KeptJobs(self.folder, [VERSION, settings, list(self.origin)], self.workers)
 
 

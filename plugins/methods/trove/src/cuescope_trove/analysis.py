@@ -1,0 +1,182 @@
+"""The audit's numbers: answers as arrays, the pairs with their tests, and their intervals."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope_sdk import Audit, Feature
+from cuescope_sdk.maths import cross_fitted_temperatures, softmax
+from cuescope_sdk.statistics import Groups, selected_confidence, sum_interval
+from cuescope_sdk.stills import ask, stack_logits
+from cuescope_trove.control import Control, control_of
+from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.scores import (
+    Observations,
+    PerSample,
+    among_top,
+    bias_limits,
+    gap_limits,
+    most_common_mistake,
+)
+from cuescope_trove.selection import ScoredPairs, Verdict, discovery_part, ranking, score
+
+CALIBRATION = "calibration"  # names the random halves on which temperatures are fitted
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """All sequences, the part in which cues were looked for, and what the pairs came to."""
+
+    observations: Observations
+    part: np.ndarray | None
+    table: ScoredPairs
+    control: Control | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """What a report says of a cluster (`feature`) and a label.
+
+    `gap` is the error contribution, `bias` the static bias over `n_frames`, `score` their sum; both
+    None where no frame tells of the bias. The p-values are None where the pair was not tested.
+    `answer` is the most common wrong answer, of `share` of the errors, and `confidence` how sure a
+    still frame is of it. The others are as in `ScoredPairs`.
+    """
+
+    feature: str
+    label: str
+    n: int
+    n_frames: int
+    gap: Estimate
+    bias: Estimate | None
+    score: Estimate | None
+    accuracy_with: float
+    accuracy_without: float
+    p_value: float | None
+    q_value: float | None
+    verdict: Verdict
+    retest: float
+    suspects: int
+    first_gap: float | None
+    answer: str
+    share: float
+    confidence: float
+
+
+def analyse(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> Analysis:
+    """The audit's numbers; for `audit.once`, so that `verify` finds what `compute_scores` did."""
+    observations, _ = audit.once(observe, audit, features, options.top_k, CALIBRATION)
+    samples = [outcome.trial.sample for outcome in audit.once(ask, audit).outcomes]
+    control = control_of(audit, samples, observations.groups, options)
+    if control is not None:
+        observations = replace(observations, control=control.level)
+    part = discovery_part(observations, options.discover, audit.rng("discover"))
+    table = score(observations, len(features), options, audit.rng("permutation"), part)
+    return Analysis(observations, part, table, control)
+
+
+def observe(
+    audit: Audit, features: Sequence[Feature], top_k: int, stream: str
+) -> tuple[Observations, PerSample]:
+    """The answers as arrays, and each sequence's temperature; `stream` names the random halves."""
+    answers = audit.once(ask, audit)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    number = {sample.key: index for index, sample in enumerate(samples)}
+    frames = []
+    for cluster, feature in enumerate(features):
+        for occurrence in feature.occurrences:
+            row = answers.row[occurrence.sample, occurrence.frame or 0]
+            frames.append((number[occurrence.sample], cluster, row))
+    frame_sample, frame_cluster, rows = np.array(frames, dtype=np.int64).reshape(-1, 3).T
+    label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
+    logits = stack_logits(answers.outcomes, audit.labels)
+    temperature = cross_fitted_temperatures(logits, label, audit.rng(stream))
+    observations = Observations(
+        label=label,
+        prediction=logits.argmax(axis=1),
+        correct=among_top(logits, label, top_k),
+        frame_sample=frame_sample,
+        frame_cluster=frame_cluster,
+        # A still clip takes the temperature of its sequence, which was fitted on other sequences:
+        # no answer has a part in its own calibration.
+        frame_static=softmax(answers.static_logits[rows], temperature[frame_sample]),
+        groups=Groups.of(samples),
+        probability=softmax(logits, temperature),
+    )
+    return observations, temperature
+
+
+def pair_rows(
+    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], table: ScoredPairs
+) -> Iterator[PairRow]:
+    """The pairs as they are ranked, with all that is said of each."""
+    pairs = table.pairs
+    bounds = pair_intervals(table, len(features), options)
+    mistake = most_common_mistake(table.observations, pairs, len(features))
+    values = np.array([pairs.error_contribution, table.bias.value, table.score])
+    estimates = np.concatenate([values[:, None], bounds], axis=1)
+    for pair in ranking(table):
+        gap, bias, score = (Estimate(*figures) for figures in estimates[..., pair].tolist())
+        scored = table.scored[pair]
+        tried = table.tried[pair]
+        yield PairRow(
+            feature=features[pairs.cluster[pair]].key,
+            label=audit.labels[pairs.label[pair]],
+            n=int(pairs.n_with[pair]),
+            n_frames=int(table.bias.n_frames[pair]),
+            gap=gap,
+            bias=bias if scored else None,
+            score=score if scored else None,
+            accuracy_with=float(pairs.accuracy_with[pair]),
+            accuracy_without=float(pairs.accuracy_without[pair]),
+            p_value=float(table.p_value[pair]) if tried else None,
+            q_value=float(table.q_value[pair]) if tried else None,
+            verdict=Verdict(table.verdict[pair]),
+            retest=float(table.retest[pair]),
+            suspects=int(table.suspects[pair]),
+            first_gap=None if table.first_gap is None else float(table.first_gap[pair]),
+            answer=audit.labels[mistake.prediction[pair]],
+            share=float(mistake.share[pair]),
+            confidence=float(mistake.confidence[pair]),
+        )
+
+
+def pair_intervals(
+    table: ScoredPairs, clusters: int, options: TRoVeOptions
+) -> Float[np.ndarray, "3 2 pair"]:
+    """Low and high end of each pair's error contribution, static bias and TRoVe score.
+
+    Findings that were chosen and measured on the same sequences have wider ones: at a level that
+    holds over all that was chosen (Benjamini and Yekutieli, 2005).
+    """
+    everything = np.arange(len(table.pairs))
+    bounds = _bounds(table, everything, clusters, options.confidence, options)
+    chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
+    if table.first_gap is None and len(chosen):
+        strict = selected_confidence(options.confidence, len(chosen), int(table.tried.sum()))
+        bounds[..., chosen] = _bounds(table, chosen, clusters, strict, options)
+    return bounds
+
+
+def _bounds(
+    table: ScoredPairs, chosen: np.ndarray, clusters: int, level: float, options: TRoVeOptions
+) -> Float[np.ndarray, "3 2 pair"]:
+    pairs = table.pairs.take(chosen)
+    measured = table.observations
+    across_labels = options.static_bias == "cluster"
+    gap = gap_limits(measured, pairs, clusters, level)
+    bias = bias_limits(measured, pairs, clusters, level, across_labels=across_labels)
+    # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
+    both = sum_interval((pairs.error_contribution, *gap), (table.bias.value[chosen], *bias))
+    return np.array([gap, bias, both])
