@@ -12,7 +12,7 @@ from cuescope.errors import UserError, nearest
 from cuescope.plugin import Plugin
 from cuescope.registry import Entry
 from cuescope.request import Request
-from cuescope.spec import Spec, pairs, validated
+from cuescope.spec import Spec, pairs, validate
 from cuescope.types import Options
 
 
@@ -36,7 +36,7 @@ class Thing(Plugin):
 
 def options(spec: str = "thing:w", **given: object) -> Choices:
     entry = Entry("model", "thing", "m:C", "cuescope-thing", "1", "")
-    found = validated(entry, SimpleNamespace(Options=Choices), Spec.parse(spec), given)
+    found = validate(entry, SimpleNamespace(Options=Choices), Spec.parse(spec), given)
     assert isinstance(found, Choices)
     return found
 
@@ -112,7 +112,7 @@ def test_each_mistake_is_one_line_with_the_way_out() -> None:
 def test_arg_is_refused_where_it_has_no_meaning() -> None:
     entry = Entry("model", "plain", "m:C", "cuescope-plain", "1", "")
     with pytest.raises(UserError, match="plain takes no ARG: got 'plain:x'"):
-        validated(entry, SimpleNamespace(Options=Options), Spec.parse("plain:x"), {})
+        validate(entry, SimpleNamespace(Options=Options), Spec.parse("plain:x"), {})
 
 
 def test_nearest() -> None:

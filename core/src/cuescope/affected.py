@@ -22,7 +22,7 @@ IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 BASELINE = "baseline"
 
 
-def affected_answers(
+def hurt_answers(
     report: Report, finding: Score, rows: Sequence[Row], known: Collection[str]
 ) -> dict[str, Row]:
     """The key of each sample that the finding's feature hurts, with its plain answer ({} if none).
@@ -32,23 +32,33 @@ def affected_answers(
     were taken for it. Where no answer can be wrong, all samples where it occurs; where it occurs in
     no sample, those that its own trials made wrong.
     """
-    judged = [(root(row["sample"], known), row) for row in rows if row["correct"] is not None]
-    plain = {key: row for key, row in judged if key and row["condition"] == BASELINE}
+    plain: dict[str, Row] = {}  # by sample, what was answered to it as it is
+    made_wrong: list[str] = []
+    for row in rows:
+        key = root(row["sample"], known)
+        if key is None or row["correct"] is None:
+            continue
+        if row["condition"] == BASELINE:
+            plain[key] = row
+        if row["feature"] == finding.feature and not row["correct"]:
+            made_wrong.append(key)
     [feature] = [feature for feature in report.features if feature.key == finding.feature]
     occurrences = [root(occurrence.sample, known) for occurrence in feature.occurrences]
-    keys = list(dict.fromkeys(key for key in occurrences if key))
+    keys = [key for key in dict.fromkeys(occurrences) if key]
     if not keys:
-        own = [key for key, row in judged if row["feature"] == feature.key and not row["correct"]]
-        made = [key for key in dict.fromkeys(own) if key in plain and plain[key]["correct"]]
-        return {key: plain[key] for key in made if finding.label in (None, plain[key]["label"])}
-    if not any(key in plain for key in keys):
+        hurt = {key: plain[key] for key in made_wrong if key in plain and plain[key]["correct"]}
+        return _with_value(hurt, "label", finding.label) if finding.label else hurt
+    if plain.keys().isdisjoint(keys):
         return {key: {} for key in keys}
     wrong = {key: plain[key] for key in keys if key in plain and not plain[key]["correct"]}
     if finding.label is None:
         return wrong
-    of_label = {key: row for key, row in wrong.items() if row["label"] == finding.label}
-    taken_for = {key: row for key, row in wrong.items() if row["prediction"] == finding.label}
-    return of_label or taken_for
+    of_label = _with_value(wrong, "label", finding.label)
+    return of_label or _with_value(wrong, "prediction", finding.label)
+
+
+def _with_value(rows: Mapping[str, Row], column: str, value: str) -> dict[str, Row]:
+    return {key: row for key, row in rows.items() if row[column] == value}
 
 
 def root(key: str, known: Collection[str]) -> str | None:
@@ -104,27 +114,27 @@ def manifest_rows(
     home = manifest.absolute().parent.resolve()
     files = home / f"{manifest.stem}-files"
     rows: list[Row] = []
-    drawn = 0
+    without_file = 0
     for sample in samples.values():
         if not sample.frames:
             raise UserError(f"sample {sample.key} has no picture", remedy="folder cannot show it")
         name = f"{len(rows):05d}-{digest(sample.key)[:8]}"
-        drawn += any(_image_file(frame) is None for frame in sample.frames)
-        path = _placed(sample.frames, files / name, home)
-        answer = answers.get(sample.key) or {}
+        without_file += None in map(_image_file, sample.frames)
+        answer = answers.get(sample.key, {})
+        boxes = [[box.name, *box.box] for box in sample.annotations.get("boxes", ())]
         row = {
-            "path": path,
+            "path": _place_frames(sample.frames, files / name, home),
             "label": sample.label,
             "question": sample.question,
             "choices": list(sample.choices) or None,
             "group": sample.group,
             "mask": _mask(sample, files / f"{name}-mask", home),
-            "boxes": [[b.name, *b.box] for b in sample.annotations.get("boxes", ())] or None,
+            "boxes": boxes or None,
             "sample": sample.key,
             "predicted": answer.get("prediction") or answer.get("text"),
         }
         rows.append({column: value for column, value in row.items() if value is not None})
-    return rows, drawn
+    return rows, without_file
 
 
 def _image_file(frame: Frame) -> Path | None:
@@ -135,16 +145,16 @@ def _image_file(frame: Frame) -> Path | None:
     return source.path if source.path.suffix.lower() in IMAGES else None
 
 
-def _placed(frames: Sequence[Frame], place: Path, home: Path) -> str:
+def _place_frames(frames: Sequence[Frame], place: Path, home: Path) -> str:
     """The path, inside `home`, of the frames: a file for one, a folder for several."""
     if len(frames) == 1:
-        return _one(frames[0], place, home)
+        return _place_frame(frames[0], place, home)
     for number, frame in enumerate(frames):
-        _one(frame, place / f"{number:05d}", home, within=True)
+        _place_frame(frame, place / f"{number:05d}", home, within=True)
     return place.relative_to(home).as_posix()
 
 
-def _one(frame: Frame, place: Path, home: Path, *, within: bool = False) -> str:
+def _place_frame(frame: Frame, place: Path, home: Path, *, within: bool = False) -> str:
     source = _image_file(frame)
     if source is not None and not within and source.resolve().is_relative_to(home):
         return source.resolve().relative_to(home).as_posix()
@@ -174,4 +184,4 @@ def _link(source: Path, target: Path) -> None:
 def _mask(sample: Sample, place: Path, home: Path) -> str | None:
     """The path of the annotated foreground, None where there is none."""
     mask = sample.annotations.get("foreground")
-    return _one(mask, place, home) if isinstance(mask, Frame) else None
+    return _place_frame(mask, place, home) if isinstance(mask, Frame) else None

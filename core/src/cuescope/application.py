@@ -6,7 +6,7 @@ door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
 """
 
 from cuescope.affected import open_samples, root
-from cuescope.building import Built, Choices, build, build_tool, installed_that
+from cuescope.building import Built, Choices, build, build_tool, find_installed
 from cuescope.cli.asked_again import (
     AskedAgain,
     Run,
@@ -41,8 +41,8 @@ from cuescope.cli.options import (
     announce,
     by_role,
     is_made_here,
+    open_context,
     open_runner,
-    typed_context,
 )
 from cuescope.cli.planning import show_plan
 from cuescope.cli.program import program
@@ -57,7 +57,7 @@ from cuescope.report.folders import refuse_another_audit
 from cuescope.report.steps import command_words
 from cuescope.report.tables import render_table
 from cuescope.runner import Runner
-from cuescope.spec import Spec, fault, pairs, validated
+from cuescope.spec import Spec, fault, pairs, validate
 from cuescope.whole_files import read_whole, write_atomically
 
 __all__ = [
@@ -105,7 +105,7 @@ __all__ = [
     "fault",
     "figure",
     "find_then_test",
-    "installed_that",
+    "find_installed",
     "is_made_here",
     "open_runner",
     "open_samples",
@@ -121,7 +121,7 @@ __all__ = [
     "spread",
     "stdout",
     "trusting",
-    "typed_context",
-    "validated",
+    "open_context",
+    "validate",
     "write_atomically",
 ]

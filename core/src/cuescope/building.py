@@ -166,16 +166,16 @@ def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
     return Built.of(context.resolve(kind, text, options), context)
 
 
-def installed_that(fit: Callable[[Any], bool], kind: str, registry: Registry) -> list[str]:
+def find_installed(fit: Callable[[Any], bool], kind: str, registry: Registry) -> list[str]:
     """The names of the installed plugins of a kind whose class fits."""
     # a broken one is no advice
     sound = [entry for entry in registry.of_kind(kind) if registry.check(entry) is None]
     return [entry.name for entry in sound if fit(registry.load(entry))]
 
 
-def installed_tools(role: ToolRole, registry: Registry) -> list[str]:
+def find_tools(role: ToolRole, registry: Registry) -> list[str]:
     """The names of the installed tools that fill a role."""
-    return installed_that(lambda tool: hasattr(tool, role.method), "tool", registry)
+    return find_installed(lambda tool: hasattr(tool, role.method), "tool", registry)
 
 
 def _check_tool_options(request: Request) -> None:
@@ -298,7 +298,7 @@ def check_capabilities(choices: Choices, registry: Registry) -> None:
     needs: Requirements = method.plugin.requires
     missing = _missing(needs, choices.model.plugin.capabilities)
     if missing:
-        able = installed_that(lambda m: not _missing(needs, m.capabilities), "model", registry)
+        able = find_installed(lambda m: not _missing(needs, m.capabilities), "model", registry)
         raise UserError(
             f"{method.text} cannot audit {choices.model.text}",
             expected=f"a model with {' and '.join(missing)}",
@@ -313,7 +313,7 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
     tools = choices.tools.keys()
     name = choices.method.text
     for role in sorted(needs.tools - tools):
-        able = installed_tools(find_role(role, roles), registry)
+        able = find_tools(find_role(role, roles), registry)
         installed = f" (installed: {', '.join(able)})" if able else ""
         raise UserError(f"{name} needs a {role}", remedy=f"Add --tool {role}=SPEC{installed}")
     useful: set[str] = set()

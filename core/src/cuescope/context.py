@@ -16,7 +16,7 @@ from cuescope.capabilities import Dataset
 from cuescope.errors import PlanStopped
 from cuescope.mitigated import mitigator_of
 from cuescope.registry import Entry, Registry
-from cuescope.spec import MITIGATED, Spec, validated
+from cuescope.spec import MITIGATED, Spec, validate
 from cuescope.trust.source import Source
 from cuescope.types import Options
 
@@ -88,7 +88,7 @@ class Context:
         plugin = self.registry.load(entry)
         folder = given.get(MITIGATED) if kind == "model" else None
         with self.registry.blaming(entry):
-            valid = validated(entry, plugin, spec, given)
+            valid = validate(entry, plugin, spec, given)
             source = self.for_kind(kind).source
             if source is not None:
                 source.check(entry.name, valid)

@@ -27,22 +27,22 @@ def _feed(add: Callable[[bytes], None], value: object) -> None:
     # the commonest first: a hundred thousand samples have millions of them
     match value:
         case str():
-            _tagged(add, b"s", value.encode())
+            _tag(add, b"s", value.encode())
         case bytes():
-            _tagged(add, b"b", value)
+            _tag(add, b"b", value)
         case None | bool():
-            _tagged(add, b"c", repr(value).encode())  # before int: a bool is one
+            _tag(add, b"c", repr(value).encode())  # before int: a bool is one
         case tuple() | list():
-            _tagged(add, b"l", b"%d" % len(value))
+            _tag(add, b"l", b"%d" % len(value))
             for item in value:
                 _feed(add, item)
         case int():
-            _tagged(add, b"i", int.__repr__(value).encode())  # an IntEnum would print its name
+            _tag(add, b"i", int.__repr__(value).encode())  # an IntEnum would print its name
         case float():
-            _tagged(add, b"f", float.__repr__(value).encode())  # numpy's float64 is one too
+            _tag(add, b"f", float.__repr__(value).encode())  # numpy's float64 is one too
         case np.ndarray() if value.dtype.kind in "biufcSU":
             # the same bytes may have two shapes
-            _tagged(add, b"a", f"{value.dtype.str}{value.shape}".encode())
+            _tag(add, b"a", f"{value.dtype.str}{value.shape}".encode())
             add(np.ascontiguousarray(value).tobytes())
         case BaseModel():
             head, fields = _layout(type(value))
@@ -51,12 +51,12 @@ def _feed(add: Callable[[bytes], None], value: object) -> None:
                 add(tagged)
                 _feed(add, getattr(value, name))
         case Mapping():
-            _tagged(add, b"d", b"%d" % len(value))
+            _tag(add, b"d", b"%d" % len(value))
             for key in sorted(value, key=repr):  # by repr: keys of several types do not compare
                 _feed(add, key)
                 _feed(add, value[key])
         case Set():
-            _tagged(add, b"t", b"%d" % len(value))
+            _tag(add, b"t", b"%d" % len(value))
             for item in sorted(map(digest, value)):
                 _feed(add, item)
         case _:
@@ -68,8 +68,8 @@ def _layout(kind: type[BaseModel]) -> tuple[bytes, list[tuple[bytes, str]]]:
     """What is the same for all values of a class: its name, the names of its fields."""
     pieces: list[bytes] = []
     # without its module: moving a class keeps caches
-    _tagged(pieces.append, b"m", kind.__name__.encode())
-    _tagged(pieces.append, b"d", b"%d" % len(kind.model_fields))
+    _tag(pieces.append, b"m", kind.__name__.encode())
+    _tag(pieces.append, b"d", b"%d" % len(kind.model_fields))
     fields = []
     for name in sorted(kind.model_fields, key=repr):
         tagged: list[bytes] = []
@@ -78,6 +78,6 @@ def _layout(kind: type[BaseModel]) -> tuple[bytes, list[tuple[bytes, str]]]:
     return b"".join(pieces), fields
 
 
-def _tagged(add: Callable[[bytes], None], tag: bytes, content: bytes) -> None:
+def _tag(add: Callable[[bytes], None], tag: bytes, content: bytes) -> None:
     add(b"%b%d:" % (tag, len(content)))  # its length: "ab", "c" is not "a", "bc"
     add(content)

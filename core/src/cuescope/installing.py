@@ -76,7 +76,7 @@ def own_dists() -> dict[str, str]:
 
 def is_own(dist: str) -> bool:
     """Whether a dist of this name, however it is spelled, is one of this project."""
-    return _normalised(dist) in own_dists()
+    return _normalise(dist) in own_dists()
 
 
 @cache
@@ -86,7 +86,7 @@ def _table() -> dict[str, dict[str, str]]:
     return table
 
 
-def _normalised(dist: str) -> str:
+def _normalise(dist: str) -> str:
     """As pip compares names (PEP 503)."""
     return re.sub(r"[-_.]+", "-", dist).lower()
 
@@ -126,10 +126,10 @@ def with_needs(wanted: Iterable[str]) -> dict[str, set[str]]:
     """
     extras: dict[str, set[str]] = {}
     for text in wanted:
-        requirement = _parsed(text)
+        requirement = _parse(text)
         for needed in _needs(requirement):
             extras.setdefault(needed, set())
-        extras.setdefault(_normalised(requirement.name), set()).update(requirement.extras)
+        extras.setdefault(_normalise(requirement.name), set()).update(requirement.extras)
     return extras
 
 
@@ -148,7 +148,7 @@ def local_arguments(extras: Mapping[str, Iterable[str]], source: Source) -> list
 
 def _needs(requirement: "Requirement") -> list[str]:
     """The dists of this project that one of them needs, those first that others need."""
-    name = _normalised(requirement.name)
+    name = _normalise(requirement.name)
     if name == CORE:
         return []
     needed = [CORE] if name == API else [CORE, API]
@@ -157,7 +157,7 @@ def _needs(requirement: "Requirement") -> list[str]:
     return needed
 
 
-def _parsed(text: str) -> "Requirement":
+def _parse(text: str) -> "Requirement":
     from packaging.requirements import Requirement  # 20 ms, for those who install
 
     return Requirement(text)
@@ -206,7 +206,7 @@ def _is_own_name(text: str) -> bool:
     from packaging.requirements import InvalidRequirement
 
     try:
-        requirement = _parsed(text)
+        requirement = _parse(text)
     except InvalidRequirement:  # a path or an address: it says itself where it comes from
         return False
     if requirement.url is not None or not is_own(requirement.name):
@@ -244,7 +244,7 @@ def how_to_install(wanted: str) -> str:
     extra alone, the clause names the packages of others that make up the extra.
     Raises ValueError for a dist of somebody else.
     """
-    requirement = _parsed(wanted)
+    requirement = _parse(wanted)
     if not is_own(requirement.name):
         raise ValueError(f"expected a dist of this project, got {wanted!r}")
     if REGISTERED:
@@ -255,7 +255,7 @@ def how_to_install(wanted: str) -> str:
     if source is not None:
         command = f"cuescope plugins install {shlex.quote(wanted)}"
         return f"`{command}` brings it from {source.words}"
-    dists = [*_needs(requirement), _normalised(requirement.name)]
+    dists = [*_needs(requirement), _normalise(requirement.name)]
     wheels = " ".join(f"CLONE/dist/{dist.replace('-', '_')}-*.whl" for dist in dists)
     return f"`make wheels` in a clone, then `pip install {wheels}` brings it"
 
@@ -263,7 +263,7 @@ def how_to_install(wanted: str) -> str:
 def _packages_of_others(wanted: "Requirement") -> list[str]:
     """The requirements of the extras of an installed dist; none where one of them is ours."""
     try:
-        declared = [_parsed(line) for line in requires(wanted.name) or ()]
+        declared = [_parse(line) for line in requires(wanted.name) or ()]
     except PackageNotFoundError:
         return []
     packages: list[str] = []
@@ -272,7 +272,7 @@ def _packages_of_others(wanted: "Requirement") -> list[str]:
         for needed in declared:
             if not _is_of_extra(needed, extra):
                 continue
-            if _normalised(needed.name) == _normalised(wanted.name):
+            if _normalise(needed.name) == _normalise(wanted.name):
                 extras += sorted(needed.extras.difference(extras))
             elif is_own(needed.name):
                 return []
@@ -290,7 +290,7 @@ def _is_of_extra(needed: "Requirement", extra: str) -> bool:
 
 def how_to_remove(dist: str) -> str:
     """How to take an installed dist away, which may be a stranger's with any text for a name."""
-    name = _normalised(dist)
+    name = _normalise(dist)
     if not re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", name):
         return "remove its package from this environment"
     return f"`pip uninstall {name}`"
@@ -299,7 +299,7 @@ def how_to_remove(dist: str) -> str:
 def how_to_reinstall(dist: str) -> str:
     """How to mend an installed dist whose files are damaged."""
     if is_own(dist):
-        return f"{how_to_remove(dist)}, then {how_to_install(_normalised(dist))}"
+        return f"{how_to_remove(dist)}, then {how_to_install(_normalise(dist))}"
     # its name says nothing about where it came from, and the index may have another one
     return f"reinstall {dist} from where you got it"
 
@@ -307,14 +307,14 @@ def how_to_reinstall(dist: str) -> str:
 def how_to_update(dist: str) -> str:
     """How to get another version of an installed dist, one that fits the rest."""
     if is_own(dist):
-        return how_to_install(_normalised(dist))
+        return how_to_install(_normalise(dist))
     return f"get a newer {dist} from where you got it"
 
 
 def how_to_install_what_it_needs(dist: str, package: str) -> str:
     """How to get a package that an installed dist declares and that is not here."""
     if is_own(package):
-        return how_to_install(_normalised(package))
+        return how_to_install(_normalise(package))
     if is_own(dist):
         return f"`pip install {shlex.quote(package)}` brings it"
     return f"{dist} needs the package {package}: get it as the authors of {dist} say"

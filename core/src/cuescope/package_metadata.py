@@ -102,7 +102,7 @@ def _points(content: str) -> Iterator[Point]:
             continue
         if text[0] == "[":
             if text[-1] != "]":  # what follows is of nobody knows which group
-                raise DamagedPackageError(f"entry_points.txt: the line {_quoted(text)} has no ]")
+                raise DamagedPackageError(f"entry_points.txt: the line {_quote(text)} has no ]")
             group = text[1:-1].strip()
         elif group.startswith(GROUP_PREFIX):
             name, _, target = (part.strip() for part in text.partition("="))
@@ -112,13 +112,13 @@ def _points(content: str) -> Iterator[Point]:
 
 def _fault_of(name: str, target: str) -> str | None:
     if len(name) > MAX_NAME or not _POINT_NAME.fullmatch(name):
-        return f"{_quoted(name)} is no name: expected letters, digits, - and _"
+        return f"{_quote(name)} is no name: expected letters, digits, - and _"
     if len(target) > MAX_NAME or not _TARGET.fullmatch(target):
-        return f"it is to be found at {_quoted(target)}: expected MODULE:NAME"
+        return f"it is to be found at {_quote(target)}: expected MODULE:NAME"
     return None
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= MAX_NAME else f"{text[:MAX_NAME]}...")
 
 

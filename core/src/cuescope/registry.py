@@ -97,7 +97,7 @@ class Registry:
     def _read(self) -> tuple[tuple[Entry, ...], dict[str, Problem]]:
         by_dist: dict[str, list[Entry]] = {}
         damaged: dict[str, Problem] = {}
-        api = _installed_api()
+        api = _api_version()
         for dist in distributions() if self._dists is None else self._dists:
             try:
                 package = read_package(dist)
@@ -158,7 +158,9 @@ class Registry:
             # What a package prints as it is imported must not land in the middle of `--json`.
             with redirect_stdout(sys.stderr):
                 # failures too: a second try would fail alike
-                self._loaded[entry] = _bounded(entry, seconds) if seconds else _attempt(entry)
+                self._loaded[entry] = (
+                    _attempt_within(entry, seconds) if seconds else _attempt(entry)
+                )
         result = entry.problem or self._loaded[entry]
         return result if isinstance(result, Problem) else None
 
@@ -219,7 +221,7 @@ def _unknown_group(group: str, dist: str) -> Problem:
     return Problem(reason, nearest(group, GROUPS) or f"ask the authors of {dist} for its version")
 
 
-def _installed_api() -> str | None:
+def _api_version() -> str | None:
     try:
         return version(API)
     except PackageNotFoundError:
@@ -276,7 +278,7 @@ def _attempt(entry: Entry, *, survive: type[BaseException] | None = None) -> Any
         return _problem_of(entry, error)
 
 
-def _bounded(entry: Entry, seconds: float) -> Any:
+def _attempt_within(entry: Entry, seconds: float) -> Any:
     """As `_attempt`, within a time; the user's own Ctrl-C reaches the main thread alone."""
     results: list[Any] = []
 

@@ -83,7 +83,7 @@ class Request(Settings):
         }
         for flag, options in by_flag.items():
             for key, value in options.items():
-                words += [flag, f"{key}={written(value)}"]
+                words += [flag, f"{key}={option_text(value)}"]
         for name in self.verify_with:
             words += ["--verify-with", name]
         for name, field in Settings.model_fields.items():
@@ -93,7 +93,7 @@ class Request(Settings):
         return shlex.join(words)
 
 
-def written(value: Any) -> str:
+def option_text(value: Any) -> str:
     """An option's value as the command line takes it."""
     if value is None:
         return "none"

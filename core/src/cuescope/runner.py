@@ -65,7 +65,7 @@ class Runner:
         answers = AnswersFile(folder.answers_file)
         refuse_another_audit(folder.path, request)
         session = self.session(request, answers, ModelNames(), tally)
-        if resume and (stored := self._stored(request, session)) is not None:
+        if resume and (stored := self._recall(request, session)) is not None:
             made = stored.provenance.started.replace("T", " ")
             self.context.announce(f"stored report of {made}; --again makes it anew")
             return stored
@@ -80,7 +80,7 @@ class Runner:
         session.finish(report)
         return report
 
-    def _stored(self, request: Request, session: Session) -> Report | None:
+    def _recall(self, request: Request, session: Session) -> Report | None:
         """The stored report of this request, None where others made it, or another version."""
         file = self.folder(request).report_file
         if not file.exists():

@@ -70,7 +70,7 @@ class RunFolder:
             if file.is_file()
         }
         whole = report.model_copy(update={"files": digests})
-        write_atomically(self.report_file, _sealed(whole, answers))
+        write_atomically(self.report_file, _seal_report(whole, answers))
         (self.path / ".started").unlink(missing_ok=True)
 
     def pictures(self, report: Report) -> dict[str, bytes]:
@@ -78,7 +78,7 @@ class RunFolder:
 
         One that is not as it was written is left out, with a warning.
         """
-        keys = [*map(picture_key, illustrations(report)), *map(exhibit_key, exhibited(report))]
+        keys = [*map(picture_key, illustrations(report)), *map(exhibit_key, exhibits(report))]
         kept: dict[str, bytes] = {}
         for key in keys:
             file = self._picture(key)
@@ -93,7 +93,7 @@ class RunFolder:
     def read(self, name: str) -> bytes:
         """The bytes of a file of this run; raises UserError where they are not as written."""
         file = self.path / name
-        written = _stored_report(self.path).files.get(name)
+        written = _read_report(self.path).files.get(name)
         if written is None:
             raise UserError(
                 f"{file} does not belong to the report beside it",
@@ -121,7 +121,7 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
 
     What `--json` printed has no seal, and is taken unless `sealed` asks for one.
     """
-    stored = _stored_report(path, sealed=sealed)
+    stored = _read_report(path, sealed=sealed)
     return stored.model_copy(update={"seal": None, "signature": None, "files": {}})
 
 
@@ -130,13 +130,13 @@ def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
 
     `answers` is the cache folder. A run is made here where its seal is signed by this user.
     """
-    report = _stored_report(run)
+    report = _read_report(run)
     sealed = report.seal is not None and is_signed(report.seal, report.signature, answers)
     folder = run if run.is_dir() else run.parent
     return Source(f"the run {run}", folder, frozenset(allow), typed_before=sealed)
 
 
-def _stored_report(path: Path, *, sealed: bool = False) -> Report:
+def _read_report(path: Path, *, sealed: bool = False) -> Report:
     """The report with its seal, its signature and the digests of the files beside it."""
     file = path / "report.json" if path.is_dir() else path
     if not file.is_file():
@@ -146,7 +146,7 @@ def _stored_report(path: Path, *, sealed: bool = False) -> Report:
             remedy="`cuescope audit --out DIR` writes one",
         )
     try:
-        report, seal = _parsed(read_whole(file, most=MAX_REPORT_BYTES))
+        report, seal = _parse(read_whole(file, most=MAX_REPORT_BYTES))
     except ValidationError as error:
         first = error.errors()[0]
         got = " ".join([*map(str, first["loc"]), first["msg"]])
@@ -165,12 +165,12 @@ def _stored_report(path: Path, *, sealed: bool = False) -> Report:
 
 
 @lru_cache(maxsize=8)
-def _parsed(text: bytes) -> tuple[Report, str]:
+def _parse(text: bytes) -> tuple[Report, str]:
     """A report and the seal that it should have; what is read twice is parsed once."""
     return Report.model_validate_json(text), _seal_of(text)
 
 
-def _sealed(report: Report, answers: Path | None) -> str:
+def _seal_report(report: Report, answers: Path | None) -> str:
     """The report as JSON with the digest of all that it says, signed where there is a cache."""
     seal = _seal_of(report.model_dump_json(indent=1))
     whole = {"seal": seal, "signature": answers and sign(seal, answers)}
@@ -193,7 +193,7 @@ def exhibit_key(occurrence: Occurrence) -> str:
     return f"{picture_key(occurrence)} large"
 
 
-def exhibited(report: Report) -> Sequence[Occurrence]:
+def exhibits(report: Report) -> Sequence[Occurrence]:
     """The occurrences in the contrasts of a report, each once."""
     sides = [side for contrast in report.contrasts for side in contrast.sides]
     shown = {exhibit_key(e.occurrence): e.occurrence for side in sides for e in side.exhibits}

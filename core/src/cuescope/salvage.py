@@ -34,14 +34,14 @@ def read_records(path: Path, *, columns: int) -> Iterator[Record]:
         if size not in {2**power for power in range(9, 17)}:
             size = USUAL_PAGE_BYTES
 
-        def stored(number: int) -> bytes:
+        def page_of_file(number: int) -> bytes:
             return content[(number - 1) * size : number * size] if number > 0 else b""
 
         def newest(number: int) -> bytes:
-            return written.get(number) or stored(number)
+            return written.get(number) or page_of_file(number)
 
         for number in range(1, -(-len(content) // size) + 1):
-            yield from _of_page(number, stored, size, columns)
+            yield from _of_page(number, page_of_file, size, columns)
         log = path.with_name(path.name + "-wal")
         written = dict(_log_pages(log.read_bytes(), size)) if log.exists() else {}
         for number in written:

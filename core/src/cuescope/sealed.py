@@ -59,15 +59,15 @@ def read_sealed(path: Path, *, remedy: str | None = None) -> bytes:
         except FileNotFoundError:
             raise
         except (OSError, UserError) as error:
-            raise _damaged(path, str(error), remedy) from error
+            raise _damage(path, str(error), remedy) from error
         seals = _seals(seal_file(path))
         if seal_of(path.name, content) in seals:
             return content
     got = "other content" if seals else f"no {seal_file(path).name} beside it"
-    raise _damaged(path, got, remedy)
+    raise _damage(path, got, remedy)
 
 
-def _damaged(path: Path, got: str, remedy: str | None) -> DamagedFileError:
+def _damage(path: Path, got: str, remedy: str | None) -> DamagedFileError:
     return DamagedFileError(
         f"{path} is not what cuescope wrote",
         expected="the file as it was written",

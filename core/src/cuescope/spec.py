@@ -55,7 +55,7 @@ def pairs(flag: str, items: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> Options:
+def validate(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> Options:
     """The plugin's options; raises UserError naming the option, what it takes and what came."""
     given = dict(options)
     help_line = f"`cuescope plugins info {entry.name}` lists the options"
@@ -75,7 +75,7 @@ def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) ->
     fields = cls.Options.model_fields
     for name, value in given.items():
         if name in fields and isinstance(value, str):
-            given[name] = _structured(name, value, fields[name].annotation)
+            given[name] = _parse_text(name, value, fields[name].annotation)
     try:
         return cls.Options(**given)  # type: ignore[no-any-return]
     except ValidationError as error:
@@ -117,7 +117,7 @@ def fault(
     )
 
 
-def _structured(name: str, text: str, annotation: Any) -> Any:
+def _parse_text(name: str, text: str, annotation: Any) -> Any:
     """A list or mapping where the option takes one ("2,3,5" or YAML); other text as it is."""
     alternatives = _alternatives(annotation)
     kinds = {get_origin(kind) or kind for kind in alternatives}

@@ -86,19 +86,19 @@ class CacheFile:
         while chunk := list(islice(remaining, CHUNK)):
             marks = ",".join("?" * len(chunk))
             query = f"SELECT key, value, seal FROM rows WHERE key IN ({marks})"
-            values |= self._sealed(query, chunk)
+            values |= self._sound_rows(query, chunk)
         return values
 
     def scan(self, prefix: str) -> dict[str, bytes]:
         """All values whose key begins with `prefix`."""
         query = "SELECT key, value, seal FROM rows WHERE key >= ? AND key < ? ORDER BY key"
-        return self._sealed(query, [prefix, prefix + "\U0010ffff"])
+        return self._sound_rows(query, [prefix, prefix + "\U0010ffff"])
 
     def write(self, values: Mapping[str, bytes]) -> None:
         """Keep values by key, all of them or none."""
         rows = [_seal(key, value) for key, value in values.items()]
         # closed under the lock: a cursor that is freed later disturbs another thread's statement
-        self._guarded(lambda connection: connection.executemany(_INSERT, rows).close())
+        self._transact(lambda connection: connection.executemany(_INSERT, rows).close())
 
     def repair(self) -> tuple[int, int]:
         """Make the file anew from its readable rows; how many there are, and how many were lost.
@@ -107,7 +107,7 @@ class CacheFile:
         """
         before = self.count()
         fault = self._rows("PRAGMA integrity_check(1)")[0][0]
-        if fault == "ok" and self._guarded(_count_fitting) < self.count():
+        if fault == "ok" and self._transact(_count_fitting) < self.count():
             fault = "rows that do not fit their seals"
         if self.path is not None and fault != "ok":
             self._connection.close()
@@ -120,13 +120,13 @@ class CacheFile:
         """How many rows there are, sealed or not."""
         return int(self._rows("SELECT count(*) FROM rows")[0][0])
 
-    def _sealed(self, query: str, values: list[str]) -> dict[str, bytes]:
+    def _sound_rows(self, query: str, values: list[str]) -> dict[str, bytes]:
         return {row[0]: row[1] for row in self._rows(query, values) if fits(row)}
 
     def _rows(self, query: str, values: Sequence[str] = ()) -> list[Any]:
-        return self._guarded(lambda connection: connection.execute(query, values).fetchall())
+        return self._transact(lambda connection: connection.execute(query, values).fetchall())
 
-    def _guarded(self, action: Callable[[Connection], T]) -> T:
+    def _transact(self, action: Callable[[Connection], T]) -> T:
         """The action as one transaction; once more on a new file where this one is damaged."""
 
         def transaction() -> T:

@@ -132,7 +132,7 @@ def _load_and_apply(frame: Frame, function: Callable[[Image.Image], Image.Image]
 _CHECKED: dict[int, tuple[object, tuple[str, ...]]] = {}  # by id of what is kept beside
 
 
-def _checked_once(given: Any, check: Callable[[Any], tuple[str, ...]]) -> tuple[str, ...]:
+def _check_once(given: Any, check: Callable[[Any], tuple[str, ...]]) -> tuple[str, ...]:
     """Choices that many samples share are checked once, and stay one object."""
     known = _CHECKED.get(id(given))
     if known is not None and known[0] is given:
@@ -164,7 +164,7 @@ class Sample:
     key: str
     frames: tuple[Frame, ...]
     question: str | None = None
-    choices: Annotated[tuple[str, ...], WrapValidator(_checked_once)] = ()
+    choices: Annotated[tuple[str, ...], WrapValidator(_check_once)] = ()
     label: str | None = None
     group: str | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)

@@ -138,14 +138,14 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
             expected="a run of a method that finds cues",
             remedy=f"Take what it tested: {path_of_runs(Path(origin.method.options['run']))}",
         )
-    tools = {role: given(registry, "tool", stamp) for role, stamp in origin.tools.items()}
+    tools = {role: options_of(registry, "tool", stamp) for role, stamp in origin.tools.items()}
     return make_request(
         method=origin.method.spec,
         model=origin.model.spec,
         data=origin.data.spec,
-        method_options=given(registry, "method", origin.method),
-        model_options=given(registry, "model", origin.model),
-        data_options=given(registry, "dataset", origin.data),
+        method_options=options_of(registry, "method", origin.method),
+        model_options=options_of(registry, "model", origin.model),
+        data_options=options_of(registry, "dataset", origin.data),
         tools={role: stamp.spec for role, stamp in origin.tools.items()},
         tool_options={role: options for role, options in tools.items() if options},
         seed=origin.seed,
@@ -181,7 +181,7 @@ def require_same_data(report: "Report", runner: "Runner", request: "Request") ->
         )
 
 
-def given(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, Any]:
+def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, Any]:
     """The options of a plugin that are not its defaults, without the ARG of its SPEC."""
     from cuescope.spec import Spec
 

@@ -30,7 +30,9 @@ def audit(
     method: Annotated[
         str,
         typer.Argument(
-            metavar="METHOD", help="Method, NAME[:ARG].", autocompletion=completion.complete_method
+            metavar="METHOD",
+            help="Method, NAME[:ARG].",
+            autocompletion=completion.complete_names("method"),
         ),
     ],
     asked: Asked,

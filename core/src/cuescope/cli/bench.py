@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cuescope.cli.completion import complete_bench
+from cuescope.cli.completion import complete_names
 from cuescope.cli.echo import echo_json
 from cuescope.cli.options import Device, DrawSeed, Quiet, Verbose, announce, verbosity
 from cuescope.errors import UserError
@@ -22,7 +22,10 @@ FREE_OPTIONS: dict[str, Any] = {
 def bench(
     ctx: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Bench plugin.", autocompletion=complete_bench)
+        str,
+        typer.Argument(
+            metavar="NAME", help="Bench plugin.", autocompletion=complete_names("bench")
+        ),
     ],
     seed: DrawSeed = 0,
     device: Device = "auto",

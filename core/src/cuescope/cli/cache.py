@@ -82,7 +82,7 @@ def prune(
     if model is None and older_than is None:
         raise UserError("cache prune", expected="--model NAME, --older-than DAYS or both")
     kept = _open()
-    chosen = [] if kept is None else _chosen(kept, model)
+    chosen = [] if kept is None else _choose(kept, model)
     if older_than is not None:
         before = time.time() - older_than * DAY
         chosen = [kept_model for kept_model in chosen if (kept_model.used or 0) <= before]
@@ -106,7 +106,7 @@ def export(
     if file.exists():
         raise UserError(f"{file} exists", expected="a new file")
     kept = _open()
-    chosen = [] if kept is None else _chosen(kept, model)
+    chosen = [] if kept is None else _choose(kept, model)
     if kept is None or not chosen:
         raise UserError("cache export: there are no answers here")
     copy = KeptAnswers(file)
@@ -215,7 +215,7 @@ def _open() -> "KeptAnswers | None":
     return KeptAnswers(file) if file.is_file() else None
 
 
-def _chosen(kept: "KeptAnswers", name: str | None) -> "list[KeptModel]":
+def _choose(kept: "KeptAnswers", name: str | None) -> "list[KeptModel]":
     """The models of this name, all where it is None; raises UserError where there is none."""
     models = kept.models()
     chosen = [model for model in models if name in (None, model.name)]

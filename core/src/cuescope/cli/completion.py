@@ -1,6 +1,6 @@
 """What a shell completes: names of plugins, and their options. Nothing is imported for it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import typer
@@ -19,51 +19,23 @@ def _entries(kind: str | None, incomplete: str) -> Iterator[Entry]:
             yield entry
 
 
-def _names(kind: str | None, incomplete: str) -> Completions:
-    return [(entry.name, first_line(entry) or "") for entry in _entries(kind, incomplete)]
+def complete_names(kind: str | None = None) -> Callable[[str], Completions]:
+    """What completes names of plugins of a kind, or of any."""
 
+    def complete(incomplete: str) -> Completions:
+        return [(entry.name, first_line(entry) or "") for entry in _entries(kind, incomplete)]
 
-def complete_method(incomplete: str) -> Completions:
-    """Names of methods."""
-    return _names("method", incomplete)
-
-
-def complete_model(incomplete: str) -> Completions:
-    """Names of models."""
-    return _names("model", incomplete)
-
-
-def complete_data(incomplete: str) -> Completions:
-    """Names of data sets."""
-    return _names("dataset", incomplete)
-
-
-def complete_executor(incomplete: str) -> Completions:
-    """Names of executors."""
-    return _names("executor", incomplete)
-
-
-def complete_observer(incomplete: str) -> Completions:
-    """Names of observers."""
-    return _names("observer", incomplete)
-
-
-def complete_bench(incomplete: str) -> Completions:
-    """Names of benches."""
-    return _names("bench", incomplete)
-
-
-def complete_plugin(incomplete: str) -> Completions:
-    """Names of any plugins."""
-    return _names(None, incomplete)
+    return complete
 
 
 def _options(kind: str, spec: Any, incomplete: str) -> list[str]:
     """`key=` for each option of the plugin that the line names."""
     name = str(spec or "").partition(":")[0]
-    entries = [entry for entry in installed().of_kind(kind) if entry.name == name]
-    keys = [key for entry in entries for key in option_names(entry)]
-    return [f"{key}=" for key in keys if key.startswith(incomplete)]
+    options: list[str] = []
+    for entry in installed().of_kind(kind):
+        if entry.name == name:
+            options += option_names(entry)
+    return [f"{option}=" for option in options if option.startswith(incomplete)]
 
 
 def complete_model_option(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -8,7 +8,7 @@ import typer
 
 from cuescope.cli.choices import Form, What
 from cuescope.cli.echo import echo
-from cuescope.cli.options import Allow, DataOptions, TypedData, is_made_here, typed_context
+from cuescope.cli.options import Allow, DataOptions, TypedData, is_made_here, open_context
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def export(
     report = load_report(run)
     folder = run if run.is_dir() else run.parent
     if affected is not None:
-        samples = open_samples(run, typed_context(data, data_option, allow))
+        samples = open_samples(run, open_context(data, data_option, allow))
         _export_affected(report, folder, samples, affected, to or Form.jsonl, out)
         return
     is_made_here(run)  # says so where it is not
@@ -94,7 +94,7 @@ def _export_affected(
 ) -> None:
     import pyarrow as pa
 
-    from cuescope.affected import affected_answers, manifest_rows
+    from cuescope.affected import hurt_answers, manifest_rows
     from cuescope.answers import read_answers
     from cuescope.findings import find_finding
     from cuescope.report.export import encode, safe_text
@@ -105,7 +105,7 @@ def _export_affected(
     name = report.names[finding.feature]
     about = f"finding {number}, {name}" + (f", '{finding.label}'" if finding.label else "")
     rows = read_answers(folder).to_pylist()
-    answers = affected_answers(report, finding, rows, data.keys())
+    answers = hurt_answers(report, finding, rows, data.keys())
     if not answers:
         raise UserError(
             f"{about} hurts no sample of its own",

@@ -11,16 +11,16 @@ OWN_DATA = "folder:PATH"
 
 def show_use(entry: Entry, registry: Registry) -> None:
     """Print what fits a plugin, and an example to copy."""
-    from cuescope.building import installed_that
+    from cuescope.building import find_installed
 
     plugin = registry.load(entry)
     if entry.kind == "method":
-        models = installed_that(lambda model: fits(plugin, model), "model", registry)
+        models = find_installed(lambda model: fits(plugin, model), "model", registry)
         echo(f"models that fit: {', '.join(models) or 'none is installed'}")
         model = models[0] if models else "SPEC"
         echo(f"example: {_audit(registry, plugin, entry.name, model)}")
     elif entry.kind == "model":
-        methods = installed_that(lambda method: fits(method, plugin), "method", registry)
+        methods = find_installed(lambda method: fits(method, plugin), "method", registry)
         echo(f"methods that fit: {', '.join(methods) or 'none is installed'}")
         if methods:
             method = registry.load(registry.find("method", methods[0]))
@@ -53,12 +53,12 @@ def fits(method: Any, model: Any) -> bool:
 
 def _audit(registry: Registry, method: Any, name: str, model: str) -> str:
     """The command of an audit of the reader's own data."""
-    from cuescope.building import installed_tools
+    from cuescope.building import find_tools
 
     words = ["cuescope", "audit", name, "--model", model, "--data", OWN_DATA]
     roles = {role.name: role for role in _roles(registry)}
     for needed in sorted(method.requires.tools):
-        tools = installed_tools(roles[needed], registry)
+        tools = find_tools(roles[needed], registry)
         tool = tools[0] if tools else "SPEC"
         words += ["--tool", f"{needed}={tool}"]
     return shlex.join(words)

@@ -23,10 +23,16 @@ RUNS = Path("runs")
 Pairs = list[str] | None
 
 MODEL = typer.Option(
-    "--model", metavar="SPEC", help="Model, NAME[:ARG].", autocompletion=completion.complete_model
+    "--model",
+    metavar="SPEC",
+    help="Model, NAME[:ARG].",
+    autocompletion=completion.complete_names("model"),
 )
 DATA = typer.Option(
-    "--data", metavar="SPEC", help="Data set, NAME[:ARG].", autocompletion=completion.complete_data
+    "--data",
+    metavar="SPEC",
+    help="Data set, NAME[:ARG].",
+    autocompletion=completion.complete_names("dataset"),
 )
 ModelSpec = Annotated[str, MODEL]
 DataSpec = Annotated[str, DATA]
@@ -60,7 +66,7 @@ Executor = Annotated[
         "--executor",
         metavar="SPEC",
         help="Where the model answers.",
-        autocompletion=completion.complete_executor,
+        autocompletion=completion.complete_names("executor"),
     ),
 ]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 ...")]
@@ -73,7 +79,7 @@ Observers = Annotated[
         "--observe",
         metavar="SPEC",
         help="Observer plugin that follows the audit.",
-        autocompletion=completion.complete_observer,
+        autocompletion=completion.complete_names("observer"),
     ),
 ]
 NoCache = Annotated[
@@ -143,7 +149,7 @@ def open_runner(
         bars.clear()
 
 
-def typed_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Context":
+def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Context":
     """A context with the data set that the person typed for a stored run, if any."""
     from cuescope.context import Context
     from cuescope.spec import pairs

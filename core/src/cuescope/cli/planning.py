@@ -116,7 +116,7 @@ def _kind(trial: Trial) -> ModelCall:
     )
 
 
-def measured_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
+def measure_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
     """The plan of an audit of which a few answers are asked; and whether it is an estimate."""
     real = runner.session(request)
     rehearsal = Rehearsal(real)
@@ -158,7 +158,7 @@ def show_plan(
     """Print what a request would cost."""
     from cuescope.report.terminal import by_condition
 
-    plan, estimate = measured_plan(runner, request) if measure else (runner.plan(request), False)
+    plan, estimate = measure_plan(runner, request) if measure else (runner.plan(request), False)
     if as_json:
         echo_json(json.dumps(asdict(plan) | {"estimate": estimate}, indent=1))
         return

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 
-from cuescope.cli.completion import complete_plugin
+from cuescope.cli.completion import complete_names
 from cuescope.cli.echo import echo
 from cuescope.cli.external import PluginsCommands
 from cuescope.cli.fitting import show_use
@@ -105,7 +105,7 @@ def summary_of(entry: Entry) -> str:
 @app.command("info")
 def info(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Plugin.", autocompletion=complete_plugin)
+        str, typer.Argument(metavar="NAME", help="Plugin.", autocompletion=complete_names())
     ],
 ) -> None:
     """Describe a plugin: what it can do, its options, what fits it, and an example."""

@@ -55,7 +55,7 @@ class OfFunction:
         """Digest of the name that the caller gave, or of a random one."""
         return digest(type(self).__name__, self._identity)
 
-    def renamed(self, name: str) -> Self:
+    def with_name(self, name: str) -> Self:
         """The same function under a name, so that its answers may be kept."""
         named = copy(self)
         named.title = name

@@ -11,7 +11,7 @@ from cuescope.python.functions import Classifier, OfFunction
 from cuescope.python.images import Images
 from cuescope.python.tables import is_table, table_images
 from cuescope.registry import Entry
-from cuescope.spec import Spec, validated
+from cuescope.spec import Spec, validate
 
 MODELS = (
     "a SPEC such as 'open-clip:ViT-B-16/openai', an open_clip model or a transformers model with "
@@ -69,7 +69,7 @@ def hold_data(item: Any, options: Given, name: str | None, context: Context) -> 
 
 def _of_function(item: OfFunction, name: str | None) -> Held:
     if name is not None:
-        item = item.renamed(name)
+        item = item.with_name(name)
 
     def build(context: Context) -> Any:
         if isinstance(item, Classifier) and context.dataset is not None:
@@ -123,7 +123,7 @@ def _of_taker(
     title = name_of(name or f"{entry.name}-in-memory")
     spec = Spec(entry.name, title if cls.Options.argument else None)
     with context.registry.blaming(entry):
-        plugin = cls.from_object(item, validated(entry, cls, spec, options), context)
+        plugin = cls.from_object(item, validate(entry, cls, spec, options), context)
     return Held(
         kind="model",
         name=title,

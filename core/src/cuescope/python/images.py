@@ -48,7 +48,7 @@ class Images:
         self.name = name_of(name)
         columns = {"labels": labels, "groups": groups, "masks": masks, "questions": questions}
         _require_lengths(len(images), columns | {"choices": choices, "keys": keys})
-        words, self.labels = named_labels(labels, classes)
+        words, self.labels = name_labels(labels, classes)
         keys = _unique([str(key) for key in keys] if keys is not None else _keys_of(images))
         samples = []
         with progress("reading the images", len(images)) as advance:
@@ -81,7 +81,7 @@ class Images:
         return self._samples[index].group
 
 
-def named_labels(
+def name_labels(
     labels: Sequence[Any], classes: Sequence[str] | None
 ) -> tuple[list[str], tuple[str, ...]]:
     """The labels as words, and all of them in their order; raises UserError naming the row.

@@ -14,10 +14,10 @@ class PythonRequest(Request):
     def command(self) -> str:
         """The call, with <names> where objects stood: nothing that could be pasted and run."""
 
-        def written(spec: str) -> str:
+        def word_of(spec: str) -> str:
             return f"<{spec}>" if spec in self.objects else repr(spec)
 
-        words = [repr(self.method), f"model={written(self.model)}", f"data={written(self.data)}"]
+        words = [repr(self.method), f"model={word_of(self.model)}", f"data={word_of(self.data)}"]
         own = {k: v for k, v in self.method_options.items() if k not in Settings.model_fields}
         words += [f"{name}={value!r}" for name, value in own.items()]
         others = {k: v for k, v in self.method_options.items() if k not in own}

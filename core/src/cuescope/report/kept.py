@@ -71,8 +71,8 @@ class AnyCache(CacheFile):
 
     def shrink(self) -> None:
         """Give the room of what was deleted back to the disk."""
-        self._guarded(lambda connection: connection.execute("VACUUM"))
-        self._guarded(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+        self._transact(lambda connection: connection.execute("VACUUM"))
+        self._transact(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class KeptAnswers(AnyCache, ResponseCache):
                 span = (f"{kind} {model.mark or '-'}", f"{kind} {model.mark or '-'}~")
                 connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
 
-        self._guarded(delete)
+        self._transact(delete)
 
     def parts(self, model: KeptModel) -> Iterator[dict[str, bytes]]:
         """The rows of a model, some at a time."""

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from cuescope.conclusions import Occurrence, Report
 from cuescope.errors import BadDataError
-from cuescope.runs import exhibit_key, exhibited, illustrations, picture_key
+from cuescope.runs import exhibit_key, exhibits, illustrations, picture_key
 from cuescope.types import Sample
 
 PICTURE_SIDE = 128
@@ -24,7 +24,7 @@ def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, byte
     """
     by_key = {sample.key: sample for sample in samples}
     small = {picture_key(o): _jpeg(o, by_key, PICTURE_SIDE) for o in illustrations(report)}
-    shown, side = exhibited(report), EXHIBIT_SIDE
+    shown, side = exhibits(report), EXHIBIT_SIDE
     large = {exhibit_key(o): _jpeg(o, by_key, side) for o in shown}
     while sum(map(len, large.values())) > EXHIBIT_BYTES and side > PICTURE_SIDE:
         side = side * 3 // 4

@@ -50,7 +50,7 @@ def is_inner(ip: str | IPv4Address | IPv6Address) -> bool:
     """
     address = ip_address(ip) if isinstance(ip, str) else ip
     if isinstance(address, IPv6Address):
-        embedded = _embedded(address)
+        embedded = _inner_address(address)
         if embedded is not None:
             return is_inner(embedded)
         listed = any(address in network for network in _INNER_6)
@@ -59,7 +59,7 @@ def is_inner(ip: str | IPv4Address | IPv6Address) -> bool:
     return listed or address.is_multicast or not address.is_global
 
 
-def _embedded(address: IPv6Address) -> IPv4Address | None:
+def _inner_address(address: IPv6Address) -> IPv4Address | None:
     """The IPv4 address that an IPv6 address stands for."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped

@@ -35,7 +35,7 @@ def inside(root: Path, name: str | Path, where: str = "", remedy: str = REMEDY) 
         raise UserError(
             f"{head} leads out of the data",
             expected=f"a path inside {root}",
-            got=_described(real_root / name, path, shown),
+            got=_describe(real_root / name, path, shown),
             remedy=remedy,
         )
     if is_special(path):
@@ -56,7 +56,7 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _described(path: Path, end: Path, shown: str) -> str:
+def _describe(path: Path, end: Path, shown: str) -> str:
     is_link = "\0" not in shown and end != Path(os.path.normpath(path))
     return f"'{shown}', a link to {_printable(end)}" if is_link else f"'{shown}'"
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cuescope.building import installed_tools
+from cuescope.building import find_tools
 from cuescope.capabilities import ROLES
 from cuescope.installing import how_to_install
 from cuescope.registry import Registry
-from cuescope.spec import Spec, validated
+from cuescope.spec import Spec, validate
 from cuescope_sdk import Capabilities, Context, DataNeeds, Requirements, Sample
 from cuescope_sdk.data import DataProfile, find_shortages
 
@@ -165,7 +165,7 @@ def _of_model(method: Any, has: Capabilities | None, registry: Registry) -> Iter
 def _of_tools(requires: Requirements, given: Collection[str], registry: Registry) -> Iterator[Lack]:
     roles = ROLES | {role.name: role for role in requires.roles}
     for name in sorted(requires.tools - set(given)):
-        able = installed_tools(roles[name], registry)
+        able = find_tools(roles[name], registry)
         how = f"--tool {name}=SPEC, one of {', '.join(able)}"
         if not able:
             dist = WORDS["brings"].get(name)
@@ -197,7 +197,7 @@ def _capabilities(question: Question, registry: Registry) -> Capabilities | None
     entry = registry.find("model", spec.name)
     model = registry.load(entry)
     if spec.arg is not None or question.model_options:  # a bare name may still lack its ARG
-        validated(entry, model, spec, question.model_options or {})
+        validate(entry, model, spec, question.model_options or {})
     capabilities: Capabilities = model.capabilities
     return capabilities
 

@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
-from cuescope.building import installed_tools
+from cuescope.building import find_tools
 from cuescope.capabilities import ROLES
 from cuescope_sdk import Audit, DataNeeds, Sample, UserError
 
@@ -56,15 +55,18 @@ class DataProfile:
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "DataProfile":
         """The profile of samples; a few clips are decoded, until one is seen to move."""
-        labels: set[tuple[str, str]] = set()
-        objects: set[tuple[str, str]] = set()
+        sources = set[str]()
+        labels = set[tuple[str, str]]()
+        objects = set[tuple[str, str]]()
+        annotated = set[str]()
         for sample in samples:
             # a key never ends in "/", so no group is taken for a sample
             source = f"{sample.key}/" if sample.group is None else sample.group
-            own = () if sample.label is None else (sample.label,)
-            labels.update((label, source) for label in own)
-            objects.update((name, source) for name in sample.annotations.get("objects", own))
-        sources = {f"{s.key}/" if s.group is None else s.group for s in samples}
+            sources.add(source)
+            names = [] if sample.label is None else [sample.label]
+            labels.update((label, source) for label in names)
+            objects.update((name, source) for name in sample.annotations.get("objects", names))
+            annotated.update(k for k, value in sample.annotations.items() if value is not None)
         return cls(
             samples=len(samples),
             counts={
@@ -76,24 +78,24 @@ class DataProfile:
             questions=sum(sample.question is not None for sample in samples),
             has_clips=any(len(sample.frames) > 1 for sample in samples),
             moves=moves(samples),
-            annotated=frozenset(
-                key for s in samples for key, value in s.annotations.items() if value is not None
-            ),
+            annotated=frozenset(annotated),
         )
 
 
 def moves(samples: Sequence[Sample]) -> bool:
     """Whether some clip changes from frame to frame, of `LOOKED_AT` spread over the samples."""
     clips = [s for s in samples if len({frame.key for frame in s.frames}) > 1]
-    chosen = np.linspace(0, len(clips) - 1, min(LOOKED_AT, len(clips))).astype(int)
-    return any(_changes(clips[index]) for index in dict.fromkeys(chosen.tolist()))
+    places = np.linspace(0, len(clips) - 1, min(LOOKED_AT, len(clips)))
+    return any(_changes(clips[index]) for index in np.unique(places.astype(int)))
 
 
 def _changes(clip: Sample) -> bool:
     # the key of a film's frame has its place in the film: equal pixels may have unlike keys
-    places = sorted({0, len(clip.frames) // 2, len(clip.frames) - 1})
-    pictures = [np.asarray(clip.frames[place].load()) for place in places]
-    return any(not np.array_equal(first, second) for first, second in pairwise(pictures))
+    first = np.asarray(clip.frames[0].load())
+    for frame in (clip.frames[len(clip.frames) // 2], clip.frames[-1]):
+        if not np.array_equal(first, np.asarray(frame.load())):
+            return True
+    return False
 
 
 def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
@@ -107,9 +109,8 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
     weak = []
     for shortage in find_shortages(needs, DataProfile.of(audit.samples), audit.tools, method):
         if limited:
-            shortage = replace(
-                shortage, remedy=f"{shortage.remedy} Without --limit and --part there are more."
-            )
+            remedy = f"{shortage.remedy} Without --limit and --part there are more."
+            shortage = replace(shortage, remedy=remedy)
         if shortage.gravity == "fatal":
             raise UserError(
                 shortage.problem,
@@ -123,7 +124,7 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
     role = ROLES.get(needs.annotation.tool or "") if needs.annotation else None
     if weak and role is not None and f"--tool {role.name}=" in weak[-1]:
         # not in the report: that does not depend on what else is installed
-        able = installed_tools(role, audit.context.registry)
+        able = find_tools(role, audit.context.registry)
         if able:
             audit.context.announce(f"{role.name}s here: {', '.join(able)}")
 
@@ -131,7 +132,8 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
 def warn_of_weak_data(audit: Audit, line: str) -> None:
     """Say before the first question what the data cannot show, and note it in the report."""
     audit.context.announce(f"warning: {line}")
-    audit.note(NOTE, " ".join(filter(None, (audit.notes.get(NOTE), line))))
+    before = audit.notes.get(NOTE)
+    audit.note(NOTE, f"{before} {line}" if before else line)
 
 
 def find_shortages(

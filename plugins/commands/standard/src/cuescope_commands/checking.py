@@ -130,8 +130,8 @@ def _with_options(
     registry: "Registry", entry: "Entry", spec: "Spec", options: dict[str, str]
 ) -> tuple[Any, dict[str, str]]:
     """A plugin's class, and its options with ARG of `NAME:ARG` among them."""
-    from cuescope.application import validated
+    from cuescope.application import validate
 
     plugin = registry.load(entry)
-    validated(entry, plugin, spec, options)  # a person's own mistakes are no broken contract
+    validate(entry, plugin, spec, options)  # a person's own mistakes are no broken contract
     return plugin, options if spec.arg is None else {plugin.Options.argument: spec.arg} | options

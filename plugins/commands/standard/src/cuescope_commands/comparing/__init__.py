@@ -3,8 +3,6 @@
 import json
 import shlex
 from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +15,7 @@ from cuescope.application import (
     announce,
     echo_json,
     is_made_here,
-    typed_context,
+    open_context,
 )
 from cuescope_sdk import UserError
 
@@ -57,65 +55,68 @@ def compare(
     reports = [load_report(run) for run in runs]
     for run in runs:
         is_made_here(run)
-    if consensus:
-        items = list(_agreed(runs, reports))
-    else:
-        context = typed_context(data, data_option, allow) if html is not None else None
-        items = list(_items(runs, reports, context))
+    context = None
+    if html is not None and not consensus:
+        context = open_context(data, data_option, allow)
+    items = list(_items(runs, reports, consensus, context))
     tables = [item for item in items if isinstance(item, Table)]
     if as_json:
-        echo_json(json.dumps({table.title: list(table.rows) for table in tables}, indent=1))
+        echo_json(json.dumps({table.title: table.rows for table in tables}, indent=1))
     else:
         for table in tables:
             stdout().print(Text(table.title, "bold"), render_table(table))
     if html is not None:
-        flag = ["--consensus"] * consensus
+        flag = ["--consensus"] if consensus else []
         line = shlex.join(["cuescope", "compare", *flag, *map(str, runs)])
         write_atomically(html, bench_page.render("comparison of runs", items, line))
         if not as_json:
             stdout().print(Text(f"wrote {html}", "dim"))
 
 
-def _agreed(runs: Sequence[Path], reports: Sequence["Report"]) -> "Iterator[Table | Picture]":
-    from cuescope_commands.comparing._consensus import consensus
-    from cuescope_commands.comparing._pairs import plain_accuracy
-    from cuescope_commands.comparing._tables import settings
-
-    names = _names(runs)
-    yield settings(names, reports, [plain_accuracy(run) for run in runs])
-    yield from consensus(names, runs, reports)
-
-
 def _items(
-    runs: Sequence[Path], reports: Sequence["Report"], context: "Context | None"
+    runs: Sequence[Path], reports: Sequence["Report"], consensus: bool, context: "Context | None"
 ) -> Iterator["Table | Picture"]:
     """Tables, and with a `context` to open the data in, pictures too."""
-    from cuescope.application import open_samples
-    from cuescope_commands.comparing._pairs import pair_answers, plain_accuracy
-    from cuescope_commands.comparing._pictures import flipped_samples
-    from cuescope_commands.comparing._tables import changes, not_paired, settings, verdicts
+    from cuescope_commands.comparing._consensus import consensus_tables
+    from cuescope_commands.comparing._pairs import plain_accuracy
+    from cuescope_commands.comparing._tables import settings, verdicts
 
-    names = _names(runs)
+    names = [run.name for run in runs]
+    if len(set(names)) < len(names):
+        names = [str(run) for run in runs]
     yield settings(names, reports, [plain_accuracy(run) for run in runs])
+    if consensus:
+        yield from consensus_tables(names, runs, reports)
+        return
     yield from verdicts(names, reports)
-    for position in range(1, len(runs)):
-        both = (names[0], names[position]), (reports[0], reports[position])
+    for name, run, report in zip(names[1:], runs[1:], reports[1:], strict=True):
+        both_names = (names[0], name)
+        both_reports = (reports[0], report)
+        yield from _pair_items((runs[0], run), both_names, both_reports, context)
+
+
+def _pair_items(
+    runs: tuple[Path, Path],
+    names: tuple[str, str],
+    reports: tuple["Report", "Report"],
+    context: "Context | None",
+) -> Iterator["Table | Picture"]:
+    """The paired answers of two runs; why not, where they cannot be paired."""
+    from cuescope.application import open_samples
+    from cuescope_commands.comparing._pairs import pair_answers
+    from cuescope_commands.comparing._pictures import flipped_samples
+    from cuescope_commands.comparing._tables import changes, not_paired
+
+    try:
+        pairs = pair_answers(*runs)
+    except UserError as fault:  # what the reports say can be compared all the same
+        yield not_paired(names, str(fault))
+        return
+    yield changes(names, reports, pairs)
+    if context is not None:
         try:
-            pairs = pair_answers(runs[0], runs[position])
-        except UserError as fault:  # what the reports say can be compared all the same
-            yield not_paired(both[0], str(fault))
-            continue
-        yield changes(*both, pairs)
-        if context is None:
-            continue
-        try:
-            yield from flipped_samples(*both, pairs, partial(open_samples, runs[0], context))
+            yield from flipped_samples(
+                names, reports, pairs, lambda: open_samples(runs[0], context)
+            )
         except UserError as fault:  # the tables stand without them
             announce(f"no pictures: {fault}")
-
-
-def _names(runs: Sequence[Path]) -> list[str]:
-    """The folders' own names, or their whole paths where two are alike."""
-    names = sorted(run.name for run in runs)
-    twice = any(first == second for first, second in pairwise(names))
-    return [str(run) if twice else run.name for run in runs]

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from cuescope_sdk import UserError, generator, read_answers
 from cuescope_sdk.statistics import Groups, change_interval, change_p_value, holm
 
 Row = dict[str, Any]
+BASELINE = "baseline"
+TRIAL = ("sample", "question", "condition", "feature", "edit")
 
 
 @dataclass(frozen=True)
@@ -45,55 +48,53 @@ class Pairs:
     """Answers of two runs to the same trials, those whose label is known."""
 
     def __init__(self, first: list[Row], second: list[Row]) -> None:
-        others = {_trial(row): row for row in second}
-        both = [(row, others[_trial(row)]) for row in first if _trial(row) in others]
-        self.rows = [
-            (a, b) for a, b in both if a["correct"] is not None and b["correct"] is not None
-        ]
-        self.alike = sum(a["label"] == b["label"] for a, b in self.rows) == len(self.rows)
-        self.counts = len(first), len(second), len(both)
-        roots = _roots([a["sample"] for a, _ in self.rows])
-        names = [a["group"] or root for (a, _), root in zip(self.rows, roots, strict=True)]
-        codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
-        self._groups = Groups(np.array([codes[name] for name in names], int), len(codes), True)
+        seconds = {_trial(row): row for row in second}
+        both = 0
+        self.rows: list[tuple[Row, Row]] = []
+        for row in first:
+            other = seconds.get(_trial(row))
+            both += other is not None
+            if other and row["correct"] is not None and other["correct"] is not None:
+                self.rows.append((row, other))
+        self.counts = (len(first), len(second), both)
+        self.alike = all(a["label"] == b["label"] for a, b in self.rows)
+        self._groups = _group([a for a, _ in self.rows])
 
     def changes(self) -> list[Change]:
         """For each condition, and for each label of plain answers, in that order."""
-        parts = [(name, part) for name, part in self._parts() if part.any()]
-        rows = [self._change(name, part) for name, part in parts]
-        corrected = holm([row.p_value for row in rows])
-        return [
-            Change(**{**vars(row), "p_value": p}) for row, p in zip(rows, corrected, strict=True)
-        ]
+        changes = [self._change(kind, part) for kind, part in self._parts() if part.any()]
+        corrected = holm([change.p_value for change in changes])
+        return list(map(_with_p_value, changes, corrected))
 
     def flips(self, condition: str) -> tuple[list[tuple[Row, Row]], list[tuple[Row, Row]]]:
         """What was right and is wrong, and what was wrong and is right, of one condition."""
-        pairs = [(a, b) for a, b in self.rows if a["condition"] == condition]
-        lost = [(a, b) for a, b in pairs if a["correct"] and not b["correct"]]
-        return lost, [(a, b) for a, b in pairs if b["correct"] and not a["correct"]]
+        lost, won = [], []
+        for first, second in self.rows:
+            if first["condition"] == condition and first["correct"] != second["correct"]:
+                flips = lost if first["correct"] else won
+                flips.append((first, second))
+        return lost, won
 
     @property
     def conditions(self) -> list[str]:
         """The conditions of the pairs, the plain one first, then by their number."""
-        counts = Counter(a["condition"] for a, _ in self.rows)
-        return sorted(counts, key=lambda name: (name != "baseline", -counts[name]))
+        counts = Counter(first["condition"] for first, _ in self.rows)
+        return sorted(counts, key=lambda name: (name != BASELINE, -counts[name]))
 
     def _parts(self) -> Iterator[tuple[str, Bool[np.ndarray, " pair"]]]:
-        conditions = np.array([a["condition"] for a, _ in self.rows])
-        labels = np.array([a["label"] for a, _ in self.rows])
+        conditions = np.array([first["condition"] for first, _ in self.rows])
+        labels = np.array([first["label"] for first, _ in self.rows])
         for condition in self.conditions:
             yield condition, conditions == condition
+        plain = self.conditions[0]
         for label in dict.fromkeys(labels.tolist()):
-            yield (
-                f"{self.conditions[0]}: {label}",
-                (conditions == self.conditions[0]) & (labels == label),
-            )
+            yield f"{plain}: {label}", (conditions == plain) & (labels == label)
 
     def _change(self, kind: str, part: Bool[np.ndarray, " pair"]) -> Change:
-        first, second = (
-            np.array([pair[run]["correct"] for pair in self.rows], float)[part] for run in (0, 1)
-        )
-        change, groups = second - first, self._groups.take(part)
+        correct = np.array([(a["correct"], b["correct"]) for a, b in self.rows], float)[part]
+        first, second = correct.T
+        change = second - first
+        groups = self._groups.take(part)
         low, high = change_interval(change, groups)
         return Change(
             kind=kind,
@@ -112,9 +113,7 @@ class Pairs:
 
 def pair_answers(first: Path, second: Path) -> Pairs:
     """The pairs of two run folders; raises UserError where one kept no answers."""
-    tables = [read_answers(run).to_pylist() for run in (first, second)]
-    # what was measured of a sample is no answer
-    return Pairs(*([row for row in rows if row.get("figure") is None] for rows in tables))
+    return Pairs(_answers(first), _answers(second))
 
 
 def plain_accuracy(run: Path) -> str:
@@ -123,23 +122,32 @@ def plain_accuracy(run: Path) -> str:
         rows = read_answers(run).to_pylist()
     except UserError:
         return "not known"
-    right = [
-        row["correct"]
-        for row in rows
-        if row["condition"] == "baseline" and row["correct"] is not None
-    ]
+    plain = [row["correct"] for row in rows if row["condition"] == BASELINE]
+    right = [correct for correct in plain if correct is not None]
     return f"{np.mean(right):.1%} of {len(right):,}" if right else "not known"
 
 
+def _answers(run: Path) -> list[Row]:
+    rows: list[Row] = read_answers(run).to_pylist()
+    # what was measured of a sample is no answer
+    return [row for row in rows if row.get("figure") is None]
+
+
 def _trial(row: Row) -> tuple[Any, ...]:
-    return tuple(row.get(name) for name in ("sample", "question", "condition", "feature", "edit"))
+    return tuple(map(row.get, TRIAL))
 
 
-def _roots(keys: list[str]) -> list[str]:
-    """The sample that each was made from: a derived key continues its own after a slash."""
-    known, roots = set(keys), []
-    for key in keys:
-        parts = key.split("/")
-        starts = ("/".join(parts[:count]) for count in range(1, len(parts)))
-        roots.append(next((start for start in starts if start in known), key))
-    return roots
+def _with_p_value(change: Change, p_value: float) -> Change:
+    return replace(change, p_value=p_value)
+
+
+def _group(rows: list[Row]) -> Groups:
+    """Those that rows declare; else samples made from one, whose keys continue its after a /."""
+    keys = {row["sample"] for row in rows}
+    numbers: dict[str, int] = {}
+    codes = []
+    for row in rows:
+        starts = accumulate(row["sample"].split("/"), "{}/{}".format)
+        root = next(start for start in starts if start in keys)
+        codes.append(numbers.setdefault(row["group"] or root, len(numbers)))
+    return Groups(np.array(codes, int), len(numbers), declared=True)

@@ -22,21 +22,23 @@ def flipped_samples(
     lost, won = pairs.flips(pairs.conditions[0])
     samples = open_samples()
     for title, flips in (("Right before, wrong now", lost), ("Wrong before, right now", won)):
-        shown = [
-            (flip, samples[flip[1]["sample"]]) for flip in flips if flip[1]["sample"] in samples
-        ]
-        if shown:
-            caption = f"{len(flips)} samples, of which {min(len(shown), SHOWN)} are shown"
-            strips = [_strip(names, flip, sample) for flip, sample in shown[:SHOWN]]
+        strips = []
+        for flip in flips:
+            sample = samples.get(flip[1]["sample"])
+            if sample is not None and len(strips) < SHOWN:
+                strips.append(_strip(names, flip, sample))
+        if strips:
+            caption = f"{len(flips)} samples, of which {len(strips)} are shown"
             yield Picture(title=title, caption=caption, image=frame_strips(strips))
 
 
 def _strip(names: tuple[str, str], flip: tuple[Row, Row], sample: Sample) -> StripRow:
-    answers = [_answer(name, row) for name, row in zip(names, flip, strict=True)]
-    caption = f"{sample.key} ({flip[1]['label']})\n{answers[0]}; {answers[1]}"
+    answers = "; ".join(map(_answer, names, flip))
+    caption = f"{sample.key} ({flip[1]['label']})\n{answers}"
     return StripRow(caption=caption, frames=[thumbnail(frame) for frame in sample.frames])
 
 
 def _answer(name: str, row: Row) -> str:
     chance = row["p_prediction"]
-    return f"{name}: {row['prediction'] or row['text']}" + (f" {chance:.2f}" if chance else "")
+    probability = f" {chance:.2f}" if chance else ""
+    return f"{name}: {row['prediction'] or row['text']}{probability}"

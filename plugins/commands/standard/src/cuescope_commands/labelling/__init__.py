@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.application import Allow, DataOptions, TypedData, echo, is_made_here, typed_context
+from cuescope.application import Allow, DataOptions, TypedData, echo, is_made_here, open_context
 from cuescope_sdk import UserError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def label(
         echo(f"next: {_audit_command(report, method.labels_option, file)}")
         return
     answers = read_answers(run if run.is_dir() else run.parent).to_pylist()
-    samples = open_samples(run, typed_context(data, data_option, allow))
+    samples = open_samples(run, open_context(data, data_option, allow))
     stored = StoredRun(report, answers, samples)
     items = list(method.label_items(stored, each))
     if not items:
@@ -77,13 +77,13 @@ def label(
 
 def _method(report: "Report") -> Any:
     """The class of the run's method; raises UserError where it asks people nothing."""
-    from cuescope.application import Registry, Spec, installed_that
+    from cuescope.application import Registry, Spec, find_installed
 
     registry = Registry()
     name = Spec.parse(report.provenance.method.spec).name
     method = registry.load(registry.find("method", name))
     if not hasattr(method, "label_items"):
-        able = installed_that(lambda each: hasattr(each, "label_items"), "method", registry)
+        able = find_installed(lambda each: hasattr(each, "label_items"), "method", registry)
         raise UserError(
             f"{name} asks people nothing",
             expected=f"a run of {' or '.join(able) or 'another method'}",
