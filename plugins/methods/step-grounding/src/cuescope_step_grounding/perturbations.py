@@ -4,11 +4,12 @@ With boxes of the key objects these are moved or covered; without, whole frames 
 shifted, and their middle covered. The control leaves everything that is annotated as it is.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 
 import numpy as np
-from jaxtyping import Bool
 from PIL import Image, ImageOps
 
 from cuescope_sdk import Frame, Sample
@@ -30,14 +31,16 @@ def boxes_of(sample: Sample) -> Boxes:
 
 def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
     """The boxes of what the question names and of what is claimed; where that is none, of all."""
-    known = [thing for frame in scene_of(sample) or () for thing in frame.things]
-    subjects = [phrase for claim in flatten(claims) for phrase in (claim.subject, claim.object)]
-    claimed = ". ".join(filter(None, subjects))
-    keys = named_things(sample.question or "", known) | named_things(claimed, known)
+    things = list(chain.from_iterable(frame.things for frame in scene_of(sample) or ()))
+    phrases: list[str | None] = []
+    for claim in flatten(claims):
+        phrases += [claim.subject, claim.object]
+    claimed = ". ".join(filter(None, phrases))
+    keys = named_things(sample.question or "", things) | named_things(claimed, things)
     boxes = boxes_of(sample)
-    if not any(keys & frame.keys() for frame in boxes):
+    if keys.isdisjoint(chain.from_iterable(boxes)):
         return boxes
-    return tuple({k: box for k, box in frame.items() if k in keys} for frame in boxes)
+    return tuple({key: box for key, box in frame.items() if key in keys} for frame in boxes)
 
 
 def named_things(text: str, things: Iterable[Thing]) -> set[str]:
@@ -45,19 +48,22 @@ def named_things(text: str, things: Iterable[Thing]) -> set[str]:
 
     "Where is the red cup?" means the red cup where there is one, and else any cup.
     """
+    words = re.findall(r"[^\W_]+", text.lower())
     # Blanks on both sides make "cup" a word and no part of "cupboard".
-    letters = "".join(c if c.isalnum() else " " for c in text.lower())
-    words = f" {' '.join(letters.split())} "
-    with_attribute, by_name = set(), set()
+    text = f" {' '.join(words)} "
+    with_attribute: set[str] = set()
+    by_name: set[str] = set()
     for thing in things:
-        if any(f" {attribute} {thing.name} ".lower() in words for attribute in thing.attributes):
+        name = f"{thing.name} ".lower()
+        if any(f" {attribute.lower()} {name}" in text for attribute in thing.attributes):
             with_attribute.add(thing.id)
-        if f" {thing.name} ".lower() in words:
+        if f" {name}" in text:
             by_name.add(thing.id)
     return with_attribute or by_name
 
 
-LEAST_SHIFT, MOST_SHIFT = 0.35, 0.65  # shares of the room by which a box moves on
+LEAST_SHIFT = 0.35  # share of the room by which a box moves on
+MOST_SHIFT = 0.65
 LEVELS = 16  # of 255, by which the background changes
 Frames = tuple[Frame, ...]
 Cells = tuple[int, int, int, int]
@@ -85,12 +91,12 @@ def magnitudes(original: Frames, variants: Sequence[Frames]) -> list[float]:
     images = {frame.key: frame.load() for frame in original}
     sizes = []
     for frames in variants:
-        pairs = [
-            difference(images[frame.key], images.get(changed.key) or changed.load())
-            for frame, changed in zip(original, frames, strict=True)
-            if frame.key != changed.key
-        ]
-        sizes.append(sum(pairs) / len(original))
+        changes = 0.0
+        for frame, changed in zip(original, frames, strict=True):
+            if frame.key != changed.key:
+                image = images.get(changed.key) or changed.load()
+                changes += difference(images[frame.key], image)
+        sizes.append(changes / len(original))
     return sizes
 
 
@@ -100,14 +106,13 @@ def _position(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | 
     Without boxes every other draw shifts the picture instead.
     """
     # Each thing by its own shift: moved together, their relations would stay as they were.
-    things = sorted({thing for boxes in key for thing in boxes})
-    if things:
-        shifts = {thing: _shift(rng) for thing in things}
+    shifts = {thing: _shift(rng) for thing in sorted({*chain.from_iterable(key)})}
+    if shifts:
         moved = []
         for frame, boxes in zip(frames, key, strict=True):
-            own = tuple((box, shifts[thing]) for thing, box in boxes.items())
-            move = partial(move_boxes, shifts=own)
-            moved.append(_change(frame, "moved", move, own) if own else frame)
+            moves = tuple((box, shifts[thing]) for thing, box in boxes.items())
+            move = partial(move_boxes, shifts=moves)
+            moved.append(_change(frame, "moved", move, moves) if moves else frame)
         return tuple(moved)
     dx, dy = _shift(rng)
     if rng.random() < 0.5:
@@ -123,17 +128,20 @@ def _shift(rng: np.random.Generator) -> Shift:
 
 def _temporal(frames: Frames, rng: np.random.Generator) -> Frames | None:
     """Another order, which looks different."""
-    keys = [frame.key for frame in frames]
-    if len(set(keys)) < 2:
+    if len({frame.key for frame in frames}) < 2:
         return None
     # Equal frames can make a permutation look like the original; twenty draws, then the reverse,
     # then a rotation, which differs wherever two frames do.
     for _ in range(20):
-        order = rng.permutation(len(frames))
-        if [keys[index] for index in order] != keys:
-            return tuple(frames[index] for index in order)
-    reversed_ = frames[::-1]
-    return reversed_ if [frame.key for frame in reversed_] != keys else (*frames[1:], frames[0])
+        order = tuple(frames[index] for index in rng.permutation(len(frames)))
+        if not _look_alike(order, frames):
+            return order
+    backwards = frames[::-1]
+    return (*frames[1:], frames[0]) if _look_alike(backwards, frames) else backwards
+
+
+def _look_alike(frames: Frames, others: Frames) -> bool:
+    return all(frame.key == other.key for frame, other in zip(frames, others, strict=True))
 
 
 def _visibility(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | None:
@@ -141,26 +149,23 @@ def _visibility(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames 
     candidates = [index for index, boxes in enumerate(key) if boxes] or list(range(len(frames)))
     if not candidates:
         return None
-    hidden = set(rng.permutation(candidates)[: max(1, len(candidates) // 2)].tolist())
-    changed = []
-    for index, frame in enumerate(frames):
+    changed = list(frames)
+    for index in rng.permutation(candidates)[: max(1, len(candidates) // 2)].tolist():
         boxes = key[index] if key else {}
-        if index not in hidden:
-            changed.append(frame)
-        elif boxes:
+        if boxes:
             hide = partial(cover_boxes, boxes=tuple(boxes.values()))
-            changed.append(_change(frame, "covered", hide, (boxes,)))
+            changed[index] = _change(frames[index], "covered", hide, (boxes,))
         else:
-            changed.append(_change(frame, "centre covered", cover_centre))
+            changed[index] = _change(frames[index], "centre covered", cover_centre)
     return tuple(changed)
 
 
 def _irrelevant(sample: Sample, rng: np.random.Generator) -> Frames:
     """The background a little brighter, or darker where it is bright; what is annotated stays."""
     by = int(rng.integers(LEVELS // 2, LEVELS + 1))
-    known = boxes_of(sample) or ({},) * len(sample.frames)
+    annotated = boxes_of(sample) or ({},) * len(sample.frames)
     changed = []
-    for frame, boxes in zip(sample.frames, known, strict=True):
+    for frame, boxes in zip(sample.frames, annotated, strict=True):
         change = partial(brighten, boxes=tuple(boxes.values()), by=by)
         changed.append(_change(frame, "brightened", change, (boxes, by)))
     return tuple(changed)
@@ -189,9 +194,10 @@ def move_boxes(image: Image.Image, shifts: tuple[tuple[Box, Shift], ...]) -> Ima
     pixels = np.asarray(image)
     cells = [(cell, shift) for box, shift in shifts if (cell := _cells(box, image))]
     # All holes are filled first: a box must not be filled over by the next one's hole.
-    changed = _fill(pixels, [box for box, _ in cells])
+    changed = _fill(pixels, [cell for cell, _ in cells])
     for (x0, y0, x1, y1), (dx, dy) in cells:
-        wide, high = x1 - x0, y1 - y0
+        wide = x1 - x0
+        high = y1 - y0
         x = _wrap(x0, dx, image.width - wide)
         y = _wrap(y0, dy, image.height - high)
         changed[y : y + high, x : x + wide] = pixels[y0:y1, x0:x1]
@@ -200,8 +206,7 @@ def move_boxes(image: Image.Image, shifts: tuple[tuple[Box, Shift], ...]) -> Ima
 
 def cover_boxes(image: Image.Image, boxes: tuple[Box, ...]) -> Image.Image:
     """The boxes in the mean colour around each."""
-    cells = [cell for box in boxes if (cell := _cells(box, image))]
-    return Image.fromarray(_fill(np.asarray(image), cells))
+    return Image.fromarray(_fill(np.asarray(image), _cells_of(boxes, image)))
 
 
 def cover_centre(image: Image.Image) -> Image.Image:
@@ -222,15 +227,17 @@ def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image
     # Away from the nearer end of the scale, so that clipping does not eat the change.
     signed = by if pixels.mean() < 128 else -by
     changed = np.clip(pixels.astype(np.int16) + signed, 0, 255).astype(np.uint8)
-    return Image.fromarray(np.where(_inside(boxes, image)[..., None], pixels, changed))
+    for x0, y0, x1, y1 in _cells_of(boxes, image):
+        changed[y0:y1, x0:x1] = pixels[y0:y1, x0:x1]
+    return Image.fromarray(changed)
 
 
 def difference(image: Image.Image, other: Image.Image) -> float:
     """Mean absolute difference of the pixels, from 0 to 1."""
     if image.size != other.size:
         other = other.resize(image.size)
-    pixels, other_pixels = (np.asarray(each, dtype=np.float32) for each in (image, other))
-    return float(np.abs(pixels - other_pixels).mean()) / 255
+    pixels = np.asarray(image, dtype=np.float32)
+    return float(np.abs(pixels - np.asarray(other, dtype=np.float32)).mean()) / 255
 
 
 def _fill(pixels: np.ndarray, cells: list[Cells]) -> np.ndarray:
@@ -238,27 +245,25 @@ def _fill(pixels: np.ndarray, cells: list[Cells]) -> np.ndarray:
     changed = pixels.copy()
     for x0, y0, x1, y1 in cells:
         rim = max(1, (x1 - x0 + y1 - y0) // 8)
-        top, left = max(y0 - rim, 0), max(x0 - rim, 0)
-        around = np.ones(pixels[top : y1 + rim, left : x1 + rim].shape[:2], dtype=bool)
+        top = max(y0 - rim, 0)
+        left = max(x0 - rim, 0)
+        outer = pixels[top : y1 + rim, left : x1 + rim]
+        around = np.ones(outer.shape[:2], dtype=bool)
         around[y0 - top : y1 - top, x0 - left : x1 - left] = False
-        rim_pixels = pixels[top : y1 + rim, left : x1 + rim][around]
-        colour = rim_pixels.mean(axis=0) if len(rim_pixels) else np.full(3, 127)
+        colour = outer[around].mean(axis=0) if around.any() else np.full(3, 127)
         changed[y0:y1, x0:x1] = np.rint(colour)
     return changed
 
 
-def _inside(boxes: tuple[Box, ...], image: Image.Image) -> Bool[np.ndarray, "row col"]:
-    mask = np.zeros((image.height, image.width), dtype=bool)
-    for x0, y0, x1, y1 in filter(None, (_cells(box, image) for box in boxes)):
-        mask[y0:y1, x0:x1] = True
-    return mask
+def _cells_of(boxes: Iterable[Box], image: Image.Image) -> list[Cells]:
+    return [cells for box in boxes if (cells := _cells(box, image))]
 
 
 def _cells(box: Box, image: Image.Image) -> Cells | None:
     """Whole pixels within the image; None where nothing of the box is."""
-    x0, y0 = max(int(np.floor(box[0])), 0), max(int(np.floor(box[1])), 0)
-    x1, y1 = min(int(np.ceil(box[2])), image.width), min(int(np.ceil(box[3])), image.height)
-    return (x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
+    left, top = np.maximum(np.floor(box[:2]), 0).astype(int).tolist()
+    right, bottom = np.minimum(np.ceil(box[2:]), image.size).astype(int).tolist()
+    return (left, top, right, bottom) if left < right and top < bottom else None
 
 
 def _wrap(start: int, share: float, room: int) -> int:

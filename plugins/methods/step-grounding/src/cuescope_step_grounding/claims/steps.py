@@ -44,7 +44,7 @@ def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[StepC
 
 def _link_sentence(sentence: Sentence, analyses: Sequence[Analysis]) -> Words:
     corrected = repair([shown.text for shown in sentence.words], analyses)
-    words = []
+    words: list[Word] = []
     for shown, analysis in zip(sentence.words, corrected, strict=True):
         text = shown.text.lower()
         lemma, tag, dep, _ = analysis

@@ -10,20 +10,23 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 
+import numpy as np
+
 Frames = tuple[int, ...]
 
 _PATTERNS = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
 _OPENING = frozenset({"first", "opening", "initial"})
-_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_ORDINALS = {word: number for number, word in enumerate(_PATTERNS["ordinals"].split(), 1)}
-_ORDINALS |= dict.fromkeys(_OPENING, 1)
+_NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_ORDINALS = dict.fromkeys(_OPENING, 1)
+_ORDINALS |= {word: number for number, word in enumerate(_PATTERNS["ordinals"].split(), 1)}
 _PARTS: dict[str, str] = {}
 for _name, _pattern in _PATTERNS["parts"].items():
     _PARTS[_name] = _pattern.format(**_PARTS)
-_FORMS = {name: "|".join(forms).format(**_PARTS) for name, forms in _PATTERNS["forms"].items()}
-_MENTIONS = re.compile(
-    "|".join(rf"(?P<{name}_>\b(?:{form})(?!\w))" for name, form in _FORMS.items()), re.IGNORECASE
-)
+_FORMS = []
+for _name, _forms in _PATTERNS["forms"].items():
+    _form = "|".join(_forms).format(**_PARTS)
+    _FORMS.append(rf"(?P<{_name}_>\b(?:{_form})(?!\w))")
+_MENTIONS = re.compile("|".join(_FORMS), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +45,24 @@ class Clock:
         """The frames of these seconds; the nearest one where none falls between."""
         if self.times is None:
             return None
-        inside = tuple(i for i, time in enumerate(self.times) if first <= time <= last)
-        return inside or self._nearest((first + last) / 2)
+        inside = [frame for frame, time in enumerate(self.times) if first <= time <= last]
+        return tuple(inside) or self._nearest(self.times, (first + last) / 2)
 
     def span(self, first: int, last: int) -> Frames:
         """The frames first to last, as far as there are."""
         return tuple(range(max(first, 0), min(last, self.frames - 1) + 1))
 
-    def _nearest(self, second: float) -> Frames:
-        times = self.times or ()
+    @staticmethod
+    def _nearest(times: tuple[float, ...], second: float) -> Frames:
         # Up to the distance of two frames beyond the last one a second is still in the video.
-        apart = max((b - a for a, b in pairwise(times)), default=1.0)
-        if not times or not times[0] - apart <= second <= times[-1] + apart:
+        margin = max(np.diff(times), default=1.0)
+        if not times or not times[0] - margin <= second <= times[-1] + margin:
             return ()
-        return (min(range(len(times)), key=lambda i: abs(times[i] - second)),)
+        return (int(np.abs(np.subtract(times, second)).argmin()),)
+
+    def frame(self, index: int) -> Frames:
+        """One frame, where there is such a one."""
+        return self.span(index, index)
 
     @property
     def early(self) -> Frames:
@@ -66,7 +73,7 @@ class Clock:
     def middle(self) -> Frames:
         """What is neither in the first nor in the last quarter."""
         inner = self.span(self._quarter, self.frames - self._quarter - 1)
-        return inner or self.span(self.frames // 2, self.frames // 2)
+        return inner or self.frame(self.frames // 2)
 
     @property
     def late(self) -> Frames:
@@ -95,13 +102,14 @@ class Mention:
 def mentions(text: str, clock: Clock) -> list[Mention]:
     """Every moment that a text names, in order."""
     # The group of a whole form closes last, so that it names the form.
-    matches = [(match, (match.lastgroup or "")[:-1]) for match in _MENTIONS.finditer(text)]
-    exact = any(form not in _VAGUE for _, form in matches)
-    return [
+    forms = {match: (match.lastgroup or "")[:-1] for match in _MENTIONS.finditer(text)}
+    exact = not _VAGUE.issuperset(forms.values())
+    moments = []
+    for match, form in forms.items():
         # "around frame 6, he finally finds": the number tells, "finally" only the order
-        Mention(m.start(), m.end(), None if exact and form in _VAGUE else _RULES[form](m, clock))
-        for m, form in matches
-    ]
+        frames = None if exact and form in _VAGUE else _RULES[form](match, clock)
+        moments.append(Mention(match.start(), match.end(), frames))
+    return moments
 
 
 def frames_meant(words: str, clock: Clock) -> Frames | None:
@@ -112,7 +120,7 @@ def frames_meant(words: str, clock: Clock) -> Frames | None:
 def union(moments: Iterable[Frames | None]) -> Frames | None:
     """All frames of several moments; None where none has a place."""
     placed = [frames for frames in moments if frames is not None]
-    return tuple(sorted({frame for frames in placed for frame in frames})) if placed else None
+    return tuple(sorted(set().union(*placed))) if placed else None
 
 
 def are_contradictory(moments: list[Frames | None]) -> bool:
@@ -122,7 +130,8 @@ def are_contradictory(moments: list[Frames | None]) -> bool:
 
 
 def _number(word: str) -> float:
-    return float(_WORDS.index(word.lower())) if word.lower() in _WORDS else float(word)
+    word = word.lower()
+    return float(_NUMBERS.index(word) if word in _NUMBERS else word)
 
 
 def _point(words: str, clock: Clock) -> Frames | None:
@@ -131,13 +140,15 @@ def _point(words: str, clock: Clock) -> Frames | None:
     if re.fullmatch(_PARTS["at_frame"], words):
         # People count frames from 1; "frame 0" means none.
         index = int(re.findall(r"\d+", words)[-1]) - 1
-        return clock.span(index, index) if index >= 0 else ()
+        return clock.frame(index) if index >= 0 else ()
     if match := re.search(_PARTS["clock"], words):
-        parts = [float(part) for part in match[0].split(":")]
-        second = sum(part * 60**power for power, part in enumerate(reversed(parts)))
+        second = 0.0
+        for part in match[0].split(":"):
+            second = 60 * second + float(part)
         return clock.between(second, second)
     if match := re.search(rf"\b{_PARTS['number']}", words):
-        return clock.between(_number(match[0]), _number(match[0]))
+        second = _number(match[0])
+        return clock.between(second, second)
     if "middle" in words or "midpoint" in words:
         return clock.middle
     return clock.late if "end" in words else clock.early
@@ -149,24 +160,27 @@ def _moment(match: re.Match[str], clock: Clock) -> Frames | None:
 
 
 def _list(match: re.Match[str], clock: Clock) -> Frames:
-    indices: set[int] = set()
+    frames: set[int] = set()
     for first, last in re.findall(r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?", match["list"]):
-        indices.update(clock.span(int(first) - 1, int(last or first) - 1))
-    words = match[0].lower()
-    if words.startswith(("from", "between")):
-        return clock.span(min(indices, default=0), max(indices, default=-1))
-    return tuple(sorted(indices))
+        frames.update(clock.span(int(first) - 1, int(last or first) - 1))
+    if match[0].lower().startswith(("from", "between")):
+        return clock.span(min(frames, default=0), max(frames, default=-1))
+    return tuple(sorted(frames))
 
 
 def _range(match: re.Match[str], clock: Clock) -> Frames | None:
-    low, high = _point(match["low"], clock), _point(match["high"], clock)
+    low = _point(match["low"], clock)
+    high = _point(match["high"], clock)
     if low is None or high is None:
         return None
-    if not low:
-        return ()
-    if " and " in match[0].lower() and not match[0].lower().startswith("between"):
-        return tuple(sorted({*low, *high}))
-    return clock.span(low[0], high[-1] if high else clock.frames - 1)
+    words = match[0].lower()
+    if low and " and " in words and not words.startswith("between"):
+        return union([low, high])
+    return clock.span(low[0], high[-1] if high else clock.frames - 1) if low else ()
+
+
+def _seconds(match: re.Match[str], clock: Clock) -> Frames | None:
+    return clock.between(_number(match["first"]), _number(match["last"]))
 
 
 def _count(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -184,14 +198,18 @@ def _count(match: re.Match[str], clock: Clock) -> Frames | None:
 
 def _since(match: re.Match[str], clock: Clock) -> Frames | None:
     point = _point(match["since"], clock)
+    if not point:
+        return point
     after = match[0].lower().startswith("after")
-    return clock.span(point[-1] + 1 if after else point[0], clock.frames - 1) if point else point
+    return clock.span(point[-1] + 1 if after else point[0], clock.frames - 1)
 
 
 def _until(match: re.Match[str], clock: Clock) -> Frames | None:
     point = _point(match["until"], clock)
+    if not point:
+        return point
     before = match[0].lower().startswith("before")
-    return clock.span(0, point[0] - 1 if before else point[-1]) if point else point
+    return clock.span(0, point[0] - 1 if before else point[-1])
 
 
 def _half(match: re.Match[str], clock: Clock) -> Frames:
@@ -201,26 +219,25 @@ def _half(match: re.Match[str], clock: Clock) -> Frames:
 
 def _edge(match: re.Match[str], clock: Clock) -> Frames:
     word = match["edge"].lower()
-    number = int(word[:-2]) if word[0].isdigit() else _ORDINALS.get(word)
-    index = clock.frames - 1 if number is None else number - 1
+    number = int(word[:-2]) if word[0].isdigit() else _ORDINALS.get(word, clock.frames)
     if match[0].lower().startswith("until"):
-        return clock.span(0, index)
-    return clock.span(index, index)
+        return clock.span(0, number - 1)
+    return clock.frame(number - 1)
 
 
 _VAGUE = frozenset({"early", "late"})
 _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "list": _list,
     "range": _range,
-    "seconds": lambda match, clock: clock.between(_number(match["first"]), _number(match["last"])),
+    "seconds": _seconds,
     "count": _count,
     "since": _since,
     "until": _until,
     "half": _half,
     "edge": _edge,
-    "clock": lambda match, clock: _moment(match, clock),
+    "clock": _moment,
     "all": lambda _, clock: clock.every,
-    "halfway": lambda _, clock: clock.span(clock.frames // 2, clock.frames // 2),
+    "halfway": lambda _, clock: clock.frame(clock.frames // 2),
     "early": lambda _, clock: clock.early,
     "late": lambda _, clock: clock.late,
 }

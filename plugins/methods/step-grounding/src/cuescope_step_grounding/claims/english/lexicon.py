@@ -6,14 +6,13 @@
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from typing import Any
 
 from cuescope_sdk.language import IDEAS, MENTAL
 
-LISTS = {
-    name: words
-    for file in ("verbs.toml", "words.toml")
-    for name, words in tomllib.loads(files(__package__).joinpath(file).read_text("utf-8")).items()
-}
+LISTS: dict[str, Any] = {}
+for _file in ("verbs.toml", "words.toml"):
+    LISTS |= tomllib.loads(files(__package__).joinpath(_file).read_text("utf-8"))
 # Each list by its name.
 WORDS = {name: frozenset(words.split()) for name, words in LISTS.items() if isinstance(words, str)}
 WORDS["unseen"] |= IDEAS
@@ -33,16 +32,20 @@ _IRREGULAR: Mapping[str, Sequence[str]] = {
 def _forms(lemma: str) -> Iterator[tuple[str, str]]:
     """Each form of a verb with its Penn tag."""
     yield lemma, "VB"
-    ending = lemma.endswith(("s", "sh", "ch", "x", "z", "o"))
     soft = lemma.endswith("y") and lemma[-2] not in "aeiou"
-    yield (f"{lemma[:-1]}ies" if soft else f"{lemma}es" if ending else f"{lemma}s"), "VBZ"
+    if soft:
+        yield f"{lemma[:-1]}ies", "VBZ"
+    else:
+        sibilant = lemma.endswith(("s", "sh", "ch", "x", "z", "o"))
+        yield f"{lemma}es" if sibilant else f"{lemma}s", "VBZ"
     if lemma in _IRREGULAR:
         yield from zip(_IRREGULAR[lemma], ("VBD", "VBN", "VBG"), strict=True)
         return
     stem = lemma + lemma[-1] if _doubles(lemma) else lemma
+    past = f"{stem}d" if lemma.endswith("e") else f"{stem}ed"
+    yield f"{lemma[:-1]}ied" if soft else past, "VBD"
     mute = lemma.endswith("e") and not lemma.endswith("ee")
-    yield (f"{lemma[:-1]}ied" if soft else f"{stem}d" if lemma[-1] == "e" else f"{stem}ed"), "VBD"
-    yield (f"{lemma[:-1]}ing" if mute else f"{stem}ing"), "VBG"
+    yield f"{lemma[:-1]}ing" if mute else f"{stem}ing", "VBG"
 
 
 def _doubles(lemma: str) -> bool:
@@ -65,11 +68,9 @@ AGENT = "agent"  # who holds the camera
 RELATIONS = by_word("relations")
 ORDERS = by_word("orders")
 # The verbs that each particle may follow with an object after it: "turn on the light".
-SEPARABLE = {
-    particle: frozenset(verbs.split())
-    for particles, verbs in LISTS["separable"].items()
-    for particle in particles.split()
-}
+SEPARABLE: dict[str, frozenset[str]] = {}
+for _particles, _verbs in LISTS["separable"].items():
+    SEPARABLE |= dict.fromkeys(_particles.split(), frozenset(_verbs.split()))
 
 # Words by which a text is read as English; verbs that other languages have as words are none.
 ENGLISH = WORDS["common"] | VERBS.keys() - WORDS["foreign"]

@@ -222,7 +222,7 @@ class _Repairs(list[Analysis]):
 
     def _phrase_after(self, index: int) -> list[int]:
         """A noun phrase after a word; all that follows where none of five words ends it."""
-        phrase = []
+        phrase: list[int] = []
         for i in range(index + 1, min(index + 6, len(self))):
             if self[i].tag[:2] not in _OF_PHRASE:
                 return phrase

@@ -41,23 +41,17 @@ _WORD = re.compile(
     rf"|{_QUOTE}(?:s|re|ve|ll|m|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*|[^\w\s]"
 )
 # The verbs after which a side is a direction.
-_SIDED = {
-    form
-    for form, (lemma, _) in VERBS.items()
-    if lemma in WORDS["moving"] | WORDS["sided"] | WORDS["turns"] | WORDS["walks"]
-} - {"falls", "fall"}
+_SIDED_LEMMAS = WORDS["moving"] | WORDS["sided"] | WORDS["turns"] | WORDS["walks"]
+_SIDED = {form for form, (lemma, _) in VERBS.items() if lemma in _SIDED_LEMMAS} - {"falls", "fall"}
 _OPENER = re.compile(rf"\s*(?:{'|'.join(_REWRITING['openers'])})(?=\s)", re.IGNORECASE)
 _MOVING = re.compile(rf"\b(?:{'|'.join(sorted(_SIDED))}) (?:slightly |sharply )?\Z", re.IGNORECASE)
 _PARTS = _REWRITING["parts"]
 _SIDES = {f"side_{name}": _PARTS["side"].format(name) for name in "abcde"}
-_SUBSTITUTIONS = [
-    (pattern.format(**_PARTS, **_SIDES), shown, name)
-    for pattern, shown, name in _REWRITING["substitutions"]
-]
-_PLAIN = re.compile(
-    "|".join(rf"(?P<w{i}>\b(?:{pattern}))" for i, (pattern, _, _) in enumerate(_SUBSTITUTIONS)),
-    re.IGNORECASE,
-)
+_SUBSTITUTIONS = _REWRITING["substitutions"]
+_WORDY = []
+for _number, (_pattern, _, _) in enumerate(_SUBSTITUTIONS):
+    _WORDY.append(rf"(?P<w{_number}>\b(?:{_pattern.format(**_PARTS, **_SIDES)}))")
+_PLAIN = re.compile("|".join(_WORDY), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +77,29 @@ def clean(step: str) -> str:
     # Blanks of the same length, so that positions in the step stay true and claims can quote it.
     step = _NOT_WORDS.sub(lambda match: " " * len(match[0]), step)
     step = _QUOTED.sub(lambda match: match[1].ljust(len(match[0])), step)
-    return "".join(
-        character if character == "\n" or unicodedata.category(character)[0] in "LNPZ" else " "
-        for character in step
-    )
+    return "".join(map(_plain_character, step))
+
+
+def _plain_character(character: str) -> str:
+    """A letter, digit, mark or blank as it is; a blank for any other."""
+    plain = character == "\n" or unicodedata.category(character)[0] in "LNPZ"
+    return character if plain else " "
 
 
 def sentences(step: str, clock: Clock) -> list[Sentence]:
     """The English sentences of a step, without those that are an answer alone ("yes", "B")."""
-    text, start = clean(step), 0
+    text = clean(step)
+    breaks = [match.span() for match in _BREAK.finditer(text)]
     result: list[Sentence] = []
     pending: tuple[tuple[int, Mention], ...] = ()
-    # A time that stands alone ("Frame 4: ...") belongs to the sentence after it.
-    for end, following in [*((b.start(), b.end()) for b in _BREAK.finditer(text)), (len(text), 0)]:
+    start = 0
+    for end, following in (*breaks, (len(text), 0)):
         sentence = _sentence(without_openers(text[start:end]), start, clock)
-        if not any(word.text.isalnum() for word in sentence.words):
+        words = [word.text for word in sentence.words]
+        if not any(map(str.isalnum, words)):
+            # A time that stands alone ("Frame 4: ...") belongs to the sentence after it.
             pending += tuple((0, moment) for _, moment in sentence.moments)
-        elif not _ANSWER.fullmatch(text[start:end]) and is_english(
-            [word.text for word in sentence.words]
-        ):
+        elif not _ANSWER.fullmatch(text[start:end]) and is_english(words):
             result.append(Sentence(sentence.words, pending + sentence.moments))
             pending = ()
         start = following
@@ -121,15 +119,15 @@ def is_english(words: list[str]) -> bool:
     """Whether words read as English: every short line of plain letters, and a longer one with a
     sixth of common English words."""
     plain = [word.lower() for word in words if word.isalpha()]
-    # Rules read any text as nouns and verbs, so other languages and noise must be kept from them.
-    if max(map(len, plain), default=LONGEST_WORD + 1) > LONGEST_WORD or sum(
-        word.isascii() for word in plain
-    ) < 0.8 * len(plain):
+    # A parser finds nouns and verbs in any text: other languages and noise are kept from it.
+    if not plain or max(map(len, plain)) > LONGEST_WORD or len(words) > LONGEST:
         return False
-    known = sum(word in ENGLISH for word in plain)
+    if sum(map(str.isascii, plain)) < 0.8 * len(plain):
+        return False
+    common = sum(map(ENGLISH.__contains__, plain))
     # "in" and "a" are words of other languages too, but hardly ever side by side.
-    known += sum(pair == ("in", "a") for pair in pairwise(plain))
-    return len(words) <= LONGEST and (6 * known >= len(plain) or len(plain) <= 3)
+    common += list(pairwise(plain)).count(("in", "a"))
+    return 6 * common >= len(plain) or len(plain) <= 3
 
 
 def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
