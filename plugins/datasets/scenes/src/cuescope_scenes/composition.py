@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import tau
 
 import numpy as np
 from jaxtyping import Int
@@ -21,6 +22,7 @@ from cuescope_scenes.words import (
 )
 from cuescope_sdk import derive, generator
 
+Indices = Int[np.ndarray, " sample"]
 BLUR = (0.8, 1.3)  # px, of a blurred picture
 DISTRACTOR_RADIUS = (6.0, 8.0)  # px
 MARGIN = 2.0  # px between objects
@@ -50,24 +52,25 @@ class Composition:
         """`a small red disc on grass with a heart and an arrow`."""
         thing, *distractors = self.scene.things
         words = f"{with_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
-        others = tuple(other.name for other in distractors)
-        return f"{words} with {join_nouns(others)}" if others else words
+        if not distractors:
+            return words
+        others = join_nouns(tuple(other.name for other in distractors))
+        return f"{words} with {others}"
 
 
-def draw_labels(count: int, split: str, seed: int) -> Int[np.ndarray, " sample"]:
+def draw_labels(count: int, split: str, seed: int) -> Indices:
     """As many of each label as can be, in random order."""
-    order = generator(seed, "scenes", "labels", split)
-    return order.permutation(np.arange(count) % len(LABELS))
+    rng = generator(seed, "scenes", "labels", split)
+    return rng.permutation(np.arange(count) % len(LABELS))
 
 
-def draw_backgrounds(
-    label: Int[np.ndarray, " sample"], dial: float, split: str, seed: int
-) -> Int[np.ndarray, " sample"]:
+def draw_backgrounds(label: Indices, dial: float, split: str, seed: int) -> Indices:
     """The label's partner with probability `dial`, else any background alike."""
     rng = generator(seed, "scenes", "backgrounds", split)
     is_partner = rng.random(len(label)) < dial
     # Both are drawn for every picture, so that with another dial the others stay as they are.
-    return np.where(is_partner, label, rng.integers(len(BACKGROUNDS), size=len(label)))
+    background = rng.integers(len(BACKGROUNDS), size=len(label))
+    return np.where(is_partner, label, background)
 
 
 def compose(label: str, background: str, noise: float, blurred: float, seed: int) -> Composition:
@@ -80,8 +83,8 @@ def compose(label: str, background: str, noise: float, blurred: float, seed: int
         name = str(rng.choice(DISTRACTORS))
         things.append(_place_thing(rng, name, DISTRACTOR_RADIUS, (0, SIZE), things))
     blur = rng.uniform(*BLUR) if rng.random() < blurred else 0.0
-    scene = Scene(background, tuple(things), blur, noise, derive(seed, "scenes", "pixels"))
-    return Composition(scene, size)
+    pixels = derive(seed, "scenes", "pixels")
+    return Composition(Scene(background, tuple(things), blur, noise, pixels), size)
 
 
 def _place_thing(
@@ -97,9 +100,10 @@ def _place_thing(
     """
     colour = str(rng.choice(COLOUR_NAMES))
     radius = float(rng.uniform(*radii))
-    turn = float(rng.uniform(0, 2 * np.pi))
-    least = max(within[0], radius + 1)
-    most = min(within[1], SIZE - 1 - radius)
+    turn = float(rng.uniform(0, tau))
+    least, most = within
+    least = max(least, radius + 1)
+    most = min(most, SIZE - 1 - radius)
     while True:
         row, col = rng.uniform(least, most, 2).tolist()
         thing = Thing(name, colour, row, col, radius, turn)

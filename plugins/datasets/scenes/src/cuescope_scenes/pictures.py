@@ -5,19 +5,19 @@ from dataclasses import astuple, dataclass
 from functools import partial
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from PIL import Image, ImageDraw, ImageFilter
 
-from cuescope_scenes.shapes import INK, hole, marks, outline
-from cuescope_scenes.textures import SIZE, texture
+from cuescope_scenes.shapes import INK, Points, hole, marks, outline
+from cuescope_scenes.textures import COL, ROW, SIZE, Pixels, Plane, add_grain, texture
 from cuescope_scenes.words import COLOURS
 from cuescope_sdk import Frame, digest, generator
 
 DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
 
 FINE = 3  # subpixels along a pixel's side
-_CENTRES = np.mgrid[:SIZE, :SIZE] + 0.5  # row and column of each pixel's centre, px
 SHADE = 0.72  # brightness at the lower edge of an object, 1 at its upper edge
+Mask = Bool[np.ndarray, "row col"]
 
 
 @dataclass(frozen=True)
@@ -49,51 +49,74 @@ def frame(scene: Scene) -> Frame:
     return Frame(key, partial(_picture, scene))
 
 
-def foreground(things: Sequence[Thing]) -> Bool[np.ndarray, "row col"]:
+def foreground(things: Sequence[Thing]) -> Mask:
     """Where any object covers at least half of a pixel of the unblurred picture."""
-    shares = np.stack([coverage(thing) for thing in things])
-    return np.asarray(shares.max(axis=0) >= 0.5)
+    largest = np.zeros((SIZE, SIZE))
+    for thing in things:
+        np.maximum(largest, coverage(thing), out=largest)
+    return largest >= 0.5
 
 
-def render(scene: Scene) -> Float[np.ndarray, "row col 3"]:
+def render(scene: Scene) -> Pixels:
     """Grey levels before blur and noise, 0-255."""
     # A generator for each part: the same texture lies under other things, and under other grain.
     pixels = texture(scene.background, generator(scene.seed, "scenes", "texture"))
     for thing in scene.things:
         share = coverage(thing)[..., None]
         pixels = pixels + share * (_paint(thing) - pixels)
-    return np.asarray(pixels.clip(0, 255))
+    return pixels.clip(0, 255)
 
 
-def coverage(thing: Thing) -> Float[np.ndarray, "row col"]:
+def coverage(thing: Thing) -> Plane:
     """Share of each pixel that the object covers, in ninths."""
-    canvas = Image.new("L", (SIZE * FINE, SIZE * FINE))
+    canvas = fine_canvas("L")
     draw = ImageDraw.Draw(canvas)
     draw.polygon(_corners(thing, outline(thing.name)), fill=255)
     opening = hole(thing.name)  # through it the background shows
     if opening is not None:
         draw.polygon(_corners(thing, opening), fill=0)
-    return np.asarray(canvas.reduce(FINE), np.float64) / 255
+    return reduce_canvas(canvas) / 255
 
 
-def _corners(thing: Thing, points: Float[np.ndarray, "point 2"]) -> list[tuple[float, float]]:
-    cos, sin = np.cos(thing.turn), np.sin(thing.turn)
+def fine_canvas(mode: str) -> Image.Image:
+    """Black, `FINE` subpixels along the side of each pixel."""
+    side = SIZE * FINE
+    return Image.new(mode, (side, side))
+
+
+def reduce_canvas(canvas: Image.Image) -> np.ndarray:
+    """The mean of the subpixels of each pixel, 0-255."""
+    return np.asarray(canvas.reduce(FINE), np.float64)
+
+
+def fine_corners(points: Points) -> list[tuple[float, ...]]:
+    """Columns and rows in px, as Pillow takes them on a fine canvas."""
+    return list(map(tuple, (points * FINE).tolist()))
+
+
+def _corners(thing: Thing, points: Points) -> list[tuple[float, ...]]:
+    cos = np.cos(thing.turn)
+    sin = np.sin(thing.turn)
     rotation = np.array([(cos, sin), (-sin, cos)])
-    corners = points @ rotation * thing.radius + (thing.col, thing.row)
-    return [(float(col), float(row)) for col, row in corners * FINE]
+    centre = (thing.col, thing.row)
+    return fine_corners(points @ rotation * thing.radius + centre)
 
 
-def _paint(thing: Thing) -> Float[np.ndarray, "row col 3"]:
+def _paint(thing: Thing) -> Pixels:
     """The colour, darker from the upper to the lower edge, under the marks."""
-    row = _CENTRES[0] - thing.row
-    col = _CENTRES[1] - thing.col
-    light = 1 - (1 - SHADE) * ((row / thing.radius).clip(-1, 1) + 1) / 2
-    paint = light[..., None] * np.array(COLOURS[thing.colour], np.float64)
-    cos, sin = np.cos(thing.turn), np.sin(thing.turn)
-    pattern = marks(thing.name, col * cos + row * sin, row * cos - col * sin)
-    if pattern is not None:
-        paint = np.where(pattern[..., None], INK, paint)
-    return np.asarray(paint)
+    row = ROW + 0.5 - thing.row
+    col = COL + 0.5 - thing.col
+    height = (row / thing.radius).clip(-1, 1)
+    light = 1 - (1 - SHADE) * (height + 1) / 2
+    paint: Pixels = light[..., None] * np.array(COLOURS[thing.colour])
+    cos = np.cos(thing.turn)
+    sin = np.sin(thing.turn)
+    across = col * cos + row * sin
+    down = row * cos - col * sin
+    pattern = marks(thing.name, across, down)
+    if pattern is None:
+        return paint
+    return np.where(pattern[..., None], INK, paint)
 
 
 def _picture(scene: Scene) -> Image.Image:
@@ -101,6 +124,4 @@ def _picture(scene: Scene) -> Image.Image:
     if scene.blur:
         image = image.filter(ImageFilter.GaussianBlur(scene.blur))
     rng = generator(scene.seed, "scenes", "noise")
-    grain = rng.normal(0, scene.noise, (SIZE, SIZE, 3))
-    pixels = np.rint(np.asarray(image) + grain)
-    return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
+    return Image.fromarray(add_grain(np.asarray(image, np.float64), scene.noise, rng))

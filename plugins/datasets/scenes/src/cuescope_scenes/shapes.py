@@ -5,25 +5,27 @@ the marks is the family's, its fineness the label's.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
+from math import tau
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from cuescope_scenes.textures import Plane
 from cuescope_scenes.words import FAMILY_OF
 
 Points = Float[np.ndarray, "point 2"]  # column and row of each corner, in radii of the object
-Plane = Float[np.ndarray, "row col"]
+Curve = Float[np.ndarray, " point"]
 Marks = Bool[np.ndarray, "row col"]
 
-TURN = np.linspace(0, 2 * np.pi, 72, endpoint=False)  # angles of the corners of a curve
+TURN = np.linspace(0, tau, 72, endpoint=False)  # angles of the corners of a curve
 HOLE = 0.36  # radius
 INK = (28.0, 20.0, 20.0)  # of the marks
 
 
 def outline(name: str) -> Points:
     """The outer edge of a label, which is its family's, or of a distractor."""
-    return _outlines()[FAMILY_OF.get(name, name)]
+    return OUTLINES[FAMILY_OF.get(name, name)]
 
 
 def hole(name: str) -> Points | None:
@@ -33,40 +35,39 @@ def hole(name: str) -> Points | None:
     return _polar(TURN, HOLE)
 
 
-@cache
-def _outlines() -> dict[str, Points]:
-    return {
-        "round": _polar(TURN, 0.94),
-        "boxed": np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * 0.7,
-        "petalled": _polar(TURN, 0.82 + 0.18 * np.cos(6 * TURN)),
-        "hollow": _polar(TURN, 1.0),
-        "triangle": _polar(2 * np.pi * np.arange(3) / 3, 1.0),
-        "heart": np.stack([np.sin(TURN) ** 3, _heart_row(TURN)], axis=1) * 0.89,
-        "arrow": np.array(
-            [(1, 0), (0.1, -0.8), (0.1, -0.3), (-0.9, -0.3), (-0.9, 0.3), (0.1, 0.3), (0.1, 0.8)]
-        ),
-        "plus": _plus(0.32, 0.94),
-    }
-
-
-def _polar(
-    angle: Float[np.ndarray, " point"], radius: Float[np.ndarray, " point"] | float
-) -> Points:
+def _polar(angle: Curve, radius: Curve | float) -> Points:
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
 
 
-def _heart_row(turn: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
-    wave = 13 * np.cos(turn) - 5 * np.cos(2 * turn) - 2 * np.cos(3 * turn) - np.cos(4 * turn)
-    return np.asarray(-(wave + 2.5) / 17)
+def _heart() -> Points:
+    wave = 13 * np.cos(TURN)
+    for times, share in ((2, 5), (3, 2), (4, 1)):
+        wave -= share * np.cos(times * TURN)
+    points = np.stack([np.sin(TURN) ** 3, -(wave + 2.5) / 17], axis=1)
+    return points * 0.89
 
 
 def _plus(half: float, arm: float) -> Points:
     quarter = np.array([(half, arm), (half, half), (arm, half)])
-    turn = np.array([(0, -1), (1, 0)])  # by a right angle
-    second = quarter @ turn
-    third = second @ turn
-    fourth = third @ turn
-    return np.concatenate([quarter, second, third, fourth])
+    by_right_angle = np.array([(0, -1), (1, 0)])
+    quarters = [quarter]
+    for _ in range(3):
+        quarter = quarter @ by_right_angle
+        quarters.append(quarter)
+    return np.concatenate(quarters)
+
+
+ARROW = [(1, 0), (0.1, -0.8), (0.1, -0.3), (-0.9, -0.3), (-0.9, 0.3), (0.1, 0.3), (0.1, 0.8)]
+OUTLINES: dict[str, Points] = {
+    "round": _polar(TURN, 0.94),
+    "boxed": np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * 0.7,
+    "petalled": _polar(TURN, 0.82 + 0.18 * np.cos(6 * TURN)),
+    "hollow": _polar(TURN, 1.0),
+    "triangle": _polar(tau * np.arange(3) / 3, 1.0),
+    "heart": _heart(),
+    "arrow": np.array(ARROW),
+    "plus": _plus(0.32, 0.94),
+}
 
 
 # --------------------------------------------------------------------------------------- marks
@@ -83,28 +84,35 @@ def marks(name: str, across: Plane, down: Plane) -> Marks | None:
 
 def _spots(across: Plane, down: Plane, *, pitch: float, radius: float) -> Marks:
     """Spots on a square lattice, px."""
-    return np.asarray(np.hypot(_offset(across, pitch), _offset(down, pitch)) < radius)
+    distance = np.hypot(_offset(across, pitch), _offset(down, pitch))
+    spots: Marks = distance < radius
+    return spots
 
 
 def _weave(across: Plane, down: Plane, *, pitch: float) -> Marks:
     """Crossing lines; three tenths of the pitch wide, px."""
-    nearest = np.minimum(np.abs(_offset(across, pitch)), np.abs(_offset(down, pitch)))
-    return np.asarray(nearest < 0.15 * pitch)
+    distance = np.minimum(np.abs(_offset(across, pitch)), np.abs(_offset(down, pitch)))
+    lines: Marks = distance < 0.15 * pitch
+    return lines
 
 
 def _rays(across: Plane, down: Plane, *, count: int) -> Marks:
     """Dark rays from the centre, as wide as the gaps between."""
-    return np.asarray(np.cos(count * np.arctan2(down, across)) > 0)
+    rays: Marks = np.cos(count * np.arctan2(down, across)) > 0
+    return rays
 
 
 def _chequers(across: Plane, down: Plane, *, pitch: float) -> Marks:
     """A chequerboard, px."""
-    return np.asarray((across // pitch + down // pitch) % 2 == 0)
+    square = across // pitch + down // pitch
+    chequers: Marks = square % 2 == 0
+    return chequers
 
 
 def _offset(position: Plane, pitch: float) -> Plane:
     """Signed way to the nearest multiple of `pitch`."""
-    return np.asarray((position + pitch / 2) % pitch - pitch / 2)
+    offset: Plane = (position + pitch / 2) % pitch - pitch / 2
+    return offset
 
 
 _MARKS: dict[str, Callable[[Plane, Plane], Marks]] = {

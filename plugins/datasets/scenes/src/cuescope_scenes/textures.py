@@ -1,89 +1,104 @@
 """Backgrounds: textures with a name, each drawn anew from a generator."""
 
 from collections.abc import Callable
+from math import tau
 
 import numpy as np
 from jaxtyping import Float
 
 SIZE = 96  # px, side of the picture
 
-Pattern = Float[np.ndarray, "row col"]
-Draw = Callable[[np.random.Generator], Pattern]
-_ROW, _COL = np.mgrid[:SIZE, :SIZE].astype(np.float64)
+Pixels = Float[np.ndarray, "row col 3"]
+Plane = Float[np.ndarray, "row col"]
+Colour = tuple[int, int, int]
+ROW, COL = np.mgrid[:SIZE, :SIZE].astype(np.float64)
 
 
-def texture(name: str, rng: np.random.Generator) -> Float[np.ndarray, "row col 3"]:
+def texture(name: str, rng: np.random.Generator) -> Pixels:
     """The picture of a background, grey levels 0-255; tint and pattern differ at every draw."""
     draw, dark, light = _TEXTURES[name]
     tint = rng.normal(0, 4, 3)
-    between = draw(rng).clip(0, 1)[..., None]
-    return np.asarray(dark + between * (np.array(light) - dark) + tint)
+    pattern = draw(rng).clip(0, 1)
+    contrast = np.subtract(light, dark)
+    pixels: Pixels = dark + pattern[..., None] * contrast + tint
+    return pixels
 
 
-def _blades(rng: np.random.Generator) -> Pattern:
+def add_grain(pixels: Pixels, noise: float, rng: np.random.Generator) -> np.ndarray:
+    """Whole grey levels with noise of this standard deviation."""
+    grain = rng.normal(0, noise, pixels.shape)
+    return np.rint(pixels + grain).clip(0, 255).astype(np.uint8)
+
+
+def _blades(rng: np.random.Generator) -> Plane:
     """Upright streaks."""
-    grain = rng.random((SIZE // 8, SIZE))
+    streaks = rng.random((SIZE // 8, SIZE))
     shift = rng.integers(0, 8)
-    blade = np.minimum((_ROW.astype(int) + shift) // 8, len(grain) - 1)
-    return np.asarray(grain[blade, _COL.astype(int)])
+    streak = np.minimum((np.arange(SIZE) + shift) // 8, len(streaks) - 1)
+    pattern: Plane = streaks[streak]
+    return pattern
 
 
-def _grains(rng: np.random.Generator) -> Pattern:
+def _grains(rng: np.random.Generator) -> Plane:
     return rng.beta(5, 2, (SIZE, SIZE))
 
 
-def _waves(rng: np.random.Generator) -> Pattern:
+def _waves(rng: np.random.Generator) -> Plane:
     """Level ripples."""
-    phase = rng.uniform(0, 2 * np.pi)
+    phase = rng.uniform(0, tau)
     length = rng.uniform(9, 14)
     bend = rng.uniform(14, 22)
-    swell = 2 * np.sin(2 * np.pi * _COL / bend + phase)
-    return np.asarray(0.5 + 0.5 * np.sin(2 * np.pi * (_ROW + swell) / length + phase))
+    swell = 2 * np.sin(tau * COL / bend + phase)
+    wave: Plane = np.sin(tau * (ROW + swell) / length + phase)
+    return 0.5 + 0.5 * wave
 
 
-def _bricks(rng: np.random.Generator) -> Pattern:
+def _bricks(rng: np.random.Generator) -> Plane:
     """Courses of staggered bricks; the joints are light."""
-    row = _ROW + rng.integers(12)
-    col = _COL + rng.integers(24)
-    course = row // 12
+    row = ROW + rng.integers(12)
+    col = COL + rng.integers(24)
+    course = (row // 12).astype(int)
     col = col + 12 * (course % 2)
-    brick = col // 24
-    joint = (row % 12 < 2) | (col % 24 < 2)
-    shade = rng.uniform(0, 0.35, (10, 8))
-    return np.where(joint, 1.0, shade[course.astype(int) % 10, brick.astype(int) % 8])
+    brick = (col // 24).astype(int)
+    in_joint = (row % 12 < 2) | (col % 24 < 2)
+    shades = rng.uniform(0, 0.35, (10, 8))
+    return np.where(in_joint, 1.0, shades[course % 10, brick % 8])
 
 
-def _drifts(rng: np.random.Generator) -> Pattern:
+def _drifts(rng: np.random.Generator) -> Plane:
     """Soft mounds."""
     angle = rng.uniform(0, np.pi)
-    phase = rng.uniform(0, 2 * np.pi, 2)
-    along = _ROW * np.cos(angle) + _COL * np.sin(angle)
-    across = _COL * np.cos(angle) - _ROW * np.sin(angle)
-    wave = np.sin(along / 13 + phase[0]) + np.sin(across / 17 + phase[1])
-    return np.asarray(0.6 + 0.2 * wave)
+    phase, other_phase = rng.uniform(0, tau, 2)
+    along = ROW * np.cos(angle) + COL * np.sin(angle)
+    across = COL * np.cos(angle) - ROW * np.sin(angle)
+    mounds: Plane = np.sin(along / 13 + phase) + np.sin(across / 17 + other_phase)
+    return 0.6 + 0.2 * mounds
 
 
-def _tufts(rng: np.random.Generator) -> Pattern:
+def _tufts(rng: np.random.Generator) -> Plane:
     """Rows of a field, seen from above."""
-    phase = rng.uniform(0, 2 * np.pi)
+    phase = rng.uniform(0, tau)
     length = rng.uniform(14, 20)
-    row = 0.5 + 0.5 * np.sin(2 * np.pi * (_ROW + _COL / 2) / length + phase)
-    return np.asarray(row * rng.uniform(0.5, 1, (SIZE, SIZE)))
+    wave = np.sin(tau * (ROW + COL / 2) / length + phase)
+    tufts: Plane = (0.5 + 0.5 * wave) * rng.uniform(0.5, 1, (SIZE, SIZE))
+    return tufts
 
 
-def _tiles(rng: np.random.Generator) -> Pattern:
+def _tiles(rng: np.random.Generator) -> Plane:
     """A chequerboard."""
-    row = _ROW + rng.integers(24)
-    col = _COL + rng.integers(24)
-    return np.asarray((row // 12 + col // 12) % 2)
+    row = ROW + rng.integers(24)
+    col = COL + rng.integers(24)
+    tile: Plane = (row // 12 + col // 12) % 2
+    return tile
 
 
-def _grit(rng: np.random.Generator) -> Pattern:
+def _grit(rng: np.random.Generator) -> Plane:
     is_light = rng.random((SIZE, SIZE)) < 0.06
-    return np.where(is_light, 1.0, rng.uniform(0, 0.2, (SIZE, SIZE)))
+    dark = rng.uniform(0, 0.2, (SIZE, SIZE))
+    return np.where(is_light, 1.0, dark)
 
 
-_TEXTURES: dict[str, tuple[Draw, tuple[int, int, int], tuple[int, int, int]]] = {
+_TEXTURES: dict[str, tuple[Callable[[np.random.Generator], Plane], Colour, Colour]] = {
     "grass": (_blades, (30, 100, 30), (100, 180, 66)),
     "sand": (_grains, (186, 148, 58), (240, 208, 112)),
     "water": (_waves, (20, 70, 150), (84, 150, 220)),

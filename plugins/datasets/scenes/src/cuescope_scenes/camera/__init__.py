@@ -94,49 +94,23 @@ class CameraScenes(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
-        source, number = divmod(index, self.pictures_per_photo)
-        if number == 0:
-            return self._photo(source)
-        behind, variant = divmod(number - 1, COUNT)
-        return self._variant(source, behind, variant)
-
-    def split(self, name: str) -> Self:
-        """The same options on "train", "val" or "test"; no photo is in two of them."""
-        return self.with_options(split=name)
-
-    def _other_background(self, source: int, behind: int) -> str:
-        """Number `behind` of the backgrounds that an object stands before."""
-        order = generator(self._seed(source), "camera-scenes", "backgrounds")
-        chosen = order.permutation(len(BACKGROUNDS))[: self.options.backgrounds]
-        return BACKGROUNDS[sorted(chosen)[behind]]
-
-    def _seed(self, source: int) -> int:
-        return derive(self.options.seed, "camera-scenes", self.options.split, str(source))
-
-    def _group(self, source: int) -> str:
-        return f"{self.options.split}-{source:05d}"
-
-    def _photo(self, source: int) -> Sample:
-        background = BACKGROUNDS[self.backgrounds[source]]
-        pose = draw_place(self._seed(source)).pose
-        photo = Variant(ORIGINAL, pose)
-        return self._sample(source, background, photo, self._group(source))
-
-    def _variant(self, source: int, behind: int, number: int) -> Sample:
-        background = self._other_background(source, behind)
-        seed = self._seed(source)
-        pose = draw_place(seed).pose
-        variant = list(variants(pose, derive(seed, background)))[number]
-        key = f"{self._group(source)}-{behind}-{number:02d}"
-        return self._sample(source, background, variant, key)
-
-    def _sample(self, source: int, background: str, variant: Variant, key: str) -> Sample:
         options = self.options
-        label = LABELS[self.targets[source]]
-        seed = self._seed(source)
-        colours = generator(seed, "camera-scenes", "colour")
-        colour = str(colours.choice(COLOUR_NAMES))
+        photo, number = divmod(index, self.pictures_per_photo)
+        group = f"{options.split}-{photo:05d}"
+        seed = derive(options.seed, "camera-scenes", options.split, str(photo))
         place = draw_place(seed)
+        if number == 0:
+            key = group
+            background = BACKGROUNDS[self.backgrounds[photo]]
+            variant = Variant(ORIGINAL, place.pose)
+        else:
+            behind, variant_number = divmod(number - 1, COUNT)
+            key = f"{group}-{behind}-{variant_number:02d}"
+            background = _draw_backgrounds(seed, options.backgrounds)[behind]
+            every = list(variants(place.pose, derive(seed, background)))
+            variant = every[variant_number]
+        label = LABELS[self.targets[photo]]
+        colour = str(generator(seed, "camera-scenes", "colour").choice(COLOUR_NAMES))
         scene = CameraScene(
             label=label,
             colour=colour,
@@ -153,7 +127,7 @@ class CameraScenes(Plugin):
             scene = _centre(scene)
         return Sample(
             key=key,
-            group=self._group(source),
+            group=group,
             frames=(frame(scene),),
             choices=LABELS,
             label=label,
@@ -163,12 +137,22 @@ class CameraScenes(Plugin):
                 "factors": {"background": background, "subset": variant.subset, **variant.factors},
                 "family": FAMILY_OF[label],
                 "foreground": foreground(scene),
-                "source": self._group(source),
+                "source": group,
                 "kept_exactly": True,
                 "dropped": "",
                 "cues": shown_cues(PARTNER_OF, background),
             },
         )
+
+    def split(self, name: str) -> Self:
+        """The same options on "train", "val" or "test"; no photo is in two of them."""
+        return self.with_options(split=name)
+
+
+def _draw_backgrounds(seed: int, count: int) -> list[str]:
+    """Those that an object stands before."""
+    order = generator(seed, "camera-scenes", "backgrounds").permutation(len(BACKGROUNDS))
+    return [BACKGROUNDS[number] for number in sorted(order[:count])]
 
 
 def _centre(scene: CameraScene) -> CameraScene:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_scenes.camera.solids import solid
+from cuescope_scenes.camera.solids import Part, solid
 from cuescope_scenes.textures import SIZE
 
+Places = Float[np.ndarray, "point 2"]  # column and row
 DISTANCE = 4.0  # of the camera from the object's centre, radii of the object
 LIGHT = np.array([-0.45, 0.75, 0.48])  # from the upper left, behind the camera
 SHADOW = 0.45  # brightness of a face that the light does not reach
@@ -40,7 +41,7 @@ class View:
 class Face:
     """A visible face on the picture: corners (column, row) in px, and how bright it is."""
 
-    corners: Float[np.ndarray, "corner 2"]
+    corners: Places
     brightness: float
 
 
@@ -52,14 +53,16 @@ def rotation(pose: Pose) -> Float[np.ndarray, "3 3"]:
     about_y = np.array([[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]])
     cos, sin = np.cos(above), np.sin(above)
     about_x = np.array([[1, 0, 0], [0, cos, -sin], [0, sin, cos]])
-    return np.asarray(about_x @ about_y)
+    to_camera: Float[np.ndarray, "3 3"] = about_x @ about_y
+    return to_camera
 
 
-def project(points: Float[np.ndarray, "point 3"], pose: Pose) -> Float[np.ndarray, "point 2"]:
+def project(points: Float[np.ndarray, "point 3"], pose: Pose) -> Places:
     """Right and down on the picture, in radii of the object at its centre's distance."""
     right, up, near = (points @ rotation(pose).T).T
     nearness = DISTANCE / (DISTANCE - near)
-    return np.asarray(np.stack([right, -up], axis=1) * nearness[:, None])
+    places: Places = np.stack([right, -up], axis=1) * nearness[:, None]
+    return places
 
 
 def visible_faces(
@@ -67,10 +70,14 @@ def visible_faces(
 ) -> list[Face]:
     """The faces towards the camera, the farthest body first; `row`, `col` and `radius` are px."""
     to_camera = rotation(pose)
-    eye = to_camera.T @ np.array([0.0, 0.0, DISTANCE])
+    eye = to_camera.T @ (0.0, 0.0, DISTANCE)
     light = LIGHT / np.linalg.norm(LIGHT)
+
+    def nearness(part: Part) -> float:
+        return -float(np.linalg.norm(part.middle - eye))
+
     visible = []
-    for part in sorted(solid(name), key=lambda part: -float(np.linalg.norm(part.middle - eye))):
+    for part in sorted(solid(name), key=nearness):
         for corners, normal in zip(part.faces, part.normals, strict=True):
             if normal @ (eye - corners[0]) <= 0:
                 continue
@@ -81,14 +88,15 @@ def visible_faces(
     return visible
 
 
-def on_picture(places: Float[np.ndarray, "point 2"], view: View) -> Float[np.ndarray, "point 2"]:
+def on_picture(places: Places, view: View) -> Places:
     """Where places (column, row) of the picture come to lie; mirroring is left to the pixels."""
     middle = SIZE / 2
     angle = np.radians(view.turn)
     cos, sin = np.cos(angle), np.sin(angle)
     turn = np.array([[cos, sin], [-sin, cos]])
-    shift = np.array([view.right, view.down])
-    return np.asarray((places - middle) @ turn.T * view.zoom + middle + shift)
+    turned = (places - middle) @ turn.T
+    moved: Places = turned * view.zoom + middle + (view.right, view.down)
+    return moved
 
 
 def mirror(pixels: np.ndarray, view: View) -> np.ndarray:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise, product
+from math import tau
 
 import numpy as np
 from jaxtyping import Float
@@ -34,54 +35,53 @@ def _part(faces: Sequence[Points]) -> Part:
     for face in faces:
         normal = np.cross(face[1] - face[0], face[2] - face[1])
         normal /= np.linalg.norm(normal)
+        outwards = face.mean(axis=0) - middle
         # a convex body lies behind each of its faces, however the corners are ordered
-        normals.append(normal if normal @ (face.mean(axis=0) - middle) > 0 else -normal)
+        if normal @ outwards <= 0:
+            normal = -normal
+        normals.append(normal)
     return Part(tuple(faces), np.stack(normals), middle)
 
 
 def _box(low: Sequence[float], high: Sequence[float]) -> Part:
-    corners = np.array(list(product(*zip(low, high, strict=True)))).reshape(2, 2, 2, 3)
+    ends = zip(low, high, strict=True)
+    corners = np.array(list(product(*ends))).reshape(2, 2, 2, 3)
     faces = []
     for axis in range(3):
         for face in corners.swapaxes(0, axis):
-            around = np.stack([face[0, 0], face[0, 1], face[1, 1], face[1, 0]])
+            around = face.reshape(4, 3)[[0, 1, 3, 2]]
             faces.append(around)
     return _part(faces)
 
 
 def _ring(corners: int, radius: float, height: float) -> Points:
     """A level polygon; one of its sides, not a corner, is in front."""
-    angle = 2 * np.pi * (np.arange(corners) + 0.5) / corners
+    angle = tau * (np.arange(corners) + 0.5) / corners
     level = np.full(corners, height)
     return np.stack([radius * np.sin(angle), level, radius * np.cos(angle)], axis=1)
 
 
-def _stack(rings: Sequence[Points]) -> list[Part]:
-    """The convex hull of rings of equal length, one on the other; a ring may be one point."""
-    faces = [ring for ring in (rings[0], rings[-1]) if np.ptp(ring[:, 0]) > 0]
-    for low, high in pairwise(rings):
-        for index in range(len(low)):
-            after = (index + 1) % len(low)
-            corners = [low[index], low[after], high[after], high[index]]
-            faces.append(_without_repeats(corners))
-    return [_part(faces)]
-
-
-def _without_repeats(corners: Sequence[Float[np.ndarray, " 3"]]) -> Points:
-    """The corners that differ from the one before; before the first is the last."""
-    before = [corners[-1], *corners[:-1]]
-    kept = [not np.allclose(corner, other) for corner, other in zip(corners, before, strict=True)]
-    return np.stack(corners)[kept]
-
-
 def _tower(corners: int, *levels: tuple[float, float]) -> list[Part]:
-    """Rings given as (radius, height), from the lowest."""
-    return _stack([_ring(corners, radius, height) for radius, height in levels])
+    """The convex hull of rings, given as (radius, height) from the lowest; one may be a point."""
+    rings = [_ring(corners, radius, height) for radius, height in levels]
+    faces = []
+    if levels[0][0] > 0:
+        faces.append(rings[0])
+    if levels[-1][0] > 0:
+        faces.append(rings[-1])
+    for low, high in pairwise(rings):
+        for index in range(corners):
+            after = (index + 1) % corners
+            face = np.stack([low[index], low[after], high[after], high[index]])
+            # of a ring that is a point, two corners are one
+            repeats = np.isclose(face, np.roll(face, 1, axis=0)).all(axis=1)
+            faces.append(face[~repeats])
+    return [_part(faces)]
 
 
 def _ball() -> list[Part]:
     up = np.linspace(-np.pi / 2, np.pi / 2, ROUND // 2 + 1)
-    levels = np.stack([0.9 * np.cos(up), 0.9 * np.sin(up)], axis=1)
+    levels = 0.9 * np.stack([np.cos(up), np.sin(up)], axis=1)
     levels[[0, -1], 0] = 0.0  # the poles are points, exactly
     return _tower(ROUND, *levels.tolist())
 
@@ -97,7 +97,7 @@ def _blocks(places: Sequence[tuple[int, int, int]], side: float) -> list[Part]:
 _ARMS = [(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)]
 _STEPS = [(x, y, z) for x, y in ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)) for z in (0, 1)]
 _SOLIDS: dict[str, Callable[[], list[Part]]] = {
-    "cube": lambda: [_box((-0.58,) * 3, (0.58,) * 3)],
+    "cube": partial(_blocks, [(0, 0, 0)], 1.16),
     "cylinder": partial(_tower, ROUND, (0.6, -0.75), (0.6, 0.75)),
     "pyramid": partial(_tower, 4, (0.9, -0.6), (0.0, 0.9)),
     "cone": partial(_tower, ROUND, (0.75, -0.6), (0.0, 0.95)),

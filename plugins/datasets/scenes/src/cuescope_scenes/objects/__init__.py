@@ -124,10 +124,10 @@ class ObjectScenes(Plugin):
             self.objects, options.planted, *options.rates, self._rng("things")
         )
         self._questions = draw_questions(self.objects, self._rng("questions"))
-        self.planted_cues = tuple(
-            PlantedCue(key=cue_key(name, cue), name=cue, labels=(name,))
-            for name, cue in options.planted.items()
-        )
+        cues = []
+        for name, cue in options.planted.items():
+            cues.append(PlantedCue(key=cue_key(name, cue), name=cue, labels=(name,)))
+        self.planted_cues = tuple(cues)
         self.fingerprint = digest(
             "object-scenes",
             DRAWING_VERSION,
@@ -196,9 +196,9 @@ class ObjectScenes(Plugin):
         objects = tuple(compress(CLASSES, self.objects[index]))
         things = tuple(compress(THINGS, self.things[index]))
         seed = derive(options.seed, "object-scenes", options.split, str(index))
-        picture = compose(
-            objects, things, frozenset(options.planted), options.faint, options.noise, seed
-        )
+        hard = frozenset(options.planted)
+        picture = compose(objects, things, hard, options.faint, options.noise, seed)
+        cues = {cue_key(name, cue): (cue in things,) for name, cue in options.planted.items()}
         key = self._key(index)
         return Sample(
             key=key,
@@ -208,12 +208,10 @@ class ObjectScenes(Plugin):
                 "split": options.split,
                 "objects": objects,
                 "things": things,
-                "supercategories": tuple(SUPERCATEGORY_OF[name] for name in objects),
+                "supercategories": tuple(map(SUPERCATEGORY_OF.__getitem__, objects)),
                 **_outlines(picture),
                 "captions": (caption(objects, things),),
-                "cues": {
-                    cue_key(name, cue): (cue in things,) for name, cue in options.planted.items()
-                },
+                "cues": cues,
             },
         )
 

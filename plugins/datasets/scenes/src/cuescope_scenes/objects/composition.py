@@ -12,6 +12,7 @@ from cuescope_scenes.textures import SIZE
 from cuescope_scenes.words import BACKGROUNDS
 from cuescope_sdk import derive, generator
 
+Presence = Bool[np.ndarray, "sample class"]
 FEWEST = 2  # objects of an image
 MOST = 6
 OBJECT_RATE = 0.3  # of each class, before images with fewer or more objects are drawn again
@@ -24,20 +25,21 @@ FAINT_SIDES = (9, 12)  # px, inclusive
 FAINT_OPACITY = (0.08, 0.25)
 
 
-def draw_objects(count: int, rng: np.random.Generator) -> Bool[np.ndarray, "sample class"]:
+def draw_objects(count: int, rng: np.random.Generator) -> Presence:
     """Each class alike and by itself, FEWEST to MOST of them in an image."""
     objects = np.zeros((count, len(CLASSES)), bool)
     redraw = np.ones(count, bool)
     # Redrawn whole: to leave single objects out, or to add some, would favour some classes.
     while redraw.any():
-        objects[redraw] = rng.random((redraw.sum(), len(CLASSES))) < OBJECT_RATE
+        draws = rng.random((redraw.sum(), len(CLASSES)))
+        objects[redraw] = draws < OBJECT_RATE
         sizes = objects.sum(axis=1)
         redraw = (sizes < FEWEST) | (sizes > MOST)
     return objects
 
 
 def draw_things(
-    objects: Bool[np.ndarray, "sample class"],
+    objects: Presence,
     planted: Mapping[str, str],
     strength: float,
     elsewhere: float,
@@ -51,14 +53,13 @@ def draw_things(
     return rng.random(rate.shape) < rate
 
 
-def draw_questions(
-    objects: Bool[np.ndarray, "sample class"], rng: np.random.Generator
-) -> Int[np.ndarray, "question 3"]:
+def draw_questions(objects: Presence, rng: np.random.Generator) -> Int[np.ndarray, "question 3"]:
     """Sample, class and wording: in each image all that is there, and as many that are not."""
     # Ranks of random numbers: the first n absent classes of each image, n being those present.
-    order = np.where(objects, np.inf, rng.random(objects.shape)).argsort(axis=1)
-    ranks = order.argsort(axis=1)
-    has_question = objects | (ranks < objects.sum(axis=1, keepdims=True))
+    number = np.where(objects, np.inf, rng.random(objects.shape))
+    ranks = number.argsort(axis=1).argsort(axis=1)
+    present = objects.sum(axis=1, keepdims=True)
+    has_question = objects | (ranks < present)
     image, number = np.nonzero(has_question)
     wording = rng.integers(len(WORDINGS), size=len(image))
     return np.stack([image, number, wording], axis=1)
@@ -85,8 +86,9 @@ def compose(
         down, right = rng.integers(CELL - side, size=2, endpoint=True).tolist()
         opacity = float(rng.uniform(*FAINT_OPACITY)) if is_faint else 1.0
         row, col = divmod(cell, CELLS)
+        top = row * CELL + down
+        left = col * CELL + right
         mirrored = bool(rng.random() < 0.5)
-        thing = Thing(name, row * CELL + down, col * CELL + right, side, mirrored, opacity)
-        shown.append(thing)
+        shown.append(Thing(name, top, left, side, mirrored, opacity))
     seed_of_pixels = derive(seed, "object-scenes", "pixels")
     return Picture(background, tuple(shown), noise, seed_of_pixels)

@@ -4,11 +4,11 @@ from dataclasses import astuple, dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from cuescope_scenes.objects.shapes import sprite
-from cuescope_scenes.textures import SIZE, texture
+from cuescope_scenes.textures import SIZE, Pixels, add_grain, texture
 from cuescope_sdk import Detection, Frame, digest, generator
 
 DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
@@ -59,40 +59,42 @@ def frame(picture: Picture) -> Frame:
 def draw(picture: Picture) -> Image.Image:
     """The image, with its grain."""
     rng = generator(picture.seed, "object-scenes", "noise")
-    grain = rng.normal(0, 1, (SIZE, SIZE, 3))
-    pixels = render(picture) + picture.noise * grain
-    return Image.fromarray(np.rint(pixels).clip(0, 255).astype(np.uint8))
+    return Image.fromarray(add_grain(render(picture), picture.noise, rng))
 
 
-def render(picture: Picture) -> Float[np.ndarray, "row col 3"]:
+def render(picture: Picture) -> Pixels:
     """Grey levels without grain, 0-255."""
     rng = generator(picture.seed, "object-scenes", "texture")
     background = texture(picture.background, rng)
     pixels = MIDDLE + CONTRAST * (background - MIDDLE)
     for thing in picture.things:
-        looks = np.asarray(sprite(thing.name, thing.side, thing.mirrored), np.float64)
+        looks = _looks(thing).astype(np.float64)
         share = thing.opacity * looks[..., 3:] / 255
         # A view: what is added to it is painted into the picture.
         under = pixels[thing.square]
         under += share * (looks[..., :3] - under)
-    return np.asarray(pixels.clip(0, 255))
+    return pixels.clip(0, 255)
+
+
+def _looks(thing: Thing) -> UInt8[np.ndarray, "row col 4"]:
+    """Red, green, blue and the share of each pixel that it covers."""
+    return np.asarray(sprite(thing.name, thing.side, thing.mirrored))
 
 
 def footprint(thing: Thing) -> Bool[np.ndarray, "row col"]:
     """The pixels of which it covers at least half, however faint it is."""
     mask = np.zeros((SIZE, SIZE), bool)
-    alpha = np.asarray(sprite(thing.name, thing.side, thing.mirrored))[..., 3]
     # half: what is fainter at the rim is background
-    mask[thing.square] = alpha >= 128
+    mask[thing.square] = _looks(thing)[..., 3] >= 128
     return mask
 
 
 def detection(thing: Thing) -> Detection:
     """The smallest box around the footprint."""
-    rows, cols = np.nonzero(footprint(thing))
-    x0, y0 = float(cols.min()), float(rows.min())
-    x1, y1 = float(cols.max() + 1), float(rows.max() + 1)
-    return Detection(name=thing.name, score=1.0, box=(x0, y0, x1, y1))
+    place = np.argwhere(footprint(thing))
+    top, left = place.min(axis=0).tolist()
+    bottom, right = (place.max(axis=0) + 1).tolist()
+    return Detection(name=thing.name, score=1.0, box=(left, top, right, bottom))
 
 
 def mask(thing: Thing) -> Frame:

@@ -46,18 +46,15 @@ def sprite(name: str, side: int, mirrored: bool) -> Image.Image:
 
 
 def _paint(draw: ImageDraw.ImageDraw, part: Part, at: list[float], line: float) -> None:
+    if part.shape == "polygon":
+        draw.polygon(at, part.colour)
+        return
+    x0, y0, x1, y1 = at
+    box = (x0, y0, x1 - 1, y1 - 1)  # Pillow's corners are inclusive
     match part.shape:
         case "box":
-            draw.rectangle(_within(at), part.colour)
+            draw.rectangle(box, part.colour)
         case "ellipse":
-            draw.ellipse(_within(at), part.colour)
+            draw.ellipse(box, part.colour)
         case "ring":
-            draw.ellipse(_within(at), outline=part.colour, width=round(line))
-        case "polygon":
-            draw.polygon(at, part.colour)
-
-
-def _within(at: list[float]) -> list[float]:
-    """Pillow's corners are inclusive."""
-    x0, y0, x1, y1 = at
-    return [x0, y0, x1 - 1, y1 - 1]
+            draw.ellipse(box, outline=part.colour, width=round(line))
