@@ -1,23 +1,24 @@
 """What another sample shows in a region: without the cue, or with it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
 
+from cuescope_interventions.case_by_case import CaseByCase
 from cuescope_sdk import Frame, Trial, digest
-from cuescope_sdk.interventions import Case, Intervention, change_frames, open_frame
+from cuescope_sdk.interventions import Case, change_frames, open_frame
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Mask = Bool[np.ndarray, "row col"]
+Paint = Callable[[Frame, Mask | None, Pixels, Mask], Pixels]
 FLAT = 2.0  # grey levels: a channel with less spread has no form of its own
 MOST_SPREAD = 8.0  # times that the spread of a channel grows at most: noise stays noise
 
 
-class Swap(Intervention):
+class Swap(CaseByCase):
     """The cue's region shows what another sample has there, one without the cue.
 
     Where `donor_place` is the donor's own region, what lies outside of it (the donor's object) is
@@ -28,12 +29,12 @@ class Swap(Intervention):
     needs = "region"
     placebo = "other donor"
 
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with changed frames."""
-        return [pasted(case, "swap") for case in cases]
+    def change(self, case: Case) -> Trial:
+        """The sample with changed frames."""
+        return from_donor(case, "swap", _take)
 
 
-class Transplant(Intervention):
+class Transplant(CaseByCase):
     """The cue's region is pasted into samples that do not show it, at its own place."""
 
     title = "it is pasted into samples without it"
@@ -41,12 +42,12 @@ class Transplant(Intervention):
     effect = "inserts"
     placebo = "other donor"
 
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with changed frames."""
-        return [pasted(case, "transplant") for case in cases]
+    def change(self, case: Case) -> Trial:
+        """The sample with changed frames."""
+        return from_donor(case, "transplant", _take)
 
 
-class Recolour(Intervention):
+class Recolour(CaseByCase):
     """The cue's region takes the colours of a sample without the cue; shapes stay as they are.
 
     Mean and spread of each channel become those of the donor's region (Reinhard et al., 2001), so
@@ -60,67 +61,60 @@ class Recolour(Intervention):
     in_place = False
     partial = True
 
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with changed frames."""
-        return [from_donor(case, "recolour", _recoloured) for case in cases]
+    def change(self, case: Case) -> Trial:
+        """The sample with changed frames."""
+        return from_donor(case, "recolour", _recolour)
 
 
-def _recoloured(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
+def _recolour(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
     """The pixels with mean and spread of the donor's, channel by channel."""
-    taken = np.asarray(open_frame(frame), np.float32)
-    donor = taken[inside] if inside is not None and inside.any() else taken.reshape(-1, 3)
+    donor = np.asarray(open_frame(frame), np.float32)
+    has_place = inside is not None and inside.any()
+    donor = donor[inside] if has_place else donor.reshape(-1, 3)
     own = pixels[mask].astype(np.float32)
-    grey = own.mean(axis=1)
-    changed = np.empty_like(own)
-    for channel in range(3):
-        values = own[:, channel]
-        flat = values.std() < FLAT
-        form = grey if flat else values
-        share = min(float(donor[:, channel].std()) / max(float(form.std()), 1e-6), MOST_SPREAD)
-        changed[:, channel] = (form - form.mean()) * share + donor[:, channel].mean()
     result = pixels.copy()
-    result[mask] = np.rint(changed.clip(0, 255)).astype(np.uint8)
+    for channel in range(3):
+        form = own[:, channel]
+        if form.std() < FLAT:
+            form = own.mean(axis=1)
+        wanted = donor[:, channel]
+        share = min(float(wanted.std()) / max(float(form.std()), 1e-6), MOST_SPREAD)
+        changed = (form - form.mean()) * share + wanted.mean()
+        result[mask, channel] = np.rint(changed.clip(0, 255)).astype(np.uint8)
     return result
 
 
-def pasted(case: Case, operation: str) -> Trial:
-    """The case's sample with the donor's pixels under the masks, frame by frame."""
-    return from_donor(case, operation, _taken)
-
-
-def from_donor(
-    case: Case, operation: str, paint: Callable[[Frame, Mask | None, Pixels, Mask], Pixels]
-) -> Trial:
+def from_donor(case: Case, operation: str, paint: Paint) -> Trial:
     """The case's sample, painted with a frame of the donor, where `donor_place` is in it."""
     donor = case.donor
     if donor is None or not donor.frames:
         raise ValueError(f"{operation} needs a donor for sample {case.sample.key}")
     frames = donor.frames
     masks = case.donor_place.masks
-    shown = [n for n, mask in enumerate(masks) if mask.any()] or list(range(len(frames)))
+    shown = [number for number, mask in enumerate(masks) if mask.any()]
 
     def of_frame(number: int) -> partial[Pixels]:
-        at = min(shown, key=lambda other: (abs(other - number), other))
-        return partial(paint, frames[at], masks[at] if masks else None)
+        candidates = shown or range(len(frames))
+        nearest = min(candidates, key=lambda other: (abs(other - number), other))
+        return partial(paint, frames[nearest], masks[nearest] if masks else None)
 
     source = ",".join(frame.key[:12] for frame in frames)
     inside = digest(*((np.packbits(mask).tobytes(), mask.shape) for mask in masks))
     return change_frames(case.sample, case.place, f"{operation} {source} {inside}", of_frame)
 
 
-def _taken(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
+def _take(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
     """The donor's pixels at the size of the sample's own."""
+    rows, cols = mask.shape
     image = open_frame(frame)
-    size = (pixels.shape[1], pixels.shape[0])
-    if image.size != size:
-        image = image.resize(size, Image.Resampling.BILINEAR)
+    if image.size != (cols, rows):
+        image = image.resize((cols, rows), Image.Resampling.BILINEAR)
     taken = np.asarray(image)
     if inside is None or not inside.any() or inside.all():
         return taken
     from scipy.ndimage import distance_transform_edt
 
-    drawn = Image.fromarray(inside.astype(np.uint8) * 255).resize(size, Image.Resampling.NEAREST)
-    near = distance_transform_edt(
-        np.asarray(drawn) == 0, return_distances=False, return_indices=True
-    )
-    return np.asarray(taken[near[0], near[1]])
+    drawn = Image.fromarray(inside).resize((cols, rows), Image.Resampling.NEAREST)
+    outside = ~np.asarray(drawn)
+    nearest = distance_transform_edt(outside, return_distances=False, return_indices=True)
+    return np.asarray(taken[tuple(nearest)])

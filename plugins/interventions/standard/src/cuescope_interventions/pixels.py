@@ -1,6 +1,5 @@
 """The cue's pixels are one colour, out of focus, or filled in by an image editor."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
@@ -9,7 +8,8 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from pydantic import Field
 
-from cuescope_sdk import ImageEdit, Options, Requirements, Trial, Words, digest
+from cuescope_interventions.case_by_case import CaseByCase, with_frames
+from cuescope_sdk import ImageEdit, Options, Requirements, Trial, Words
 from cuescope_sdk.interventions import Case, Intervention, change_frames
 
 Pixels = UInt8[np.ndarray, "row col 3"]
@@ -17,20 +17,9 @@ Mask = Bool[np.ndarray, "row col"]
 LEVELS = {"black": 0, "grey": 128, "white": 255}
 
 
-class Painted(Intervention):
-    """The region's pixels are painted over; `paint` says how, and what that is called."""
-
-    needs = "region"
-
-    @property
-    @abstractmethod
-    def paint(self) -> tuple[str, Callable[[Pixels, Mask], Pixels]]:
-        """A name with all that decides the paint, and a picklable function of pixels and mask."""
-
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with changed frames."""
-        name, paint = self.paint
-        return [change_frames(case.sample, case.place, name, lambda _: paint) for case in cases]
+def _paint_over(case: Case, name: str, paint: Callable[[Pixels, Mask], Pixels]) -> Trial:
+    """The region's pixels are painted over; the name says all that decides the paint."""
+    return change_frames(case.sample, case.place, name, lambda _: paint)
 
 
 class BlankOptions(Options):
@@ -43,17 +32,18 @@ class BlankOptions(Options):
     )
 
 
-class Blank(Painted):
+class Blank(CaseByCase):
     """The region is one colour."""
 
     title = "its pixels are blanked"
+    needs = "region"
     Options = BlankOptions
     options: BlankOptions
 
-    @property
-    def paint(self) -> tuple[str, Callable[[Pixels, Mask], Pixels]]:
-        """One colour."""
-        return f"blank {self.options.fill}", partial(_blank, self.options.fill)
+    def change(self, case: Case) -> Trial:
+        """The sample with one colour in the region."""
+        fill = self.options.fill
+        return _paint_over(case, f"blank {fill}", partial(_blank, fill))
 
 
 def _blank(fill: str, pixels: Pixels, mask: Mask) -> Pixels:
@@ -72,18 +62,19 @@ class BlurOptions(Options):
     )
 
 
-class Blur(Painted):
+class Blur(CaseByCase):
     """The region is out of focus: its mean colour stays, its detail goes."""
 
     title = "its pixels are blurred"
+    needs = "region"
     partial = True
     Options = BlurOptions
     options: BlurOptions
 
-    @property
-    def paint(self) -> tuple[str, Callable[[Pixels, Mask], Pixels]]:
-        """The region's own pixels, smoothed."""
-        return f"blur {self.options.radius:g}", partial(_blur, self.options.radius)
+    def change(self, case: Case) -> Trial:
+        """The sample with the region's own pixels, smoothed."""
+        radius = self.options.radius
+        return _paint_over(case, f"blur {radius:g}", partial(_blur, radius))
 
 
 def _blur(radius: float, pixels: Pixels, mask: Mask) -> Pixels:
@@ -127,6 +118,5 @@ class Inpaint(Intervention):
             for number, mask in enumerate(case.place.masks):
                 if mask.any():
                     frames[number] = next(edited)
-            suffix = f"inpaint-{digest(*(frame.key for frame in frames))[:10]}"
-            trials.append(Trial(sample=case.sample.with_frames(tuple(frames), suffix)))
+            trials.append(with_frames(case.sample, frames, "inpaint"))
         return trials

@@ -1,14 +1,14 @@
 """The cue's words are taken out of the question, a sentence names it, or another is asked."""
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
+from cuescope_interventions.case_by_case import CaseByCase
 from cuescope_sdk import Options, Trial, Words, digest
-from cuescope_sdk.interventions import Case, Intervention
+from cuescope_sdk.interventions import Case
 
 
 class NameOptions(Options):
@@ -19,7 +19,7 @@ class NameOptions(Options):
     )
 
 
-class Name(Intervention):
+class Name(CaseByCase):
     """The cue's words in the question give way to a neutral one."""
 
     title = "its words are taken out of the question"
@@ -28,15 +28,12 @@ class Name(Intervention):
     Options = NameOptions
     options: NameOptions
 
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with another question."""
-        return [self._without(case) for case in cases]
-
-    def _without(self, case: Case) -> Trial:
+    def change(self, case: Case) -> Trial:
+        """The sample with another question."""
         words = case.sample.question or ""
         for start, end in sorted(case.place.spans, reverse=True):
             words = words[:start] + self.options.neutral + words[end:]
-        return _asked(case, re.sub(r"\s+", " ", words), "name")
+        return _ask(case, re.sub(r"\s+", " ", words), "name")
 
 
 class MentionOptions(Options):
@@ -47,7 +44,7 @@ class MentionOptions(Options):
     )
 
 
-class Mention(Intervention):
+class Mention(CaseByCase):
     """A sentence before the question names the cue, where it is not shown."""
 
     title = "a sentence before the question names it"
@@ -57,20 +54,14 @@ class Mention(Intervention):
     Options = MentionOptions
     options: MentionOptions
 
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with another question."""
-        return [
-            _asked(
-                case,
-                f"{self.options.sentence.replace('{cue}', case.word or 'thing')} "
-                f"{case.sample.question or ''}".strip(),
-                "mention",
-            )
-            for case in cases
-        ]
+    def change(self, case: Case) -> Trial:
+        """The sample with another question."""
+        sentence = self.options.sentence.replace("{cue}", case.word or "thing")
+        question = f"{sentence} {case.sample.question or ''}"
+        return _ask(case, question.strip(), "mention")
 
 
-class SwapQuestion(Intervention):
+class SwapQuestion(CaseByCase):
     """Another sample's question stands in place of the sample's own.
 
     Where the model answers as if nothing had happened, it does not read the question.
@@ -80,14 +71,12 @@ class SwapQuestion(Intervention):
     needs = "question"
     placebo = "other donor"
 
-    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
-        """The samples with their donors' questions."""
-        return [
-            _asked(case, (case.donor and case.donor.question) or "", "swap-question")
-            for case in cases
-        ]
+    def change(self, case: Case) -> Trial:
+        """The sample with its donor's question."""
+        question = case.donor.question if case.donor else None
+        return _ask(case, question or "", "swap-question")
 
 
-def _asked(case: Case, question: str, operation: str) -> Trial:
+def _ask(case: Case, question: str, operation: str) -> Trial:
     key = f"{case.sample.key}/{operation}-{digest(question)[:10]}"
     return Trial(sample=replace(case.sample, question=question, key=key))
