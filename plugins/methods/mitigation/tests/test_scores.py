@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuescope_mitigation.measuring import Verdict, verdict_of
+from cuescope_mitigation.analysis import Verdict, verdict_of
 from cuescope_mitigation.scores import (
     Change,
     answer_shift,

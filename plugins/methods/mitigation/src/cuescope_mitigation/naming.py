@@ -31,12 +31,11 @@ def word_of(report: Report, feature: Feature, given: Mapping[str, str]) -> str |
 
     None for a feature that nobody has named.
     """
-    checked = {each.feature: each.name for each in report.evidence if each.feature and each.name}
-    if word := given.get(feature.key) or checked.get(feature.key):
-        return word
-    if feature.name is None or feature.kind in NUMBERED:
-        return guess_in(feature.name or "")
-    return feature.name
+    checked = {check.feature: check.name for check in report.evidence if check.name}
+    word = given.get(feature.key) or checked.get(feature.key)
+    if word or (feature.name and feature.kind not in NUMBERED):
+        return word or feature.name
+    return guess_in(feature.name or "")
 
 
 def check_names(findings: Iterable[str], given: Mapping[str, str]) -> None:
@@ -52,10 +51,12 @@ def other_words(
     words: Sequence[str | None], labels: Sequence[str], rng: np.random.Generator
 ) -> tuple[str | None, ...]:
     """A thing drawn at random in place of each word; the same for the same word, None for None."""
-    known = " ".join(word.lower() for word in (*words, *labels) if word)
-    # hundreds of labels may name them all
-    free = [thing for thing in THINGS if not set(thing.split()) & set(known.split())]
-    things = free or THINGS
-    drawn = [things[place % len(things)] for place in rng.permutation(max(len(words), len(things)))]
-    thing_of = dict(zip(dict.fromkeys(words), drawn, strict=False))
-    return tuple(None if word is None else thing_of[word] for word in words)
+    taken = " ".join(word.lower() for word in (*words, *labels) if word)
+    free = [name for name in THINGS if not set(name.split()) & set(taken.split())]
+    names = free or THINGS  # hundreds of labels may name them all
+    order = rng.permutation(max(len(words), len(names))) % len(names)
+    other: dict[str | None, str | None] = {}
+    for word, row in zip(dict.fromkeys(words), order, strict=False):
+        other[word] = names[row]
+    other[None] = None
+    return tuple(other[word] for word in words)

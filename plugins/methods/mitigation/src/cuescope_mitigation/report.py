@@ -1,8 +1,9 @@
 """Rows, tables and sentences: before and after, beside what chance and a shift do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
-from cuescope_mitigation.measuring import Results, Row, measure, other_gaps, points
+from cuescope_mitigation.analysis import Results, Row, Verdict, between, measure, other_gaps, points
 from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
@@ -10,6 +11,17 @@ from cuescope_mitigation.trials import Comparison, mitigator_name
 from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
 
 OTHERS = 8  # other cues in the table
+NAMES = ("cue", "label")
+PLACEBOS = ("random cues", "shift", "beyond random", "beyond shift")
+ENDS: Mapping[Verdict, str] = {
+    "helps": "The remedy helps, and it helps because of the cue.",
+    "no gain shown": "No gain is shown: it may be chance.",
+    "harms": "The remedy harms here.",
+    "only moves answers": "The remedy only moves answers: a shift of them all gains as much.",
+    "not tried": "Without placebos it is not known whether the gain comes from the cue.",
+    "not the cue": "The gain does not come from the cue: random cues gain as much.",
+    "too few": "",
+}
 
 
 def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> Iterator[Score]:
@@ -19,14 +31,13 @@ def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> 
     for table in tables(results, comparison, options):
         audit.attach(table)
     if not comparison.mitigator.changes_answers:
-        audit.note("answers", "this mitigator leaves the model as it is: train with what it wrote")
-    helped = sum(row.verdict == "helps" for row in results.rows)
-    audit.note(
-        "result",
-        f"The remedy helps with {helped} of {len(results.rows)} cues, and because of them."
-        if helped
-        else "No remedy: for no cue is a gain shown that comes from the cue.",
-    )
+        audit.note("answers", "this mitigator does not change the model: train with its weights")
+    helped = [row.verdict for row in results.rows].count("helps")
+    result = "No remedy: for no cue is a gain shown that comes from the cue."
+    if helped:
+        count = len(results.rows)
+        result = f"The remedy helps with {helped} of {count} cues, and because of them."
+    audit.note("result", result)
     if options.save is not None:
         audit.note("audit the mitigated model", f"-M mitigated={options.save}")
     ranked = sorted(results.rows, key=lambda row: -(row.present.gain if row.present else -2))
@@ -36,54 +47,36 @@ def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> 
 
 def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
     """The figures of one cue."""
-    feature, label = row.cue.feature.key, row.cue.label
-    gain = row.present
-    yield Score(
-        feature=feature,
-        label=label,
+    score = partial(Score, feature=row.cue.feature.key, label=row.cue.label)
+    headline = partial(
+        score,
         metric="gain",
-        value=gain.gain if gain else None,
-        low=gain.low if gain else None,
-        high=gain.high if gain else None,
         n=row.n,
         finding=row.verdict == "helps",
         always_reported=True,
         statement=statement(row, title),
     )
-    parts = {"worst_group_gain": row.worst, "overall_gain": overall}
-    for metric, figure in parts.items():
-        if figure is not None and gain is not None:
-            yield Score(
-                feature=feature,
-                label=label,
-                metric=metric,
-                value=figure.gain,
-                low=figure.low,
-                high=figure.high,
-                n=figure.n,
-            )
-    if row.gap is not None:
-        yield Score(
-            feature=feature,
-            label=label,
-            metric="gap_after",
-            value=row.gap.after,
-            low=row.gap.low,
-            high=row.gap.high,
-            n=row.gap.n,
-        )
+    gain = row.present
+    if gain is None:
+        yield headline(value=None)
+        return
+    yield headline(value=gain.gain, low=gain.low, high=gain.high)
+    figures = {"worst_group_gain": row.worst, "overall_gain": overall, "gap_after": row.gap}
+    for metric, figure in figures.items():
+        if figure is not None:
+            value = figure.after if metric == "gap_after" else figure.gain
+            yield score(metric=metric, value=value, low=figure.low, high=figure.high, n=figure.n)
 
 
 def statement(row: Row, title: str) -> str:
     """What the remedy did to this cue, in words."""
     where = "{feature}" + (f" on '{row.cue.label}'" if row.cue.label else "")
-    if row.present is None:
-        return f"{where}: only {row.n} of the measured samples show the cue; nothing can be said."
     gain = row.present
+    if gain is None:
+        return f"{where}: only {row.n} of the measured samples show the cue; nothing can be said."
     figures = (
         f"with the cue on screen the model is right on {gain.after:.0%} instead of "
-        f"{gain.before:.0%} of {gain.n} samples ({points(gain.gain)} points, between "
-        f"{points(gain.low)} and {points(gain.high)})"
+        f"{gain.before:.0%} of {gain.n} samples ({points(gain.gain)} points, {between(gain)})"
     )
     placebos = []
     if row.random is not None:
@@ -91,16 +84,7 @@ def statement(row: Row, title: str) -> str:
     if row.shifted is not None:
         placebos.append(f"the same shift of all answers {points(row.shifted.gain)}")
     beside = f" For comparison, {' and '.join(placebos)}." if placebos else ""
-    ends = {
-        "helps": "The remedy helps, and it helps because of the cue.",
-        "no gain shown": "No gain is shown: it may be chance.",
-        "harms": "The remedy harms here.",
-        "only moves answers": "The remedy only moves answers: a shift of them all gains as much.",
-        "not tried": "Without placebos it is not known whether the gain comes from the cue.",
-        "not the cue": "The gain does not come from the cue: random cues gain as much.",
-        "too few": "",
-    }
-    return f"{where}: {figures}.{beside} {ends[row.verdict]}"
+    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}"
 
 
 def of_measured(comparison: Comparison) -> Accuracy:
@@ -121,84 +105,51 @@ def tables(results: Results, comparison: Comparison, options: MitigationOptions)
         yield other_cues(results, comparison, options)
 
 
+def _table(
+    title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *notes: str
+) -> Table:
+    named = tuple(dict(zip(columns, row, strict=True)) for row in rows)
+    return Table(title=title, columns=columns, rows=named, notes=notes)
+
+
 def before_and_after(results: Results) -> Table:
     """Accuracies in percent."""
-    columns = (
-        "cue",
-        "label",
-        "samples",
-        "with it",
-        "then",
-        "without it",
-        "then ",
-        "gap",
-        "gap left",
-    )
-    rows = []
+    rows: list[list[Cell]] = []
     for row in results.rows:
         if row.present is None or row.absent is None or row.gap is None:
             continue
-        values: tuple[Cell, ...] = (
-            row.cue.name,
-            row.cue.label or "any",
-            row.n,
-            100 * row.present.before,
-            100 * row.present.after,
-            100 * row.absent.before,
-            100 * row.absent.after,
-            100 * row.gap.before,
-            100 * row.gap.after,
-        )
-        rows.append(dict(zip(columns, values, strict=True)))
+        cells: list[Cell] = [row.cue.name, row.cue.label or "any", row.n]
+        for figure in (row.present, row.absent, row.gap):
+            cells += [100 * figure.before, 100 * figure.after]
+        rows.append(cells)
     overall = results.overall
-    return Table(
-        title="Accuracy before and after, on samples that nothing was learned from (%)",
-        columns=columns,
-        rows=tuple(rows),
-        notes=(
-            f"All samples: {overall.before:.1%} before, {overall.after:.1%} after "
-            f"({points(overall.gain)} points, between {points(overall.low)} and "
-            f"{points(overall.high)}).",
-            "The gap is the accuracy on the label without the cue minus that with it.",
-        ),
+    return _table(
+        "Accuracy before and after, on samples that nothing was learned from (%)",
+        (*NAMES, "samples", "with it", "then", "without it", "then ", "gap", "gap left"),
+        rows,
+        f"All samples: {overall.before:.1%} before, {overall.after:.1%} after "
+        f"({points(overall.gain)} points, {between(overall)}).",
+        "The gap is the accuracy on the label without the cue minus that with it.",
     )
 
 
 def placebo_table(results: Results) -> Table:
     """Gains in points where the cue is, and the excess over each placebo with its interval."""
-    columns = (
-        "cue",
-        "label",
-        "gain",
-        "random cues",
-        "shift",
-        "beyond random",
-        "beyond shift",
-        "worst group",
-        "verdict",
-    )
-    rows = []
+    rows: list[list[Cell]] = []
     for row in results.rows:
         if row.present is None:
             continue
-        values: tuple[Cell, ...] = (
-            row.cue.name,
-            row.cue.label or "any",
-            _gain(row.present),
-            *map(_gain, (row.random, row.shifted, row.beyond_random, row.beyond_shift, row.worst)),
-            row.verdict,
-        )
-        rows.append(dict(zip(columns, values, strict=True)))
-    return Table(
-        title="The remedy beside two placebos (points of accuracy where the cue is)",
-        columns=columns,
-        rows=tuple(rows),
-        notes=(
-            "Random cues: the same mitigator, fitted to as many samples of each label, drawn at "
-            "random. It answers where the cue is. Shift: a constant is added to each answer, so "
-            "that each is given as often as by the mitigated model.",
-            f"Intervals hold for all cues together ({results.confidence:.1%} each).",
-        ),
+        placebos = (row.random, row.shifted, row.beyond_random, row.beyond_shift)
+        figures = map(_gain, (row.present, *placebos, row.worst))
+        rows.append([row.cue.name, row.cue.label or "any", *figures, row.verdict])
+    return _table(
+        "The remedy beside two placebos (points of accuracy where the cue is)",
+        (*NAMES, "gain", *PLACEBOS, "worst group", "verdict"),
+        rows,
+        "Random cues: the same mitigator, fitted to as many samples of each label, drawn at "
+        "random. It answers where the cue is. Shift: a constant is added to each answer, so "
+        "that each is given as often as by the mitigated model.",
+        f"Intervals hold for all cues together ({results.confidence:.1%} each).",
     )
 
 
@@ -213,21 +164,12 @@ def _range(figure: Change) -> str:
 def other_cues(results: Results, comparison: Comparison, options: MitigationOptions) -> Table:
     """Whether what a cue did before is done by another one now: the gaps that grew most."""
     gaps = other_gaps(comparison, options, results)
-    columns = ("feature", "label", "samples", "gap before", "gap after", "interval after")
-    rows = tuple(
-        {
-            "feature": name,
-            "label": label,
-            "samples": gap.n,
-            "gap before": 100 * gap.before,
-            "gap after": 100 * gap.after,
-            "interval after": _range(gap),
-        }
-        for name, label, gap in gaps[:OTHERS]
-    )
-    return Table(
-        title="Other features of the run whose gap grew most (points)",
-        columns=columns,
-        rows=rows,
-        notes=(f"{len(gaps)} pairs of feature and label were compared.",),
+    rows: list[list[Cell]] = []
+    for name, label, gap in gaps[:OTHERS]:
+        rows.append([name, label, gap.n, 100 * gap.before, 100 * gap.after, _range(gap)])
+    return _table(
+        "Other features of the run whose gap grew most (points)",
+        ("feature", "label", "samples", "gap before", "gap after", "interval after"),
+        rows,
+        f"{len(gaps)} pairs of feature and label were compared.",
     )

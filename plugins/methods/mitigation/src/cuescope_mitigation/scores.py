@@ -7,7 +7,14 @@ from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.statistics import percentile_interval, weighted_means
 
+PerSample = Float[np.ndarray, " sample"]
+BoolPerSample = Bool[np.ndarray, " sample"]
+IntPerSample = Int[np.ndarray, " sample"]
+Logits = Float[np.ndarray, "sample class"]
+Draws = Float[np.ndarray, "draw sample"]
+Shows = Bool[np.ndarray, "sample cue"]
 STEPS = 400  # of the search for a shift
+SLOWER = 20  # steps, after which they are half as long
 
 
 @dataclass(frozen=True)
@@ -27,45 +34,38 @@ class Change:
 
 
 def change(
-    before: Float[np.ndarray, " sample"],
-    after: Float[np.ndarray, " sample"],
-    among: Bool[np.ndarray, " sample"],
-    weights: Float[np.ndarray, "draw sample"],
-    confidence: float,
+    before: PerSample, after: PerSample, among: BoolPerSample, weights: Draws, confidence: float
 ) -> Change:
     """The mean before and after among some of the samples, each of which is its own pair."""
-    low, high = percentile_interval(weighted_means(after - before, among, weights), confidence)
-    return Change(
-        float(before[among].mean()), float(after[among].mean()), low, high, int(among.sum())
-    )
+    draws = weighted_means(after - before, among, weights)
+    low, high = percentile_interval(draws, confidence)
+    mean_before = float(before[among].mean())
+    mean_after = float(after[among].mean())
+    return Change(mean_before, mean_after, low, high, int(among.sum()))
 
 
 def gap_change(
-    before: Float[np.ndarray, " sample"],
-    after: Float[np.ndarray, " sample"],
-    without: Bool[np.ndarray, " sample"],
-    present: Bool[np.ndarray, " sample"],
-    weights: Float[np.ndarray, "draw sample"],
+    before: PerSample,
+    after: PerSample,
+    without: BoolPerSample,
+    present: BoolPerSample,
+    weights: Draws,
     confidence: float,
 ) -> Change:
     """Accuracy without the cue minus with it, before and after; the interval is that of after."""
-    after_draws = weighted_means(after, without, weights) - weighted_means(after, present, weights)
-    low, high = percentile_interval(after_draws, confidence)
-    return Change(
-        float(before[without].mean() - before[present].mean()),
-        float(after[without].mean() - after[present].mean()),
-        low,
-        high,
-        int(present.sum()),
-    )
+    draws = weighted_means(after, without, weights) - weighted_means(after, present, weights)
+    low, high = percentile_interval(draws, confidence)
+    gap_before = float(before[without].mean() - before[present].mean())
+    gap_after = float(after[without].mean() - after[present].mean())
+    return Change(gap_before, gap_after, low, high, int(present.sum()))
 
 
 def worst_change(
-    before: Float[np.ndarray, " sample"],
-    after: Float[np.ndarray, " sample"],
-    cells: Int[np.ndarray, " sample"],
+    before: PerSample,
+    after: PerSample,
+    cells: IntPerSample,
     least: int,
-    weights: Float[np.ndarray, "draw sample"],
+    weights: Draws,
     confidence: float,
 ) -> Change | None:
     """The lowest mean among the cells with at least so many samples, before and after.
@@ -73,27 +73,25 @@ def worst_change(
     None where fewer than two cells have them.
     """
     sizes = np.bincount(cells)
-    large = np.flatnonzero(sizes >= least)
-    if len(large) < 2:
+    members = [cells == cell for cell in np.flatnonzero(sizes >= least)]
+    if len(members) < 2:
         return None
 
-    def lowest(values: Float[np.ndarray, " sample"]) -> Float[np.ndarray, " draw"]:
-        rows = [weighted_means(values, cells == cell, weights) for cell in large]
-        return np.asarray(np.nanmin(np.stack(rows), axis=0))
+    def means(values: PerSample) -> Float[np.ndarray, " cell"]:
+        return np.array([values[member].mean() for member in members])
 
-    def observed(values: Float[np.ndarray, " sample"]) -> float:
-        return float(min(values[cells == cell].mean() for cell in large))
+    def lowest(values: PerSample) -> Float[np.ndarray, " draw"]:
+        draws = [weighted_means(values, member, weights) for member in members]
+        return np.asarray(np.nanmin(draws, axis=0))
 
     low, high = percentile_interval(lowest(after) - lowest(before), confidence)
-    worst = min(large, key=lambda cell: before[cells == cell].mean())
-    return Change(observed(before), observed(after), low, high, int(sizes[worst]))
+    worst = members[int(means(before).argmin())]
+    worst_before = float(means(before).min())
+    worst_after = float(means(after).min())
+    return Change(worst_before, worst_after, low, high, int(worst.sum()))
 
 
-def shuffle_within(
-    shows: Bool[np.ndarray, "sample cue"],
-    targets: Int[np.ndarray, " sample"],
-    rng: np.random.Generator,
-) -> Bool[np.ndarray, "sample cue"]:
+def shuffle_within(shows: Shows, targets: IntPerSample, rng: np.random.Generator) -> Shows:
     """Which cues are shown, dealt anew among the samples of each label: as many as before."""
     dealt = shows.copy()
     for target in np.unique(targets):
@@ -102,9 +100,7 @@ def shuffle_within(
     return dealt
 
 
-def answer_shift(
-    logits: Float[np.ndarray, "sample class"], wanted: Int[np.ndarray, " sample"]
-) -> Float[np.ndarray, " class"]:
+def answer_shift(logits: Logits, wanted: IntPerSample) -> Float[np.ndarray, " class"]:
     """A constant on each class's logit that makes answers as frequent as `wanted` has them.
 
     Found step by step; the nearest that was met is taken. Without what the shift says of the prior,
@@ -112,14 +108,18 @@ def answer_shift(
     """
     classes = logits.shape[1]
     target = np.bincount(wanted, minlength=classes) / len(wanted)
-    spread = float(np.median(np.sort(logits, axis=1)[:, -1] - np.median(logits, axis=1))) or 1.0
-    shift, best, least = np.zeros(classes), np.zeros(classes), np.inf
+    spread = float(np.median(logits.max(axis=1) - np.median(logits, axis=1))) or 1.0
+    shift = np.zeros(classes)
+    best = shift
+    least = np.inf
     for step in range(STEPS):
         answers = (logits + shift).argmax(axis=1)
         miss = target - np.bincount(answers, minlength=classes) / len(wanted)
-        if (error := float(np.abs(miss).sum())) < least:
-            least, best = error, shift.copy()
+        error = float(np.abs(miss).sum())
+        if error < least:
+            least = error
+            best = shift
         if not error:
             break
-        shift += spread * miss / (1 + step / 20)
+        shift = shift + spread * miss / (1 + step / SLOWER)
     return best

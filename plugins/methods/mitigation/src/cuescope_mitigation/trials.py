@@ -3,13 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, compress, islice
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from cuescope_mitigation.naming import check_names, other_words, word_of
 from cuescope_mitigation.options import MitigationOptions
-from cuescope_mitigation.scores import answer_shift, shuffle_within
+from cuescope_mitigation.scores import (
+    BoolPerSample,
+    IntPerSample,
+    Logits,
+    PerSample,
+    Shows,
+    answer_shift,
+    shuffle_within,
+)
 from cuescope_sdk import (
     Audit,
     Feature,
@@ -24,7 +33,6 @@ from cuescope_sdk import (
     open_samples,
 )
 from cuescope_sdk.mitigation import (
-    Ask,
     CueRouter,
     FixedRouter,
     Mitigation,
@@ -37,6 +45,7 @@ from cuescope_sdk.mitigation import (
 )
 from cuescope_sdk.statistics import Groups, split_groups
 from cuescope_sdk.stills import (
+    FrameId,
     baseline_trials,
     require_closed_labels,
     stack_embeddings,
@@ -72,23 +81,36 @@ class Parts:
     outcomes: Sequence[Outcome]
     clusters: Bool[np.ndarray, "sample cluster"]
     nearness: Sequence[Float[np.ndarray, "frame cluster"]]
-    fitted: Bool[np.ndarray, " sample"]
+    fitted: BoolPerSample
     labels: tuple[str, ...]
 
     @property
-    def shows(self) -> Bool[np.ndarray, "sample cue"]:
+    def shows(self) -> Shows:
         """Which cues each sample shows."""
         return self.clusters[:, list(self.router.cues)]
 
+    @property
+    def features(self) -> list[Feature]:
+        """All features of the run that were seen, a column each."""
+        return _seen_features(self.report)
+
     @cached_property
-    def targets(self) -> Int[np.ndarray, " sample"]:
+    def targets(self) -> IntPerSample:
         """The place of each sample's label."""
-        return np.array([self.labels.index(str(sample.label)) for sample in self.samples])
+        return _targets(self.samples, self.labels)
 
     @cached_property
     def groups(self) -> Groups:
         """Of all samples."""
         return Groups.of(self.samples)
+
+
+def _seen_features(report: Report) -> list[Feature]:
+    return [feature for feature in report.features if feature.occurrences]
+
+
+def _targets(samples: Sequence[Sample], labels: Sequence[str]) -> IntPerSample:
+    return np.array([labels.index(str(sample.label)) for sample in samples])
 
 
 def prepare(audit: Audit, options: MitigationOptions) -> Parts:
@@ -100,35 +122,33 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     report = load_report(options.run)
     cues = _cues(report, options)
     _check_labels(audit)
-    features = [each for each in report.features if each.occurrences]
-    found_in = open_samples(options.run, audit.context)
-    stills, members = _members(features, found_in)
-    keys = {each.sample for feature in features for each in feature.occurrences}
-    samples = _unseen(audit, [found_in[key] for key in sorted(keys)])
+    features = _seen_features(report)
+    run_samples = open_samples(options.run, audit.context)
+    stills, members = _members(features, run_samples)
+    shown = chain.from_iterable(feature.occurrences for feature in features)
+    samples = _samples_held_out(audit, [run_samples[occurrence.sample] for occurrence in shown])
     trials = list(baseline_trials(samples))
-    routing = [still for trial in trials for still in stills_of(trial)]
+    routing = list(chain.from_iterable(map(stills_of, trials)))
     mitigator = build(audit, options)
     mitigator.check(audit.capabilities, [cue.word for cue in cues])
-    answers = audit.respond([*stills, *trials, *routing])
-    outcomes = answers[len(stills) :][: len(trials)]
-    embedding = stack_embeddings(answers[: len(stills)])
-    place = {feature.key: number for number, feature in enumerate(features)}
-    router = CueRouter(centroids(embedding, members), tuple(place[cue.feature.key] for cue in cues))
-    clusters, nearness = router.place(
-        trials, stack_embeddings(answers[len(stills) + len(trials) :])
-    )
-    groups = Groups.of(samples)
-    targets = np.array([audit.labels.index(str(sample.label)) for sample in samples])
-    strata = 2 * targets + clusters[:, list(router.cues)].any(axis=1)
-    fitted = split_groups(groups, audit.rng("fit"), share=options.fit_share, strata=strata)
+    answers = iter(audit.respond([*stills, *trials, *routing]))
+    of_stills = list(islice(answers, len(stills)))
+    outcomes = list(islice(answers, len(trials)))
+    keys = [feature.key for feature in features]
+    columns = tuple(keys.index(cue.feature.key) for cue in cues)
+    router = CueRouter(centroids(stack_embeddings(of_stills), members), columns)
+    clusters, nearness = router.place(trials, stack_embeddings(list(answers)))
+    strata = 2 * _targets(samples, audit.labels) + clusters[:, list(columns)].any(axis=1)
+    rng = audit.rng("fit")
+    fitted = split_groups(Groups.of(samples), rng, share=options.fit_share, strata=strata)
+    count = int(fitted.sum())
+    seen = report.provenance.samples
     audit.note("mitigator", f"{mitigator.title} ({options.mitigator})")
-    audit.note(
-        "cues", f"{len(cues)} of {report.title}, found in {report.provenance.samples} samples"
-    )
+    audit.note("cues", f"{len(cues)} of {report.title}, found in {seen} samples")
     audit.note(
         "parts",
-        f"the remedy is learned on {int(fitted.sum())} samples and measured on "
-        f"{int((~fitted).sum())} others; the cues were found in none of them",
+        f"the remedy is fitted to {count} samples and measured on {len(samples) - count} others; "
+        "the cues were found in none of them",
     )
     return Parts(report, cues, router, samples, outcomes, clusters, nearness, fitted, audit.labels)
 
@@ -138,60 +158,47 @@ def build(audit: Audit, options: MitigationOptions) -> Mitigator:
     mitigator: Mitigator = audit.context.build(
         "mitigator", options.mitigator, options.mitigator_options
     )
-    needs, has = mitigator.requires, audit.capabilities
-    missing = sorted(
-        [*(needs.outputs - has.outputs), *(needs.edits - has.edits), *(needs.exposes - has.exposes)]
-    )
+    needs = mitigator.requires
+    has = audit.capabilities
+    missing: list[str] = []
+    for field in ("outputs", "edits", "exposes"):
+        missing += getattr(needs, field) - getattr(has, field)
     if missing:
         raise UserError(
             f"{options.mitigator} cannot mitigate this model",
-            expected=f"a model with {' and '.join(missing)}",
+            expected=f"a model with {' and '.join(sorted(missing))}",
             remedy="`cuescope plugins list` shows the other mitigators",
         )
     return mitigator
 
 
-def asking(audit: Audit) -> Ask:
-    """What puts trials to the model as it was, and remembers."""
-
-    def ask(trials: Sequence[Trial]) -> list[Response]:
-        return [outcome.response for outcome in audit.respond(trials)]
-
-    return ask
-
-
 def measured_features(parts: Parts) -> Iterator[Feature]:
     """The cues where they are on screen in the samples that are measured, the likest first."""
-    done: set[str] = set()  # a cue may hurt several labels
+    first: dict[int, Cue] = {}  # a cue may hurt several labels
     for cue, cluster in zip(parts.cues, parts.router.cues, strict=True):
-        if cue.feature.key in done:
-            continue
-        done.add(cue.feature.key)
-        met = [
-            Occurrence(
-                sample=parts.samples[row].key,
-                frame=int(frame),
-                strength=float(parts.nearness[row][frame, cluster]),
-            )
-            for row in np.flatnonzero(parts.clusters[:, cluster] & ~parts.fitted).tolist()
-            for frame in np.flatnonzero(parts.nearness[row].argmax(axis=1) == cluster)
-        ]
-        met.sort(key=lambda occurrence: -occurrence.strength)
-        yield cue.feature.model_copy(update={"occurrences": tuple(met), "name": cue.name})
+        first.setdefault(cluster, cue)
+    for cluster, cue in first.items():
+        occurrences = []
+        for row in np.flatnonzero(parts.clusters[:, cluster] & ~parts.fitted).tolist():
+            nearness = parts.nearness[row]
+            for frame in np.flatnonzero(nearness.argmax(axis=1) == cluster).tolist():
+                key = parts.samples[row].key
+                strength = float(nearness[frame, cluster])
+                occurrences.append(Occurrence(sample=key, frame=frame, strength=strength))
+        occurrences.sort(key=lambda occurrence: -occurrence.strength)
+        update = {"occurrences": tuple(occurrences), "name": cue.name}
+        yield cue.feature.model_copy(update=update)
 
 
 def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
     by_key = {feature.key: feature for feature in report.features}
-    findings, given = report.findings[: options.top], options.names
-    cues = tuple(
-        Cue(
-            by_key[score.feature],
-            score.label,
-            given.get(score.feature) or report.names[score.feature],
-            word_of(report, by_key[score.feature], given),
-        )
-        for score in findings
-    )
+    findings = report.findings[: options.top]
+    given = options.names
+    cues = []
+    for score in findings:
+        feature = by_key[score.feature]
+        name = given.get(feature.key) or report.names[feature.key]
+        cues.append(Cue(feature, score.label, name, word_of(report, feature, given)))
     if not cues:
         raise UserError(
             f"{options.run} has no finding",
@@ -199,19 +206,21 @@ def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
             remedy="There is nothing to mitigate; audit more samples to find smaller effects",
         )
     check_names((score.feature for score in findings), given)
-    if not all(cue.feature.occurrences for cue in cues):
-        raise UserError(
-            f"{options.run}: a finding without samples that show it",
-            expected="cues that are seen in frames, as trove finds them",
-            got=next(cue.name for cue in cues if not cue.feature.occurrences),
-        )
-    return cues
+    for cue in cues:
+        if not cue.feature.occurrences:
+            raise UserError(
+                f"{options.run}: a finding without samples that show it",
+                expected="cues that are seen in frames, as trove finds them",
+                got=cue.name,
+            )
+    return tuple(cues)
 
 
 def _check_labels(audit: Audit) -> None:
     require_closed_labels(audit, "mitigation")
     there = {sample.label for sample in audit.samples}
-    if missing := [label for label in audit.labels if label not in there]:
+    missing = [label for label in audit.labels if label not in there]
+    if missing:
         raise UserError(
             f"no sample of '{missing[0]}' in the data to fit and measure on",
             expected="samples of each label",
@@ -224,11 +233,11 @@ def _members(
     features: Sequence[Feature], samples: Mapping[str, Sample]
 ) -> tuple[list[Trial], list[list[int]]]:
     """The still frames in which the run found its features, each once, and whose they are."""
-    rows: dict[tuple[str, int], int] = {}
+    rows: dict[FrameId, int] = {}
     stills: list[Trial] = []
     members: list[list[int]] = []
     for feature in features:
-        members.append([])
+        of_feature = []
         for occurrence in feature.occurrences:
             sample = samples.get(occurrence.sample)
             if sample is None:
@@ -237,37 +246,41 @@ def _members(
                     expected="the data as it was when the run was made",
                     remedy="Audit again, then mitigate the new run",
                 )
-            frame = occurrence.frame or 0
-            if (sample.key, frame) not in rows:
-                rows[sample.key, frame] = len(stills)
-                stills.append(stills_of(Trial(sample=sample))[frame])
-            members[-1].append(rows[sample.key, frame])
+            frame = sample.key, occurrence.frame or 0
+            if frame not in rows:
+                rows[frame] = len(stills)
+                stills.append(stills_of(Trial(sample=sample))[frame[1]])
+            of_feature.append(rows[frame])
+        members.append(of_feature)
     return stills, members
 
 
-def _unseen(audit: Audit, seen: Sequence[Sample]) -> tuple[Sample, ...]:
+def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> tuple[Sample, ...]:
     """The samples by key, without those that found the cues; raises UserError where these are most.
 
     What found the cues must not measure the remedy: neither the same frames nor their group.
     """
-    groups = {sample.group for sample in seen if sample.group is not None}
-    frames = {tuple(frame.key for frame in sample.frames) for sample in seen}
-    kept = [
-        sample
-        for sample in audit.samples
-        if sample.group not in groups and tuple(f.key for f in sample.frames) not in frames
-    ]
-    if left_out := len(audit.samples) - len(kept):
-        if left_out > len(audit.samples) / 2:
-            raise UserError(
-                f"{left_out} of {len(audit.samples)} samples to fit and measure on are among those "
-                "in which the cues were found",
-                expected="other samples than those of the run",
-                remedy="Name another split with --on, or leave --on out: then the run is made "
-                "again on a third of its data",
-            )
+    groups = {sample.group for sample in seen} - {None}
+    frames = set(map(_frame_keys, seen))
+    samples = [sample for sample in audit.samples if sample.group not in groups]
+    kept = [sample for sample in samples if _frame_keys(sample) not in frames]
+    count = len(audit.samples)
+    left_out = count - len(kept)
+    if left_out > count / 2:
+        raise UserError(
+            f"{left_out} of {count} samples to fit and measure on are among those "
+            "in which the cues were found",
+            expected="other samples than those of the run",
+            remedy="Name another split with --on, or leave --on out: then the run is made "
+            "again on a third of its data",
+        )
+    if left_out:
         audit.note("left out", f"{left_out} samples that are as in the run that found the cues")
     return tuple(sorted(kept, key=lambda sample: sample.key))
+
+
+def _frame_keys(sample: Sample) -> tuple[str, ...]:
+    return tuple(frame.key for frame in sample.frames)
 
 
 # ------------------------------------------------------------------------------- fit and compare
@@ -283,20 +296,20 @@ class Comparison:
 
     parts: Parts
     mitigator: Mitigator
-    logits_before: Float[np.ndarray, "sample class"]
-    logits_after: Float[np.ndarray, "sample class"]
-    before: Float[np.ndarray, " sample"]
-    after: Float[np.ndarray, " sample"]
-    random: Float[np.ndarray, " sample"] | None
-    shifted: Float[np.ndarray, " sample"]
+    logits_before: Logits
+    logits_after: Logits
+    before: PerSample
+    after: PerSample
+    random: PerSample | None
+    shifted: PerSample
 
     @property
-    def targets(self) -> Int[np.ndarray, " sample"]:
+    def targets(self) -> IntPerSample:
         """The labels of the measured samples."""
         return np.asarray(self.parts.targets[~self.parts.fitted])
 
     @property
-    def shows(self) -> Bool[np.ndarray, "sample cue"]:
+    def shows(self) -> Shows:
         """The cues that they show."""
         return np.asarray(self.parts.shows[~self.parts.fitted])
 
@@ -314,36 +327,37 @@ class Comparison:
 def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Comparison:
     """Fit the mitigator, and its placebos, on one part; answers of the other part with each."""
     mitigator = build(audit, options)
-    ask = asking(audit)
+    measured = ~parts.fitted
 
-    def fit(
-        shows: Bool[np.ndarray, "sample cue"], router: Router, names: tuple[str | None, ...]
-    ) -> Mitigation:
-        rows = np.flatnonzero(parts.fitted)
+    def ask(trials: Sequence[Trial]) -> list[Response]:
+        return [outcome.response for outcome in audit.respond(trials)]
+
+    def fit(shows: Shows, router: Router, names: Sequence[str | None]) -> Mitigation:
         task = Task(
             labels=parts.labels,
-            samples=tuple(parts.samples[row] for row in rows),
-            shows=shows[rows],
+            samples=tuple(compress(parts.samples, parts.fitted)),
+            shows=shows[parts.fitted],
             hurts=tuple(cue.label for cue in parts.cues),
             router=router,
             ask=ask,
             context=audit.context,
-            names=names,
+            names=tuple(names),
             capabilities=audit.capabilities,
         )
         return mitigator.fit(task)
 
-    def logits(mitigation: Mitigation) -> Float[np.ndarray, "sample class"]:
+    def logits(mitigation: Mitigation) -> Logits:
         trials = list(baseline_trials(parts.samples))
         answers = mitigation.answer(trials, ask)
         return stack_logits(list(map(Outcome, trials, answers)), parts.labels)
 
-    def right(scores: Float[np.ndarray, "sample class"]) -> Float[np.ndarray, " sample"]:
-        of_all = (scores.argmax(axis=1) == parts.targets).astype(float)
-        return np.asarray(of_all[~parts.fitted])
+    def right(scores: Logits) -> PerSample:
+        is_right = scores.argmax(axis=1) == parts.targets
+        return np.asarray(is_right[measured].astype(float))
 
-    before, words = stack_logits(parts.outcomes, parts.labels), [cue.word for cue in parts.cues]
-    learned = fit(parts.shows, parts.router, tuple(words))
+    before = stack_logits(parts.outcomes, parts.labels)
+    words = [cue.word for cue in parts.cues]
+    learned = fit(parts.shows, parts.router, words)
     after = logits(learned)
     if options.save is not None:
         save(learned, options.save, mitigator=mitigator_name(options), model=options.model)
@@ -352,17 +366,18 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
         # learned from as many samples of each label, without anything in common; it answers where
         # the cue is, or a remedy that changes nothing else would have an easy rival; what names the
         # cues to the model names other things
-        drawn = shuffle_within(parts.shows, parts.targets, audit.rng("placebo", str(number)))
-        drawn = np.where(parts.fitted[:, None], drawn, parts.shows)
-        shown = {s.key: tuple(row) for s, row in zip(parts.samples, drawn.tolist(), strict=True)}
+        shuffled = shuffle_within(parts.shows, parts.targets, audit.rng("placebo", str(number)))
+        shows = np.where(parts.fitted[:, None], shuffled, parts.shows)
+        keys = [sample.key for sample in parts.samples]
+        router = FixedRouter(dict(zip(keys, map(tuple, shows.tolist()), strict=True)))
         names = other_words(words, parts.labels, audit.rng("placebo", "names", str(number)))
-        draws.append(right(logits(fit(drawn, FixedRouter(shown), names))))
+        draws.append(right(logits(fit(shows, router, names))))
     shift = answer_shift(before[parts.fitted], after[parts.fitted].argmax(axis=1))
     return Comparison(
         parts=parts,
         mitigator=mitigator,
-        logits_before=before[~parts.fitted],
-        logits_after=after[~parts.fitted],
+        logits_before=before[measured],
+        logits_after=after[measured],
         before=right(before),
         after=right(after),
         random=np.mean(draws, axis=0) if draws else None,

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from cuescope_mitigation.measuring import Results, Row, measure, other_gaps, points
+from cuescope_mitigation.analysis import Results, Row, between, measure, other_gaps, points
 from cuescope_mitigation.options import MitigationOptions
-from cuescope_mitigation.scores import Change
 from cuescope_mitigation.trials import Comparison
 from cuescope_sdk import Audit, Evidence, Verdict
 
 COST = 0.02  # overall accuracy that a remedy may cost
-LEFT = 0.05  # gap that counts as gone
 GREW = 0.1  # growth of another gap that is worth a look
 
 
@@ -20,7 +18,7 @@ def evidence(
     results = audit.once(measure, audit, options, comparison)
     if comparison.mitigator.changes_answers:
         for row in results.rows:
-            if row.present is not None and row.verdict != "harms":
+            if row.verdict != "harms":
                 yield from placebo_checks(row)
         yield overall_check(results)
         yield moved_check(options, comparison, results)
@@ -28,21 +26,20 @@ def evidence(
 
 def placebo_checks(row: Row) -> Iterator[Evidence]:
     """Whether the gain is larger than what each placebo gains."""
-    assert row.present is not None
-    pairs = (
+    gain = row.present
+    placebos = (
         ("random cues", row.random, row.beyond_random),
         ("shift of answers", row.shifted, row.beyond_shift),
     )
-    for name, placebo, beyond in pairs:
-        if placebo is None or beyond is None:
+    for name, placebo, beyond in placebos:
+        if gain is None or placebo is None or beyond is None:
             continue
         verdict: Verdict = "supported" if beyond.low > 0 else "refuted"
         yield Evidence(
             check=f"placebo: {name}",
-            verdict="inconclusive" if row.present.low <= 0 else verdict,
-            detail=f"the remedy gains {points(row.present.gain)} points, the placebo "
-            f"{points(placebo.gain)} (between {points(placebo.low)} and {points(placebo.high)}); "
-            f"the difference lies between {points(beyond.low)} and {points(beyond.high)}",
+            verdict="inconclusive" if gain.low <= 0 else verdict,
+            detail=f"the remedy gains {points(gain.gain)} points, the placebo "
+            f"{points(placebo.gain)} ({between(placebo)}); the difference lies {between(beyond)}",
             value=beyond.gain,
             threshold=0.0,
             n=row.n,
@@ -53,14 +50,17 @@ def placebo_checks(row: Row) -> Iterator[Evidence]:
 
 def overall_check(results: Results) -> Evidence:
     """What the remedy costs over all samples."""
-    overall: Change = results.overall
-    verdict = "supported" if overall.low > -COST else "refuted" if overall.high < -COST else None
+    overall = results.overall
+    verdict: Verdict = "inconclusive"
+    if overall.low > -COST:
+        verdict = "supported"
+    elif overall.high < -COST:
+        verdict = "refuted"
     return Evidence(
         check="cost over all samples",
-        verdict=verdict or "inconclusive",
+        verdict=verdict,
         detail=f"{overall.before:.1%} right before, {overall.after:.1%} after "
-        f"({points(overall.gain)} points, between {points(overall.low)} and "
-        f"{points(overall.high)}); up to {COST:.0%} may be lost",
+        f"({points(overall.gain)} points, {between(overall)}); up to {COST:.0%} may be lost",
         value=overall.gain,
         threshold=-COST,
         n=overall.n,
@@ -70,13 +70,14 @@ def overall_check(results: Results) -> Evidence:
 def moved_check(options: MitigationOptions, comparison: Comparison, results: Results) -> Evidence:
     """Whether another feature now costs what the cue cost before."""
     gaps = other_gaps(comparison, options, results)
-    grew = [
-        (name, label, gap)
-        for name, label, gap in gaps
-        if gap.after - gap.before > GREW and gap.low > 0 and gap.low > gap.before
-    ]
+    grew = []
+    for name, label, gap in gaps:
+        if gap.gain > GREW and gap.low > max(0.0, gap.before):
+            grew.append((name, label, gap))
     words = "no gap grew beyond chance"
+    verdict: Verdict = "supported" if gaps else "inconclusive"
     if grew:
+        verdict = "refuted"
         name, label, gap = grew[0]
         words = (
             f"{len(grew)} have a gap that grew, most of all {name} on '{label}': from "
@@ -84,7 +85,7 @@ def moved_check(options: MitigationOptions, comparison: Comparison, results: Res
         )
     return Evidence(
         check="other cues in its place",
-        verdict="refuted" if grew else "supported" if gaps else "inconclusive",
+        verdict=verdict,
         detail=f"of {len(gaps)} other pairs of feature and label {words}",
         value=float(len(grew)),
         threshold=0.0,

@@ -1,13 +1,21 @@
 """What a remedy did to each cue, beside its placebos, and the verdict."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
 
 from cuescope_mitigation.options import MitigationOptions
-from cuescope_mitigation.scores import Change, change, gap_change, worst_change
+from cuescope_mitigation.scores import (
+    BoolPerSample,
+    Change,
+    Draws,
+    PerSample,
+    change,
+    gap_change,
+    worst_change,
+)
 from cuescope_mitigation.trials import Comparison, Cue
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import bootstrap_weights
@@ -43,60 +51,69 @@ class Results:
 
     rows: tuple[Row, ...]
     overall: Change
-    weights: Float[np.ndarray, "draw sample"]
+    weights: Draws
     confidence: float
 
 
 def measure(audit: Audit, options: MitigationOptions, comparison: Comparison) -> Results:
     """Every cue, at a confidence that holds for all of them together (Bonferroni)."""
     weights = bootstrap_weights(comparison.groups, audit.rng("bootstrap"))
-    confidence = 1 - (1 - options.confidence) / len(comparison.parts.cues)
-    rows = tuple(
-        measure_cue(comparison, options, number, weights, confidence)
-        for number in range(len(comparison.parts.cues))
-    )
-    everything = np.ones(len(comparison.before), dtype=bool)
-    overall = change(comparison.before, comparison.after, everything, weights, options.confidence)
+    cues = len(comparison.parts.cues)
+    confidence = 1 - (1 - options.confidence) / cues
+    measure_one = partial(measure_cue, comparison, options, weights, confidence)
+    rows = tuple(map(measure_one, range(cues)))
+    before = comparison.before
+    everything = np.ones(len(before), dtype=bool)
+    overall = change(before, comparison.after, everything, weights, options.confidence)
     return Results(rows, overall, weights, confidence)
 
 
 def measure_cue(
     comparison: Comparison,
     options: MitigationOptions,
-    number: int,
-    weights: Float[np.ndarray, "draw sample"],
+    weights: Draws,
     confidence: float,
+    number: int,
 ) -> Row:
     """What the remedy does to one cue; only what changed is held against the placebos."""
     cue = comparison.parts.cues[number]
     shown = comparison.shows[:, number]
     labelled = of_label(comparison, cue)
-    present, without = labelled & shown, labelled & ~shown
-    if min(present.sum(), without.sum()) < options.least:
-        return Row(cue, "too few", int(present.sum()))
-    before, after = comparison.before, comparison.after
+    present = labelled & shown
+    without = labelled & ~shown
+    count = int(present.sum())
+    if min(count, without.sum()) < options.least:
+        return Row(cue, "too few", count)
+    before = comparison.before
+    after = comparison.after
+
+    def gain(before: PerSample | None, after: PerSample | None) -> Change | None:
+        if before is None or after is None:
+            return None
+        return change(before, after, present, weights, confidence)
+
+    random = comparison.random
+    shifted = comparison.shifted if comparison.mitigator.changes_answers else None
+    gained = change(before, after, present, weights, confidence)
+    beyond_random = gain(random, after)
+    beyond_shift = gain(shifted, after)
     cells = 2 * comparison.targets + shown
-    gain = change(before, after, present, weights, confidence)
-    placebos: dict[str, Change] = {}
-    if comparison.random is not None:
-        placebos["random"] = change(before, comparison.random, present, weights, confidence)
-        placebos["beyond_random"] = change(comparison.random, after, present, weights, confidence)
-    if comparison.mitigator.changes_answers:
-        placebos["shifted"] = change(before, comparison.shifted, present, weights, confidence)
-        placebos["beyond_shift"] = change(comparison.shifted, after, present, weights, confidence)
     return Row(
         cue,
-        verdict_of(gain, placebos.get("beyond_random"), placebos.get("beyond_shift")),
-        int(present.sum()),
-        present=gain,
+        verdict_of(gained, beyond_random, beyond_shift),
+        count,
+        present=gained,
         absent=change(before, after, without, weights, confidence),
         gap=gap_change(before, after, without, present, weights, confidence),
         worst=worst_change(before, after, cells, options.least, weights, confidence),
-        **placebos,
+        random=gain(before, random),
+        shifted=gain(before, shifted),
+        beyond_random=beyond_random,
+        beyond_shift=beyond_shift,
     )
 
 
-def of_label(comparison: Comparison, cue: Cue) -> Bool[np.ndarray, " sample"]:
+def of_label(comparison: Comparison, cue: Cue) -> BoolPerSample:
     """The measured samples of the label that a cue hurts, all of them where it hurts any."""
     if cue.label is None:
         return np.full(len(comparison.targets), True)
@@ -122,16 +139,17 @@ def other_gaps(
     """The gap of each other feature of the run on each label, where both sides have samples."""
     parts = comparison.parts
     cues = {(cue.feature.key, cue.label) for cue in parts.cues}
-    features = [each for each in parts.report.features if each.occurrences]
     gaps = []
-    for cluster, feature in enumerate(features):
+    for cluster, feature in enumerate(parts.features):
         shown = comparison.clusters[:, cluster]
+        name = parts.report.names[feature.key]
         for number, label in enumerate(parts.labels):
-            present = (comparison.targets == number) & shown
-            without = (comparison.targets == number) & ~shown
+            labelled = comparison.targets == number
+            present = labelled & shown
+            without = labelled & ~shown
             if min(present.sum(), without.sum()) < options.least:
                 continue
-            if (feature.key, label) in cues or (feature.key, None) in cues:
+            if not cues.isdisjoint({(feature.key, label), (feature.key, None)}):
                 continue
             gap = gap_change(
                 comparison.before,
@@ -141,10 +159,15 @@ def other_gaps(
                 results.weights,
                 options.confidence,
             )
-            gaps.append((parts.report.names[feature.key], label, gap))
-    return sorted(gaps, key=lambda each: each[2].before - each[2].after)
+            gaps.append((name, label, gap))
+    return sorted(gaps, key=lambda gap: gap[2].before - gap[2].after)
 
 
 def points(value: float) -> str:
     """A change of a share in points, with its sign."""
     return f"{100 * value:+.0f}"
+
+
+def between(figure: Change) -> str:
+    """The ends of an interval, in points."""
+    return f"between {points(figure.low)} and {points(figure.high)}"
