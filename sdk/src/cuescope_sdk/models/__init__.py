@@ -1,7 +1,9 @@
 """What model plugins share without torch: zero-shot heads, refusals, the hub."""
 
 from cuescope_sdk.models._archives import require_small_archive
+from cuescope_sdk.models._frames import FrameMemory, require_frames
 from cuescope_sdk.models._hub import fetch_repository, require_hub
+from cuescope_sdk.models._question_prompt import QuestionPrompt
 from cuescope_sdk.models._refusals import refuse_unanswerable, refuse_unknown
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.models._zero_shot.heads import read_table
@@ -19,7 +21,9 @@ from cuescope_sdk.models._zero_shot.texts import (
 )
 
 __all__ = [
+    "FrameMemory",
     "PromptTower",
+    "QuestionPrompt",
     "Templates",
     "TextTower",
     "TowerEdit",
@@ -32,6 +36,7 @@ __all__ = [
     "read_table",
     "refuse_unanswerable",
     "refuse_unknown",
+    "require_frames",
     "require_hub",
     "require_small_archive",
     "templates_of",

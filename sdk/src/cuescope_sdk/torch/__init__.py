@@ -1,6 +1,8 @@
 """What model plugins share on torch: image towers, edits of attention, weights, devices."""
 
 from cuescope_sdk.torch._ahead import LoadedAhead
+from cuescope_sdk.torch._arrays import to_array
+from cuescope_sdk.torch._checkpoint import Checkpoint, read_state, state_of
 from cuescope_sdk.torch._devices import files_digest, quiet, resolve_device, resolve_dtype
 from cuescope_sdk.torch._filling import load_state_strictly
 from cuescope_sdk.torch._fusion.attention import fused_attention, fused_self_attention, stock_fusion
@@ -58,6 +60,7 @@ from cuescope_sdk.torch._strangers import (
 
 __all__ = [
     "Block",
+    "Checkpoint",
     "Fusion",
     "HELD",
     "HasImageTower",
@@ -92,6 +95,7 @@ __all__ = [
     "placed",
     "preprocess_digest",
     "quiet",
+    "read_state",
     "read_weights",
     "refuse_kernels",
     "require_evaluation",
@@ -101,7 +105,9 @@ __all__ = [
     "resolve_device",
     "resolve_dtype",
     "split_heads",
+    "state_of",
     "stock_fusion",
+    "to_array",
     "tokenizer_content",
     "unreadable_weights",
     "use_fusion",

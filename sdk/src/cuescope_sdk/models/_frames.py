@@ -1,0 +1,75 @@
+"""The frames of a sample: as many as a model takes together, each encoded once."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from cuescope.errors import UserError
+from cuescope.types import Frame
+
+
+class HasBytes(Protocol):
+    """An array or tensor."""
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+
+
+Row = TypeVar("Row", bound=HasBytes)
+
+
+def require_frames(title: str, frames: Sequence[object], count: int) -> None:
+    """Raises UserError where a model (`title`) is shown another number of frames than it takes."""
+    if len(frames) != count:
+        raise UserError(
+            f"{title} looks at {count} frames together",
+            expected=f"{count} frames a sample",
+            got=str(len(frames)),
+            remedy=f"Sample as many, say with -D frames={count}.",
+        )
+
+
+class FrameMemory(Generic[Row]):
+    """What an encoder made of the frames that were shown last, each encoded once.
+
+    `encode` gives a row a frame, and is called with `batch_size` frames at most; the rows that
+    are remembered take `most_bytes` at most.
+    """
+
+    def __init__(
+        self, encode: Callable[[Sequence[Frame]], Iterable[Row]], batch_size: int, most_bytes: int
+    ) -> None:
+        self._encode = encode
+        self._batch_size = batch_size
+        self._most_bytes = most_bytes
+        self._memory: OrderedDict[str, Row] = OrderedDict()
+
+    def rows(
+        self, frames: Sequence[Frame], advance: Callable[[int], object] = lambda step: None
+    ) -> list[Row]:
+        """A row a frame, in order; `advance` is called with the number of those that are ready."""
+        rows: dict[str, Row] = {}
+        new: dict[str, Frame] = {}
+        for frame in frames:
+            if frame.key in self._memory:
+                rows[frame.key] = self._memory[frame.key]
+            else:
+                new[frame.key] = frame
+        advance(len(frames) - len(new))
+        missing = list(new.values())
+        for start in range(0, len(missing), self._batch_size):
+            batch = missing[start : start + self._batch_size]
+            for frame, row in zip(batch, self._encode(batch), strict=True):
+                rows[frame.key] = row
+            advance(len(batch))
+        self._remember(rows)
+        return [rows[frame.key] for frame in frames]
+
+    def _remember(self, rows: dict[str, Row]) -> None:
+        for key, row in rows.items():
+            self._memory[key] = row
+            self._memory.move_to_end(key)
+        largest = max((row.nbytes for row in rows.values()), default=1)
+        while len(self._memory) > self._most_bytes // largest:
+            self._memory.popitem(last=False)

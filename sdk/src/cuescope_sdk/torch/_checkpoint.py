@@ -1,0 +1,87 @@
+"""A checkpoint as a model's authors publish it: tensors by name, and the sizes that they tell."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from cuescope.errors import UserError
+from cuescope_sdk.torch._filling import load_state_strictly
+from cuescope_sdk.torch._strangers import read_weights, unreadable_weights
+
+WRAPPERS = ("model", "state_dict")  # under which training scripts write the tensors
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Tensors by the authors' names: what their shapes tell, and how they fill a network.
+
+    `title` begins the errors: the plugin and its file. `describe` turns a name into their words.
+    """
+
+    title: str
+    tensors: Mapping[str, Tensor]
+    describe: Callable[[str], str] = str
+
+    def size(self, name: str, axis: int = 0) -> int:
+        """The size of a tensor along an axis; raises UserError where there is none."""
+        tensor = self.tensors.get(name)
+        if tensor is None or tensor.ndim <= axis:
+            raise UserError(
+                f"{self.title} does not fit",
+                expected=f"a tensor '{self.describe(name)}'",
+                got="none of this name" if tensor is None else f"shape {tuple(tensor.shape)}",
+            )
+        return int(tensor.shape[axis])
+
+    def layers(self, prefix: str) -> int:
+        """How many layers are numbered after `prefix`."""
+        pattern = re.compile(re.escape(prefix) + r"\.(\d+)\.")
+        count = 0
+        for name in self.tensors:
+            if match := pattern.match(name):
+                count = max(count, int(match[1]) + 1)
+        return count
+
+    def heads(self, width: int, head_dim: int, option: str = "head_dim") -> int:
+        """Attention heads of a width; raises UserError where it cannot be cut so."""
+        if width % head_dim:
+            raise UserError(
+                f"{self.title} has layers {width} wide",
+                expected=f"a multiple of {option}={head_dim}",
+                remedy=f"Give the checkpoint's own with -M {option}=N.",
+            )
+        return width // head_dim
+
+    def load_into(self, network: nn.Module, spare: tuple[str, ...] = ()) -> None:
+        """Fill a network, strictly, as of `load_state_strictly`."""
+        load_state_strictly(
+            network, self.tensors, f"{self.title} does not fit", spare=spare, describe=self.describe
+        )
+
+
+def read_state(owner: str, path: Path) -> dict[str, Tensor]:
+    """The tensors of a file of weights, as of `state_of`; nothing in it runs."""
+    return state_of(owner, path, read_weights(owner, path))
+
+
+def state_of(owner: str, path: Path, content: Any) -> dict[str, Tensor]:
+    """The tensors of a state dict, or of one that training wrote under "model" or "state_dict".
+
+    A prefix of data-parallel training is dropped. Raises UserError where there are none.
+    """
+    for wrapper in WRAPPERS:
+        if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
+            content = content[wrapper]
+            break
+    items = content.items() if isinstance(content, dict) else ()
+    tensors = {}
+    for name, value in items:
+        if isinstance(value, Tensor):
+            tensors[str(name).removeprefix("module.")] = value
+    if not tensors:
+        raise unreadable_weights(owner, path, "no tensor with a name")
+    return tensors
