@@ -211,7 +211,7 @@ SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
     "missing": (respoil(IMAGE_FILE, lambda s: s.pop(QUERY)), f"1 missing, the first {QUERY}"),
     "missing at once": (
         respoil(IMAGE_FILE, lambda s: s.pop("encoder.backbone_to_vit.weight")),
-        "expected encoder.backbone_to_vit.weight with 4 dimensions, got none of this name",
+        "expected a tensor 'encoder.backbone_to_vit.weight', got none of this name",
     ),
     "extra": (
         respoil(IMAGE_FILE, lambda s: s.update({"classifier.fc.weight": torch.zeros(2)})),

@@ -1,7 +1,7 @@
 """The authors' files: found and measured now, filled into networks when first needed."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,19 +19,19 @@ from cuescope_biovil.network import STRIDE, ImageNetwork, ImageShape, TextNetwor
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import TextTower, fetch_repository
 from cuescope_sdk.torch import (
+    Checkpoint,
     ImageTower,
     Inputs,
     Pooling,
     fault_of,
     files_digest,
-    load_state_strictly,
     quiet,
-    read_weights,
+    read_state,
     refuse_kernels,
     resolve_device,
     resolve_dtype,
+    to_array,
     tokenizer_content,
-    unreadable_weights,
 )
 
 OWNER = "biovil-t"
@@ -77,8 +77,7 @@ class Model:
 
     def _open(self, network: Network, file: Path, spare: tuple[str, ...] = ()) -> Network:
         """The network with the tensors of a file, ready to run."""
-        headline = f"{self.name}: {file.name} does not fit"
-        load_state_strictly(network, read_state(file), headline, spare=spare)
+        _read(file, self.title).load_into(network, spare)
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
 
     @cached_property
@@ -112,7 +111,7 @@ class Model:
             )
             ids = tokens["input_ids"].to(self.device)
             mask = tokens["attention_mask"].to(self.device)
-            return np.asarray(self.text_network(ids, mask).float().cpu().numpy())
+            return to_array(self.text_network(ids, mask))
 
         return TextTower(encode, self.dim, 1.0)
 
@@ -169,7 +168,7 @@ def find_model(model: str, revision: str, context: Context) -> Model:
     dtype = resolve_dtype(context.dtype)
     folder, title = _find_folder(model, revision, context)
     text_weights(folder, title)  # it must be there
-    shape = measure(read_state(folder / IMAGE_WEIGHTS), f"{OWNER}: {title}")
+    shape = measure(_read(folder / IMAGE_WEIGHTS, title))
     refuse_kernels(OWNER, folder / "config.json")
     try:
         with quiet():
@@ -231,43 +230,17 @@ def text_weights(folder: Path, title: str) -> Path:
 # --------------------------------------------------------------------------------------- measuring
 
 
-def measure(tensors: Mapping[str, Tensor], name: str) -> ImageShape:
+def _read(file: Path, title: str) -> Checkpoint:
+    return Checkpoint(f"{OWNER}: {title}: {file.name}", read_state(OWNER, file))
+
+
+def measure(file: Checkpoint) -> ImageShape:
     """The sizes that tensors tell; raises UserError for what is no such image model."""
-
-    def size(tensor: str, axis: int, dims: int) -> int:
-        stored = tensors.get(tensor)
-        if stored is None or stored.ndim != dims:
-            raise UserError(
-                f"{name}: {IMAGE_WEIGHTS} does not fit",
-                expected=f"{tensor} with {dims} dimensions",
-                got="none of this name" if stored is None else f"shape {tuple(stored.shape)}",
-            )
-        return int(stored.shape[axis])
-
+    stages = [file.layers(f"encoder.encoder.layer{number}") for number in range(1, 5)]
     return ImageShape(
-        stages=tuple(_layers(tensors, rf"encoder\.encoder\.layer{n}") for n in range(1, 5)),
-        bottleneck="encoder.encoder.layer1.0.conv3.weight" in tensors,
-        width=size("encoder.backbone_to_vit.weight", 0, 4),
-        layers=_layers(tensors, r"encoder\.vit_pooler\.blocks"),
-        dim=size("projector.model.3.weight", 0, 4),
+        stages=tuple(stages),
+        bottleneck="encoder.encoder.layer1.0.conv3.weight" in file.tensors,
+        width=file.size("encoder.backbone_to_vit.weight"),
+        layers=file.layers("encoder.vit_pooler.blocks"),
+        dim=file.size("projector.model.3.weight"),
     )
-
-
-def _layers(tensors: Mapping[str, Tensor], prefix: str) -> int:
-    """How many layers are numbered after the prefix."""
-    pattern = re.compile(rf"{prefix}\.(\d+)\.")
-    count = 0
-    for name in tensors:
-        if match := pattern.match(name):
-            count = max(count, int(match[1]) + 1)
-    return count
-
-
-def read_state(file: Path) -> dict[str, Tensor]:
-    """The tensors of a file; raises UserError for what is no state dict."""
-    content: Any = read_weights(OWNER, file)
-    if not isinstance(content, dict) or not content:
-        raise unreadable_weights(OWNER, file, "no mapping of names to tensors")
-    if not all(map(torch.is_tensor, content.values())):
-        raise unreadable_weights(OWNER, file, "something else than tensors")
-    return content

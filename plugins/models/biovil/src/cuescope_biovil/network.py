@@ -4,12 +4,13 @@ Module names are those of the authors' checkpoints, so that their tensors fit by
 """
 
 import math
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import gelu, scaled_dot_product_attention
+from torch.nn.functional import scaled_dot_product_attention
 from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
 from transformers import BertConfig, BertModel
 
@@ -17,6 +18,9 @@ from cuescope_sdk.torch import split_heads
 
 HEADS = 8
 STRIDE = 32  # pixels of a side that a ResNet makes one patch
+Tokens = Float[Tensor, "image token dim"]
+Patches = Float[Tensor, "image dim row col"]
+Images = Float[Tensor, "sample time 3 height width"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class PoolerAttention(nn.Module):
         self.proj_v = nn.Linear(width, width, bias=False)
         self.proj = nn.Linear(width, width)
 
-    def forward(self, tokens: Float[Tensor, "image token dim"]) -> Float[Tensor, "image token dim"]:
+    def forward(self, tokens: Tokens) -> Tokens:
         """Tokens after they have looked at each other."""
         query = split_heads(self.proj_q(tokens), HEADS)
         key = split_heads(self.proj_k(tokens), HEADS)
@@ -48,20 +52,6 @@ class PoolerAttention(nn.Module):
         mixed = scaled_dot_product_attention(query, key, value)
         joined = mixed.transpose(1, 2).flatten(2)
         output: Tensor = self.proj(joined)
-        return output
-
-
-class PoolerMLP(nn.Module):
-    """Two layers of one width."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.fc1 = nn.Linear(width, width)
-        self.fc2 = nn.Linear(width, width)
-
-    def forward(self, tokens: Float[Tensor, "image token dim"]) -> Float[Tensor, "image token dim"]:
-        """Each token by itself."""
-        output: Tensor = self.fc2(gelu(self.fc1(tokens)))
         return output
 
 
@@ -73,11 +63,10 @@ class PoolerBlock(nn.Module):
         self.norm1 = nn.LayerNorm(width, eps=1e-6)
         self.norm2 = nn.LayerNorm(width, eps=1e-6)
         self.attn = PoolerAttention(width)
-        self.mlp = PoolerMLP(width)
+        layers = {"fc1": nn.Linear(width, width), "gelu": nn.GELU(), "fc2": nn.Linear(width, width)}
+        self.mlp = nn.Sequential(OrderedDict(layers))
 
-    def forward(
-        self, tokens: Float[Tensor, "image token dim"], where: Float[Tensor, "token dim"]
-    ) -> Float[Tensor, "image token dim"]:
+    def forward(self, tokens: Tokens, where: Float[Tensor, "token dim"]) -> Tokens:
         """Places are added to what attention sees, values too, and not to the residual."""
         tokens = tokens + self.attn(self.norm1(tokens) + where)
         output: Tensor = tokens + self.mlp(self.norm2(tokens))
@@ -93,11 +82,7 @@ class Pooler(nn.Module):
         self.norm_post = nn.LayerNorm(shape.width, eps=1e-6)
         self.type_embed = nn.Parameter(torch.empty(2, 1, shape.width))
 
-    def forward(
-        self,
-        current: Float[Tensor, "image dim row col"],
-        previous: Float[Tensor, "image dim row col"],
-    ) -> Float[Tensor, "image dim row col"]:
+    def forward(self, current: Patches, previous: Patches) -> Patches:
         """What changed, at each place of the current image."""
         places = sine_positions(*current.shape[1:]).to(current)
         where = torch.cat([places + when for when in self.type_embed])
@@ -143,9 +128,7 @@ class PairEncoder(nn.Module):
         self.vit_pooler = Pooler(shape)
         self.missing_previous_emb = nn.Parameter(torch.empty(1, shape.width, 1, 1))
 
-    def forward(
-        self, images: Float[Tensor, "sample time 3 height width"]
-    ) -> Float[Tensor, "sample dim row col"]:
+    def forward(self, images: Images) -> Float[Tensor, "sample dim row col"]:
         """Of each place what is there, and what changed; of two images the last is current."""
         patches = self.backbone_to_vit(self._patches(images.flatten(0, 1)))
         patches = patches.unflatten(0, images.shape[:2])
@@ -164,49 +147,34 @@ class PairEncoder(nn.Module):
         return states
 
 
-class Projector(nn.Module):
-    """Each place into the space of the texts."""
-
-    def __init__(self, shape: ImageShape) -> None:
-        super().__init__()
-        self.model = nn.Sequential(
-            nn.Conv2d(2 * shape.width, shape.dim, 1, bias=False),
-            nn.BatchNorm2d(shape.dim),
-            nn.ReLU(),
-            nn.Conv2d(shape.dim, shape.dim, 1),
-        )
-
-
 class ImageNetwork(nn.Module):
     """The image model: the mean over places of what the projector makes of each."""
 
     def __init__(self, shape: ImageShape) -> None:
         super().__init__()
         self.encoder = PairEncoder(shape)
-        self.projector = Projector(shape)
+        to_dim = nn.Sequential(
+            nn.Conv2d(2 * shape.width, shape.dim, 1, bias=False),
+            nn.BatchNorm2d(shape.dim),
+            nn.ReLU(),
+            nn.Conv2d(shape.dim, shape.dim, 1),
+        )
+        self.projector = nn.Sequential(OrderedDict(model=to_dim))
 
-    def forward(
-        self, images: Float[Tensor, "sample time 3 height width"]
-    ) -> Float[Tensor, "sample dim"]:
+    def forward(self, images: Images) -> Float[Tensor, "sample dim"]:
         """Embeddings, before they are normalised."""
-        places: Tensor = self.projector.model(self.encoder(images))
+        places: Tensor = self.projector(self.encoder(images))
         return places.mean(dim=(2, 3))
 
 
-class TextHead(nn.Module):
+def text_head(width: int, dim: int) -> nn.Sequential:
     """The projection of CXR-BERT's first token (Boecking et al., 2022)."""
-
-    def __init__(self, width: int, dim: int) -> None:
-        super().__init__()
-        self.dense_to_hidden = nn.Linear(width, dim)
-        self.LayerNorm = nn.LayerNorm(dim, eps=1e-12)
-        self.dense_to_output = nn.Linear(dim, dim)
-
-    def forward(self, first: Float[Tensor, "text width"]) -> Float[Tensor, "text dim"]:
-        """Into the space of the images."""
-        hidden = gelu(self.dense_to_hidden(first))
-        output: Tensor = self.dense_to_output(self.LayerNorm(hidden))
-        return output
+    layers = OrderedDict[str, nn.Module]()
+    layers["dense_to_hidden"] = nn.Linear(width, dim)
+    layers["gelu"] = nn.GELU()
+    layers["LayerNorm"] = nn.LayerNorm(dim, eps=1e-12)
+    layers["dense_to_output"] = nn.Linear(dim, dim)
+    return nn.Sequential(layers)
 
 
 class TextNetwork(nn.Module):
@@ -215,7 +183,7 @@ class TextNetwork(nn.Module):
     def __init__(self, config: BertConfig, dim: int) -> None:
         super().__init__()
         self.bert = BertModel(config, add_pooling_layer=False)
-        self.cls_projection_head = TextHead(config.hidden_size, dim)
+        self.cls_projection_head = text_head(config.hidden_size, dim)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Float[Tensor, "text dim"]:
         """Embeddings, before they are normalised."""
