@@ -6,11 +6,12 @@ Karpathy's splits (2015), karpathy-val and karpathy-test, are parts of val2014 t
 `dataset_coco.json` names, in PATH or `annotations/`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Self
 
+import numpy as np
 from pydantic import Field
 
 from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
@@ -60,21 +61,18 @@ class Coco(ImageFolder):
 
     def read(self, split: str) -> Listing:
         """The images of a split, those without any object among them."""
-        part: dict[str, tuple[str, ...]] | None = None
+        official = "val2014" if split in KARPATHY else split
+        file = self.place(f"annotations/instances_{official}.json")
+        self.supercategories, images, things = read_instances(file, self.title)
         if split in KARPATHY:
             table = self.place("dataset_coco.json", "annotations/dataset_coco.json")
-            part = read_karpathy(table, split.removeprefix("karpathy-"), self.title)
-            split = "val2014"
-        categories, images, things = read_instances(
-            self.place(f"annotations/instances_{split}.json"), self.title
-        )
-        names = tuple(row.name for row in categories)
-        self.supercategories = {row.name: row.supercategory for row in categories}
-        if part is None:
-            captions = self._captions(split)
+            by_name = read_karpathy(table, split.removeprefix("karpathy-"), self.title)
+            images = [image for image in images if image.file_name in by_name]
+            captions = {image.id: by_name[image.file_name] for image in images}
         else:
-            images = [image for image in images if image.file_name in part]
-            captions = {image.id: part[image.file_name] for image in images}
+            captions = self._captions(official)
+        split = official
+        names = tuple(self.supercategories)
         folder = self.place(split, f"images/{split}")
         items = []
         for image in images:
@@ -109,23 +107,31 @@ class Coco(ImageFolder):
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
         """An image with a class is compared with those of its supercategory that are without."""
-        supercategories = {self.supercategories[name] for name in classes}
-        return any(self.supercategories[name] in supercategories for name in item.classes)
+        wanted = set(self._supercategories(classes))
+        return not wanted.isdisjoint(self._supercategories(item.classes))
 
     def annotations(self, item: ImageItem) -> Mapping[str, Any]:
         """The boxes in their own words, and the masks ready to be drawn."""
         height, width = item.annotations["size"]
         things: tuple[Thing, ...] = item.annotations["things"]
-        boxes = [Detection(name=thing.name, score=1.0, box=thing.box) for thing in things]
+        boxes = []
+        crowds = []
+        for shown in things:
+            boxes.append(Detection(name=shown.name, score=1.0, box=shown.box))
+            if shown.crowd:
+                crowds.append(shown)
         return {
             "image_id": item.annotations["image_id"],
             "captions": item.annotations["captions"],
-            "supercategories": tuple(self.supercategories[name] for name in item.classes),
-            "crowds": _names_shown(item.classes, [thing for thing in things if thing.crowd]),
+            "supercategories": self._supercategories(item.classes),
+            "crowds": _names_shown(item.classes, crowds),
             "boxes": tuple(boxes),
             # Drawn only where a method looks at one: an image has many, most are never seen.
             "masks": {name: _mask(name, things, height, width) for name in item.classes},
         }
+
+    def _supercategories(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(self.supercategories.__getitem__, names))
 
     def _captions(self, split: str) -> dict[int, tuple[str, ...]]:
         name = f"annotations/captions_{split}.json"
@@ -142,22 +148,23 @@ class Coco(ImageFolder):
                 refuse_unknown(self.title, "class", name, names)
         if self.options.classes is not None:
             return names
-        labels = tuple(name for name in names if name not in excluded)
-        if len(labels) < len(names):
-            left_out = ", ".join(name for name in names if name in excluded)
-            self.facts["excluded"] = f"{left_out} (-D exclude= makes labels of all)"
-        return labels
+        left_out = [name for name in names if name in excluded]
+        if left_out:
+            self.facts["excluded"] = f"{', '.join(left_out)} (-D exclude= makes labels of all)"
+        return tuple(name for name in names if name not in excluded)
 
 
 def _names_shown(names: Sequence[str], things: Sequence[Thing]) -> tuple[str, ...]:
     """The names of the things, each once, in the order of `names`."""
-    shown = {thing.name for thing in things}
-    return tuple(name for name in names if name in shown)
+    shown = set(map(attrgetter("name"), things))
+    return tuple(filter(shown.__contains__, names))
 
 
 def _mask(name: str, things: Sequence[Thing], height: int, width: int) -> Frame:
     """Everything of this name, white on black; its key is that of the outlines."""
-    of_name = [thing.outlines for thing in things if thing.name == name]
-    outlines = tuple(chain.from_iterable(of_name))
+    outlines: tuple[np.ndarray, ...] = ()
+    for shown in things:
+        if shown.name == name:
+            outlines += shown.outlines
     key = digest("coco-mask", 1, height, width, outlines)
     return Frame(key, partial(mask_image, outlines, height, width))

@@ -87,6 +87,9 @@ class KarpathyFile(BaseModel):
     images: list[KarpathyRow]
 
 
+Things = dict[int, tuple["Thing", ...]]  # by the id of their image
+
+
 class Thing(NamedTuple):
     """An annotated object, or a crowd of them: its box (x0, y0, x1, y1), and its outlines."""
 
@@ -96,56 +99,58 @@ class Thing(NamedTuple):
     outlines: tuple[np.ndarray, ...]
 
 
-def read_instances(
-    path: Path, title: str
-) -> tuple[list[CategoryRow], list[ImageRow], dict[int, tuple[Thing, ...]]]:
-    """The categories in order, the images, and the things of each by its id.
+def read_instances(path: Path, title: str) -> tuple[dict[str, str], list[ImageRow], Things]:
+    """The supercategory of each class, the images, and the things of each.
 
     Raises UserError with the entry that does not fit.
     """
     content = read_json_object(path, InstancesFile, title)
     categories = {row.id: row for row in content.categories}
     images = {row.id: row for row in content.images}
-    things: dict[int, list[Thing]] = {}
+    things: Things = {}
     for number, row in enumerate(content.annotations, start=1):
         location = f"{title}: {path.name} 'annotations' entry {number}"
-        for kind, key, known in (
-            ("image", row.image_id, images),
-            ("category", row.category_id, categories),
-        ):
-            if key not in known:
-                expected = f"the id of one {kind} of this file"
-                raise UserError(location, expected=expected, got=str(key))
+        image = images.get(row.image_id)
+        if image is None:
+            expected = "the id of one image of this file"
+            raise UserError(location, expected=expected, got=str(row.image_id))
+        category = categories.get(row.category_id)
+        if category is None:
+            expected = "the id of one category of this file"
+            raise UserError(location, expected=expected, got=str(row.category_id))
         x, y, width, height = row.bbox
-        thing = Thing(
-            categories[row.category_id].name,
-            (x, y, x + width, y + height),
-            bool(row.iscrowd),
-            tuple(_outlines(row, images[row.image_id], location)),
-        )
-        things.setdefault(row.image_id, []).append(thing)
-    # the order of the labels, whatever the file's
-    ordered = sorted(content.categories, key=lambda row: row.id)
-    return ordered, content.images, {image: tuple(own) for image, own in things.items()}
+        box = (x, y, x + width, y + height)
+        outlines = tuple(_outlines(row, image, location))
+        thing = Thing(category.name, box, bool(row.iscrowd), outlines)
+        things[image.id] = (*things.get(image.id, ()), thing)
+    supercategories = {}
+    for number in sorted(categories):  # the order of the labels, whatever the file's
+        category = categories[number]
+        supercategories[category.name] = category.supercategory
+    return supercategories, content.images, things
 
 
 def read_captions(path: Path, title: str) -> dict[int, tuple[str, ...]]:
     """The captions of each image, by its id."""
-    captions: dict[int, list[str]] = {}
+    captions: dict[int, tuple[str, ...]] = {}
     for row in read_json_object(path, CaptionsFile, title).annotations:
-        # some captions hold line breaks
-        captions.setdefault(row.image_id, []).append(" ".join(row.caption.split()))
-    return {image: tuple(of_image) for image, of_image in captions.items()}
+        before = captions.get(row.image_id, ())
+        captions[row.image_id] = (*before, _one_line(row.caption))
+    return captions
 
 
 def read_karpathy(path: Path, split: str, title: str) -> dict[str, tuple[str, ...]]:
     """The captions of the images of one of Karpathy's splits, by file name."""
-    rows = read_json_object(path, KarpathyFile, title).images
-    return {
-        row.filename: tuple(" ".join(sentence.raw.split()) for sentence in row.sentences)
-        for row in rows
-        if row.split == split
-    }
+    captions = {}
+    for row in read_json_object(path, KarpathyFile, title).images:
+        if row.split == split:
+            captions[row.filename] = tuple(_one_line(sentence.raw) for sentence in row.sentences)
+    return captions
+
+
+def _one_line(text: str) -> str:
+    """Some captions hold line breaks."""
+    return " ".join(text.split())
 
 
 def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.ndarray]:

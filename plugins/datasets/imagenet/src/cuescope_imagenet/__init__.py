@@ -55,27 +55,25 @@ class ImageNet(ImageFolder):
     def read(self, split: str) -> Listing:
         """The images of a split; raises UserError for a class without a name."""
         file = self.options.names or self.place(*NAMES)
-        known = read_names(file.expanduser(), self.title)
+        names = read_names(file.expanduser(), self.title)
         folder = self.place(split, f"ILSVRC/Data/CLS-LOC/{split}")
         images = self._sorted_images(folder) or self._flat_images(folder, split)
         # the order of ImageNet's class numbers
         wnids = sorted({labelled.wnid for labelled in images.values()})
         for wnid in wnids:
-            if wnid not in known:
-                raise UserError(f"{self.title}: no name for {wnid}", remedy=nearest(wnid, known))
-        names = {wnid: known[wnid] for wnid in wnids}
-        labels = labels_of(names)
+            if wnid not in names:
+                raise UserError(f"{self.title}: no name for {wnid}", remedy=nearest(wnid, names))
+        labels = labels_of({wnid: names[wnid] for wnid in wnids})
         items = []
         for path, (wnid, boxes) in images.items():
             label = labels[wnid]
             annotations: dict[str, object] = {"wnid": wnid, "synonyms": names[wnid]}
             if boxes:
-                annotations["boxes"] = tuple(
-                    Detection(name=label, score=1.0, box=box) for box in boxes
-                )
+                detections = [Detection(name=label, score=1.0, box=box) for box in boxes]
+                annotations["boxes"] = tuple(detections)
             key = f"{split}/{path.relative_to(folder).as_posix()}"
             items.append(ImageItem(key, path, (label,), label=label, annotations=annotations))
-        return Listing(tuple(labels[wnid] for wnid in wnids), items)
+        return Listing(tuple(labels.values()), items)
 
     def _sorted_images(self, folder: Path) -> dict[Path, Labelled]:
         """The images of WNID folders, none where there are no such folders."""
@@ -91,9 +89,7 @@ class ImageNet(ImageFolder):
         table = first_place(self.root, f"LOC_{split}_solution.csv")
         if table is not None:
             return solution_labels(table, folder, self.title)
-        truth = self.place(
-            *(f"{kit}ILSVRC2012_validation_ground_truth.txt" for kit in DEVKIT),
-            f"LOC_{split}_solution.csv",
-        )
-        synsets = self.place(*(f"{kit}meta.mat" for kit in DEVKIT))
+        truths = map("{}ILSVRC2012_validation_ground_truth.txt".format, DEVKIT)
+        truth = self.place(*truths, f"LOC_{split}_solution.csv")
+        synsets = self.place(*map("{}meta.mat".format, DEVKIT))
         return devkit_labels(truth, synsets, images_in(folder), self.title)

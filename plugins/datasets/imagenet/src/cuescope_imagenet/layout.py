@@ -66,13 +66,11 @@ def labels_of(names: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
 
 def _names_from_json(path: Path, title: str) -> dict[str, tuple[str, ...]]:
     try:
-        entries = dict(json.loads(read_text(path, title)))
-        # Keras counts the classes and has the wnid as a value; all others have it as the key.
-        pairs = (value if key.isdecimal() else (key, value) for key, value in entries.items())
-        names = {
-            wnid: _synonyms(words) if isinstance(words, str) else tuple(map(str, words))
-            for wnid, words in pairs
-        }
+        names = {}
+        for wnid, words in dict(json.loads(read_text(path, title))).items():
+            if wnid.isdecimal():  # Keras counts the classes, and has the wnid in the value
+                wnid, words = words
+            names[wnid] = _synonyms(words) if isinstance(words, str) else tuple(map(str, words))
     except RecursionError:
         raise UserError(f"{title}: {path.name} is nested too deeply") from None
     except (ValueError, TypeError) as error:
@@ -89,8 +87,8 @@ def _names_from_json(path: Path, title: str) -> dict[str, tuple[str, ...]]:
 
 def _synonyms(words: str) -> tuple[str, ...]:
     """The names between commas, each once."""
-    names = (name.strip().replace("_", " ") for name in words.split(","))
-    return tuple(dict.fromkeys(name for name in names if name))
+    names = map(str.strip, words.replace("_", " ").split(","))
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 # ------------------------------------------------------------------- labels of a flat folder
@@ -113,8 +111,8 @@ def solution_labels(table: Path, folder: Path, title: str) -> dict[Path, Labelle
                 expected="a wnid and four numbers, once an object",
                 got=f"'{row.PredictionString[:60]}'",
             )
-        corners = [numbers[start : start + 4] for start in range(0, len(numbers), 4)]
-        boxes = tuple((x0, y0, x1, y1) for x0, y0, x1, y1 in corners)
+        corners = iter(numbers)
+        boxes = tuple(zip(corners, corners, corners, corners, strict=True))
         labelled[folder / f"{row.ImageId}.JPEG"] = Labelled(words[0], boxes)
     return labelled
 

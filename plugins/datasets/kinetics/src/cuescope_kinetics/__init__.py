@@ -62,7 +62,8 @@ class Kinetics(VideoQuestions):
 
     def __init__(self, options: KineticsOptions, context: Context) -> None:
         super().__init__(options, context)
-        empty = sorted({*self.labels} - {str(question.label) for question in self.questions})
+        shown = {question.label for question in self.questions}
+        empty = sorted(set(self.labels) - shown)
         if empty:
             more = ", ..." if len(empty) > NAMED else ""
             self.facts["classes without a clip"] = (
@@ -112,31 +113,35 @@ class Kinetics(VideoQuestions):
 
     def _select(self, clips: Sequence[Clip]) -> list[Clip]:
         """Those of the classes wanted, which become the labels."""
-        labels = tuple(sorted({clip.label for clip in clips}))
+        by_class: dict[str, list[int]] = {}
+        for index, clip in enumerate(clips):
+            by_class.setdefault(clip.label, []).append(index)
+        labels = sorted(by_class)
         wanted = self.options.classes or labels
         for name in wanted:
             refuse_unknown(self.title, "class", name, labels)
-        self.labels = tuple(label for label in labels if label in wanted)
-        by_class: dict[str, list[int]] = {label: [] for label in self.labels}
-        for index, clip in enumerate(clips):
-            if clip.label in by_class:
-                by_class[clip.label].append(index)
-        indices = []
-        for of_class in by_class.values():
-            count = min(self.options.per_class or len(of_class), len(of_class))
-            indices += [of_class[position] for position in sample_indices(len(of_class), count)]
-        selected = [clips[index] for index in sorted(indices)]
-        self._ids = {clip.name: clip.youtube_id for clip in selected}
-        return selected
+        self.labels = tuple(sorted(set(wanted)))
+        selected: list[int] = []
+        for label in self.labels:
+            indices = by_class[label]
+            count = min(self.options.per_class or len(indices), len(indices))
+            selected += map(indices.__getitem__, sample_indices(len(indices), count))
+        clips = [clips[index] for index in sorted(selected)]
+        self._ids = {clip.name: clip.youtube_id for clip in clips}
+        return clips
 
     def _part(self, clips: Sequence[Clip], split: str) -> list[Clip]:
         """Those in the part; each class is parted by itself, whole uploads at a time."""
+        uploads: dict[str, set[str]] = {}
+        for clip in clips:
+            uploads.setdefault(clip.label, set()).add(clip.youtube_id)
         dev: set[tuple[str, str]] = set()
-        for label in self.labels:
-            ids = sorted({clip.youtube_id for clip in clips if clip.label == label})
+        for label, ids in uploads.items():
             rng = generator(self.options.split_seed, "kinetics", label)
-            order = rng.permutation(len(ids))[: round(self.options.dev_share * len(ids))]
-            dev |= {(label, ids[index]) for index in order}
+            count = round(self.options.dev_share * len(ids))
+            ordered = sorted(ids)
+            for index in rng.permutation(len(ids))[:count]:
+                dev.add((label, ordered[index]))
         self.facts["parts"] = (
             f"val-dev has {self.options.dev_share:.0%} of each class's clips, val-test the others "
             f"(seed {self.options.split_seed})"

@@ -13,8 +13,11 @@ from cuescope_sdk.data import first_place, folders_in, kind_of, read_csv
 
 # of CVDF's copy, and of the authors' own archives
 SPELLINGS = {"train": ("train",), "val": ("val", "validate", "validation"), "test": ("test",)}
-TABLES = ("{}.csv", "annotations/{}.csv", "kinetics_{}.csv", "kinetics400/{}.csv")
-SIZES = ("kinetics400", "kinetics600", "kinetics700", "k400", "k600", "k700")
+TABLES = (
+    *("{}.csv", "annotations/{}.csv", "kinetics_{}.csv", "kinetics400/{}.csv"),
+    *("kinetics400_{}.csv", "kinetics600_{}.csv", "kinetics700_{}.csv"),
+    *("k400_{}.csv", "k600_{}.csv", "k700_{}.csv"),
+)
 NUMBERED = re.compile(r"(?P<id>.+)_(?P<start>\d{6})_(?P<end>\d{6})")
 
 
@@ -40,8 +43,7 @@ class Clip:
 
 def find_table(root: Path, split: str) -> Path | None:
     """The table of a split under `root`; None where there is none."""
-    tables = (*TABLES, *(f"{size}_{{}}.csv" for size in SIZES))
-    names = [table.format(spelling) for table, spelling in product(tables, SPELLINGS[split])]
+    names = [table.format(spelling) for table, spelling in product(TABLES, SPELLINGS[split])]
     return first_place(root, *names)
 
 
@@ -92,7 +94,7 @@ def clips_in_folders(root: Path, videos: Path, split: str, title: str) -> list[C
 
 
 def _beside(root: Path) -> list[str]:
-    return [path.name for path in root.parent.iterdir()] if root.parent.is_dir() else []
+    return [path.name for path in root.parent.glob("*")]
 
 
 def _clips_of(folder: Path) -> Iterator[Clip]:

@@ -77,25 +77,23 @@ class STAR(VideoQuestions):
         self.rows = {row.question_id: row for row in rows}
         for row in rows:
             kind, _, rest = row.question_id.partition("_")  # "Interaction_T1_13"
+            annotations = {
+                "question_type": kind,
+                "template": rest.partition("_")[0],
+                "clip": (row.start, row.end),
+            }
             yield Question(
-                row.question_id,
-                row.video_id,
-                row.question,
-                row.answers,
-                row.answer,
-                {
-                    "question_type": kind,
-                    "template": rest.partition("_")[0],
-                    "clip": (row.start, row.end),
-                },
+                row.question_id, row.video_id, row.question, row.answers, row.answer, annotations
             )
 
     @cached_property
     def fingerprint(self) -> str:
         """Of everything that a sample shows, the situation graphs among it."""
-        rows = (self.rows[question.key] for question in self.questions)
-        graphs = [row.model_dump_json(include={"situations"}) for row in rows]
         # the graphs are no annotations yet
+        graphs = []
+        for question in self.questions:
+            row = self.rows[question.key]
+            graphs.append(row.model_dump_json(include={"situations"}))
         return digest(super().fingerprint, self.classes, graphs)
 
     def __getitem__(self, index: int) -> Sample:
@@ -104,6 +102,7 @@ class STAR(VideoQuestions):
         file, probe = self.clips[question.video]
         # of the whole video, as the graphs' frames are counted
         all_times = clip_times(file, probe)
+        segment = segment_of(all_times, row.start, row.end)
         annotated = row.annotated
         within = frames_between(all_times, row.start, row.end)
         frames = choose_frames(within, annotated, self.options.frames)
@@ -112,11 +111,12 @@ class STAR(VideoQuestions):
         for frame in frames:
             situation = annotated.get(frame)
             scene.append(scene_frame(situation, self.classes) if situation else SceneFrame())
-            times.append(max(0.0, round(float(all_times[frame]) - row.start, 3)))
+            seconds = round(float(all_times[frame]) - row.start, 3)
+            times.append(max(0.0, seconds))
         sample = super().__getitem__(index)
         return replace(
             sample,
-            frames=frames_at(file, probe, frames, segment_of(all_times, row.start, row.end)),
+            frames=frames_at(file, probe, frames, segment),
             annotations={**sample.annotations, SCENE: tuple(scene), TIMES: tuple(times)},
         )
 
@@ -129,9 +129,9 @@ class STAR(VideoQuestions):
         things = draw(options.held_objects, classes.things, HELD_OBJECTS, what="object")
         parts = video_parts(rows, verbs | things, classes)
         count = Counter(parts)
-        self.facts["held out"] = (
-            f"actions {', '.join(sorted(verbs))}; objects {', '.join(sorted(things))}"
-        )
+        held_verbs = ", ".join(sorted(verbs))
+        held_things = ", ".join(sorted(things))
+        self.facts["held out"] = f"actions {held_verbs}; objects {held_things}"
         self.facts["distribution"] = (
             f"of the questions of STAR_{options.ood}.json {count['iid']:,} are in, "
             f"{count['ood']:,} out of it, and {count[None]:,} neither (a held-out category is on "

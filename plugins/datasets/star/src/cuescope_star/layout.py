@@ -5,6 +5,7 @@ By the categories that a question names and shows it is in or out of distributio
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -64,8 +65,8 @@ class QuestionRow(BaseModel):
     @property
     def answers(self) -> tuple[str, ...]:
         """The choices in the order of their numbers."""
-        choices = sorted(self.choices, key=lambda choice: choice.choice_id)
-        return tuple(choice.choice for choice in choices)
+        ordered = sorted(self.choices, key=attrgetter("choice_id"))
+        return tuple(map(attrgetter("choice"), ordered))
 
     @property
     def annotated(self) -> dict[int, Situation]:
@@ -91,7 +92,9 @@ class Classes(BaseModel):
 
     @property
     def things(self) -> tuple[str, ...]:
-        return tuple(name for code, name in self.objects.items() if code != PERSON)
+        names = dict(self.objects)
+        names.pop(PERSON, None)
+        return tuple(names.values())
 
 
 def read_all_classes(root: Path, title: str) -> Classes:
@@ -171,12 +174,17 @@ def part_of(row: QuestionRow, held: frozenset[str], classes: Classes) -> Part | 
 
     None is for those between: a held-out category is on screen or among the wrong choices.
     """
-    # the answer's program names what the question may leave open
-    right = [choice.choice_program for choice in row.choices if choice.choice == row.answer]
-    if held & named_categories((row.question_program, *right), classes):
+    question = named_categories(row.question_program, classes)
+    shown = visible_categories(row, classes)
+    for choice in row.choices:
+        names = named_categories(choice.choice_program, classes)
+        shown |= names
+        # the answer's program names what the question may leave open
+        if choice.choice == row.answer:
+            question |= names
+    if held & question:
         return "ood"
-    offered = named_categories((choice.choice_program for choice in row.choices), classes)
-    return None if held & (offered | visible_categories(row, classes)) else "iid"
+    return None if held & shown else "iid"
 
 
 def video_parts(
@@ -184,33 +192,40 @@ def video_parts(
 ) -> list[Part | None]:
     """The part of each row; a video with an `ood` row has no `iid` row, so that none is in both."""
     rows = list(rows)
-    parts = [part_of(row, held, classes) for row in rows]
-    outside = {row.video_id for row, part in zip(rows, parts, strict=True) if part == "ood"}
+    parts: list[Part | None] = []
+    outside = set()
+    for row in rows:
+        part = part_of(row, held, classes)
+        parts.append(part)
+        if part == "ood":
+            outside.add(row.video_id)
     for index, row in enumerate(rows):
         if parts[index] == "iid" and row.video_id in outside:
             parts[index] = None
     return parts
 
 
-def named_categories(programs: Iterable[tuple[Function, ...]], classes: Classes) -> frozenset[str]:
-    """The verbs and objects that programs name."""
-    words: set[str] = set()
-    for step in chain.from_iterable(programs):
-        words.update(_texts(step.value_input))
-    # The value that names an action begins with its verb; a space or an underscore follows.
-    verbs = {word.replace("_", " ").partition(" ")[0] for word in words}
-    return frozenset(verbs.intersection(classes.verbs) | words.intersection(classes.things))
+def named_categories(program: Iterable[Function], classes: Classes) -> set[str]:
+    """The verbs and objects that a program names."""
+    verbs: set[str] = set()
+    things: set[str] = set()
+    for step in program:
+        for text in _texts(step.value_input):
+            things.add(text)
+            # The value that names an action begins with its verb; a space or an underscore follows.
+            verbs.add(text.replace("_", " ").partition(" ")[0])
+    return verbs.intersection(classes.verbs) | things.intersection(classes.things)
 
 
-def visible_categories(row: QuestionRow, classes: Classes) -> frozenset[str]:
+def visible_categories(row: QuestionRow, classes: Classes) -> set[str]:
     """The verbs and objects of its situation graphs."""
     names: set[str] = set()
     for situation in row.situations.values():
-        names.update(classes.objects[code] for code in situation.bbox_labels)
+        names.update(map(classes.objects.__getitem__, situation.bbox_labels))
         for code in situation.actions:
             action = classes.actions[code]
             names |= {action.verb, classes.objects[action.object]}
-    return frozenset(names)
+    return names
 
 
 def _texts(value: Any) -> Iterator[str]:

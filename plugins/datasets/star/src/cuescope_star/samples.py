@@ -1,6 +1,7 @@
 """Situation graphs as scenes, and which frames are shown."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
@@ -26,8 +27,8 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
     codes = list(chain.from_iterable(situation.rel_pairs))
     relations = []
     for pair, label in zip(situation.rel_pairs, situation.rel_labels, strict=True):
-        relation = _relation(*pair, classes.relations[label])
-        relations.append(relation)
+        name = classes.relations[label]
+        relations.append(_relation(*pair, name))
     for action in actions:
         codes += filter(None, (action.subject, action.object))
         if action.verb in _SUPPORTED and action.object:
@@ -36,8 +37,8 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
     things = _things_in_boxes(situation, classes)
     for code in dict.fromkeys(codes):
         if code not in situation.bbox_labels:
-            thing = Thing(id=code, name=noun(classes.objects[code]))
-            things.append(thing)
+            name = noun(classes.objects[code])
+            things.append(Thing(id=code, name=name))
     return SceneFrame(
         things=tuple(things), relations=tuple(dict.fromkeys(relations)), actions=tuple(actions)
     )
@@ -58,19 +59,19 @@ def choose_frames(
     frames = []
     for part, index in enumerate(sample_indices(count, wanted)):
         middle = within[index]
-        part_frames = within[part * count // wanted : (part + 1) * count // wanted]
-        candidates = [frame for frame in part_frames if frame in annotated]
-        distances = [abs(frame - middle) for frame in candidates]
-        nearest = candidates[distances.index(min(distances))] if candidates else middle
-        frames.append(nearest)
+        first = part * count // wanted
+        end = (part + 1) * count // wanted
+        candidates = [frame for frame in within[first:end] if frame in annotated]
+        frames.append(min(candidates, key=lambda frame: abs(frame - middle), default=middle))
     return tuple(frames)
 
 
 def _things_in_boxes(situation: Situation, classes: Classes) -> list[Thing]:
     things: list[Thing] = []
+    counts: Counter[str] = Counter()
     for code, box in zip(situation.bbox_labels, situation.bbox, strict=True):
-        before = sum(thing.id.partition(".")[0] == code for thing in things)
-        key = f"{code}.{before + 1}" if before else code
+        counts[code] += 1
+        key = f"{code}.{counts[code]}" if counts[code] > 1 else code
         name = noun(classes.objects[code])
         things.append(Thing(id=key, name=name, box=box, visible=box is not None))
     return things

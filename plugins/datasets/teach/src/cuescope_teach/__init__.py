@@ -69,15 +69,23 @@ class TEACh(Episodes):
         instance = read_instance(file, self.title)
         moments = instance.moments
         indices = choose_moments(moments, self.options.frames)
-        chosen = [moments[index] for index in indices]
         folder = self.images / split / instance.game_id
+        pictures = []
+        times = []
+        for index in indices:
+            moment = moments[index]
+            pictures.append(folder / moment.picture)
+            times.append(moment.time)
+        annotations = {"game": instance.game_id}
+        if task is not None:
+            annotations["task"] = task.task_name
         return Episode(
             file.name.removesuffix(".json"),
-            tuple(folder / moment.picture for moment in chosen),
-            tuple(moment.time for moment in chosen),
+            tuple(pictures),
+            tuple(times),
             scenes(moments, indices),
             instance.dialogue,
-            {"game": instance.game_id, **({"task": task.task_name} if task else {})},
+            annotations,
             instance.game_id,
         )
 
@@ -87,9 +95,10 @@ class TEACh(Episodes):
         Out are the games of held-out tasks; in are those that share no part with them either.
         """
         files = files_of(self.root, "games", split, ".game.json", self.title)
-        tasks = {
-            file.name.removesuffix(".game.json"): read_task(file, self.title) for file in files
-        }
+        tasks = {}
+        for file in files:
+            game = file.name.removesuffix(".game.json")
+            tasks[game] = read_task(file, self.title)
         held = held_out_categories(
             self.options.held_tasks,
             {task.task_name for task in tasks.values()},
@@ -98,8 +107,12 @@ class TEACh(Episodes):
             title=self.title,
             what="task",
         )
-        outside = {game: task for game, task in tasks.items() if task.task_name in held}
-        recipes = frozenset().union(*(task.recipes for task in outside.values()))
+        outside = {}
+        recipes: set[str] = set()
+        for game, task in tasks.items():
+            if task.task_name in held:
+                outside[game] = task
+                recipes |= task.recipes
         inside = {game: task for game, task in tasks.items() if not task.recipes & recipes}
         neither = len(tasks) - len(inside) - len(outside)
         self.facts["held out"] = f"tasks {', '.join(sorted(held))}"

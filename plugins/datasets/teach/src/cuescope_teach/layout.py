@@ -53,16 +53,16 @@ class Instance(BaseModel):
         names = (*self.driver_image_history, *self.driver_images_future)
         actions = (*self.driver_action_history, *self.driver_actions_future)
         # The log says what failed, the history of actions does not: they are joined by their time.
-        failed = {
-            entry.time_start
-            for entry in self.interactions
-            if entry.agent_id == DRIVER and entry.success == 0
-        }
-        return [
-            Moment(picture, action.time_start, action.action_name, action.oid)
-            for picture, action in zip(names, actions, strict=True)
-            if action.time_start not in failed
-        ]
+        failed = set()
+        for entry in self.interactions:
+            if entry.agent_id == DRIVER and entry.success == 0:
+                failed.add(entry.time_start)
+        moments = []
+        for picture, action in zip(names, actions, strict=True):
+            seconds = action.time_start
+            if seconds not in failed:
+                moments.append(Moment(picture, seconds, action.action_name, action.oid))
+        return moments
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,13 @@ class Task(BaseModel):
     def recipes(self) -> frozenset[str]:
         """Its name, and those of all tasks that it is made of."""
         # Some parts only name a task, others hold it whole with parts of its own.
-        parts = self.components.values()
-        names = {self.task_name, *(part.task_name for part in parts if part.task_name is not None)}
-        return frozenset(names.union(*(part.task.recipes for part in parts if part.task)))
+        names = {self.task_name}
+        for part in self.components.values():
+            if part.task_name is not None:
+                names.add(part.task_name)
+            if part.task is not None:
+                names |= part.task.recipes
+        return frozenset(names)
 
 
 class Game(BaseModel):
@@ -110,12 +114,13 @@ def read_instance(path: Path, title: str) -> Instance:
         ("driver_image_history", "driver_action_history"),
         ("driver_images_future", "driver_actions_future"),
     ):
-        counts = len(getattr(instance, pictures)), len(getattr(instance, actions))
-        if counts[0] != counts[1]:
+        count = len(getattr(instance, pictures))
+        count_of_actions = len(getattr(instance, actions))
+        if count != count_of_actions:
             raise UserError(
                 f"{title}: {path.name}",
                 expected=f"as many {pictures} as {actions}",
-                got=f"{counts[0]} and {counts[1]}",
+                got=f"{count} and {count_of_actions}",
             )
     done = (*instance.driver_action_history, *instance.driver_actions_future)
     times = [action.time_start for action in done]
@@ -142,12 +147,13 @@ def files_of(root: Path, folder: str, split: str, suffix: str, title: str) -> li
     split_folder = root / folder / split
     if not split_folder.is_dir():
         above = root / folder if (root / folder).is_dir() else root
+        folders = [entry.name for entry in above.glob("*/")]
         raise UserError(
             f"{title}: no folder {folder}/{split}",
             expected=f"it in {root}",
-            remedy=nearest(split, [entry.name for entry in above.iterdir() if entry.is_dir()]),
+            remedy=nearest(split, folders),
         )
-    files = sorted(file for file in split_folder.iterdir() if file.name.endswith(suffix))
+    files = sorted(split_folder.glob(f"*{suffix}"))
     if not files:
         raise UserError(f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none")
     require_inside([root], files, title)

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import groupby, pairwise
@@ -41,8 +42,8 @@ def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame,
     held until it is placed. All motion since the frame before is annotated, or, where it was of
     several kinds, none. Of other things and actions nothing follows.
     """
-    actions: list[list[Action]] = [[] for _ in shown]
-    things: list[dict[str, None]] = [{} for _ in shown]
+    actions: defaultdict[int, list[Action]] = defaultdict(list)
+    things: defaultdict[int, dict[str, None]] = defaultdict(dict)
     in_hand = _things_in_hand(moments)
     for frame, index in enumerate(shown):
         thing = in_hand[index]
@@ -59,13 +60,15 @@ def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame,
             for neighbour in range(frame, min(frame + 2, len(shown))):
                 actions[neighbour] += [_action(verb, thing) for verb in VERBS[moment.action]]
                 things[neighbour] |= dict.fromkeys(filter(None, (thing, moment.oid)))
-    motions = [(None, True), *(motion_of(moments[first:end]) for first, end in pairwise(shown))]
     agent = Thing(id=AGENT, name=AGENT, visible=False)
     graphs = []
-    for oids, of_frame, (motion, is_complete) in zip(things, actions, motions, strict=True):
+    before = shown[0]
+    for frame, index in enumerate(shown):
+        motion, is_complete = motion_of(moments[before:index])
+        before = index
         graph = SceneFrame(
-            things=(agent, *(Thing(id=oid, name=name_of(oid)) for oid in oids)),
-            actions=tuple(dict.fromkeys(of_frame)),
+            things=(agent, *map(_thing, things[frame])),
+            actions=tuple(dict.fromkeys(actions[frame])),
             motion=motion,
             closed=frozenset({"motion"} if is_complete else ()),
         )
@@ -81,9 +84,11 @@ def motion_of(moments: Sequence[Moment]) -> tuple[str | None, bool]:
     moves = [MOVES[moment.action] for moment in moments if moment.action in MOVES]
     motions = []
     for kind, run in groupby(moves, key=lambda move: "turn" if move in TURNS else move):
-        word = turn_name(sum(TURNS[move] for move in run)) if kind == "turn" else kind
-        if word is not None:
-            motions.append(word)
+        motion: str | None = kind
+        if kind == "turn":
+            motion = turn_name(sum(map(TURNS.__getitem__, run)))
+        if motion is not None:
+            motions.append(motion)
     only = motions[0] if len(motions) == 1 else None
     return only, len(motions) <= 1
 
@@ -106,6 +111,10 @@ def _things_in_hand(moments: Sequence[Moment]) -> list[str | None]:
         elif moment.action == "Place":
             held = None
     return before
+
+
+def _thing(oid: str) -> Thing:
+    return Thing(id=oid, name=name_of(oid))
 
 
 def _action(verb: str, thing: str | None) -> Action:
