@@ -11,7 +11,9 @@ from jaxtyping import UInt8
 from cuescope_covar_build.manifest import ORIGINAL, Row
 
 GRID = "grid.png"
-ROWS, CELL, HEAD = 6, 128, 22  # photos that are shown, pixels of a cell's side and of the head
+ROWS = 6  # photos that are shown
+CELL = 128  # px, side of a cell
+HEAD = 22  # px, height of the line of titles
 
 
 def write_grid(folder: Path, rows: Sequence[Row]) -> None:

@@ -21,7 +21,8 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.explain import foreground_of, single_frame
 
-SMALLEST, LARGEST = 32, 8192  # pixels of a side
+SMALLEST = 32  # pixels of a side
+LARGEST = 8192
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,8 +52,8 @@ def frame(scene: Scene) -> Frame:
 def foreground(things: Sequence[Thing]) -> Mask:
     """Where any object covers at least half of a pixel of the unblurred picture."""
     largest = np.zeros((SIZE, SIZE))
-    for thing in things:
-        np.maximum(largest, coverage(thing), out=largest)
+    for item in things:
+        np.maximum(largest, coverage(item), out=largest)
     return largest >= 0.5
 
 
@@ -61,9 +61,9 @@ def render(scene: Scene) -> Pixels:
     """Grey levels before blur and noise, 0-255."""
     # A generator for each part: the same texture lies under other things, and under other grain.
     pixels = texture(scene.background, generator(scene.seed, "scenes", "texture"))
-    for thing in scene.things:
-        share = coverage(thing)[..., None]
-        pixels = pixels + share * (_paint(thing) - pixels)
+    for item in scene.things:
+        share = coverage(item)[..., None]
+        pixels = pixels + share * (_paint(item) - pixels)
     return pixels.clip(0, 255)
 
 

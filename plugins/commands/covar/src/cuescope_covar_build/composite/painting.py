@@ -10,7 +10,8 @@ Plane = Float[np.ndarray, "row col"]
 RIM = 0.65  # share of the image's rim that may change where the mask runs around an object
 FILLED = 0.97  # share of its tightest box that a picture fills
 BAND = 0.06  # of the shorter side: how wide a picture fades into what continues it
-SHADOW_SIZE, SHADOW_DROP = 0.03, 0.025  # of the shorter side: how soft it is, how far below
+SHADOW_SIZE = 0.03  # of the shorter side: how soft it is
+SHADOW_DROP = 0.025  # of the shorter side: how far below the object it lies
 
 
 def paint(source: Pixels, mask: Mask, background: Pixels, shadow: float, feather: int) -> Pixels:

@@ -29,14 +29,17 @@ DIFFERENT = 12.0  # grey levels, beyond what a shadow explains
 BAND = 6  # px beside the object
 EDGE = (1.0, 1.0, 0.8, 0.4, 0.0)  # share of the object's colour, 0 to 4 px outside of the edge
 LEAST = 64  # pixels of background that are compared at all
-FINE, WINDOW = 1.0, 15  # px: blur and window of the correlation
+FINE = 1.0  # px, blur before the correlation
+WINDOW = 15  # px, side of the window of the correlation
 SMOOTH = 1.5  # grey levels: standard deviation of a channel in a smooth window
 SIDE = 96  # px, longest side of the copy in which further objects are looked for
 WINDOWS = (4, 6, 9, 13, 18)  # px in that copy, sides of what may be an object
 FREE = 0.6  # share of a window that must be clear of the object
 CONTRAST_FLOOR = 4.0  # grey levels
 USUAL = 0.8  # quantile over the windows
-COLOURS, RATIO, COPIES = 8, 3.0, (5, 9, 14)  # levels a channel, nats, px
+COLOURS = 8  # levels a channel
+RATIO = 3.0  # nats, the largest log-likelihood ratio of a colour
+COPIES = (5, 9, 14)  # px in that copy, sides of what may be the object again
 
 
 def background_scores(view: View) -> dict[str, float | None]:

@@ -18,7 +18,8 @@ from cuescope_covar_build.quality.cases import (
 )
 
 POINTS = 480  # of the border that are looked at
-INNER, OUTER = -10, 30  # px along the normal, outside is positive
+INNER = -10  # px along the normal, outside is positive
+OUTER = 30
 REACH = 16  # px that a normal must run clear of the object
 WIDTHS = (1, 2, 4)  # px, of seams
 AROUND = (7, 10, 13, 18, 23)  # px from the edge, where a ridge is no seam

@@ -15,7 +15,8 @@ from cuescope_covar_build.quality.cases import (
 )
 
 SAME = 2.0  # grey levels: rounding, where the pixels must be equal
-LEVEL, SLOPE = 10.0, 0.6  # grey levels, and share of the local range: what resampling changes
+LEVEL = 10.0  # grey levels that resampling changes anywhere
+SLOPE = 0.6  # share of the local range that it changes beside
 DEPTH = (0, 1, 2, 3, 4.5)  # px inside of the edge
 BLEND = (1.0, 0.6, 0.3, 0.0, 0.0)  # share of the background that may show at these depths
 LEAST = 12  # pixels of an object that are compared at all

@@ -48,10 +48,12 @@ class Face:
 def rotation(pose: Pose) -> Float[np.ndarray, "3 3"]:
     """From the object's axes to the camera's: right, up, towards the camera."""
     around = np.radians(pose.azimuth)
-    above = np.radians(pose.elevation)
-    cos, sin = np.cos(around), np.sin(around)
+    cos = np.cos(around)
+    sin = np.sin(around)
     about_y = np.array([[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]])
-    cos, sin = np.cos(above), np.sin(above)
+    above = np.radians(pose.elevation)
+    cos = np.cos(above)
+    sin = np.sin(above)
     about_x = np.array([[1, 0, 0], [0, cos, -sin], [0, sin, cos]])
     to_camera: Float[np.ndarray, "3 3"] = about_x @ about_y
     return to_camera
@@ -92,7 +94,8 @@ def on_picture(places: Places, view: View) -> Places:
     """Where places (column, row) of the picture come to lie; mirroring is left to the pixels."""
     middle = SIZE / 2
     angle = np.radians(view.turn)
-    cos, sin = np.cos(angle), np.sin(angle)
+    cos = np.cos(angle)
+    sin = np.sin(angle)
     turn = np.array([[cos, sin], [-sin, cos]])
     turned = (places - middle) @ turn.T
     moved: Places = turned * view.zoom + middle + (view.right, view.down)

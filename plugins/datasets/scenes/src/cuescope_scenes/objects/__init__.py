@@ -233,6 +233,6 @@ def _outlines(picture: Picture) -> dict[str, Any]:
     """Boxes and masks of everything, and which objects are hard to see."""
     return {
         "boxes": tuple(map(detection, picture.things)),
-        "masks": {thing.name: mask(thing) for thing in picture.things},
-        "faint": tuple(thing.name for thing in picture.things if thing.opacity < 1),
+        "masks": {item.name: mask(item) for item in picture.things},
+        "faint": tuple(item.name for item in picture.things if item.opacity < 1),
     }
