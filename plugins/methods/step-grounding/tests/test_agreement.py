@@ -179,14 +179,14 @@ def test_people_who_agree_support_the_verifier_and_others_do_not(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "expected the columns sample,step,claim,verdict"),
-        ("sample,step,claim\n", "line 1: expected the columns"),
+        ("", "expected at least one label, got none"),
+        ("sample,step,claim\na,1,1\n", "line 1: expected the columns sample,step,claim,verdict"),
         (HEADER, "expected at least one label, got none"),
-        (f"{HEADER}a,1,1\n", "line 2: expected 4 fields, got 3"),
+        (f"{HEADER}a,1,1\n", "line 2: expected 4 cells, got fewer"),
         (f"{HEADER}a,0,1,supported\n", "line 2: expected a step's number, from 1, got '0'"),
         (f"{HEADER}a,1,,supported\n", "line 2: expected a claim's number within its step"),
         (f"{HEADER}a,1,1,true\n", "line 2: expected a verdict: supported, unsupported"),
-        (f'{HEADER}a,1,"1,supported\n', "expected a row of CSV"),
+        (f'{HEADER}a,1,"1,supported\n', "expected quotes around whole cells"),
     ],
 )
 def test_a_bad_file_of_labels_is_one_clear_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -197,10 +197,10 @@ def test_a_bad_file_of_labels_is_one_clear_line(tmp_path: Path, text: str, probl
 
 
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="a CSV file in UTF-8"):
+    with pytest.raises(UserError, match=r"cannot read none\.csv: got No such file"):
         read_labels(tmp_path / "none.csv")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00sample")
-    with pytest.raises(UserError, match="a CSV file in UTF-8"):
+    with pytest.raises(UserError, match=r"cannot read bytes\.csv: expected UTF-8 text"):
         read_labels(tmp_path / "bytes.csv")
 
 

@@ -140,7 +140,7 @@ class SceneEvidence:
         if judgement.reason is not None:
             return judgement
         general = judgement.verdict == "supported" and self._is_general(frame, claim)
-        return judgement.model_copy(update={"frame": index, "general": general})
+        return judgement.replace(frame=index, general=general)
 
     def _is_general(self, frame: SceneFrame, claim: Claim) -> bool:
         """Whether all that fits a phrase of the claim is known by a more general word."""

@@ -25,7 +25,13 @@ Reason = Literal[  # the most telling first
 ]
 
 
-class Claim(Value):
+class _Copied(Value):
+    def replace(self, **fields: object) -> Self:
+        """A copy with other values of these fields, which are not checked."""
+        return self.model_copy(update=fields)
+
+
+class Claim(_Copied):
     """One thing that a step says can be seen.
 
     A noun phrase is written as its adjectives and its head, lower case, singular, without article:
@@ -45,7 +51,7 @@ class Claim(Value):
     parts: tuple["Claim", ...] = ()
 
 
-class Judgement(Value):
+class Judgement(_Copied):
     """A verdict: whether a claim is consistent with what can be seen, not whether it is true.
 
     `reason` says why nothing can be said (only then), `score` is the verifier's own figure, `frame`
@@ -114,7 +120,7 @@ def judge_claim(claim: Claim, frames: int, look: Look) -> Judgement:
     if claim.kind == "temporal":
         judgement = _in_order(claim, frames, look)
     else:
-        judgement = look(claim.model_copy(update={"negated": False}), meant)
+        judgement = look(claim.replace(negated=False), meant)
     return negate(judgement) if claim.negated else judgement
 
 
@@ -174,7 +180,7 @@ def per_frame(at: Callable[[Claim, int], Judgement]) -> Look:
 def negate(judgement: Judgement) -> Judgement:
     """The opposite verdict; what is open stays so."""
     opposite = _DENIED.get(judgement.verdict, judgement.verdict)
-    return judgement.model_copy(update={"verdict": opposite})
+    return judgement.replace(verdict=opposite)
 
 
 def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
@@ -183,11 +189,11 @@ def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
         return Judgement.open("complex relation")
     parts: Sequence[Claim] = claim.parts
     if parts[0].frames == parts[1].frames:  # the time of the whole step orders nothing
-        parts = [part.model_copy(update={"frames": None}) for part in parts]
+        parts = [part.replace(frames=None) for part in parts]
     held: list[list[int]] = []
     for part in parts:
         judged = [
-            (frame, judge_claim(part.model_copy(update={"frames": (frame,)}), frames, look))
+            (frame, judge_claim(part.replace(frames=(frame,)), frames, look))
             for frame in frames_meant(part, frames)
         ]
         held.append([frame for frame, judgement in judged if judgement.verdict == "supported"])

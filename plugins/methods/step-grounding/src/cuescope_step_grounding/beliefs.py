@@ -81,7 +81,7 @@ def frames_of_step(step: Sequence[Claim]) -> tuple[int, ...] | None:
 def _at_time(claims: ClaimsByWords, frames: tuple[int, ...] | None) -> ClaimsByWords:
     """The claims as of another time. An order of events is of the whole video and stays."""
     return {
-        name: claim if claim.kind == "temporal" else claim.model_copy(update={"frames": frames})
+        name: claim if claim.kind == "temporal" else claim.replace(frames=frames)
         for name, claim in claims.items()
     }
 

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain
 
 import numpy as np
+from numpy.random import Generator
 from PIL import Image, ImageOps
 
 from cuescope_sdk import Frame, Sample
@@ -71,7 +72,7 @@ Shift = tuple[float, float]  # across and down, in shares of the room that a box
 
 
 def perturbed_frames(
-    sample: Sample, kind: Perturbation, key: Boxes, rng: np.random.Generator
+    sample: Sample, kind: Perturbation, key: Boxes, rng: Generator
 ) -> Frames | None:
     """The frames after one change of a kind; None where it cannot change anything."""
     match kind:
@@ -100,7 +101,7 @@ def magnitudes(original: Frames, variants: Sequence[Frames]) -> list[float]:
     return sizes
 
 
-def _position(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | None:
+def _position(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     """Key objects elsewhere, each by the same shift in all frames; else the picture mirrored.
 
     Without boxes every other draw shifts the picture instead.
@@ -121,12 +122,12 @@ def _position(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | 
     return tuple(_change(frame, "rolled", shift, (dx, dy)) for frame in frames)
 
 
-def _shift(rng: np.random.Generator) -> Shift:
+def _shift(rng: Generator) -> Shift:
     dx, dy = rng.uniform(LEAST_SHIFT, MOST_SHIFT, 2).tolist()
     return round(dx, 3), round(dy, 3)
 
 
-def _temporal(frames: Frames, rng: np.random.Generator) -> Frames | None:
+def _temporal(frames: Frames, rng: Generator) -> Frames | None:
     """Another order, which looks different."""
     if len({frame.key for frame in frames}) < 2:
         return None
@@ -144,7 +145,7 @@ def _look_alike(frames: Frames, others: Frames) -> bool:
     return all(frame.key == other.key for frame, other in zip(frames, others, strict=True))
 
 
-def _visibility(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | None:
+def _visibility(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     """Key objects covered in half of the frames that show them; else the middle of half of all."""
     candidates = [index for index, boxes in enumerate(key) if boxes] or list(range(len(frames)))
     if not candidates:
@@ -160,7 +161,7 @@ def _visibility(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames 
     return tuple(changed)
 
 
-def _irrelevant(sample: Sample, rng: np.random.Generator) -> Frames:
+def _irrelevant(sample: Sample, rng: Generator) -> Frames:
     """The background a little brighter, or darker where it is bright; what is annotated stays."""
     by = int(rng.integers(LEVELS // 2, LEVELS + 1))
     annotated = boxes_of(sample) or ({},) * len(sample.frames)

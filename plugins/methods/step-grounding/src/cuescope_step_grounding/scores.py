@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.random import Generator
 
 from cuescope_sdk import Sample
 from cuescope_sdk.report import hundredths, interval, percent
@@ -37,6 +38,12 @@ class StepCounts:
     @property
     def claims(self) -> int:
         return self.decided + self.unverifiable
+
+
+def sum_counts(steps: Iterable[StepCounts]) -> StepCounts:
+    """All claims of some steps."""
+    counts = [(step.supported, step.unsupported, step.unverifiable) for step in steps]
+    return StepCounts(*map(sum, zip(*counts, strict=True)))
 
 
 def grounding(step: StepCounts, policy: Policy = "exclude") -> float | None:
@@ -225,7 +232,7 @@ class Reliance:
 
 def reliance(
     costs: Sequence[ChangeCost],
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     epsilon: float,
     clip: float,

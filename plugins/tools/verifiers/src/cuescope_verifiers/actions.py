@@ -74,7 +74,7 @@ class Actions(Plugin, LazyWeights):
                     logits[clip] = self._network.logits(images, texts)
                 judgement = verdict(softmax(logits[clip][candidates]), ours)
                 middle = clip[len(clip) // 2]
-                judgements.append(judgement.model_copy(update={"frame": middle}))
+                judgements.append(judgement.replace(frame=middle))
             return best_judgement(judgements)
 
         return look

@@ -95,7 +95,7 @@ class BoxEvidence:
         if judgement.reason is not None:
             return judgement
         general = judgement.verdict == "supported" and self._is_general(claim)
-        return judgement.model_copy(update={"frame": index, "general": general})
+        return judgement.replace(frame=index, general=general)
 
     def _is_general(self, claim: Claim) -> bool:
         """Whether a phrase of the claim was looked for by more general names alone."""

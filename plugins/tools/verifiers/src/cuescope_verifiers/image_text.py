@@ -76,7 +76,7 @@ class ImageText(Plugin, LazyWeights):
             lead = float(likeness[0] - likeness[1:].max())
             # cosines of a claim and its opposite are close: a small lead is noise of the wording
             if abs(lead) <= self.options.margin:
-                return Judgement.open("no evidence").model_copy(update={"score": lead})
+                return Judgement.open("no evidence").replace(score=lead)
             return Judgement.of(lead > 0, score=lead, frame=index)
 
         look = per_frame(at)

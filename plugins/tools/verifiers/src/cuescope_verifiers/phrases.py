@@ -100,7 +100,7 @@ def atoms(claims: Iterable[Claim]) -> Iterator[Claim]:
     """The claims themselves, and the parts of those in order at any moment."""
     for claim in claims:
         if claim.kind == "temporal":
-            yield from atoms(part.model_copy(update={"frames": None}) for part in claim.parts)
+            yield from atoms(part.replace(frames=None) for part in claim.parts)
         elif why_unverifiable(claim) is None:
             yield claim
 

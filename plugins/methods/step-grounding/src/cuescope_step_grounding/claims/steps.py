@@ -97,15 +97,13 @@ def _claims_by_own_rules(step: str, frames: Frames | None) -> Iterator[Claim]:
     for kind in KINDS.values():
         for claim in kind.read(step) if kind.read else ():
             timeless = claim.frames is None
-            yield claim.model_copy(update={"frames": frames}) if timeless else claim
+            yield claim.replace(frames=frames) if timeless else claim
 
 
 def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:
     """The claims, each count with what else is said of those that are counted."""
     return [
-        claim.model_copy(update={"parts": _said_of(claim, claims)})
-        if claim.kind == "count"
-        else claim
+        claim.replace(parts=_said_of(claim, claims)) if claim.kind == "count" else claim
         for claim in claims
     ]
 

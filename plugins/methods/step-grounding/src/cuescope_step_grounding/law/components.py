@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
+from numpy.random import Generator
 
 from cuescope_sdk import Report, Table, UserError
 from cuescope_sdk.statistics import correlation
@@ -107,7 +108,7 @@ def maps_of_models(reports: Sequence[Report], models: int) -> list[dict[str, flo
     return figures
 
 
-def components(models: Sequence[MeasuredModel], rng: np.random.Generator) -> Table:
+def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     """How well each part, and each baseline, goes with what models keep out of distribution."""
     models = [model for model in models if model.accuracy > 0]
     retention = np.array([model.ood_accuracy / model.accuracy for model in models])

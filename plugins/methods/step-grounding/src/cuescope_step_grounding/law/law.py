@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 from jaxtyping import Int
+from numpy.random import Generator
 
 from cuescope_sdk import Picture, Table
 from cuescope_sdk.statistics import Correlation, correlation
@@ -87,7 +88,7 @@ class Law:
         )
 
 
-def law(models: Sequence[MeasuredModel], rng: np.random.Generator, *, draws: int = 9_999) -> Law:
+def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) -> Law:
     """The verdict over models; those without a right answer have nothing to keep, and no part."""
     models = [model for model in models if model.accuracy > 0]
     sgr, accuracy, other = (

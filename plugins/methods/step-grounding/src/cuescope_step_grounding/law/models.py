@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from cuescope_sdk import Report, Request, UserError
 from cuescope_step_grounding.law.components import figures_of
@@ -90,7 +91,7 @@ class Dials:
     ood_accuracy: float
 
 
-def random_dials(count: int, driven_by: DrivenBy, rng: np.random.Generator) -> list[Dials]:
+def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]:
     """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
     low, high = np.array([LOWEST, WEAKEST]), np.array([HIGHEST, STRONGEST])
     shares = (low + (high - low) * rng.random((count, 2))).tolist()
@@ -100,9 +101,7 @@ def random_dials(count: int, driven_by: DrivenBy, rng: np.random.Generator) -> l
     ]
 
 
-def kept_accuracy(
-    grounding: float, accuracy: float, driven_by: DrivenBy, rng: np.random.Generator
-) -> float:
+def kept_accuracy(grounding: float, accuracy: float, driven_by: DrivenBy, rng: Generator) -> float:
     """The accuracy out of distribution that its cause leaves to a reasoner."""
     cause = {
         "grounding": (grounding - LOWEST) / (HIGHEST - LOWEST),

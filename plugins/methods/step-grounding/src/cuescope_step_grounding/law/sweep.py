@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from cuescope_sdk import Table
 from cuescope_sdk.statistics import correlation, rank_correlation
@@ -15,9 +16,7 @@ from cuescope_step_grounding.law.settings import Setting
 COLUMNS = ("setting", "SGR %", "VRS", "SGR and retention: r", "interval", "p", "ranks", "VRS ranks")
 
 
-def sweep_table(
-    swept: Mapping[Setting, Sequence[MeasuredModel]], rng: np.random.Generator
-) -> Table:
+def sweep_table(swept: Mapping[Setting, Sequence[MeasuredModel]], rng: Generator) -> Table:
     """A row a setting; ranks are those of the models, against those of the first setting."""
     first = next(iter(swept.values()))
     rows = [
@@ -38,7 +37,7 @@ def sweep_table(
 
 
 def _cells(
-    models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], rng: np.random.Generator
+    models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], rng: Generator
 ) -> Iterator[Any]:
     sgr = np.array([model.sgr for model in models])
     retention = np.array([model.ood_accuracy / max(model.accuracy, 1e-9) for model in models])

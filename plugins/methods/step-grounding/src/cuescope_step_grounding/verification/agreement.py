@@ -1,14 +1,14 @@
 """Two judges of the same claims: another verifier, or people."""
 
-import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
+from numpy.random import Generator
 
-from cuescope_sdk import Sample, UserError
+from cuescope_sdk import Sample, UserError, nearest
+from cuescope_sdk.data import read_text, table_rows
 from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_sdk.statistics import Groups, bca_interval, cohen_kappa
 from cuescope_step_grounding.claims.contents import claim_words
@@ -38,11 +38,7 @@ class Agreement:
 
 
 def agreement(
-    pairs: Sequence[tuple[Sample, str, str]],
-    rng: np.random.Generator,
-    *,
-    confidence: float,
-    resamples: int,
+    pairs: Sequence[tuple[Sample, str, str]], rng: Generator, *, confidence: float, resamples: int
 ) -> Agreement:
     """Of the two verdicts on each claim; the interval draws whole groups."""
     decided = [pair for pair in pairs if "unverifiable" not in pair[1:]]
@@ -80,34 +76,23 @@ class Label:
 
 def read_labels(path: Path) -> list[Label]:
     """The rows of a CSV file; raises UserError, with the line, for anything else."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _refusal(path, None, "a CSV file in UTF-8", str(error)) from error
-    rows = csv.reader(text.splitlines(), strict=True)
-    try:
-        header = [name.strip() for name in next(rows, [])]
-        if sorted(header) != sorted(COLUMNS):
-            raise _refusal(path, 1, f"the columns {','.join(COLUMNS)}", ",".join(header) or "none")
-        labels = [_label(path, rows.line_num, header, row) for row in rows if any(row)]
-    except csv.Error as error:
-        raise _refusal(path, rows.line_num, "a row of CSV", str(error)) from error
-    if not labels:
+    rows = list(table_rows(read_text(path, "step-grounding"), f"step-grounding: labels {path}"))
+    if not rows:
         raise _refusal(path, None, "at least one label", "none")
-    return labels
+    if set(rows[0][1]) != set(COLUMNS):
+        raise _refusal(path, 1, f"the columns {','.join(COLUMNS)}", ",".join(rows[0][1]))
+    return [_label(path, line, row) for line, row in rows]
 
 
-def _label(path: Path, line: int, header: Sequence[str], row: Sequence[str]) -> Label:
-    if len(row) != len(header):
-        raise _refusal(path, line, f"{len(header)} fields", f"{len(row)}")
-    field = {name: value.strip() for name, value in zip(header, row, strict=True)}
-    if not field["step"].isdecimal() or int(field["step"]) < 1:
-        raise _refusal(path, line, "a step's number, from 1", f"'{field['step']}'")
-    if not field["claim"]:
+def _label(path: Path, line: int, row: Mapping[str, str]) -> Label:
+    sample, step, claim, verdict = (row[column].strip() for column in COLUMNS)
+    if not step.isdecimal() or int(step) < 1:
+        raise _refusal(path, line, "a step's number, from 1", f"'{step}'")
+    if not claim:
         raise _refusal(path, line, "a claim's number within its step, or its words", "nothing")
-    if field["verdict"] not in VERDICTS:
-        raise _refusal(path, line, f"a verdict: {', '.join(VERDICTS)}", f"'{field['verdict']}'")
-    return Label(line, field["sample"], int(field["step"]), field["claim"], field["verdict"])
+    if verdict not in VERDICTS:
+        raise _refusal(path, line, f"a verdict: {', '.join(VERDICTS)}", f"'{verdict}'")
+    return Label(line, sample, int(step), claim, verdict)
 
 
 def labelled_claims(
@@ -119,16 +104,15 @@ def labelled_claims(
     for label in labels:
         trace = by_key.get(label.sample)
         if trace is None:
-            near = get_close_matches(label.sample, by_key, 1)
-            hint = f"Did you mean '{near[0]}'?" if near else None
             expected = f"one of the {len(by_key)} samples of this audit"
+            hint = nearest(label.sample, by_key)
             raise _refusal(path, label.line, expected, f"'{label.sample}'", hint)
         claim = _claim(path, label, trace)
-        known = claims.setdefault((label.sample, claim), (trace.sample, claim, label.verdict))
-        if known[2] != label.verdict:
-            raise _refusal(
-                path, label.line, "one verdict a claim", f"{known[2]} and {label.verdict}"
-            )
+        labelled = (trace.sample, claim, label.verdict)
+        _, _, before = claims.setdefault((label.sample, claim), labelled)
+        if before != label.verdict:
+            got = f"{before} and {label.verdict}"
+            raise _refusal(path, label.line, "one verdict a claim", got)
     return list(claims.values())
 
 
@@ -137,12 +121,13 @@ def _claim(path: Path, label: Label, trace: Reasoning) -> Claim:
         expected = f"a step of {label.sample}: 1 to {len(trace.claims)}"
         raise _refusal(path, label.line, expected, str(label.step))
     claims = trace.claims[label.step - 1]
-    words = [claim_words(claim) for claim in claims]
-    if label.claim.isdecimal() and 1 <= int(label.claim) <= len(claims):
-        return claims[int(label.claim) - 1]
-    if label.claim in words:
-        return claims[words.index(label.claim)]
-    listed = "; ".join(f"{number} {each}" for number, each in enumerate(words, 1)) or "none"
+    numbered: dict[str, str] = {}
+    for number, claim in enumerate(claims, 1):
+        words = claim_words(claim)
+        numbered[str(number)] = words
+        if label.claim in (str(number), words):
+            return claim
+    listed = "; ".join(map(" ".join, numbered.items())) or "none"
     expected = f"a claim of step {label.step} of {label.sample} ({listed})"
     raise _refusal(path, label.line, expected, f"'{label.claim}'")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import numpy as np
+from numpy.random import Generator
 
 from cuescope_sdk import Sample
 from cuescope_sdk.grounding import INVERSE, KINDS, MOTIONS, Claim, scene_of
@@ -77,11 +77,7 @@ _INVERTED = {**INVERSE, "near": "far from", "touching": "far from", "far from": 
 
 
 def counterfactual(
-    claim: Claim,
-    changes: frozenset[Change],
-    words: Vocabulary,
-    frames: int,
-    rng: np.random.Generator,
+    claim: Claim, changes: frozenset[Change], words: Vocabulary, frames: int, rng: Generator
 ) -> Claim:
     """The claim made wrong by these changes; one that none of them touches stays as it is.
 
@@ -96,7 +92,7 @@ def counterfactual(
         changed = _reverse(changed, frames)
     # A denial of another thing may well be true: "there is no blue cup" where there is no red one.
     if changed != claim and claim.negated:
-        return claim.model_copy(update={"negated": False})
+        return claim.replace(negated=False)
     return changed
 
 
@@ -115,27 +111,27 @@ def _invert(claim: Claim) -> Claim:
     if claim.kind == "relation":
         inverse = _INVERTED.get(predicate)
         if inverse is None:
-            return claim.model_copy(update={"subject": claim.object, "object": claim.subject})
-        return claim.model_copy(update={"predicate": inverse})
+            return claim.replace(subject=claim.object, object=claim.subject)
+        return claim.replace(predicate=inverse)
     if claim.kind in ("action", "ego-motion"):
-        return claim.model_copy(update={"predicate": opposite_words(predicate)})
+        return claim.replace(predicate=opposite_words(predicate))
     return claim
 
 
-def _swap(claim: Claim, words: Vocabulary, rng: np.random.Generator) -> Claim:
+def _swap(claim: Claim, words: Vocabulary, rng: Generator) -> Claim:
     """Another thing in the subject's place; of an attribute another attribute."""
     if claim.kind == "attribute":
         predicate = _draw_other(claim.predicate or "", words.adjectives, rng)
-        return claim.model_copy(update={"predicate": predicate})
+        return claim.replace(predicate=predicate)
     if claim.kind == "temporal":
         parts = tuple(_swap(part, words, rng) for part in claim.parts)
-        return claim.model_copy(update={"parts": parts})
+        return claim.replace(parts=parts)
     if not claim.subject or "subject" not in KINDS[claim.kind].says:
         return claim
-    return claim.model_copy(update={"subject": _other_thing(claim.subject, words, rng)})
+    return claim.replace(subject=_other_thing(claim.subject, words, rng))
 
 
-def _other_thing(phrase: str, words: Vocabulary, rng: np.random.Generator) -> str:
+def _other_thing(phrase: str, words: Vocabulary, rng: Generator) -> str:
     """ "red car" becomes "blue car"; what has no adjective becomes another thing."""
     *adjectives, noun = phrase.split()
     if adjectives and len(words.adjectives) > 1:
@@ -153,10 +149,10 @@ def _reverse(claim: Claim, frames: int) -> Claim:
         opposite = {"before": "after", "after": "before"}.get(claim.predicate or "")
         update["predicate"] = opposite or claim.predicate
         update["parts"] = tuple(_reverse(part, frames) for part in claim.parts)
-    return claim.model_copy(update=update)
+    return claim.replace(**update)
 
 
-def _draw_other(word: str, words: Sequence[str], rng: np.random.Generator) -> str:
+def _draw_other(word: str, words: Sequence[str], rng: Generator) -> str:
     return _draw([other for other in words if other != word], rng) or word
 
 
@@ -164,7 +160,7 @@ def _draw_other(word: str, words: Sequence[str], rng: np.random.Generator) -> st
 
 
 def random_trace(
-    claims: Sequence[Sequence[Claim]], words: Vocabulary, frames: int, rng: np.random.Generator
+    claims: Sequence[Sequence[Claim]], words: Vocabulary, frames: int, rng: Generator
 ) -> tuple[tuple[Claim, ...], ...]:
     """As many steps with as many claims of the same kinds, at moments of the same length.
 
@@ -176,30 +172,30 @@ def random_trace(
     )
 
 
-def _random_claim(claim: Claim, words: Vocabulary, frames: int, rng: np.random.Generator) -> Claim:
+def _random_claim(claim: Claim, words: Vocabulary, frames: int, rng: Generator) -> Claim:
     """One claim of the same kind and shape."""
     update: dict[str, object] = {"negated": False, "frames": _random_moment(claim, frames, rng)}
     if claim.kind == "temporal":
         update["predicate"] = _draw(("before", "after"), rng)
         update["parts"] = tuple(_random_claim(part, words, frames, rng) for part in claim.parts)
-        return claim.model_copy(update=update)
+        return claim.replace(**update)
     if "subject" in KINDS[claim.kind].says:
         update["subject"] = _random_phrase(claim.subject, words, rng)
     if claim.object:
         update["object"] = _random_phrase(claim.object, words, rng)
     if claim.kind in words.predicates:
         update["predicate"] = _draw(words.predicates[claim.kind], rng) or claim.predicate
-    return claim.model_copy(update=update)
+    return claim.replace(**update)
 
 
-def _random_phrase(like: str, words: Vocabulary, rng: np.random.Generator) -> str:
+def _random_phrase(like: str, words: Vocabulary, rng: Generator) -> str:
     """As many adjectives, and a noun."""
     count = max(len(like.split()) - 1, 0)
     adjectives = [_draw(words.adjectives, rng) for _ in range(count)]
     return " ".join(filter(None, [*adjectives, _draw(words.heads, rng) or like]))
 
 
-def _random_moment(claim: Claim, frames: int, rng: np.random.Generator) -> tuple[int, ...] | None:
+def _random_moment(claim: Claim, frames: int, rng: Generator) -> tuple[int, ...] | None:
     if not claim.frames:
         return claim.frames
     length = min(len(claim.frames), frames)
@@ -207,5 +203,5 @@ def _random_moment(claim: Claim, frames: int, rng: np.random.Generator) -> tuple
     return tuple(range(start, start + length))
 
 
-def _draw(words: Sequence[str], rng: np.random.Generator) -> str | None:
+def _draw(words: Sequence[str], rng: Generator) -> str | None:
     return words[int(rng.integers(len(words)))] if words else None

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from cuescope_sdk import PluginError, Sample
 from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding import scores
 from cuescope_step_grounding.options import HallucinationOver, Policy
-from cuescope_step_grounding.scores import StepCounts
+from cuescope_step_grounding.scores import StepCounts, sum_counts
 from cuescope_step_grounding.trials import Claims, Reasoning
 from cuescope_step_grounding.verification.partners import Deal
 from cuescope_step_grounding.verification.swaps import Swaps
@@ -28,9 +29,8 @@ class Judgements:
     def without_general(self) -> "Judgements":
         """The same, where a more general word than was claimed decides nothing."""
         unknown = Judgement.open("out of vocabulary")
-        return Judgements(
-            {key: unknown if known.general else known for key, known in self.by_claim.items()}
-        )
+        general = {key for key, judgement in self.by_claim.items() if judgement.general}
+        return Judgements(self.by_claim | dict.fromkeys(general, unknown))
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """The judgements of these claims again."""
@@ -64,19 +64,17 @@ def judge_claims(
         distinct.setdefault(sample.key, (sample, {}))[1].update(dict.fromkeys(of_sample))
     cases: list[Case] = [(sample, tuple(of_sample)) for sample, of_sample in distinct.values()]
     judgements = verifier.judge(cases) if cases else []
-    if list(map(len, judgements)) != [len(of_sample) for _, of_sample in cases]:
+    sizes = [len(of_sample) for _, of_sample in cases]
+    if list(map(len, judgements)) != sizes:
         raise PluginError(
             f"claim verifier {type(verifier).__name__} broke its contract",
             expected="one judgement a claim, for each sample",
-            got=f"{sum(map(len, judgements))} for {sum(len(of_sample) for _, of_sample in cases)}",
+            got=f"{sum(map(len, judgements))} for {sum(sizes)}",
         )
-    return Judgements(
-        {
-            (sample.key, claim): judgement
-            for (sample, of_sample), answers in zip(cases, judgements, strict=True)
-            for claim, judgement in zip(of_sample, answers, strict=True)
-        }
-    )
+    by_claim: dict[tuple[str, Claim], Judgement] = {}
+    for (sample, of_sample), answers in zip(cases, judgements, strict=True):
+        by_claim |= zip(product([sample.key], of_sample), answers, strict=True)
+    return Judgements(by_claim)
 
 
 @dataclass(frozen=True)
@@ -135,9 +133,7 @@ class JudgedTraces:
     @property
     def counts(self) -> StepCounts:
         """The claims of all baselines."""
-        steps = [step for trace in self.baselines for step in trace.steps]
-        names = ("supported", "unsupported", "unverifiable")
-        return StepCounts(*(sum(getattr(step, name) for step in steps) for name in names))
+        return sum_counts(step for trace in self.baselines for step in trace.steps)
 
     @property
     def answered(self) -> tuple[JudgedTrace, ...]:
@@ -145,5 +141,5 @@ class JudgedTraces:
         return tuple(trace for trace in self.baselines if trace.grounding is not None)
 
     def in_style(self, style: str) -> list[JudgedTrace]:
-        requests = ((trace, trace.reasoning.request) for trace in self.variants)
-        return [trace for trace, asked in requests if asked.style == style and asked.change is None]
+        unchanged = [trace for trace in self.variants if trace.reasoning.request.change is None]
+        return [trace for trace in unchanged if trace.reasoning.request.style == style]

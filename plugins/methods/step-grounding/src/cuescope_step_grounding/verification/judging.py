@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
 from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier, scene_of
@@ -75,57 +75,51 @@ def has_no_evidence(audit: Audit) -> bool:
 def judge_traces(audit: Audit) -> JudgedTraces:
     """Everything is judged in one call; then it is counted."""
     options: StepGroundingOptions = audit.options
+    policy = options.unverifiable
     traces = audit.once(trials.baseline_traces, audit)
     variants = trials.read_traces(audit, audit.once(trials.variant_requests, audit), audit.outcomes)
+    evidence = [_evidence(trace, options.evidence) for trace in variants]
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
-    evidence = [_evidence(trace, options.evidence) for trace in variants]
-
     claimed = [TraceClaims(trace.sample, trace.claims) for trace in traces]
     deals = partners.plans(claimed, options.partners, audit.rng)
 
-    def claims() -> Iterator[tuple[Sample, Iterable[Claim]]]:
-        for index, trace in enumerate(traces):
-            named = map(existence, named_things(trace.claims))
-            invented = [*random[index], *(by_sample[index] for by_sample in wrong.values())]
-            recalled = beliefs.recalled_claims(trace.claims)
-            yield trace.sample, [*all_claims([trace.claims]), *recalled, *named]
-            yield trace.sample, all_claims(invented)
-        for trace, sample in zip(variants, evidence, strict=True):
-            yield sample, all_claims([trace.claims])
-        for plan in deals.values():
-            yield from plan.cases()
+    cases: list[tuple[Sample, Iterable[Claim]]] = []
+    for trace, draws, *changed in zip(traces, random, *wrong.values(), strict=True):
+        things = map(existence, named_things(trace.claims))
+        recalled = beliefs.recalled_claims(trace.claims)
+        cases.append((trace.sample, [*all_claims([trace.claims]), *recalled, *things]))
+        cases.append((trace.sample, all_claims([*draws, *changed])))
+    for trace, sample in zip(variants, evidence, strict=True):
+        cases.append((sample, all_claims([trace.claims])))
+    swapped = -len(cases)
+    for plan in deals.values():
+        cases += plan.cases()
+    swapped += len(cases)
+    judgements = judge_claims(audit.tools.get("claim-verifier") or SceneVerifier(), cases)
 
-    judgements = judge_claims(audit.tools.get("claim-verifier") or SceneVerifier(), claims())
+    def count(trace: Reasoning, sample: Sample, consistency: float | None = None) -> JudgedTrace:
+        steps = tuple(judgements.count_steps(sample, trace.claims))
+        return JudgedTrace(trace, steps, policy, consistency, options.hallucination_over)
 
-    def rate(trace: Reasoning, claims: Claims) -> float | None:
-        return judgements.rate(trace.sample, claims, options.unverifiable)
-
-    def judged_trace(
-        trace: Reasoning, sample: Sample, consistency: float | None = None
-    ) -> JudgedTrace:
-        counts = tuple(judgements.count_steps(sample, trace.claims))
-        over = options.hallucination_over
-        return JudgedTrace(trace, counts, options.unverifiable, consistency, over)
+    def rates(claims: Iterable[Claims], traces: Iterable[Reasoning]) -> tuple[float | None, ...]:
+        pairs = zip(traces, claims, strict=True)
+        return tuple(judgements.rate(trace.sample, steps, policy) for trace, steps in pairs)
 
     consistencies = _consistencies(audit, traces, judgements)
+    samples = [trace.sample for trace in traces]
+    swaps = {deal: plan.swaps(judgements.of) for deal, plan in deals.items()}
     return JudgedTraces(
-        baselines=tuple(
-            judged_trace(trace, trace.sample, consistency)
-            for trace, consistency in zip(traces, consistencies, strict=True)
-        ),
-        variants=tuple(map(judged_trace, variants, evidence)),
+        baselines=tuple(map(count, traces, samples, consistencies)),
+        variants=tuple(map(count, variants, evidence)),
         random_rates=tuple(
-            tuple(rate(trace, claims) for claims in own)
-            for trace, own in zip(traces, random, strict=True)
+            rates(draws, [trace] * len(draws)) for trace, draws in zip(traces, random, strict=True)
         ),
-        counterfactual_rates={
-            change: tuple(map(rate, traces, by_sample)) for change, by_sample in wrong.items()
-        },
+        counterfactual_rates={change: rates(claims, traces) for change, claims in wrong.items()},
         judgements=judgements,
-        swaps={deal: held for deal, plan in deals.items() if (held := plan.swaps(judgements.of))},
-        swapped=sum(1 for plan in deals.values() for _ in plan.cases()),
-        random_wordings=len({claim_words(c) for own in random for c in all_claims(own)}),
+        swaps={deal: held for deal, held in swaps.items() if held is not None},
+        swapped=swapped,
+        random_wordings=len({*map(claim_words, all_claims(chain.from_iterable(random)))}),
     )
 
 
@@ -158,6 +152,7 @@ def _consistencies(
     audit: Audit, traces: Sequence[Reasoning], judgements: Judgements
 ) -> Iterator[float | None]:
     options: StepGroundingOptions = audit.options
+    of_states = options.belief == "state"
     tau = threshold(audit)
 
     def lapses(sample: Sample, claim: Claim) -> bool:
@@ -165,34 +160,33 @@ def _consistencies(
 
     def justification(sample: Sample, pair: beliefs.Transition, similarity: float) -> float | None:
         after = judgements.count(sample, pair.new)
-        if options.belief == "state":
+        if of_states:
             return scores.state_justification(after, options.unverifiable)
         before = judgements.count(sample, pair.kept)
         return scores.transition_justification(similarity, before, after, tau, options.unverifiable)
 
-    pairs_of = [
-        beliefs.transitions(
-            trace.claims, partial(lapses, trace.sample) if options.belief == "state" else None
-        )
-        for trace in traces
-    ]
+    pairs_of = []
+    for trace in traces:
+        lapsed = partial(lapses, trace.sample) if of_states else None
+        pairs_of.append(beliefs.transitions(trace.claims, lapsed))
     # One call of the encoder for all traces, as networks encode far faster in batches.
-    texts = [(pair.before, pair.after) for pairs in pairs_of for pair in pairs]
+    texts = [(pair.before, pair.after) for pair in chain.from_iterable(pairs_of)]
     encoder: SentenceEncoder = audit.tools.get("sentence-encoder") or BagOfWords()
     values = iter(beliefs.similarities(texts, encoder).tolist())
     for trace, pairs in zip(traces, pairs_of, strict=True):
-        own = list(islice(values, len(pairs)))
-        justifications = map(partial(justification, trace.sample), pairs, own)
-        yield scores.temporal_consistency(own, list(justifications))
+        similarities = list(islice(values, len(pairs)))
+        justifications = map(partial(justification, trace.sample), pairs, similarities)
+        yield scores.temporal_consistency(similarities, list(justifications))
 
 
 def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Claims, ...]]:
     words = audit.once(_words, audit)
     random = []
     for trace in traces:
-        rng, frames = audit.rng("random reasoning", trace.sample.key), len(trace.sample.frames)
-        draws = range(audit.options.draws)
-        random.append(tuple(controls.random_trace(trace.claims, words, frames, rng) for _ in draws))
+        rng = audit.rng("random reasoning", trace.sample.key)
+        frames = len(trace.sample.frames)
+        draw = partial(controls.random_trace, trace.claims, words, frames, rng)
+        random.append(tuple(draw() for _ in range(audit.options.draws)))
     return random
 
 
@@ -201,18 +195,16 @@ def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[st
     words = audit.once(_words, audit)
     wrong: dict[str, list[Claims]] = {}
     for name in (*controls.CHANGES, ALL):
-        wrong[name] = []
         changes = frozenset(change for change in controls.CHANGES if name in (change, ALL))
+        wrong[name] = []
         for trace in traces:
             rng = audit.rng("counterfactual", name, trace.sample.key)
-            change = partial(
-                controls.counterfactual,
-                changes=changes,
-                words=words,
-                frames=len(trace.sample.frames),
-                rng=rng,
-            )
-            wrong[name].append(tuple(tuple(map(change, step)) for step in trace.claims))
+            frames = len(trace.sample.frames)
+            steps = []
+            for step in trace.claims:
+                changed = (controls.counterfactual(c, changes, words, frames, rng) for c in step)
+                steps.append(tuple(changed))
+            wrong[name].append(tuple(steps))
     return wrong
 
 
@@ -258,11 +250,12 @@ def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
 def _costs(baseline: JudgedTrace, changed: Sequence[JudgedTrace]) -> Iterator[scores.ChangeCost]:
     frames = [trace.reasoning.request.trial.sample.frames for trace in changed]
     sizes = magnitudes(baseline.sample.frames, frames)
+    before = baseline.grounding
     for trace, size in zip(changed, sizes, strict=True):
         kind = trace.reasoning.request.change
-        both_known = baseline.grounding is not None and trace.grounding is not None
-        lost = (baseline.grounding or 0.0) - (trace.grounding or 0.0) if both_known else None
-        right = baseline.reasoning.right, trace.reasoning.right
+        after = trace.grounding
+        lost = None if before is None or after is None else before - after
+        right = (baseline.reasoning.right, trace.reasoning.right)
         # A change that no pixel shows has no cost per change; a paraphrase is not meant to show.
         if kind is not None and (size > 0 or kind == "paraphrase"):
             yield scores.ChangeCost(baseline.sample, kind, lost, right, size)

@@ -14,11 +14,12 @@ nothing away.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import ceil
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
+from numpy.random import Generator
 
 from cuescope_sdk import Sample
 from cuescope_sdk.grounding import KINDS, Claim, Judgement
@@ -31,7 +32,7 @@ from cuescope_step_grounding.verification.swaps import FAILS, HOLDS, OPEN, Swaps
 Deal = Literal["videos", "clips", "moments"]
 DEALS: tuple[Deal, ...] = get_args(Deal)
 T = TypeVar("T")
-Rng = Callable[..., np.random.Generator]  # rng("name") is a generator of its own
+Rng = Callable[..., Generator]  # rng("name") is a generator of its own
 Place = tuple[Sample, Claim]
 _CODES = {"supported": HOLDS, "unsupported": FAILS}
 
@@ -47,8 +48,8 @@ class TraceClaims:
     def group(self) -> str:
         """What was drawn independently; a sample without a group was drawn by itself."""
         # Two kinds of names must not meet: a group may be called as another sample.
-        own = self.sample
-        return f"sample {own.key}" if own.group is None else f"group {own.group}"
+        group = self.sample.group
+        return f"sample {self.sample.key}" if group is None else f"group {group}"
 
 
 @dataclass
@@ -75,25 +76,23 @@ class Plan:
 
     def cases(self) -> Iterator[tuple[Sample, Iterable[Claim]]]:
         """All that has to be judged."""
-        for places in self.places:
-            for place in filter(None, places):
+        for place in chain.from_iterable(self.places):
+            if place is not None:
                 yield place[0], (place[1],)
 
     def swaps(self, judgement: Callable[[Sample, Claim], Judgement]) -> Swaps | None:
         """The verdicts in all places; None where there is nothing to swap."""
         if not self.places:
             return None
-        width = max(map(len, self.places))
-        verdicts = np.full((len(self.places), width), OPEN)
+        verdicts = np.full((len(self.places), max(map(len, self.places))), OPEN)
         for row, places in enumerate(self.places):
             for column, place in enumerate(places):
                 if place is not None:
                     verdicts[row, column] = _CODES.get(judgement(*place).verdict, OPEN)
-        wordings: dict[Claim, int] = {}
-        numbers = [wordings.setdefault(claim, len(wordings)) for claim in self.claims]
+        wordings = {claim: number for number, claim in enumerate(dict.fromkeys(self.claims))}
         return Swaps(
             verdicts,
-            np.array(numbers),
+            np.array([wordings[claim] for claim in self.claims]),
             np.array(self.unit),
             np.array(self.block),
             np.array(self.own),
@@ -103,50 +102,48 @@ class Plan:
 
 def plans(traces: Sequence[TraceClaims], partners: int, rng: Rng) -> dict[Deal, Plan]:
     """What each deal has to have judged, with at most so many `partners` for each claim."""
-    groups: dict[str, list[TraceClaims]] = {}
+    by_group: dict[str, list[TraceClaims]] = {}
     for trace in traces:
         if any(trace.claims):
-            groups.setdefault(trace.group, []).append(trace)
+            by_group.setdefault(trace.group, []).append(trace)
+    groups = list(by_group.values())
     return {
-        "videos": _videos(list(groups.values()), partners, rng("swap videos")),
-        "clips": _clips(list(groups.values()), partners, rng("swap clips")),
+        "videos": _videos(groups, partners, rng("swap videos")),
+        "clips": _clips(groups, partners, rng("swap clips")),
         "moments": _moments(traces, partners, rng("swap moments")),
     }
 
 
-def _videos(
-    groups: Sequence[Sequence[TraceClaims]], partners: int, rng: np.random.Generator
-) -> Plan:
+def _videos(groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generator) -> Plan:
     """Whole groups, in blocks of groups that are alike in size and question."""
-    plan, order = Plan(), rng.permutation(len(groups))
-    shuffled = [groups[index] for index in order]
+    plan = Plan()
+    shuffled = _shuffle(groups, rng)
     alike = sorted(shuffled, key=lambda group: (len(group), group[0].sample.question or ""))
     for number, block in enumerate(_blocks(alike, partners)):
-        known = [question_words(group) for group in block]
-        shared = set[str].intersection(*known) if known else set[str]()
+        words = [question_words(group) for group in block]
+        shared = set[str].intersection(*words)
         for place, group in enumerate(block):
             unit = plan.add_unit(number, place, group[0].group)
             for position, trace in enumerate(group):
                 others = [other[position % len(other)].sample for other in block]
                 for claim in distinct_claims(trace.claims):
-                    held = _in_videos(claim, trace.sample, others)
-                    told = (repeats(claim, words - shared) for words in known)
-                    places = (None if t else p for t, p in zip(told, held, strict=True))
+                    places = list(_in_videos(claim, trace.sample, others))
+                    for index, of_question in enumerate(words):
+                        if repeats(claim, of_question - shared):
+                            places[index] = None
                     plan.add_claim(claim, unit, places)
     return plan
 
 
-def _clips(
-    groups: Sequence[Sequence[TraceClaims]], partners: int, rng: np.random.Generator
-) -> Plan:
+def _clips(groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generator) -> Plan:
     """The clips of each group among themselves; clips of the same frames are one."""
-    plan, number = Plan(), 0
+    plan = Plan()
+    number = 0
     for group in groups:
         distinct = list({_frame_keys(trace.sample): trace for trace in group}.values())
         if len(distinct) < 2:
             continue
-        shuffled = [distinct[index] for index in rng.permutation(len(distinct))]
-        for block in _blocks(shuffled, partners):
+        for block in _blocks(_shuffle(distinct, rng), partners):
             samples = [trace.sample for trace in block]
             for place, trace in enumerate(block):
                 unit = plan.add_unit(number, place, trace.group)
@@ -156,23 +153,31 @@ def _clips(
     return plan
 
 
-def _moments(traces: Sequence[TraceClaims], partners: int, rng: np.random.Generator) -> Plan:
+def _moments(traces: Sequence[TraceClaims], partners: int, rng: Generator) -> Plan:
     """The steps of each trace that name a moment, at the moments of each other."""
-    plan, number = Plan(), 0
+    plan = Plan()
+    number = 0
     for trace in traces:
-        timed = [(step, moment) for step in trace.claims if (moment := _moment(step, trace.sample))]
+        sample = trace.sample
+        timed = [(step, moment) for step in trace.claims if (moment := _moment(step, sample))]
         if len({moment for _, moment in timed}) < 2:
             continue
-        shuffled = [timed[index] for index in rng.permutation(len(timed))]
-        for block in _blocks(shuffled, partners):
+        for block in _blocks(_shuffle(timed, rng), partners):
             for place, (step, _) in enumerate(block):
                 unit = plan.add_unit(number, place, trace.group)
                 for claim in distinct_claims([step]):
                     if claim.frames:
-                        moved = (claim.model_copy(update={"frames": m}) for _, m in block)
-                        plan.add_claim(claim, unit, [(trace.sample, each) for each in moved])
+                        places: list[Place | None] = []
+                        for _, moment in block:
+                            moved = claim.replace(frames=moment)
+                            places.append((sample, moved))
+                        plan.add_claim(claim, unit, places)
             number += 1
     return plan
+
+
+def _shuffle(items: Sequence[T], rng: Generator) -> list[T]:
+    return [items[index] for index in rng.permutation(len(items))]
 
 
 def _blocks(items: Sequence[T], partners: int) -> list[Sequence[T]]:
@@ -184,31 +189,31 @@ def _blocks(items: Sequence[T], partners: int) -> list[Sequence[T]]:
 
 def _in_videos(claim: Claim, own: Sample, samples: Sequence[Sample]) -> Iterator[Place | None]:
     for sample in samples:
-        frames = len(own.frames), len(sample.frames)
-        yield (sample, moved_claim(claim, *frames)) if all(frames) else None
+        both_shown = own.frames and sample.frames
+        moved = moved_claim(claim, len(own.frames), len(sample.frames)) if both_shown else None
+        yield None if moved is None else (sample, moved)
 
 
 def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
     """The claim of a video of another length: its moments are at the same share of it."""
     if frames == others:
         return claim
-    update: dict[str, object] = {
-        "parts": tuple(moved_claim(p, frames, others) for p in claim.parts)
-    }
+    parts = tuple(moved_claim(part, frames, others) for part in claim.parts)
+    update: dict[str, object] = {"parts": parts}
     if claim.frames:
-        known = (frame for frame in claim.frames if 0 <= frame < frames)
-        update["frames"] = tuple(sorted({int((frame + 0.5) * others / frames) for frame in known}))
-    return claim.model_copy(update=update)
+        inside = {frame for frame in claim.frames if 0 <= frame < frames}
+        update["frames"] = tuple(sorted({int((f + 0.5) * others / frames) for f in inside}))
+    return claim.replace(**update)
 
 
 def distinct_claims(claims: Iterable[Iterable[Claim]]) -> list[Claim]:
     """Each thing that is claimed once, without the step's words."""
-    return list(dict.fromkeys(_without_text(claim) for step in claims for claim in step))
+    return list(dict.fromkeys(map(_without_text, chain.from_iterable(claims))))
 
 
 def _without_text(claim: Claim) -> Claim:
     parts = tuple(map(_without_text, claim.parts))
-    return claim.model_copy(update={"text": "", "parts": parts})
+    return claim.replace(text="", parts=parts)
 
 
 def _moment(step: Sequence[Claim], sample: Sample) -> tuple[int, ...] | None:
@@ -226,21 +231,22 @@ def _frame_keys(sample: Sample) -> tuple[str, ...]:
 
 def question_words(group: Iterable[TraceClaims]) -> set[str]:
     """The words of the questions and choices of some samples."""
-    texts = [text for t in group for text in (t.sample.question or "", *t.sample.choices)]
-    return {form for text in texts for form in _words(text)}
+    words: set[str] = set()
+    for trace in group:
+        words |= _words(" ".join([trace.sample.question or "", *trace.sample.choices]))
+    return words
 
 
 def repeats(claim: Claim, told: set[str]) -> bool:
     """Whether a claim names a thing, or a camera's movement, in words of the question alone."""
-    if not told:
-        return False
     for part in flatten([claim]):
-        phrases = [part.subject, part.object or ""]
+        phrases = [part.subject, part.object]
         if "subject" not in KINDS[part.kind].says:
-            phrases = [part.predicate or ""]
-        words = [_words(phrase) for phrase in phrases]
-        if any(of_phrase and of_phrase <= told for of_phrase in words):
-            return True
+            phrases = [part.predicate]
+        for phrase in phrases:
+            words = _words(phrase or "")
+            if words and words <= told:
+                return True
     return False
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
 from cuescope_sdk.statistics import (
     critical_z,
@@ -104,7 +105,7 @@ class Swaps:
         return table
 
 
-def swap_p_value(swaps: Swaps, rng: np.random.Generator, *, draws: int = DRAWS) -> float:
+def swap_p_value(swaps: Swaps, rng: Generator, *, draws: int = DRAWS) -> float:
     """How often places that are dealt anew within blocks fit the traces as well as their own."""
     return placement_p_value(swaps.table(), swaps.block, swaps.place, rng, draws=draws)
 
@@ -144,7 +145,7 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare |
     return None if ends is None else GroundedShare(*ends)
 
 
-def smallest_share(swaps: Swaps, rng: np.random.Generator, *, level: float) -> float | None:
+def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | None:
     """The smallest grounded share that 8 of 10 audits like this one find; None where none is.
 
     The claims of this audit are dealt to places at random, so that none is grounded; then a share
@@ -162,7 +163,7 @@ def smallest_share(swaps: Swaps, rng: np.random.Generator, *, level: float) -> f
     return None if np.isinf(smallest) else smallest
 
 
-def _dealt(swaps: Swaps, rng: np.random.Generator) -> Swaps:
+def _dealt(swaps: Swaps, rng: Generator) -> Swaps:
     """The same audit with other own places, dealt within blocks."""
     return replace(swaps, place=deal_places(swaps.block, swaps.place, rng))
 
@@ -175,7 +176,7 @@ def _spiked(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
     return replace(swaps, verdicts=verdicts)
 
 
-def noisy(swaps: Swaps, rate: float, rng: np.random.Generator) -> Swaps:
+def noisy(swaps: Swaps, rate: float, rng: Generator) -> Swaps:
     """The same audit by a verifier that takes the opposite of this share of its decisions."""
     turned = (rng.random(swaps.verdicts.shape) < rate) & (swaps.verdicts != OPEN)
     return replace(swaps, verdicts=np.where(turned, 1 - swaps.verdicts, swaps.verdicts))

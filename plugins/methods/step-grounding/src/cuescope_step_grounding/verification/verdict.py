@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from cuescope_sdk.statistics import FEW
 from cuescope_step_grounding.verification.partners import Deal
@@ -50,7 +51,7 @@ class Verdict:
 def verdict(
     swaps: Mapping[Deal, Swaps],
     decided: float,
-    rng: Callable[..., np.random.Generator],
+    rng: Callable[..., Generator],
     *,
     margin: float,
     confidence: float,
@@ -87,7 +88,7 @@ def verdict(
     return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
 
 
-def least_found(swaps: Mapping[Deal, Swaps], rng: np.random.Generator) -> str | None:
+def least_found(swaps: Mapping[Deal, Swaps], rng: Generator) -> str | None:
     """What an audit of these claims would have found, in a sentence; None without a deal."""
     videos = swaps.get("videos")
     if videos is None or videos.group.max() == 0:
