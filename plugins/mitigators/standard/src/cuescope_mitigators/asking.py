@@ -5,7 +5,7 @@ are not looked at.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, compress, islice
@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import entr, log_softmax, logsumexp, softmax
 
+from cuescope_mitigators.reading import best_cues, read
 from cuescope_sdk import Capabilities, Output, Readout, Response, Sample, Trial, UserError
 from cuescope_sdk.language import (
     WORDINGS,
@@ -62,18 +63,20 @@ class Asker:
 
     def answers(
         self, ways: Sequence[str], trials: Sequence[Trial], cues: Sequence[int]
-    ) -> list[list[list[Response]]]:
+    ) -> dict[str, list[list[Response]]]:
         """For each way and trial the response to each wording; `cues` has the cue of each trial."""
         descriptions = [""] * len(trials)
         if "dual" in ways:
             descriptions = self._descriptions(trials)
-        rows: list[list[Trial]] = []  # ways one after another, and in each the trials
+        rows: dict[str, list[list[Trial]]] = {}
         for way in ways:
-            rows += map(partial(self._put, way), trials, cues, descriptions)
-        responses = iter(self.ask(list(chain.from_iterable(rows))))
-        by_row = [list(islice(responses, len(row))) for row in rows]
-        count = len(trials)
-        return [by_row[number * count : (number + 1) * count] for number in range(len(ways))]
+            rows[way] = list(map(partial(self._put, way), trials, cues, descriptions))
+        everything = chain.from_iterable(chain.from_iterable(rows.values()))
+        responses = iter(self.ask(list(everything)))
+        answers = {}
+        for way, of_trials in rows.items():
+            answers[way] = [list(islice(responses, len(row))) for row in of_trials]
+        return answers
 
     def _put(self, way: str, trial: Trial, cue: int, description: str) -> list[Trial]:
         """The trial in the wordings of a way; the plain one is the trial itself."""
@@ -176,14 +179,10 @@ def ways_of(
                 got="one whose answers are a closed set",
                 remedy="Take other ways, as -O ways=guiding",
             )
-    if wanted:
-        return tuple(dict.fromkeys(wanted))
-    impossible: set[str] = set()
-    if unnamed:
-        impossible |= NAMED
+    impossible = set(NAMED if unnamed else ())
     if not writes:
         impossible.add("dual")
-    return tuple(way for way in WAYS if way not in impossible)
+    return tuple(dict.fromkeys(wanted)) or tuple(way for way in WAYS if way not in impossible)
 
 
 @dataclass(frozen=True)
@@ -204,8 +203,8 @@ def fit_ways(
     Raises UserError where the model answers the same however it is asked.
     """
     ways = ways_of(task.capabilities, task.names, wanted)
-    [answer] = task.ask([OwnQuestion().of(task.samples[0])])
-    question_of_model = np.asarray(answer.readout, np.uint8).tobytes().decode().strip()
+    [letters] = read(task.ask, OwnQuestion(), task.samples[:1])
+    question_of_model = letters.astype(np.uint8).tobytes().decode().strip()
     names = tuple(name or "" for name in task.names)
     asker = Asker(names, question_of_model or question, task.ask)
     rows = np.flatnonzero(task.shows.any(axis=1) | everywhere).tolist()
@@ -219,9 +218,8 @@ def fit_ways(
     cues = task.router.best(trials, task.ask)
     single = len(ways) == 1
     shown = TRIED if single else len(trials)
-    with_plain = tuple(dict.fromkeys(("plain", *ways)))
-    by_way = asker.answers(with_plain, trials[:shown], cues[:shown])
-    answers = dict(zip(with_plain, by_way, strict=True))
+    with_plain = dict.fromkeys(("plain", *ways))
+    answers = asker.answers(list(with_plain), trials[:shown], cues[:shown])
     _require_reading(answers)
     if single:
         return Learned(ways, np.ones(1), names, asker.question)
@@ -243,10 +241,15 @@ def _label_rows(
     return np.stack(rows)
 
 
-def _require_reading(answers: Mapping[Way, list[list[Response]]]) -> None:
+def _require_reading(answers: Mapping[str, list[list[Response]]]) -> None:
     """Raises UserError where all ways are answered alike."""
     others = [way for way in answers if way != "plain"]
-    if others and all(_same_answers(answers["plain"], answers[way]) for way in others):
+    for way in others:
+        for [plain], wordings in zip(answers["plain"], answers[way], strict=True):
+            for wording in wordings:
+                if not np.array_equal(np.asarray(wording.logits), np.asarray(plain.logits)):
+                    return
+    if others:
         raise UserError(
             "prompts: this model answers the same however it is asked",
             expected="a model that reads a question",
@@ -255,57 +258,31 @@ def _require_reading(answers: Mapping[Way, list[list[Response]]]) -> None:
         )
 
 
-def _same_answers(plain: Sequence[list[Response]], other: Sequence[list[Response]]) -> bool:
-    """Whether all wordings of a way have the logits of the plain answer."""
-    for [answer], wordings in zip(plain, other, strict=True):
-        logits = np.asarray(answer.logits)
-        for wording in wordings:
-            if not np.array_equal(np.asarray(wording.logits), logits):
-                return False
-    return True
-
-
 def answer_otherwise(
     learned: Learned, router: Router, everywhere: bool, trials: Sequence[Trial], ask: Ask
 ) -> list[Response]:
     """A response to each trial; those that show no cue are asked as they are."""
-    cues = _cues(router, trials, ask)
-    changed = []
-    for number, trial in enumerate(trials):
-        shows_cue = everywhere or cues[number] >= 0
-        if trial.outputs - EMBEDDING and shows_cue:
-            changed.append(number)
-    responses = list(_plain_answers(learned, trials, set(changed), ask))
-    asker = Asker(learned.names, learned.question, ask)
-    by_way = asker.answers(
-        learned.ways, [trials[number] for number in changed], [cues[number] for number in changed]
-    )
-    # Of each changed trial the answers to all ways.
-    for number, of_ways in zip(changed, zip(*by_way, strict=True), strict=True):
-        responses[number] = _mix(learned, of_ways, trials[number].outputs, responses[number])
-    return responses
-
-
-def _cues(router: Router, trials: Sequence[Trial], ask: Ask) -> list[int]:
-    """The cue that each trial shows; -1 for none, or where it has no frames."""
     has_frames = [bool(trial.sample.frames) for trial in trials]
-    cues = iter(router.best(list(compress(trials, has_frames)), ask))
-    return [next(cues) if framed else -1 for framed in has_frames]
-
-
-def _plain_answers(
-    learned: Learned, trials: Sequence[Trial], changed: Set[int], ask: Ask
-) -> Iterator[Response]:
-    """The model's own answers; of a trial that is asked in other ways the embedding alone."""
+    cues = best_cues(router, trials, has_frames, ask)
     has_plain = not {"plain", "ensemble"}.isdisjoint(learned.ways)
     more = frozenset() if has_plain else EMBEDDING
+    changed = []
     requests = []
     for number, trial in enumerate(trials):
-        outputs = trial.outputs & more if number in changed else trial.outputs
-        requests.append(replace(trial, outputs=outputs))
-    answers = iter(ask([request for request in requests if request.outputs]))
-    for request in requests:
-        yield next(answers) if request.outputs else Response()
+        if trial.outputs - EMBEDDING and (everywhere or cues[number] >= 0):
+            changed.append(number)
+            # what is asked in other ways is asked plainly for its embedding alone
+            trial = replace(trial, outputs=trial.outputs & more)
+        requests.append(trial)
+    plain = iter(ask([request for request in requests if request.outputs]))
+    responses = [next(plain) if request.outputs else Response() for request in requests]
+    asker = Asker(learned.names, learned.question, ask)
+    some = [trials[number] for number in changed]
+    by_way = asker.answers(learned.ways, some, [cues[number] for number in changed])
+    # Of each changed trial the answers to all ways.
+    for number, of_ways in zip(changed, zip(*by_way.values(), strict=True), strict=True):
+        responses[number] = _mix(learned, of_ways, trials[number].outputs, responses[number])
+    return responses
 
 
 def _mix(

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves
+from cuescope_mitigators.reading import best_cues
 from cuescope_sdk import Options, Requirements, Response, Trial, UserError
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
@@ -72,19 +73,19 @@ class PromptTables(Mitigation):
 
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         """By the prompts of the cue that a sample shows; without one, as before."""
-        asking = [trial for trial in trials if "logits" in trial.outputs]
-        cues = iter(self.router.best(asking, ask) if asking else ())
-        cue = [next(cues) if "logits" in trial.outputs else -1 for trial in trials]
+        wanted = ["logits" in trial.outputs for trial in trials]
+        cues = best_cues(self.router, trials, wanted, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
-            if cue[place] < 0:
-                return np.asarray(answer.logits)
-            share = self.shares[cue[place]]
+            before = np.asarray(answer.logits)
+            cue = cues[place]
+            if cue < 0:
+                return before
+            share = self.shares[cue]
             columns = columns_of(trials[place].sample.choices, self.labels)
-            rows = self.tables[cue[place]][columns]
             [unit] = normalise(np.asarray(answer.embedding)[None])
-            learned = self.scale * (rows @ unit) + self.bias
-            return np.asarray((1 - share) * np.asarray(answer.logits) + share * learned)
+            learned = self.scale * (self.tables[cue][columns] @ unit) + self.bias
+            return np.asarray((1 - share) * before + share * learned)
 
         return rescored(trials, ask, logits)
 
@@ -108,9 +109,9 @@ class CoOp(Mitigator):
 
     def fit(self, task: Task) -> PromptTables:
         """Prompts for each cue; raises UserError for a cue that is met with one label alone."""
-        showing = [np.flatnonzero(shows) for shows in task.shows.T]
+        showing = list(map(np.flatnonzero, task.shows.T))
         for number, rows in enumerate(showing, 1):
-            if len(set(task.targets[rows].tolist())) < 2:
+            if not _has_labels(task, rows):
                 raise UserError(
                     f"coop: cue {number} is met with fewer than two labels in the part that is "
                     "fitted on, and nothing can be told apart there",
@@ -134,18 +135,18 @@ class CoOp(Mitigator):
         from cuescope_mitigators.prompt_learning import LearnedPrompts
 
         embedding = normalise(task.embedding.astype(np.float32))
-        readouts = [
-            LearnedPrompts(
+        trials = []
+        for rows in trained:
+            readout = LearnedPrompts(
                 labels=task.labels,
                 embeddings=embedding[rows].tobytes(),
                 targets=tuple(task.targets[rows].tolist()),
                 **self.options.model_dump(exclude={"cost"}),
             )
-            for rows in trained
-        ]
-        answers = task.ask([readout.of(task.samples[0]) for readout in readouts])
-        shape = len(task.labels), embedding.shape[1]
-        return [LearnedPrompts.parts(np.asarray(answer.readout), *shape) for answer in answers]
+            trials.append(readout.of(task.samples[0]))
+        learned = [np.asarray(answer.readout) for answer in task.ask(trials)]
+        dim = embedding.shape[1]
+        return [LearnedPrompts.parts(row, len(task.labels), dim) for row in learned]
 
     def _shares(self, task: Task, showing: Sequence[Rows]) -> Float[np.ndarray, " cue"]:
         """How far each cue's prompts count: each half is answered by what the other half taught.
@@ -158,9 +159,10 @@ class CoOp(Mitigator):
         pairs: dict[int, tuple[Rows, Rows]] = {}
         for cue, rows in enumerate(showing):
             half = halves(task.targets[rows], self.options.seed)
-            pair = (rows[half == 0], rows[half == 1])
-            if all(len(np.unique(task.targets[side])) > 1 for side in pair):
-                pairs[cue] = pair
+            first = rows[half == 0]
+            second = rows[half == 1]
+            if _has_labels(task, first) and _has_labels(task, second):
+                pairs[cue] = (first, second)
         parts = iter(self._learn(task, list(chain.from_iterable(pairs.values()))))
         logits = task.logits
         embedding = normalise(task.embedding)
@@ -177,3 +179,8 @@ class CoOp(Mitigator):
             best = best_setting(right, before, may_lose, gap_left(task, [cue]))
             shares[cue] = best or 0.0
         return shares
+
+
+def _has_labels(task: Task, rows: Rows) -> bool:
+    """Whether some samples have two labels or more: with one, nothing can be told apart."""
+    return len(np.unique(task.targets[rows])) > 1

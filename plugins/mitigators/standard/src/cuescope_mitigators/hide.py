@@ -9,8 +9,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 from pydantic import Field
 
+from cuescope_mitigators.reading import read
 from cuescope_sdk import HideTokens, Options, Readout, Requirements, Response, Trial, UserError
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
+
+Mask = Bool[np.ndarray, "frame row col"]
 
 
 class HideOptions(Options):
@@ -38,8 +41,8 @@ class MeanPatch(Readout):
         means = []
         for trial in trials:
             grids = model.patch_features(trial.sample.frames)
-            mean = np.mean([grid.mean(axis=(0, 1)) for grid in grids], axis=0)
-            means.append(mean)
+            of_frames = [grid.mean(axis=(0, 1)) for grid in grids]
+            means.append(np.mean(of_frames, axis=0))
         return means
 
 
@@ -51,12 +54,11 @@ class PatchProjection(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """One grid of numbers a frame."""
-        along = np.frombuffer(self.direction, np.float32)
+        direction = np.frombuffer(self.direction, np.float32)
         projections = []
         for trial in trials:
             grids = model.patch_features(trial.sample.frames)
-            projection = np.stack([grid @ along for grid in grids])
-            projections.append(projection)
+            projections.append(np.stack([grid @ direction for grid in grids]))
         return projections
 
 
@@ -71,38 +73,32 @@ class HiddenPatches(Mitigation):
 
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         """With the patches of the cues that a sample shows hidden; a trial's own edit stands."""
-        free = [number for number, trial in enumerate(trials) if _is_free(trial)]
+        free = np.flatnonzero(list(map(_is_free, trials))).tolist()
         if not free:
             return list(ask(trials))
         shown = self.router.route([trials[number] for number in free], ask)
-        masks: dict[int, Bool[np.ndarray, "frame row col"]] = {}
+        masks: dict[int, Mask] = {}
         for cue in range(len(self.directions)):
-            numbers = [number for number, shows in zip(free, shown, strict=True) if shows[cue]]
+            numbers = list(compress(free, shown[:, cue]))
             of_cue = self._masks([trials[number] for number in numbers], cue, ask)
             for number, mask in zip(numbers, of_cue, strict=True):
-                masks[number] = masks.get(number, np.zeros_like(mask)) | mask
+                masks[number] = masks.get(number, False) | mask
         changed = list(trials)
         for number, mask in masks.items():
             if mask.any():
-                edit = HideTokens.from_mask(self._bounded(mask))
+                # something stays visible in each frame, whatever several cues hide together
+                mask[mask.all(axis=(1, 2))] = False
+                edit = HideTokens.from_mask(mask)
                 changed[number] = replace(trials[number], edit=edit)
         return list(ask(changed))
 
     def _masks(self, trials: Sequence[Trial], cue: int, ask: Ask) -> list[np.ndarray]:
-        readout = projection(self.directions[cue])
-        answers = ask([readout.of(trial.sample) for trial in trials]) if trials else []
         masks = []
-        for answer in answers:
-            likeness = np.asarray(answer.readout)
-            bound = np.quantile(likeness, 1 - self.most)
-            masks.append(likeness > max(float(self.thresholds[cue]), float(bound)))
+        samples = [trial.sample for trial in trials]
+        for likeness in read(ask, projection(self.directions[cue]), samples):
+            bound = float(np.quantile(likeness, 1 - self.most))
+            masks.append(likeness > max(float(self.thresholds[cue]), bound))
         return masks
-
-    def _bounded(self, mask: Bool[np.ndarray, "frame row col"]) -> np.ndarray:
-        """Something stays visible in each frame, whatever several cues hide together."""
-        full = mask.all(axis=(1, 2))
-        mask[full] = False
-        return mask
 
 
 def _is_free(trial: Trial) -> bool:
@@ -134,20 +130,16 @@ class Hide(Mitigator):
 
     def fit(self, task: Task) -> HiddenPatches:
         """A direction for each cue; raises UserError for a cue that all samples show, or none."""
-        readout = MeanPatch()
-        answers = task.ask([readout.of(sample) for sample in task.samples])
-        means = np.stack([np.asarray(answer.readout) for answer in answers])
+        means = np.stack(read(task.ask, MeanPatch(), task.samples))
         directions = []
         thresholds = []
-        for cue in range(task.shows.shape[1]):
-            shows = task.shows[:, cue]
+        for shows in task.shows.T:
             direction = _direction(means, shows, task.targets)
-            readout_of_cue = projection(direction)
             without = compress(task.samples, ~shows)
-            answers = task.ask([readout_of_cue.of(sample) for sample in without])
-            likeness = np.concatenate([np.asarray(answer.readout).ravel() for answer in answers])
+            likeness = read(task.ask, projection(direction), without)
+            values = np.concatenate(list(map(np.ravel, likeness)))
             directions.append(direction)
-            thresholds.append(float(np.quantile(likeness, self.options.spared)))
+            thresholds.append(float(np.quantile(values, self.options.spared)))
         return HiddenPatches(
             directions=np.stack(directions),
             thresholds=np.array(thresholds),
@@ -161,9 +153,10 @@ def _direction(
 ) -> Float[np.ndarray, " dim"]:
     gaps = []
     for target in np.unique(targets):
-        of_label = targets == target
-        if shows[of_label].any() and not shows[of_label].all():
-            gaps.append(means[of_label & shows].mean(0) - means[of_label & ~shows].mean(0))
+        shown = means[(targets == target) & shows]
+        others = means[(targets == target) & ~shows]
+        if len(shown) and len(others):
+            gaps.append(shown.mean(axis=0) - others.mean(axis=0))
     if not gaps:
         raise UserError(
             "hide: nothing tells the cue from its label in the part that is fitted on",

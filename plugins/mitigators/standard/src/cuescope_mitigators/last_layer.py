@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_group
+from cuescope_mitigators.reading import best_cues
 from cuescope_sdk import Options, Requirements, Response, Trial, UserError
 from cuescope_sdk.mitigation import (
     Ask,
@@ -61,18 +62,15 @@ class Head(Mitigation):
 
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         """By the new head where the sample shows a cue; without one, as before."""
-        asking = [trial for trial in trials if "logits" in trial.outputs]
-        routes = self.router.route(asking, ask) if asking else np.zeros((0, 1), bool)
-        shows = iter(np.asarray(routes.any(axis=1)).tolist())
-        changed = ["logits" in t.outputs and (next(shows) or self.everywhere) for t in trials]
+        wanted = ["logits" in trial.outputs for trial in trials]
+        cues = best_cues(self.router, trials, wanted, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
-            if not changed[place]:
+            if cues[place] < 0 and not self.everywhere:
                 return np.asarray(answer.logits)
             gains = self.weights @ np.asarray(answer.embedding, np.float64) + self.bias
-            return np.asarray(
-                answer.logits + gains[columns_of(trials[place].sample.choices, self.labels)]
-            )
+            columns = columns_of(trials[place].sample.choices, self.labels)
+            return np.asarray(answer.logits + gains[columns])
 
         return rescored(trials, ask, logits)
 
@@ -94,16 +92,16 @@ class LastLayer(Mitigator):
 
     def fit(self, task: Task) -> Head:
         """A new head; raises UserError where the part to fit on has a single label."""
-        if len(set(task.targets.tolist())) < len(task.labels):
-            there = {task.labels[target] for target in task.targets.tolist()}
+        missing = set(task.labels) - {sample.label for sample in task.samples}
+        if missing:
             raise UserError(
                 "last-layer: a label has no sample in the part that is fitted on",
                 expected="samples of each label",
-                got=f"none of {', '.join(sorted(set(task.labels) - there)[:4])}",
+                got=f"none of {', '.join(sorted(missing)[:4])}",
                 remedy="Take more samples, or fewer labels",
             )
         learns = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
-        if len(set(task.targets[learns].tolist())) < 2:
+        if len(np.unique(task.targets[learns])) < 2:
             task.context.announce(
                 "last-layer: in the part that is fitted on, cues are met with one label alone; it "
                 "learns from samples without a cue, too"

@@ -6,6 +6,7 @@ questions.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -181,17 +182,15 @@ class Prompts(Mitigator):
 
     def _fit_templates(self, task: Task) -> PromptTable:
         """Weights of the templates; raises UserError where the model embeds no texts."""
-        templates = tuple(dict.fromkeys(t for name in self.options.sets for t in _templates(name)))
+        sets = map(_templates, self.options.sets)
+        templates = tuple(dict.fromkeys(chain.from_iterable(sets)))
         first = task.samples[0]
-        of_templates, of_choices = task.ask(
-            [
-                TemplateRows(templates=templates, labels=task.labels).of(first),
-                ChoiceRows(labels=task.labels).of(first),
-            ]
-        )
-        tables = np.asarray(of_templates.readout, np.float64)
+        of_templates = TemplateRows(templates=templates, labels=task.labels)
+        of_choices = ChoiceRows(labels=task.labels)
+        answers = task.ask([of_templates.of(first), of_choices.of(first)])
+        tables, choices = (np.asarray(answer.readout, np.float64) for answer in answers)
         embedding = normalise(task.embedding)
-        cosine = embedding @ np.asarray(of_choices.readout, np.float64).T
+        cosine = embedding @ choices.T
         scale, bias = np.polyfit(cosine.ravel(), task.logits.ravel(), 1)
         # a template that likes one label in all images says little: its mean goes
         logits = scale * np.einsum("sd,tld->tsl", embedding, tables)

@@ -1,0 +1,25 @@
+"""What mitigators ask of a model or a router: readouts of samples, and the cue of each trial."""
+
+from collections.abc import Iterable, Sequence
+from itertools import compress
+
+import numpy as np
+
+from cuescope_sdk import Readout, Sample, Trial
+from cuescope_sdk.mitigation import Ask, Router
+
+
+def read(ask: Ask, readout: Readout, samples: Iterable[Sample]) -> list[np.ndarray]:
+    """What the readout gives for each sample."""
+    trials = [readout.of(sample) for sample in samples]
+    answers = ask(trials) if trials else []
+    return [np.asarray(answer.readout) for answer in answers]
+
+
+def best_cues(
+    router: Router, trials: Sequence[Trial], wanted: Sequence[bool], ask: Ask
+) -> list[int]:
+    """The cue that each `wanted` trial shows; -1 for none, and for all other trials."""
+    some = list(compress(trials, wanted))
+    cues = iter(router.best(some, ask) if some else ())
+    return [next(cues) if is_wanted else -1 for is_wanted in wanted]
