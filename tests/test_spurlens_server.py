@@ -12,9 +12,9 @@ import sys
 import time
 from base64 import b64decode
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, StringIO
 from itertools import count
 from pathlib import Path
 from shutil import copytree, rmtree
@@ -105,41 +105,52 @@ def last_line(said: str) -> str:
 
 
 class Place:
-    """The command line in a process of its own, with a cache and a run in `folder`."""
+    """The command line, with a cache and a run in `folder`; to be stopped, in its own process."""
 
     def __init__(self, server: ChatServer, tree: Path, folder: Path) -> None:
         self.server, self.tree, self.folder = server, tree, folder
 
-    def start(self, **changes: str) -> "subprocess.Popen[str]":
+    def words(self, **changes: str) -> list[str]:
         words = [*WORDS, "--data", f"coco:{self.tree}", "--out", str(self.folder / "run")]
         for option, value in {**OPTIONS, **changes}.items():
             words += f"{option}={value}".split(" ", 1)
-        env = {
-            **os.environ,
-            "OPENAI_BASE_URL": self.server.url,
-            "CUESCOPE_CACHE": str(self.folder / "cache"),
-        }
+        return words
+
+    @property
+    def env(self) -> dict[str, str]:
+        cache = str(self.folder / "cache")
+        return {"OPENAI_BASE_URL": self.server.url, "CUESCOPE_CACHE": cache}
+
+    def start(self) -> "subprocess.Popen[str]":
         program = [sys.executable, "-c", "from cuescope.cli import main; main()"]
         return subprocess.Popen(
-            [*program, *words],
-            env=env,
+            [*program, *self.words()],
+            env={**os.environ, **self.env},
             text=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
 
+    def run(self, **changes: str) -> tuple[object, str]:
+        """The exit code of an audit in this process, and what it said."""
+        said = StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
+            for name, value in self.env.items():
+                patch.setenv(name, value)
+            with redirect_stdout(StringIO()), pytest.raises(SystemExit) as ended:
+                main(self.words(**changes))
+        return ended.value.code or 0, said.getvalue()
+
     def report(self, **changes: str) -> Report:
         """Of an audit that goes on to its end."""
-        process = self.start(**changes)
-        _, said = process.communicate(timeout=120)
-        assert process.returncode == 0, said
+        code, said = self.run(**changes)
+        assert code == 0, said
         return load_report(self.folder / "run")
 
     def line(self, **changes: str) -> str:
         """The one line of an audit that stops."""
-        process = self.start(**changes)
-        _, said = process.communicate(timeout=120)
-        assert process.returncode == 2, said
+        code, said = self.run(**changes)
+        assert code == 2, said
         assert not (self.folder / "run" / "report.json").exists()
         return last_line(said)
 

@@ -26,6 +26,8 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = "HTTP/1.1"
+    # head and body would else be two packets, and the second waits 40 ms for the first's receipt
+    disable_nagle_algorithm = True
     server: "ChatServer"
 
     def log_message(self, *_: object) -> None:
