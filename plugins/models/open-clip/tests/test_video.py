@@ -197,7 +197,7 @@ def without(name: str) -> Callable[[State], State]:
 LAST = "vision_encoder.transformer.resblocks.1.ln_2.bias"
 SPOILT: dict[str, tuple[Callable[[State], State], str]] = {
     "missing": (without(LAST), f"got 1 missing, the first {LAST}"),
-    "missing at once": (without("vision_encoder.proj"), "expected vision_encoder.proj with 2 dim"),
+    "missing at once": (without("vision_encoder.proj"), "expected a tensor 'vision_encoder.proj'"),
     "extra": (
         lambda s: {**s, "itm_head.weight": torch.zeros(2)},
         "fit nowhere, the first itm_head.wei",

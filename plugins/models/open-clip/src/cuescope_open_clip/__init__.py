@@ -12,7 +12,6 @@ from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
     from cuescope_open_clip.held import HeldModel
-    from cuescope_open_clip.loading import StockModel
     from cuescope_sdk.torch import ImageTower
 
 
@@ -41,15 +40,14 @@ class OpenCLIP(ZeroShotModel):
     options: OpenCLIPOptions
     owner = "open-clip"
 
-    def __init__(self, options: OpenCLIPOptions, context: Context) -> None:
+    def __init__(
+        self, options: OpenCLIPOptions, context: Context, held: "HeldModel | None" = None
+    ) -> None:
         super().__init__(options, context)
         from cuescope_open_clip.loading import find_model
-
-        self._answer_with(find_model(options.model, options.checkpoint, context))
-
-    def _answer_with(self, model: "StockModel | HeldModel") -> None:
         from cuescope_open_clip.towers import text_tower
 
+        model = held or find_model(options.model, options.checkpoint, context)
         self._model = model
         texts = text_tower(model) if model.has_text_tower else None
         head = self.choose_head(model.name, str(model.device), texts, model.dim)
@@ -73,11 +71,8 @@ class OpenCLIP(ZeroShotModel):
 
         if options.checkpoint is not None:
             raise UserError("open-clip: checkpoint with a model in memory", remedy="Leave it out")
-        model = cls.__new__(cls)
-        ZeroShotModel.__init__(model, options, context)
         held = hold(item, options.model, reads_texts=options.class_embeddings is None)
-        model._answer_with(held)
-        return model
+        return cls(options, context, held)
 
     def open_image_tower(self) -> "ImageTower":
         from cuescope_open_clip.towers import image_tower

@@ -11,7 +11,16 @@ from torch.nn.functional import linear
 from cuescope_open_clip.held import HeldModel
 from cuescope_open_clip.loading import StockModel
 from cuescope_sdk.models import PromptTower, TextTower
-from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
+from cuescope_sdk.torch import (
+    Block,
+    ImageTower,
+    Inputs,
+    Masked,
+    Pooling,
+    additive,
+    split_heads,
+    to_array,
+)
 
 
 def text_tower(model: StockModel | HeldModel) -> TextTower:
@@ -21,8 +30,7 @@ def text_tower(model: StockModel | HeldModel) -> TextTower:
     def encode(texts: list[str]) -> np.ndarray:
         tokenizer: Any = model.tokenizer
         tokens = tokenizer(texts).to(model.device)
-        features = model.network.encode_text(tokens)
-        return np.asarray(features.float().cpu().numpy())
+        return to_array(model.network.encode_text(tokens))
 
     def prompts() -> PromptTower:
         tokenizer: Any = model.tokenizer
@@ -73,7 +81,7 @@ def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
     mean, std = model.normalisation
     pixels = model.preprocess(image) * std.view(3, 1, 1) + mean.view(3, 1, 1)
     levels = (pixels * 255).round().clamp(0, 255).byte()
-    return np.asarray(levels.permute(1, 2, 0).numpy())
+    return to_array(levels.permute(1, 2, 0))
 
 
 def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, int]]:

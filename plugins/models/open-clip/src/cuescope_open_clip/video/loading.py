@@ -1,12 +1,10 @@
 """The authors' checkpoints: found and measured now, filled into a network when first needed."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import isqrt
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,21 +17,23 @@ from cuescope_open_clip.towers import stock_block
 from cuescope_open_clip.video.files import OWNER, find_checkpoint
 from cuescope_open_clip.video.network import HEAD_DIM, Shape, VideoTextNetwork
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.models import TextTower
+from cuescope_sdk.models import TextTower, require_frames
 from cuescope_sdk.torch import (
+    Checkpoint,
     ImageTower,
     Inputs,
     Pooling,
     files_digest,
-    load_state_strictly,
-    read_weights,
+    read_state,
     resolve_device,
     resolve_dtype,
-    unreadable_weights,
+    to_array,
 )
 
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
+VISUAL = "visual."
+TEXT = "text."
 LOGIT_SCALE = 100.0  # the authors' own demonstrations multiply by it, whatever the checkpoint says
 
 
@@ -50,28 +50,24 @@ class Family:
     spare: tuple[str, ...]
     long_texts: bool
 
-    @property
-    def _prefixes(self) -> tuple[tuple[str, str], ...]:
-        """Their name of each tower, and ours."""
-        return (self.visual, "visual."), (self.text, "text.")
-
     def our_name(self, name: str) -> str:
         """A tensor's name in our network."""
-        for theirs, ours in self._prefixes:
+        for theirs, ours in ((self.visual, VISUAL), (self.text, TEXT)):
             if name.startswith(theirs):
                 return ours + name.removeprefix(theirs)
         return name
 
     def published_name(self, name: str) -> str:
         """And back."""
-        for theirs, ours in self._prefixes:
+        for theirs, ours in ((self.visual, VISUAL), (self.text, TEXT)):
             if name.startswith(ours):
                 return theirs + name.removeprefix(ours)
         return name
 
-    def our_tensors(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The tensors by our names."""
-        return {self.our_name(name): tensor for name, tensor in tensors.items()}
+    def checkpoint(self, title: str, tensors: Mapping[str, Tensor]) -> Checkpoint:
+        """The tensors by our names; `title` begins errors, which say the authors'."""
+        ours = {self.our_name(name): tensor for name, tensor in tensors.items()}
+        return Checkpoint(title, ours, self.published_name)
 
 
 FAMILIES = (
@@ -118,13 +114,8 @@ class VideoModel:
         self.context.stop_plan_before(f"the weights of {self.title}")
         with torch.random.fork_rng(devices=[]):  # initial weights are drawn, and overwritten
             network = VideoTextNetwork(self.shape, self.family.long_texts)
-        load_state_strictly(
-            network,
-            self.family.our_tensors(read_state(self.file)),
-            f"{self.name} does not fit",
-            spare=self.family.spare,
-            describe=self.family.published_name,
-        )
+        file = self.family.checkpoint(self.name, read_state(OWNER, self.file))
+        file.load_into(network, self.family.spare)
         network.join_positions()
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
 
@@ -135,8 +126,7 @@ class VideoModel:
         @torch.inference_mode()
         def encode(texts: list[str]) -> np.ndarray:
             tokens = tokenizer(texts, self.shape.context).to(self.device)
-            features = self.network.text(tokens)
-            return np.asarray(features.float().cpu().numpy())
+            return to_array(self.network.text(tokens))
 
         return TextTower(encode, self.dim, LOGIT_SCALE)
 
@@ -148,13 +138,7 @@ class VideoModel:
         std = torch.tensor(STD).view(3, 1, 1)
 
         def prepare(frames: Sequence[Image.Image]) -> Inputs:
-            if len(frames) != shape.frames:
-                raise UserError(
-                    f"{self.name} looks at {shape.frames} frames together",
-                    expected=f"{shape.frames} frames a sample",
-                    got=f"{len(frames)}",
-                    remedy=f"Sample as many, say with -D frames={shape.frames}.",
-                )
+            require_frames(self.name, frames, shape.frames)
             pixels = torch.stack([resize(frame, shape.image_size) for frame in frames])
             normal = (pixels / 255 - mean) / std
             return {"video": normal[None]}
@@ -165,7 +149,7 @@ class VideoModel:
 
         def canvas(image: Image.Image) -> np.ndarray:
             levels = resize(image, shape.image_size).byte()
-            return np.asarray(levels.permute(1, 2, 0).numpy())
+            return to_array(levels.permute(1, 2, 0))
 
         return ImageTower(
             name=self.name,
@@ -203,82 +187,44 @@ def find_video_model(model: str, revision: str | None, context: Context) -> Vide
     device = resolve_device(context.device)
     dtype = resolve_dtype(context.dtype)
     file, title = find_checkpoint(model, revision, context)
-    tensors = read_state(file)
-    family = _family_of(tensors)
-    if family is None:
-        prefixes = [f"tensors '{family.visual}...'" for family in FAMILIES]
-        raise UserError(
-            f"{OWNER}: {title} is no checkpoint of ViCLIP or VideoCLIP-XL",
-            expected=" or ".join(prefixes),
-            got=f"'{next(iter(tensors))}' among {len(tensors)} tensors",
-        )
-    shape = measure(family.our_tensors(tensors), f"{OWNER}: {title}", family)
+    tensors = read_state(OWNER, file)
+    family = _family_of(tensors, title)
+    shape = measure(family.checkpoint(f"{OWNER}: {title}", tensors))
     return VideoModel(file, title, family, shape, context, device, dtype)
 
 
-def _family_of(tensors: Mapping[str, Tensor]) -> Family | None:
+def _family_of(tensors: Mapping[str, Tensor], title: str) -> Family:
     for family in FAMILIES:
         if any(name.startswith(family.visual) for name in tensors):
             return family
-    return None
+    prefixes = [f"tensors '{family.visual}...'" for family in FAMILIES]
+    raise UserError(
+        f"{OWNER}: {title} is no checkpoint of ViCLIP or VideoCLIP-XL",
+        expected=" or ".join(prefixes),
+        got=f"'{next(iter(tensors))}' among {len(tensors)} tensors",
+    )
 
 
-def measure(tensors: Mapping[str, Tensor], name: str, family: Family) -> Shape:
+def measure(file: Checkpoint) -> Shape:
     """The sizes that tensors, by our names, tell; raises UserError for what no model has."""
-
-    def size(tensor: str, axis: int, dims: int) -> int:
-        stored = tensors.get(tensor)
-        if stored is None or stored.ndim != dims:
-            raise UserError(
-                f"{name} does not fit",
-                expected=f"{family.published_name(tensor)} with {dims} dimensions",
-                got="none of this name" if stored is None else f"shape {tuple(stored.shape)}",
-            )
-        return int(stored.shape[axis])
-
-    places = size("visual.positional_embedding", 0, 2) - 1
+    places = file.size("visual.positional_embedding") - 1
     shape = Shape(
-        patch=size("visual.conv1.weight", 4, 5),
+        patch=file.size("visual.conv1.weight", 4),
         side=isqrt(max(places, 0)),
-        frames=size("visual.temporal_positional_embedding", 1, 3),
-        width=size("visual.conv1.weight", 0, 5),
-        layers=_layers(tensors, "visual"),
-        dim=size("visual.proj", 1, 2),
-        context=size("text.positional_embedding", 0, 2),
-        words=size("text.token_embedding.weight", 0, 2),
-        text_width=size("text.token_embedding.weight", 1, 2),
-        text_layers=_layers(tensors, "text"),
+        frames=file.size("visual.temporal_positional_embedding", 1),
+        width=file.size("visual.conv1.weight"),
+        layers=file.layers("visual.transformer.resblocks"),
+        dim=file.size("visual.proj", 1),
+        context=file.size("text.positional_embedding"),
+        words=file.size("text.token_embedding.weight"),
+        text_width=file.size("text.token_embedding.weight", 1),
+        text_layers=file.layers("text.transformer.resblocks"),
     )
     for what, width in (("video", shape.width), ("text", shape.text_width)):
         if not width or width % HEAD_DIM:
             raise UserError(
-                f"{name} does not fit",
+                f"{file.title} does not fit",
                 expected=f"a {what} tower whose width is a multiple of {HEAD_DIM}",
                 got=f"{width}",
             )
     return shape
-
-
-def _layers(tensors: Mapping[str, Tensor], tower: str) -> int:
-    pattern = re.compile(rf"{tower}\.transformer\.resblocks\.(\d+)\.")
-    count = 0
-    for name in tensors:
-        if match := pattern.match(name):
-            count = max(count, int(match[1]) + 1)
-    return count
-
-
-def read_state(file: Path) -> dict[str, Tensor]:
-    """The tensors of a checkpoint, or of what training wrote under "model"; raises UserError."""
-    content: Any = read_weights(OWNER, file)
-    if isinstance(content, dict):
-        content = content.get("model", content)
-    if not isinstance(content, dict) or not content:
-        raise unreadable_weights(OWNER, file, "no mapping of names to tensors")
-    tensors = {}
-    for name, value in content.items():
-        if torch.is_tensor(value):
-            tensors[str(name).removeprefix("module.")] = value
-    if not tensors:
-        raise unreadable_weights(OWNER, file, "no tensor with a name")
-    return tensors
