@@ -72,7 +72,6 @@ from cuescope_sdk.data._video_questions import (
 
 __all__ = [
     "DataProfile",
-    "find_shortages",
     "Draft",
     "Episode",
     "EpisodeOptions",
@@ -99,6 +98,7 @@ __all__ = [
     "describe_video_problems",
     "fetch_all",
     "find_file",
+    "find_shortages",
     "first_place",
     "folders_in",
     "frames_at",

@@ -34,7 +34,9 @@ def find_file(root: Path, name: str, title: str) -> Path:
     names = set[str]()
     level = [root]  # by level, so that the file nearest to `root` wins
     for _ in range(_DEPTH + 1):
-        entries = [entry for folder in level for entry in sorted(folder.iterdir())]
+        entries: list[Path] = []
+        for folder in level:
+            entries += sorted(folder.iterdir())
         matches = [entry for entry in entries if entry.name.lower() == name.lower()]
         if len(matches) > 1:
             raise UserError(
@@ -70,10 +72,9 @@ def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
             got=f"a JSON {_JSON_KINDS.get(type(entries), 'value')}",
         )
     _require_rows(path, entries, title)
-    return [
-        _checked(row, entry, f"{title}: {path.name} entry {number}")
-        for number, entry in enumerate(entries, start=1)
-    ]
+    name = f"{title}: {path.name}"
+    numbered = enumerate(entries, start=1)
+    return [_validate(row, entry, f"{name} entry {number}") for number, entry in numbered]
 
 
 def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
@@ -97,21 +98,22 @@ def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
     name = f"{title}: {path.name}"
     header = next(csv.reader(StringIO(text)), [])
     _require_columns(path, header, row, title)
-    rows = [_checked(row, cells, f"{name} line {line}") for line, cells in table_rows(text, name)]
+    lines = table_rows(text, name)
+    rows = [_validate(row, cells, f"{name} line {line}") for line, cells in lines]
     _require_rows(path, rows, title)
     return rows
 
 
 def read_lines(path: Path, title: str) -> Iterator[tuple[str, str]]:
     """Each line that is not blank, behind its place ("TITLE: FILE line 3") for errors."""
-    lines = [line.strip() for line in StringIO(read_text(path, title))]
-    _require_rows(path, [line for line in lines if line], title)
-    for number, line in enumerate(lines, start=1):
-        if line:  # blank lines still count, as in an editor
-            yield f"{title}: {path.name} line {number}", line
+    text = read_text(path, title)
+    _require_rows(path, text.strip(), title)
+    for number, line in enumerate(StringIO(text), start=1):
+        if line.strip():  # blank lines still count, as in an editor
+            yield f"{title}: {path.name} line {number}", line.strip()
 
 
-def _checked(row: type[Row], entry: Any, location: str) -> Row:
+def _validate(row: type[Row], entry: Any, location: str) -> Row:
     try:
         return row.model_validate(entry)
     except ValidationError as error:
@@ -120,16 +122,15 @@ def _checked(row: type[Row], entry: Any, location: str) -> Row:
 
 def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
     """The first error of pydantic's; list items are counted from 1."""
-    where = "".join(
-        f" entry {part + 1}" if isinstance(part, int) else f" '{part}'" for part in first["loc"]
-    )
+    for part in first["loc"]:
+        location += f" entry {part + 1}" if isinstance(part, int) else f" '{part}'"
     if first["type"] == "missing":
-        return UserError(f"{location}{where}", expected="a value", got="none")
+        return UserError(location, expected="a value", got="none")
     expected = first["msg"].removeprefix("Input should be ")  # pydantic's sentence as ours
-    return UserError(f"{location}{where}", expected=expected, got=_shortened(first["input"]))
+    return UserError(location, expected=expected, got=_shorten(first["input"]))
 
 
-def _shortened(value: Any) -> str:
+def _shorten(value: Any) -> str:
     try:
         return repr(value)[:_SHOWN]
     except RecursionError:  # brackets in brackets, just fewer than the parser gives up at
@@ -137,9 +138,8 @@ def _shortened(value: Any) -> str:
 
 
 def _require_columns(path: Path, there: Sequence[str], row: type[Row], title: str) -> None:
-    wanted = [
-        field.alias or name for name, field in row.model_fields.items() if field.is_required()
-    ]
+    fields = row.model_fields.items()
+    wanted = [field.alias or name for name, field in fields if field.is_required()]
     missing = [name for name in wanted if name not in there]
     if missing:
         raise UserError(

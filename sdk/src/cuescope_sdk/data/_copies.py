@@ -7,12 +7,11 @@ from typing import Self
 
 from cuescope.store import CacheFile
 from cuescope_sdk import Context, DamagedFileError, UserError
-from cuescope_sdk.data._media.files import printable_name
+from cuescope_sdk.data._media.files import printable_name, shorten_names
 from cuescope_sdk.data._media.survey import Probe
 
 IMAGES = "images"  # of the cache folder: files that came as bytes, each named by its digest
 REMOTE = "remote"  # files that were fetched, each named by its address
-_LISTED = 3  # names in an error
 
 
 class FetchedFiles(CacheFile):
@@ -43,8 +42,9 @@ class FetchedFiles(CacheFile):
 
     def _name(self, path: Path) -> str:
         # a cache folder may be moved
-        inside = path.is_relative_to(self.folder)
-        return printable_name(str(path.relative_to(self.folder) if inside else path))
+        if path.is_relative_to(self.folder):
+            path = path.relative_to(self.folder)
+        return printable_name(str(path))
 
 
 def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> None:
@@ -54,23 +54,23 @@ def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> 
     """
     images = context.cache / IMAGES
     remote = (context.cache / REMOTE).resolve()
-    known = {path: path.stem for path in probes if path.is_relative_to(images)}
+    kept = {path: path.stem for path in probes if path.is_relative_to(images)}
     fetched = [path for path in probes if path.is_relative_to(remote)]
     if fetched:
         with closing(FetchedFiles.open(context)) as digests:
-            known |= digests.get(fetched)
-    # of a file that cannot be read at all there is no digest
-    changed = [path for path, digest in known.items() if probes[path].digest not in ("", digest)]
+            kept |= digests.get(fetched)
+    changed = []
+    for path, digest in kept.items():
+        # of a file that cannot be read at all there is no digest
+        if probes[path].digest not in ("", digest):
+            changed.append(path.name)
+            with suppress(OSError):  # a cache folder that cannot be written: the error is the same
+                path.unlink()
     if not changed:
         return
-    for path in changed:
-        with suppress(OSError):  # a cache folder that cannot be written: the error is the same
-            path.unlink()
-    names = ", ".join(path.name for path in changed[:_LISTED])
-    more = ", ..." if len(changed) > _LISTED else ""
     raise DamagedFileError(
         f"{len(changed)} copies in {context.cache} are not what was kept",
         expected="the files as they came",
-        got=f"other content in {names}{more}",
+        got=f"other content in {shorten_names(changed)}",
         remedy="Run the same command again: they are made anew",
     )

@@ -7,6 +7,7 @@ those of them that cannot be shown leave their episodes out.
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -112,20 +113,25 @@ class Episodes(Plugin):
         self.facts: dict[str, str] = {}  # before read(), which may add to it
         episodes = list(self.read(options.split))
         require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
-        pictures = [picture for episode in episodes for picture in episode.pictures]
+        pictures = list(chain.from_iterable(episode.pictures for episode in episodes))
         require_inside([self.root, self.images], pictures, self.title)
         self.probes = probe_all(pictures, context)
-        problems = {e.key: problem for e in episodes if (problem := self._problem(e))}
-        self.episodes = tuple(episode for episode in episodes if episode.key not in problems)
+        problems = {}
+        for episode in episodes:
+            problem = self._problem(episode)
+            if problem is not None:
+                problems[episode.key] = problem
+        self.episodes = [episode for episode in episodes if episode.key not in problems]
         out = len(problems)
         total = len(episodes)
+        why = describe_problems(problems, "sample")
         require_enough(
             self.title,
             "sample",
             out,
             total,
             options.max_missing,
-            got=describe_problems(problems, "sample"),
+            got=why,
             remedy=f"Pictures are looked for in {self.images} (-D images=FOLDER)",
         )
         self.facts["samples"] = f"{len(self.episodes):,}, split {options.split}"
@@ -133,7 +139,6 @@ class Episodes(Plugin):
         if out:
             share = f"at most {options.max_missing:.0%} may be"
             samples = count_in_words(out, "sample")
-            why = describe_problems(problems, "sample")
             self.facts["left out"] = f"{samples} of {total:,} ({share}): {why}"
 
     def read(self, split: str) -> Iterable[Episode]:
@@ -147,18 +152,11 @@ class Episodes(Plugin):
     @cached_property
     def fingerprint(self) -> str:
         """Of everything that a sample shows."""
-        shown = [
-            (
-                e.key,
-                e.question,
-                e.annotations,
-                e.times,
-                e.scene,
-                # by content: a path is of this machine
-                [self.probes[picture].digest for picture in e.pictures],
-            )
-            for e in self.episodes
-        ]
+        shown = []
+        for e in self.episodes:
+            # by content: a path is of this machine
+            pictures = [self.probes[picture].digest for picture in e.pictures]
+            shown.append((e.key, e.question, e.annotations, e.times, e.scene, pictures))
         return digest(self.title, self.options.split, shown)
 
     def __len__(self) -> int:
@@ -170,17 +168,13 @@ class Episodes(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         episode = self.episodes[index]
+        base = {"split": self.options.split, SCENE: episode.scene, TIMES: episode.times}
         return Sample(
             key=episode.key,
             frames=tuple(image_frame(path, self.probes[path]) for path in episode.pictures),
             question=episode.question,
             group=episode.group,
-            annotations={
-                "split": self.options.split,
-                SCENE: episode.scene,
-                TIMES: episode.times,
-                **episode.annotations,
-            },
+            annotations={**base, **episode.annotations},
         )
 
     def split(self, name: str) -> Self:

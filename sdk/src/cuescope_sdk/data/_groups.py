@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data._media.files import count_in_words
+from cuescope_sdk.data._media.files import count_in_words, shorten_names
 
-_NAMED = 3  # groups or samples that a fact lists
 _SHOWN = 60  # characters of a rule in an error
 
 
@@ -20,9 +19,11 @@ def groups_by_rule(rule: str, names: Sequence[str], title: str) -> list[str | No
     `(.*)_clip\\d+` gives "kitchen_clip3.mp4" the group "kitchen". Raises UserError for what is no
     such expression, and where it matches none of the names.
     """
-    pattern = _compiled(rule, title)
-    matches = map(pattern.search, names)
-    groups = [(match and match[1] and match[1].strip()) or None for match in matches]
+    pattern = _compile(rule, title)
+    groups = []
+    for match in map(pattern.search, names):
+        group = match and match[1]
+        groups.append((group and group.strip()) or None)
     if names and not any(groups):
         raise UserError(
             f"{title}: group",
@@ -33,7 +34,7 @@ def groups_by_rule(rule: str, names: Sequence[str], title: str) -> list[str | No
     return groups
 
 
-def _compiled(rule: str, title: str) -> re.Pattern[str]:
+def _compile(rule: str, title: str) -> re.Pattern[str]:
     expected = r"a regular expression with one capturing group, such as '(.*)_clip\d+'"
     try:
         pattern = re.compile(rule)
@@ -73,22 +74,16 @@ def describe_groups(
     if mixed := groups_across(groups, labels):
         parts.append(f"{len(mixed):,} of several labels ({shorten_names(mixed)})")
     if alone:
+        samples = count_in_words(len(alone), "sample")
         rest = "counts by itself" if len(alone) == 1 else "count by themselves"
-        parts.append(
-            f"{count_in_words(len(alone), 'sample')} without one {rest} ({shorten_names(alone)})"
-        )
+        parts.append(f"{samples} without one {rest} ({shorten_names(alone)})")
     return "; ".join(parts)
 
 
 def groups_across(groups: Sequence[str], values: Sequence[str | None]) -> list[str]:
     """The groups whose samples have more than one of the values (labels, splits), None aside."""
-    own: dict[str, set[str]] = {}
+    values_of: dict[str, set[str]] = {}
     for group, value in zip(groups, values, strict=True):
         if value is not None:
-            own.setdefault(group, set()).add(value)
-    return [group for group, of_group in own.items() if len(of_group) > 1]
-
-
-def shorten_names(names: Sequence[str]) -> str:
-    """The first few of them."""
-    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+            values_of.setdefault(group, set()).add(value)
+    return [group for group, distinct in values_of.items() if len(distinct) > 1]

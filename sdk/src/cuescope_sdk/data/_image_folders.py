@@ -69,11 +69,10 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
         for name in item.classes or ("",):  # images without a class are thinned out as one class
             by_class.setdefault(name, []).append(index)
     # not the first ones: files are often sorted by source or difficulty
-    kept = {
-        indices[part]
-        for indices in by_class.values()
-        for part in sample_indices(len(indices), min(per_class, len(indices)))
-    }
+    kept = set[int]()
+    for indices in by_class.values():
+        parts = sample_indices(len(indices), min(per_class, len(indices)))
+        kept.update(indices[part] for part in parts)
     return [items[index] for index in sorted(kept)]
 
 
@@ -82,8 +81,10 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
 
 def first_place(root: Path, *paths: str) -> Path | None:
     """The first of these paths under `root` that exists; raises UserError where it leads out."""
-    place = next((root / path for path in paths if (root / path).exists()), None)
-    return None if place is None else require_inside_one(root, place, root.name)
+    for path in paths:
+        if (root / path).exists():
+            return require_inside_one(root, root / path, root.name)
+    return None
 
 
 def required_place(root: Path, title: str, *paths: str) -> Path:
@@ -108,9 +109,15 @@ def required_place(root: Path, title: str, *paths: str) -> Path:
 
 def images_in(folder: Path) -> list[Path]:
     """The image files right in a folder, by name; hidden ones are passed over."""
-    images = (folder / name for name in _names(folder) if kind_of(Path(name)) == "image")
-    # what a link names is not opened before it is known to lie in the data
-    return [p for p in images if p.suffix or p.is_symlink() or why_unread(p) is None]
+    images = []
+    for name in _names(folder):
+        path = folder / name
+        # what a link names is not opened before it is known to lie in the data
+        if kind_of(path) == "image" and (
+            path.suffix or path.is_symlink() or why_unread(path) is None
+        ):
+            images.append(path)
+    return images
 
 
 def folders_in(folder: Path) -> list[Path]:
@@ -200,11 +207,20 @@ class ImageFolder(Plugin):
         if options.per_class is not None:
             items = sample_evenly(items, options.per_class)
         require_distinct(self.title, "image", [item.key for item in items], options.split)
-        files = [file for item in items for file in (*item.images, *item.masks.values())]
+        files: list[Path] = []
+        for item in items:
+            files += [*item.images, *item.masks.values()]
         require_inside(typed_folders(options), files, self.title)
         self.probes = probe_all(files, context)
-        problems = {item.key: problem for item in items if (problem := self._problem(item))}
-        self.items = self._grouped([item for item in items if item.key not in problems])
+        problems = {}
+        good = []
+        for item in items:
+            problem = self._problem(item)
+            if problem is None:
+                good.append(item)
+            else:
+                problems[item.key] = problem
+        self.items = self._group(good)
         require_enough(
             self.title,
             "image",
@@ -247,19 +263,14 @@ class ImageFolder(Plugin):
     @cached_property
     def fingerprint(self) -> str:
         """Of everything that a sample shows."""
-        shown = [
-            (
-                item.key,
-                item.classes,
-                item.label,
-                item.annotations,
-                [(name, self.probes[file].digest) for name, file in item.masks.items()],
-                self.probes[item.path].digest,
-                *(() if item.group is None else (item.group,)),
-                *(self.probes[file].digest for file in item.earlier),
-            )
-            for item in self.items
-        ]
+        shown = []
+        for item in self.items:
+            masks = [(name, self.probes[file].digest) for name, file in item.masks.items()]
+            image = self.probes[item.path].digest
+            more = [] if item.group is None else [item.group]
+            more += [self.probes[file].digest for file in item.earlier]
+            content = (item.key, item.classes, item.label, item.annotations, masks, image, *more)
+            shown.append(content)
         return digest(self.title, self.options.split, self.labels, shown)
 
     def __len__(self) -> int:
@@ -271,19 +282,20 @@ class ImageFolder(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         item = self.items[index]
+        probes = self.probes
         turned = self.turned and not item.masks
-        known: dict[str, Any] = {"split": self.options.split, "objects": item.classes}
+        base: dict[str, Any] = {"split": self.options.split, "objects": item.classes}
         if item.masks:
-            known["masks"] = {
-                name: mask_frame(file, self.probes[file]) for name, file in item.masks.items()
-            }
+            masks = item.masks.items()
+            base["masks"] = {name: mask_frame(file, probes[file]) for name, file in masks}
+        frames = [image_frame(file, probes[file], turned=turned) for file in item.images]
         return Sample(
             key=item.key,
-            frames=tuple(image_frame(f, self.probes[f], turned=turned) for f in item.images),
+            frames=tuple(frames),
             choices=self.choices,
             label=item.label,
             group=item.group,
-            annotations={**known, **self.annotations(item)},
+            annotations={**base, **self.annotations(item)},
         )
 
     def split(self, name: str) -> Self:
@@ -292,20 +304,21 @@ class ImageFolder(Plugin):
 
     # ------------------------------------------------------------------------------ what is there
 
-    def _grouped(self, items: list[ImageItem]) -> list[ImageItem]:
+    def _group(self, items: list[ImageItem]) -> list[ImageItem]:
         """The items with their groups by the option's rule, where there is one; says how many."""
         rule = self.options.group
         source = self.group_source
-        alone = list[str]()
+        alone = []
         if rule is not None:
             source = f"the rule '{rule}'"
             groups = groups_by_rule(rule, [item.key for item in items], self.title)
-            alone = [item.key for item, group in zip(items, groups, strict=True) if group is None]
-            items = [
-                replace(item, group=group or item.key)
-                for item, group in zip(items, groups, strict=True)
-            ]
-        if items and (known := [item.group for item in items if item.group is not None]):
+            for index, group in enumerate(groups):
+                key = items[index].key
+                if group is None:
+                    alone.append(key)
+                items[index] = replace(items[index], group=group or key)
+        known = [item.group for item in items if item.group is not None]
+        if known:
             labels = [item.label for item in items]
             self.facts["groups"] = describe_groups(known, labels, source, alone=alone)
         return items
@@ -318,7 +331,8 @@ class ImageFolder(Plugin):
             if problem == "no such file" and not is_mask:
                 return "missing"
             if problem is not None:
-                return f"{'without a readable mask' if is_mask else 'unreadable'}: {problem}"
+                what = "without a readable mask" if is_mask else "unreadable"
+                return f"{what}: {problem}"
         return None
 
     def _wanted(self, labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -108,9 +109,11 @@ def look_alikes(audit: Audit) -> Evidence:
     total = count_in_words(len(audit.samples), "sample")
     near = compare(audit)
     same = same_source(audit.samples, plain=near.plain)
-    alike, words = (
-        (same, "show what another shows") if same.matters else (near, "look nearly alike")
-    )
+    alike = near
+    words = "look nearly alike"
+    if same.matters:
+        alike = same
+        words = "show what another shows"
     some = f"{len(alike.samples):,} of {alike.compared:,} samples {words}"
     if alike.samples:
         some += f" (such as {' and '.join(alike.samples[:2])})"
@@ -139,8 +142,11 @@ def same_source(samples: Sequence[Sample], *, plain: bool) -> Alike:
     by_source: dict[object, list[str]] = {}
     for sample in samples:
         by_source.setdefault(_source(sample, plain=plain), []).append(sample.key)
-    shared = [keys for keys in by_source.values() if len(keys) > 1]
-    return Alike(len(samples), tuple(key for keys in shared for key in keys), plain)
+    shared: list[str] = []
+    for keys in by_source.values():
+        if len(keys) > 1:
+            shared += keys
+    return Alike(len(samples), tuple(shared), plain)
 
 
 def _source(sample: Sample, *, plain: bool) -> object:
@@ -161,16 +167,23 @@ def compare(audit: Audit) -> Alike:
         data = whole
     rng = audit.rng(CHECK)
     most = CLIPS_COMPARED if _is_clip(data[0]) else COMPARED
-    drawn = {index: data[index] for index in draw_runs(len(data), most, rng)}
-    hashes = {index: bits for index, s in drawn.items() if (bits := picture_hash(s)) is not None}
-    if len(hashes) <= RUN:
+    samples = []
+    hashes = []
+    places = []
+    for index in draw_runs(len(data), most, rng):
+        sample = data[index]
+        bits = picture_hash(sample)
+        if bits is not None:
+            samples.append(sample)
+            hashes.append(bits)
+            places.append(index)
+    if len(samples) <= RUN:
         return Alike(0, plain=True)
-    samples = [drawn[index] for index in hashes]
-    distance = distances(list(hashes.values()))
+    distance = distances(hashes)
     labels = [str(sample.label) if sample.label in audit.labels else "" for sample in samples]
-    stratum = np.unique(labels, return_inverse=True)[1]
-    pairs = alike_pairs(distance, np.array(list(hashes)), stratum, rng)
-    alike = dict.fromkeys(index for pair in pairs for index in pair)
+    _, stratum = np.unique(labels, return_inverse=True)
+    pairs = alike_pairs(distance, np.array(places), stratum, rng)
+    alike = dict.fromkeys(chain.from_iterable(pairs))
     keys = tuple(samples[index].key for index in alike)
     return Alike(len(samples), keys, plain=typical(distance) < RICH)
 

@@ -23,6 +23,7 @@ RICH = 0.4  # median distance from which on two images are not within COPY by ch
 SHUFFLES = 1999
 LEVEL = 0.005
 
+Codes = Int[np.ndarray, " sample"]
 Near = Bool[np.ndarray, "sample sample"]
 Distance = Float[np.ndarray, "sample sample"]
 
@@ -31,9 +32,9 @@ def draw_runs(count: int, most: int, rng: np.random.Generator) -> list[int]:
     """Indices of at most so many samples: all, or runs of neighbours drawn at random."""
     if count <= most:
         return list(range(count))
-    starts = RUN * np.sort(rng.choice(count // RUN, most // RUN, replace=False))
-    indices: list[int] = (starts[:, None] + np.arange(RUN)).ravel().tolist()
-    return indices
+    runs = np.sort(rng.choice(count // RUN, most // RUN, replace=False))
+    indices = RUN * runs[:, None] + np.arange(RUN)
+    return list(indices.ravel().tolist())
 
 
 def difference_hash(image: Image.Image) -> Bool[np.ndarray, " bit"]:
@@ -41,13 +42,15 @@ def difference_hash(image: Image.Image) -> Bool[np.ndarray, " bit"]:
     small = image.convert("L").resize((SIDE + 1, SIDE + 1), Image.Resampling.LANCZOS)
     level = np.asarray(small, np.int16)
     corner = level[:-1, :-1] + MARGIN
-    return np.concatenate([(level[:-1, 1:] > corner).ravel(), (level[1:, :-1] > corner).ravel()])
+    is_lighter = np.stack([level[:-1, 1:] > corner, level[1:, :-1] > corner])
+    return is_lighter.ravel()
 
 
 def distances(hashes: Sequence[Bool[np.ndarray, " bit"]]) -> Distance:
     """The share of bits in which any two of them differ."""
     ones = np.array(hashes, np.float32)
-    return np.asarray((ones @ (1 - ones).T + (1 - ones) @ ones.T) / ones.shape[1])
+    only_first = ones @ (1 - ones).T
+    return np.asarray((only_first + only_first.T) / ones.shape[1])
 
 
 def typical(distance: Distance) -> float:
@@ -56,10 +59,7 @@ def typical(distance: Distance) -> float:
 
 
 def alike_pairs(
-    distance: Distance,
-    index: Int[np.ndarray, " sample"],
-    stratum: Int[np.ndarray, " sample"],
-    rng: np.random.Generator,
+    distance: Distance, index: Codes, stratum: Codes, rng: np.random.Generator
 ) -> list[tuple[int, int]]:
     """The pairs of samples that look nearly alike, the nearest first.
 
@@ -69,17 +69,12 @@ def alike_pairs(
     pairs = near_neighbours(distance <= NEAR * median, index, stratum, rng)
     if median >= RICH:
         pairs |= np.triu(distance <= COPY * median, 1)
-    first, second = np.nonzero(pairs)
-    order = np.argsort(distance[first, second], kind="stable")
-    return list(zip(first[order].tolist(), second[order].tolist(), strict=True))
+    rows = np.argwhere(pairs)
+    order = np.argsort(distance[pairs], kind="stable")
+    return [(int(first), int(second)) for first, second in rows[order]]
 
 
-def near_neighbours(
-    near: Near,
-    index: Int[np.ndarray, " sample"],
-    stratum: Int[np.ndarray, " sample"],
-    rng: np.random.Generator,
-) -> Near:
+def near_neighbours(near: Near, index: Codes, stratum: Codes, rng: np.random.Generator) -> Near:
     """The neighbours that are near; none where these are as many in other orders of each stratum.
 
     Samples that were drawn independently may come in any order.
@@ -91,7 +86,8 @@ def near_neighbours(
     neighbours = (apart > 0) & (apart < RUN)
     first, second = np.nonzero(neighbours)
     orders = stratified_orders(stratum, SHUFFLES, rng)
+    observed = near[first, second].sum()
     shuffled = near[orders[:, first], orders[:, second]].sum(axis=1)
-    reached = int((shuffled >= near[first, second].sum()).sum())
+    reached = int((shuffled >= observed).sum())
     p_value = monte_carlo_p_value(reached, SHUFFLES)
     return np.asarray(neighbours & near & (p_value <= LEVEL))

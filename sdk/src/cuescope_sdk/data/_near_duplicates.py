@@ -24,32 +24,33 @@ def near_duplicate_groups(
     """
     groups: dict[str, str] = {}
     for start in range(0, len(samples), BLOCK):
-        groups |= _of_block(samples[start : start + BLOCK], labels[start : start + BLOCK], rng)
+        block = slice(start, start + BLOCK)
+        groups |= _groups_in(samples[block], labels[block], rng)
     return groups
 
 
-def _of_block(
+def _groups_in(
     samples: Sequence[Sample], labels: Sequence[str], rng: np.random.Generator
 ) -> dict[str, str]:
-    hashes = {
-        row: bits
-        for row, sample in enumerate(samples)
-        if (bits := picture_hash(sample)) is not None
-    }
-    if len(hashes) <= RUN:
+    from scipy import sparse  # here, since it takes a second
+    from scipy.sparse.csgraph import connected_components
+
+    keys = []
+    hashes = []
+    rows = []
+    for row, sample in enumerate(samples):
+        bits = picture_hash(sample)
+        if bits is not None:
+            keys.append(sample.key)
+            hashes.append(bits)
+            rows.append(row)
+    if len(keys) <= RUN:
         return {}
-    rows = np.array(list(hashes))
-    stratum = np.unique([labels[row] for row in rows.tolist()], return_inverse=True)[1]
-    pairs = alike_pairs(distances(list(hashes.values())), rows, stratum, rng)
-    first = list(range(len(rows)))  # of each sample the first one of its group
-
-    def root(row: int) -> int:
-        while first[row] != row:
-            row = first[row]
-        return row
-
-    for one, other in pairs:
-        low, high = sorted((root(one), root(other)))
-        first[high] = low
-    paired = sorted({row for pair in pairs for row in pair})
-    return {samples[rows[row]].key: f"like {samples[rows[root(row)]].key}" for row in paired}
+    _, stratum = np.unique([labels[row] for row in rows], return_inverse=True)
+    pairs = alike_pairs(distances(hashes), np.array(rows), stratum, rng)
+    count = len(keys)
+    links = np.array(pairs, dtype=int).reshape(-1, 2).T
+    graph = sparse.coo_array((np.ones(len(pairs)), tuple(links)), shape=(count, count))
+    _, group = connected_components(graph, directed=False)
+    _, first = np.unique(group, return_index=True)
+    return {keys[row]: f"like {keys[first[group[row]]]}" for row in np.unique(links)}

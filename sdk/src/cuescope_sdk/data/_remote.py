@@ -41,18 +41,22 @@ def name_at(address: str) -> str:
     """ "bucket/photos/1.jpg": an address without scheme and secrets, as a relative path."""
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2].replace(":", "-")
-    steps = [step for step in (host, *parts.path.split("/")) if step not in ("", ".", "..")]
-    name = printable_name("/".join(steps))
+    steps = [host, *parts.path.split("/")]
+    name = printable_name("/".join(step for step in steps if step not in ("", ".", "..")))
     if not parts.query:
         return name
     stem, dot, suffix = name.rpartition(".")
     mark = digest(parts.query)[:8]  # it may hold a signature, and may tell two files apart
-    return f"{stem}-{mark}.{suffix}" if dot and "/" not in suffix else f"{name}-{mark}"
+    if dot and "/" not in suffix:
+        return f"{stem}-{mark}.{suffix}"
+    return f"{name}-{mark}"
 
 
 def address_below(base: str, name: str) -> str:
     """The address of a relative path below that of a folder; an address stays as it is."""
-    return name if is_address(name) else f"{base.rstrip('/')}/{name.removeprefix('./')}"
+    if is_address(name):
+        return name
+    return f"{base.rstrip('/')}/{name.removeprefix('./')}"
 
 
 def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
@@ -78,11 +82,11 @@ def open_address(owner: str, address: str, roots: Roots | None = None) -> Any:
 
     The address is one that was typed, or `roots` have let it pass.
     """
-    return _opened(owner, address, Roots.of(address) if roots is None else roots)
+    return _open(owner, address, Roots.of(address) if roots is None else roots)
 
 
 @contextmanager
-def _opened(owner: str, address: str, roots: Roots) -> Iterator[BinaryIO]:
+def _open(owner: str, address: str, roots: Roots) -> Iterator[BinaryIO]:
     with _one_line(owner, address):
         system, path = _system(owner, address, roots)
         with system.open(path, "rb") as file:
@@ -93,8 +97,8 @@ def stamp_of(owner: str, address: str) -> str:
     """Digest of what a server says of a typed address: another one where the file has changed."""
     with _one_line(owner, address):
         system, path = _system(owner, address, Roots.of(address))
-        known = system.info(path)
-        return digest(address, sorted(f"{key}={value}" for key, value in known.items()))
+        facts = [f"{key}={value}" for key, value in system.info(path).items()]
+        return digest(address, sorted(facts))
 
 
 def list_address(owner: str, address: str) -> list[str]:
@@ -105,12 +109,14 @@ def list_address(owner: str, address: str) -> list[str]:
     with _one_line(owner, address):
         system, path = _system(owner, address, Roots.of(address))
         root = path.rstrip("/") + "/"
-        found = [str(name) for name in system.find(path, maxdepth=_DEEPEST)]
-        below = [name.removeprefix(root) for name in found if name.startswith(root)]
-    names = sorted(name for name in below if is_plain_name(name))
+        names = []
+        for place in map(str, system.find(path, maxdepth=_DEEPEST)):
+            name = place.removeprefix(root)
+            if name != place and is_plain_name(name):
+                names.append(name)
     if not names:
         raise UserError(f"{owner}: there are no files at {address}")
-    return names
+    return sorted(names)
 
 
 def fetch_all(
@@ -132,18 +138,19 @@ def fetch_all(
     if not files:
         return
     with closing(FetchedFiles.open(context)) as digests:
-        known = {} if again else digests.get(path for path in files.values() if path.exists())
-        missing = {address: path for address, path in files.items() if path not in known}
+        present = [] if again else [path for path in files.values() if path.exists()]
+        kept = digests.get(present)
+        missing = {address: path for address, path in files.items() if path not in kept}
         if not missing:
             return
         with (
             context.progress("Fetching files", len(missing)) as advance,
             ThreadPoolExecutor(CONNECTIONS) as pool,
         ):
-            jobs = [
-                pool.submit(_fetch, owner, address, path, roots, most, digests)
-                for address, path in missing.items()
-            ]
+            jobs = []
+            for address, path in missing.items():
+                job = pool.submit(_fetch, owner, address, path, roots, most, digests)
+                jobs.append(job)
             try:
                 for job in jobs:
                     job.result()

@@ -35,9 +35,11 @@ def read_text(path: Path, title: str, most: int = MOST_BYTES) -> str:
             got=f"{error.reason} in line {line}",
             remedy="Save it as UTF-8",
         ) from None
-    if "\0" in text:
+    before, nul, _ = text.partition("\0")
+    if nul:
+        line = before.count("\n") + 1
         raise UserError(
-            f"{title}: {path.name} line {text.count(chr(10), 0, text.index(chr(0))) + 1}",
+            f"{title}: {path.name} line {line}",
             expected="UTF-8 text",
             got="a NUL character",
             remedy="Save it as UTF-8",
@@ -57,16 +59,20 @@ def table_rows(text: str, name: str, delimiter: str = ",") -> Iterator[tuple[int
         raise UserError(f"{name} has two columns '{twice[0]}'", remedy="Rename one of them")
     for line, cells, raw in records:
         if len(cells) != len(header):
-            mark = "comma" if delimiter == "," else "tab"
-            many = len(cells) > len(header)
+            count = "fewer"
+            remedy = "A cell may be empty, but its delimiter must be there"
+            if len(cells) > len(header):
+                count = "more"
+                mark = "comma" if delimiter == "," else "tab"
+                remedy = (
+                    f"Where line {line} has more cells than the header because a text holds "
+                    f"a {mark}, put double quotes around the text"
+                )
             raise UserError(
                 f"{name} line {line}",
                 expected=f"{len(header)} cells",
-                got=f"{'more' if many else 'fewer'}: {raw[:_SHOWN]!r}",
-                remedy=f"Where line {line} has more cells than the header because a text holds "
-                f"a {mark}, put double quotes around the text"
-                if many
-                else "A cell may be empty, but its delimiter must be there",
+                got=f"{count}: {raw[:_SHOWN]!r}",
+                remedy=remedy,
             )
         yield line, dict(zip(header, cells, strict=True))
 

@@ -146,7 +146,9 @@ def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> d
             got=f"'{root}'",
             remedy=nearest(root.name, beside),
         )
-    videos = {name: video for video, known in names.items() for name in known}
+    videos: dict[str, str] = {}
+    for name, stems in names.items():
+        videos |= dict.fromkeys(stems, name)
     files: dict[str, Path] = {}
     for path in _files(root, title):
         video = videos.get(path.stem)
@@ -176,8 +178,10 @@ def _files(root: Path, title: str) -> Iterator[Path]:
         folders[:] = _shown(folders)  # in place: os.walk goes on by this very list
         # before it is entered: a link to the root of this machine would be walked for hours
         require_inside([root], [Path(folder, name) for name in folders], title)
-        paths = (Path(folder, name) for name in _shown(files))
-        yield from (path for path in paths if kind_of(path) in ("video", "animation"))
+        for name in _shown(files):
+            path = Path(folder, name)
+            if kind_of(path) in ("video", "animation"):
+                yield path
 
 
 def _shown(names: Iterable[str]) -> list[str]:
@@ -251,19 +255,12 @@ class VideoQuestions(Plugin):
     @cached_property
     def fingerprint(self) -> str:
         """Of everything that a sample shows."""
-        shown = [
+        shown = []
+        for q in self.questions:
             # content, no paths: the same data set elsewhere is the same
-            (
-                q.key,
-                q.text,
-                q.choices,
-                q.label,
-                q.annotations,
-                self.clips[q.video][1].digest,
-                *(() if q.group is None else (q.group,)),
-            )
-            for q in self.questions
-        ]
+            video = self.clips[q.video][1].digest
+            group = [] if q.group is None else [q.group]
+            shown.append((q.key, q.text, q.choices, q.label, q.annotations, video, *group))
         return digest(self.title, self.options.split, self.options.frames, shown)
 
     def __len__(self) -> int:
@@ -277,7 +274,7 @@ class VideoQuestions(Plugin):
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
         file, probe = self.clips[question.video]
-        known: Mapping[str, Any] = {"video_id": question.video, "split": self.options.split}
+        base = {"video_id": question.video, "split": self.options.split}
         return Sample(
             key=question.key,
             frames=clip_frames(file, probe, self.options.frames),
@@ -285,7 +282,7 @@ class VideoQuestions(Plugin):
             choices=question.choices,
             label=question.label,
             group=self.group_of(index),
-            annotations={**known, **question.annotations},
+            annotations={**base, **question.annotations},
         )
 
     def split(self, name: str) -> Self:

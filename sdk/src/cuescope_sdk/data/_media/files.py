@@ -124,10 +124,11 @@ def describe_problems(problems: Mapping[str, str], thing: str) -> str:
     by_problem: dict[str, list[str]] = {}
     for name, problem in problems.items():
         by_problem.setdefault(problem, []).append(name)
-    return "; ".join(
-        f"{count_in_words(len(names), thing)} {problem} ({_some(names)})"
-        for problem, names in by_problem.items()
-    )
+    parts = []
+    for problem, names in by_problem.items():
+        things = count_in_words(len(names), thing)
+        parts.append(f"{things} {problem} ({shorten_names(names)})")
+    return "; ".join(parts)
 
 
 def require_distinct(title: str, thing: str, keys: Sequence[str], split: str) -> None:
@@ -157,5 +158,7 @@ def count_in_words(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+def shorten_names(names: Sequence[str]) -> str:
+    """The first few of them."""
+    more = ["..."] if len(names) > _NAMED else []
+    return ", ".join([*names[:_NAMED], *more])

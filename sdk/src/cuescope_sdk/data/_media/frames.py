@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -41,7 +42,8 @@ def image_frame(path: Path, probe: Probe, *, turned: bool = True) -> Frame:
     Boxes and masks of most data sets are of the stored pixels, as their authors read them.
     """
     key = digest("image" if turned else "stored image", probe.digest)
-    return Frame(key, partial(load_image, path, probe.digest, turned=turned), FrameSource(path))
+    load = partial(load_image, path, probe.digest, turned=turned)
+    return Frame(key, load, FrameSource(path))
 
 
 def load_image(path: Path, digest: str, *, turned: bool = True) -> Image.Image:
@@ -60,7 +62,8 @@ def clip_frames(
     """
     if start <= 0 and end is None:
         return frames_at(path, probe, sample_indices(probe.frames, wanted))
-    within = frames_between(times := clip_times(path, probe), start, end)
+    times = clip_times(path, probe)
+    within = frames_between(times, start, end)
     indices = [within[i] for i in sample_indices(len(within), wanted)]
     return frames_at(path, probe, indices, segment_of(times, start, end))
 
@@ -69,9 +72,10 @@ def segment_of(
     times: Float[np.ndarray, " frame"], start: float, end: float | None = None
 ) -> Segment:
     """The seconds [start, end) of a video whose frames come on screen at `times`."""
-    shown = float(times[-1]) / max(len(times) - 1, 1)  # how long the last frame is on screen
-    length = float(times[-1]) + shown
-    return Segment(max(start, 0.0), length if end is None else min(end, length), length)
+    last = float(times[-1])
+    length = last + last / max(len(times) - 1, 1)  # the last frame is as long on screen as others
+    end = length if end is None else min(end, length)
+    return Segment(max(start, 0.0), end, length)
 
 
 def frames_at(
@@ -84,18 +88,16 @@ def frames_at(
     """
     # Unless they are spread over the whole file, nobody may take what is known of it for theirs.
     part = tuple(indices) != sample_indices(probe.frames, len(indices))
-    unknown = () if part else None
+    shown = segment or (() if part else None)
     decoder = _video_decoder() if kind_of(path) == "video" else "gif"
     # shared: loading one frame decodes all in one pass
     clip = Clip(path, probe.digest, tuple(indices), probe.loss is None)
-    return tuple(
-        Frame(
-            digest(decoder, probe.digest, index),
-            partial(load_clip_frame, clip, position),
-            FrameSource(path, index, position, len(clip.indices), segment or unknown),
-        )
-        for position, index in enumerate(clip.indices)
-    )
+    frames = []
+    for position, index in enumerate(indices):
+        key = digest(decoder, probe.digest, index)
+        source = FrameSource(path, index, position, len(indices), shown)
+        frames.append(Frame(key, partial(load_clip_frame, clip, position), source))
+    return tuple(frames)
 
 
 def clip_times(path: Path, probe: Probe) -> Float[np.ndarray, " frame"]:
@@ -127,7 +129,8 @@ def frames_between(
     stop = len(times) if end is None else int(np.searchsorted(times, end - _ROUNDING))
     if first < stop:
         return range(first, stop)
-    shown = max(0, int(np.searchsorted(times, start + _ROUNDING)) - 1)  # the last that came before
+    after = int(np.searchsorted(times, start + _ROUNDING))
+    shown = max(0, after - 1)  # the last that came before
     return range(shown, shown + 1)
 
 
@@ -149,7 +152,7 @@ def load_clip_frame(clip: Clip, position: int) -> Image.Image:
     return _CLIPS.get(clip)[position].copy()  # the kept image must not be drawn upon
 
 
-def _decoded(clip: Clip) -> tuple[Image.Image, ...]:
+def _decode(clip: Clip) -> tuple[Image.Image, ...]:
     """The clip's frames from one pass over the file, in the order of its indices."""
     decode = decode_video if kind_of(clip.path) == "video" else decode_animation
     # audits take hours, and disks are unplugged
@@ -187,7 +190,7 @@ class ClipMemory:
             with self._lock:
                 if clip in self._kept:  # by the thread that was waited for
                     return self._kept[clip]
-            frames = _decoded(clip)
+            frames = _decode(clip)
             with self._lock:
                 self._under_way.pop(clip, None)
                 self._kept[clip] = frames
@@ -197,8 +200,9 @@ class ClipMemory:
 
     def _bytes(self) -> int:
         # frames that stand in for others are the same image
-        images = {id(image): image for frames in self._kept.values() for image in frames}
-        return sum(3 * image.width * image.height for image in images.values())
+        images = chain.from_iterable(self._kept.values())
+        distinct = {id(image): image for image in images}
+        return sum(3 * image.width * image.height for image in distinct.values())
 
 
 _CLIPS = ClipMemory(_CLIPS_KEPT, DECODING.limit)
@@ -208,7 +212,8 @@ def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:
     if not by_index:
         raise ValueError("no frame can be decoded")
     # A damaged clip may end early: its last readable frame stands in, the first where none is.
-    return by_index[max((i for i in by_index if i <= index), default=min(by_index))]
+    before = [place for place in by_index if place <= index]
+    return by_index[max(before) if before else min(by_index)]
 
 
 @lru_cache(maxsize=_TIMES_KEPT)

@@ -34,7 +34,7 @@ def image_formats() -> list[str]:
 
 def decode_image(file: BinaryIO, *, turned: bool = True) -> Image.Image:
     """The image as a person sees it, RGB; not `turned`: as its pixels are stored."""
-    with _opened(file, image_formats(), MOST_PIXELS) as image:
+    with _open(file, image_formats(), MOST_PIXELS) as image:
         return opaque_rgb(image, turned=turned)
 
 
@@ -46,7 +46,8 @@ def opaque_rgb(image: Image.Image, *, turned: bool = True) -> Image.Image:
     if turned:
         image = _upright(image)
     if deep:
-        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
+        high = np.asarray(image) >> 8
+        return Image.fromarray(high.astype(np.uint8)).convert("RGB")
     return _over_white(image) if image.has_transparency_data else image.convert("RGB")
 
 
@@ -63,16 +64,18 @@ def _over_white(image: Image.Image) -> Image.Image:
     opaque = Image.new("RGB", image.size)
     rows = max(1, _STRIP // image.width)
     for top in range(0, image.height, rows):
-        strip = image.crop((0, top, image.width, min(top + rows, image.height))).convert("RGBA")
+        bottom = min(top + rows, image.height)
+        strip = image.crop((0, top, image.width, bottom)).convert("RGBA")
         white = Image.new("RGBA", strip.size, "white")
-        opaque.paste(Image.alpha_composite(white, strip).convert("RGB"), (0, top))
+        white.alpha_composite(strip)
+        opaque.paste(white.convert("RGB"), (0, top))
     return opaque
 
 
 def decode_animation(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     """The wanted frames by index, as far as they can be read."""
     frames: dict[int, Image.Image] = {}
-    with _opened(file, ["GIF"], MOST_PIXELS, len(wanted)) as image:
+    with _open(file, ["GIF"], MOST_PIXELS, len(wanted)) as image:
         for index in sorted(wanted):
             try:
                 image.seek(index)
@@ -88,7 +91,7 @@ def animation_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
     count, _ = measure_animation(file, MOST_PIXELS)
     file.seek(0)
     lasts = []
-    with _opened(file, ["GIF"], MOST_PIXELS) as image:
+    with _open(file, ["GIF"], MOST_PIXELS) as image:
         for index in range(count):
             image.seek(index)
             lasts.append(image.info.get("duration", 0) / 1000)
@@ -100,7 +103,7 @@ def measure_image(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
 
     Beside it, what of the file is not shown.
     """
-    with _opened(file, image_formats(), max_pixels) as image:
+    with _open(file, image_formats(), max_pixels) as image:
         frames = getattr(image, "n_frames", 1) if image.format in _ANIMATED else 1
         image.load()
         if image.mode not in ("L", "RGB", "RGBA"):
@@ -113,7 +116,7 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
 
     Beside it, what of the file is lost.
     """
-    with _opened(file, ["GIF"], max_pixels) as image:
+    with _open(file, ["GIF"], max_pixels) as image:
         image.load()
         count = 1
         total = image.width * image.height
@@ -146,7 +149,7 @@ class _TooManyPixelsError(Exception):
 
 
 @contextmanager
-def _opened(
+def _open(
     file: BinaryIO, formats: list[str], max_pixels: int, wanted: int = 0
 ) -> Iterator[Image.Image]:
     """The image before it is decoded, with the memory reserved that it takes, and its frames."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -97,12 +96,12 @@ class ProbeCache(CacheFile):
 
     def put(self, probes: Iterable[tuple[Path, Stamp, Probe]]) -> None:
         """Remember them; a file that could not be read at all is asked again next time."""
-        rows = {
-            printable_name(str(path)): [self._terms, _values(stamp), _values(probe)]
-            for path, stamp, probe in probes
-            if probe.digest
-        }
-        self.write({name: json.dumps(row).encode() for name, row in rows.items()})
+        rows = {}
+        for path, stamp, probe in probes:
+            if probe.digest:
+                row = json.dumps([self._terms, _values(stamp), _values(probe)])
+                rows[printable_name(str(path))] = row.encode()
+        self.write(rows)
 
 
 # ------------------------------------------------------------------------------------------ survey
@@ -138,14 +137,12 @@ def probe_all(
                 # before the look: a change during it is seen next time
                 stamps = [Stamp.of(path) for path in chunk]
                 _let_clock_tick(stamps)
-                look = partial(probe, max_pixels=max_pixels)
-                large = [
-                    path for path, stamp in zip(chunk, stamps, strict=True) if stamp.size > _SMALL
-                ]
-                in_threads = pool.map(look, large)
-                small = {path: look(path) for path in set(chunk).difference(large)}
-                looked_at = small | dict(zip(large, in_threads, strict=True))
-                fresh = [looked_at[path] for path in chunk]
+                futures = {}
+                for path, stamp in zip(chunk, stamps, strict=True):
+                    if stamp.size > _SMALL:
+                        futures[path] = pool.submit(probe, path, max_pixels)
+                small = {path: probe(path, max_pixels) for path in chunk if path not in futures}
+                fresh = [small.get(path) or futures[path].result() for path in chunk]
                 cache.put(zip(chunk, stamps, fresh, strict=True))
                 probes.update(zip(chunk, fresh, strict=True))
                 advance(len(chunk))
@@ -155,7 +152,9 @@ def probe_all(
 def loss_facts(probes: Mapping[Path, Probe]) -> dict[str, str]:
     """Which files are shown without a part of them, in words; nothing where all are whole."""
     losses = {path.name: p.loss for path, p in probes.items() if p.loss and p.problem is None}
-    return {"not whole": describe_problems(losses, "file")} if losses else {}
+    if not losses:
+        return {}
+    return {"not whole": describe_problems(losses, "file")}
 
 
 def _values(row: Stamp | Probe) -> list[object]:

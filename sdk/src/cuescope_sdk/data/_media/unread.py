@@ -40,13 +40,16 @@ class Unread:
 
     def in_words(self) -> str:
         """ "3 .heic (pip install ...), 2 without suffix (no image), 1 damaged"; "" of none."""
+        words = []
+        others = 0
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
-        words = [
-            f"{count:,} {thing}{f' ({reason})' if reason else ''}"
-            for (thing, reason), count in ordered[:_KINDS_NAMED]
-        ]
-        if others := ordered[_KINDS_NAMED:]:
-            words.append(f"{sum(count for _, count in others):,} of {len(others)} other kinds")
+        for place, ((thing, reason), count) in enumerate(ordered):
+            if place < _KINDS_NAMED:
+                words.append(f"{count:,} {thing} ({reason})" if reason else f"{count:,} {thing}")
+            else:
+                others += count
+        if others:
+            words.append(f"{others:,} of {len(ordered) - _KINDS_NAMED} other kinds")
         return ", ".join(words)
 
 

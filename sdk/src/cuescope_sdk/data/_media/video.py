@@ -35,7 +35,7 @@ def decode_video(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     images: dict[int, Image.Image] = {}
     index = -1
     frame = None  # outlives the loop: the last decodable frame stands in
-    with _opened(file, wanted=len(wanted)) as (container, stream):
+    with _open(file, wanted=len(wanted)) as (container, stream):
         for index, frame in enumerate(_frames(container, stream)):
             if index in wanted:
                 images[index] = _upright(frame)
@@ -51,7 +51,7 @@ def key_picture(file: BinaryIO) -> Image.Image:
 
     Raises ValueError where no frame can be decoded.
     """
-    with _opened(file, wanted=1) as (container, stream):
+    with _open(file, wanted=1) as (container, stream):
         if container.duration:
             container.seek(container.duration // 2)
         for frame in _frames(container, stream):
@@ -64,14 +64,13 @@ def video_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
 
     A stream whose packets bear no times is taken to go at its average rate.
     """
-    with _opened(file) as (container, stream):
+    with _open(file) as (container, stream):
         # the empty packet at the end only flushes
         stamps = [packet.pts for packet in _packets(container, stream) if packet.size]
-        # packets come in decoding order, B-frames late
-        known = sorted(stamp for stamp in stamps if stamp is not None)
-        if len(known) == len(stamps) and stream.time_base is not None:
-            return (np.array(known) - known[0]) * float(stream.time_base)
-        return np.arange(len(stamps)) / _rate(stream)
+        if None in stamps or stream.time_base is None:
+            return np.arange(len(stamps)) / _rate(stream)
+        times = np.sort(np.array(stamps))  # packets come in decoding order, B-frames late
+        return np.asarray((times - times[:1]) * float(stream.time_base))
 
 
 def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
@@ -84,23 +83,24 @@ def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
     first = None
     corrupt = False
     times = list[float]()
-    with _opened(file, max_pixels) as (container, stream):
+    with _open(file, max_pixels) as (container, stream):
         for packet in _packets(container, stream):
             count += packet.size > 0
             corrupt |= packet.is_corrupt
             if packet.pts is not None and packet.time_base is not None:
                 times += [float(packet.pts * packet.time_base)]
             if first is None:
-                first = next(iter(_decoded(stream, packet)), None)
+                first = next(iter(_decode(stream, packet)), None)
         if first is None:
-            first = next(iter(_decoded(stream, None)), None)
+            first = next(iter(_decode(stream, None)), None)
         if first is None:
             raise ValueError("no frame can be decoded")
         require_pixels((first.width, first.height), max_pixels, _PIXEL_BYTES, "a video")
         seconds = max(times) - min(times) + 1 / _rate(stream) if times else None
-        return count, _loss(container, stream, count, seconds) or (
-            f"damaged near its end, after {count} frames" if corrupt else None
-        )
+        loss = _loss(container, stream, count, seconds)
+        if loss is None and corrupt:
+            loss = f"damaged near its end, after {count} frames"
+        return count, loss
 
 
 def _loss(
@@ -133,7 +133,7 @@ def _rate(stream: "VideoStream") -> float:
 
 
 @contextmanager
-def _opened(
+def _open(
     file: BinaryIO, max_pixels: int = MOST_PIXELS, wanted: int = 0
 ) -> "Iterator[tuple[InputContainer, VideoStream]]":
     """The video stream with the memory reserved that it takes, with so many wanted frames of it."""
@@ -156,8 +156,8 @@ def _opened(
 
 def _frames(container: "InputContainer", stream: "VideoStream") -> "Iterator[VideoFrame]":
     for packet in _packets(container, stream):
-        yield from _decoded(stream, packet)
-    yield from _decoded(stream, None)  # the decoder holds back frames until it is flushed
+        yield from _decode(stream, packet)
+    yield from _decode(stream, None)  # the decoder holds back frames until it is flushed
 
 
 def _packets(container: "InputContainer", stream: "VideoStream") -> "Iterator[Packet[VideoStream]]":
@@ -173,7 +173,7 @@ def _packets(container: "InputContainer", stream: "VideoStream") -> "Iterator[Pa
         yield packet
 
 
-def _decoded(stream: "VideoStream", packet: "Packet[VideoStream] | None") -> "list[VideoFrame]":
+def _decode(stream: "VideoStream", packet: "Packet[VideoStream] | None") -> "list[VideoFrame]":
     """The frames that this packet (None: the end) completes; none where it is damaged."""
     import av
 
