@@ -9,6 +9,7 @@ from cuescope_sdk.statistics._association import (
     group_means,
     tests_of_draws,
 )
+from cuescope_sdk.statistics._conformal import conformal_quantile
 from cuescope_sdk.statistics._correlation import Correlation, correlation, pearson_interval
 from cuescope_sdk.statistics._groups import FEW, Groups, design_effect, split_groups
 from cuescope_sdk.statistics._intervals import (
@@ -111,6 +112,7 @@ __all__ = [
     "change_p_value",
     "cohen_kappa",
     "common_by_chance",
+    "conformal_quantile",
     "corrected_rate",
     "correlation",
     "critical_z",

@@ -1,0 +1,43 @@
+"""The doors of the sdk: each says what it exports, and the pages name what is there."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "sdk" / "src" / "cuescope_sdk"
+ROOMS = [file.parent.name for file in PACKAGE.glob("[a-z]*/__init__.py")]
+ROOMS += [file.stem for file in PACKAGE.glob("[a-z]*.py")]
+MOST = 560  # exported names over all doors: fewer is better, more needs a reason
+
+
+def exported(door: str) -> list[str]:
+    return list(import_module(f"cuescope_sdk.{door}").__all__)
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_a_door_says_in_order_what_it_exports(room: str) -> None:
+    names = exported(room)
+    assert names == sorted(set(names))
+    door = import_module(f"cuescope_sdk.{room}")
+    assert all(hasattr(door, name) for name in names)
+
+
+def test_the_forty_names_can_be_imported() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    section = page.split("## The forty names")[1].split("\n## ")[0]
+    names = []
+    for door, cell in re.findall(r"^\| `([\w.]+)`.*?\| (`.*) \|$", section, re.MULTILINE):
+        module = import_module(door)
+        for name in re.findall(r"`(\w+)`", cell):
+            assert hasattr(module, name), name
+            names.append(name)
+    assert len(names) == len(set(names)) == 40
+
+
+def test_the_page_of_statistics_names_each_function() -> None:
+    page = (ROOT / "docs" / "statistics.md").read_text("utf-8")
+    section = page.split("## Every function, with its source")[1]
+    assert sorted(re.findall(r"`(\w+)`", section)) == sorted(exported("statistics"))
