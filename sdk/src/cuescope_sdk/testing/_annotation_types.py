@@ -10,11 +10,12 @@ from cuescope_sdk import Detection, Frame, Sample
 
 def annotation_faults(sample: Sample) -> dict[str, str]:
     """What is expected of each known annotation of a sample that is something else."""
-    return {
-        key: expected
-        for key, (expected, holds) in KNOWN.items()
-        if sample.annotations.get(key) is not None and not holds(sample.annotations[key], sample)
-    }
+    faults = {}
+    for key, (expected, holds) in KNOWN.items():
+        value = sample.annotations.get(key)
+        if value is not None and not holds(value, sample):
+            faults[key] = expected
+    return faults
 
 
 def _is_foreground(value: Any, sample: Sample) -> bool:
@@ -46,13 +47,13 @@ def _are_factors(value: Any, _sample: Sample) -> bool:
 
 
 def _are_times(value: Any, sample: Sample) -> bool:
-    return _is_list(value) and len(value) == len(sample.frames) and all(map(_is_number, value))
+    return _are_numbers(value, len(sample.frames))
 
 
 def _are_poses(value: Any, sample: Sample) -> bool:
     if not _is_list(value) or len(value) != len(sample.frames):
         return False
-    return all(_is_list(pose) and len(pose) == 4 and all(map(_is_number, pose)) for pose in value)
+    return all(_are_numbers(pose, 4) for pose in value)
 
 
 def _are_actions(value: Any, sample: Sample) -> bool:
@@ -60,7 +61,7 @@ def _are_actions(value: Any, sample: Sample) -> bool:
 
 
 def _is_action(value: Any, frames: int) -> bool:
-    if not _is_list(value) or len(value) != 3 or not all(map(_is_number, value[1:])):
+    if not _is_list(value) or len(value) != 3 or not _are_numbers(value[1:], 2):
         return False
     name, first, after_last = value
     return isinstance(name, str) and 0 <= first < after_last <= frames
@@ -68,6 +69,10 @@ def _is_action(value: Any, frames: int) -> bool:
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _are_numbers(value: Any, count: int) -> bool:
+    return _is_list(value) and len(value) == count and all(map(_is_number, value))
 
 
 def _is_number(value: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from cuescope.capabilities import ROLES, ToolRole
 from cuescope_sdk import Frame, ImageEdit, generator
 from cuescope_sdk.grounding import CLAIM_VERIFIER, Claim
+from cuescope_sdk.maths import normalise
 from cuescope_sdk.testing._contract import NotApplicable, PerClass, ShownContract
 from cuescope_sdk.testing._fake_data import CUE, DECOY
 from cuescope_sdk.testing._fake_tools import action, attribute, entity, motion, order, relation
@@ -46,20 +47,24 @@ class AskedTool(ShownContract):
             return [(sample, claims_about(self.names)) for sample in self.samples]
         if role == "namer":
             return [self._group(index) for index in range(len(self.frames))]
-        return list(PROMPTS) if role != "proposer" else [self.label]
+        if role == "proposer":
+            return [self.label]
+        return list(PROMPTS)
 
     def _edit(self, frame: Frame) -> ImageEdit:
         """All but the image's left third may change."""
-        image = frame.load()
-        mask = np.broadcast_to(np.arange(image.width) >= image.width // 3, image.size[::-1])
+        width, height = frame.load().size
+        may_change = np.arange(width) >= width // 3
+        mask = np.broadcast_to(may_change, (height, width))
         return ImageEdit(frame, f"remove the {self.names[0]}", mask)
 
     def _group(self, index: int) -> FrameGroup:
         """One frame, and the others; a text is a direction of its own in four dimensions."""
 
         def embed_texts(texts: Sequence[str]) -> np.ndarray:
-            rows = [generator(0, "text", text).normal(size=4) for text in texts]
-            return np.stack([row / np.linalg.norm(row) for row in rows]).astype(np.float32)
+            return normalise(
+                np.stack([generator(0, "text", text).normal(size=4) for text in texts])
+            )
 
         frames = self.frames
         centre = np.eye(4, dtype=np.float32)[index % 4]
@@ -69,11 +74,13 @@ class AskedTool(ShownContract):
 
     def ask(self, role: str, inputs: Sequence[Any], tool: Any = None) -> Any:
         """The tool's results for these inputs."""
-        [name] = (known.method for known in self.known_roles if known.name == role)
-        method = getattr(self.tool if tool is None else tool, name)
+        methods = {known.name: known.method for known in self.known_roles}
+        method = getattr(self.tool if tool is None else tool, methods[role])
         if role in ("detector", "segmenter"):
             return method(inputs, self.names)
-        return method(inputs) if role != "proposer" else [method(name) for name in inputs]
+        if role == "proposer":
+            return list(map(method, inputs))
+        return method(inputs)
 
     def results(self, role: str) -> Any:
         """The tool's results in a role; raises NotApplicable where it cannot fill it."""

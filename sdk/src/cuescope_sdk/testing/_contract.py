@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -145,11 +146,10 @@ class Contract:
 
     def test_marks_what_text_can_do(self) -> None:
         """A run file or a run of a stranger may set options: which text names files or hosts?"""
-        undeclared = [
-            name
-            for name, field in self.plugin.Options.model_fields.items()
-            if any(isinstance(risk, Undeclared) for risk in risks_of(field))
-        ]
+        undeclared = []
+        for name, field in self.plugin.Options.model_fields.items():
+            if any(isinstance(risk, Undeclared) for risk in risks_of(field)):
+                undeclared.append(name)
         expect(
             not undeclared,
             "a mark of each option that takes text",
@@ -231,9 +231,11 @@ class FingerprintedContract(Contract):
     def test_states_facts_in_words(self) -> None:
         """Facts are printed at the head of a report."""
         facts = getattr(self.built, "facts", None)
+        are_texts = False
+        if isinstance(facts, Mapping):
+            are_texts = all(isinstance(word, str) for word in (*facts, *facts.values()))
         expect(
-            isinstance(facts, Mapping)
-            and all(isinstance(word, str) for pair in facts.items() for word in pair),
+            are_texts,
             "`facts`, text by text",
             got=repr(facts),
             remedy="Set self.facts = {'validation accuracy': '0.93'}, or {}",
@@ -258,7 +260,7 @@ class Result:
 
 def checks(contract: type[Contract]) -> list[str]:
     """The names of its checks, those of any kind first."""
-    names = [name for base in reversed(contract.__mro__) for name in vars(base)]
+    names = chain.from_iterable(map(vars, reversed(contract.__mro__)))
     return [name for name in dict.fromkeys(names) if name.startswith("test_")]
 
 
@@ -275,9 +277,10 @@ def run_check(contract: type[Contract], check: str) -> Result:
         return Result(check, "skipped", str(reason))
     except ContractViolation as violation:
         return Result(check, "failed", str(violation))
+    except PluginError as fault:
+        return Result(check, "failed", str(fault))
     except UserError as refusal:
-        status: Status = "failed" if isinstance(refusal, PluginError) else "skipped"
-        return Result(check, status, f"refused: {refusal}" if status == "skipped" else str(refusal))
+        return Result(check, "skipped", f"refused: {refusal}")
     except Exception as error:
         return Result(check, "failed", " ".join(f"{type(error).__name__}: {error}".split()))
     return Result(check, "ok")

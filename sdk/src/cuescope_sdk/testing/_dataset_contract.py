@@ -4,13 +4,14 @@ import pickle
 import reprlib
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cuescope_sdk import Dataset, Frame, HasPlantedCues, HasSplits, Sample, UserError, digest
 from cuescope_sdk.testing._annotation_types import annotation_faults
 from cuescope_sdk.testing._contract import (
+    ContractViolation,
     FingerprintedContract,
     NotApplicable,
     PerClass,
@@ -55,11 +56,10 @@ class DatasetContract(FingerprintedContract):
 
     def test_declares_labels(self) -> None:
         """The closed label set, () where there is none."""
-        labels = getattr(self.data, "labels", None)
+        labels: Any = getattr(self.data, "labels", None)
+        are_names = isinstance(labels, tuple) and all(isinstance(n, str) and n for n in labels)
         expect(
-            isinstance(labels, tuple)
-            and all(isinstance(name, str) and name for name in labels)
-            and len(set(labels)) == len(labels),
+            are_names and len(set(labels)) == len(labels),
             "`labels`, a tuple of distinct names",
             got=repr(labels),
             remedy="Set self.labels = tuple(sorted(names)), or () for open answers",
@@ -125,9 +125,9 @@ class DatasetContract(FingerprintedContract):
     def test_gives_the_same_samples_when_built_again(self) -> None:
         """Equal fingerprints, equal samples, down to the pixels."""
         again = self.read(self.build())
+        same_content = list(map(_content, again)) == list(map(_content, self.samples))
         expect(
-            list(map(_content, again)) == list(map(_content, self.samples))
-            and all(map(_same_pixels, again[0].frames, self.samples[0].frames)),
+            same_content and all(map(_same_pixels, again[0].frames, self.samples[0].frames)),
             "the same samples from a second build",
             got="others",
             remedy="Sort what a folder lists, and seed what is drawn",
@@ -164,10 +164,11 @@ class DatasetContract(FingerprintedContract):
     def test_names_a_group_for_all_or_none(self) -> None:
         """Tests and splits draw groups whole; a sample that is left out would count by itself."""
         groups = [sample.group for sample in self.samples]
+        without = len(groups) - sum(map(bool, groups))
         expect(
-            all(group is None for group in groups) or all(group for group in groups),
+            not without or set(groups) == {None},
             "a group, which is a text that is not empty, for every sample or for none",
-            got=f"{sum(not group for group in groups)} of {len(groups)} without one",
+            got=f"{without} of {len(groups)} without one",
             remedy="Set group=key where a sample was drawn by itself",
         )
 
@@ -219,9 +220,9 @@ class DatasetContract(FingerprintedContract):
                 remedy="Use module-level functions and functools.partial as loaders",
             ):
                 sent = pickle.loads(pickle.dumps(sample))  # noqa: S301 - its own
+            same_pixels = all(map(_same_pixels, sent.frames, sample.frames))
             expect(
-                _content(sent) == _content(sample)
-                and all(map(_same_pixels, sent.frames, sample.frames)),
+                same_pixels and _content(sent) == _content(sample),
                 "the same sample after pickling",
                 got="another",
                 remedy="Keep loaders pure",
@@ -231,12 +232,10 @@ class DatasetContract(FingerprintedContract):
         """The answer sheet: `{cue: (present in frame 0, ...)}`."""
         for sample in self.annotated():
             cues = sample.annotations["cues"]
+            presences = cues.values() if isinstance(cues, Mapping) else [()]
+            are_bools = all(set(presence) <= {True, False} for presence in presences)
             expect(
-                isinstance(cues, Mapping)
-                and all(
-                    len(presence) == len(sample.frames) and set(presence) <= {True, False}
-                    for presence in cues.values()
-                ),
+                are_bools and {*map(len, presences)} <= {len(sample.frames)},
                 "a bool a frame for each cue",
                 got=repr(cues),
                 remedy="Set annotations={'cues': {'red corner': (True, False)}}",
@@ -247,7 +246,9 @@ class DatasetContract(FingerprintedContract):
         if not isinstance(self.data, HasPlantedCues):
             raise NotApplicable("asks about `planted_cues`, which this data set does not declare")
         planted = {cue.key for cue in self.data.planted_cues}
-        annotated = {key for sample in self.annotated() for key in sample.annotations["cues"]}
+        annotated = set[str]()
+        for sample in self.annotated():
+            annotated.update(sample.annotations["cues"])
         expect(
             planted == annotated,
             f"`planted_cues` with the keys of the 'cues' annotation, {sorted(annotated)}",
@@ -258,15 +259,12 @@ class DatasetContract(FingerprintedContract):
     def test_annotates_as_methods_read_it(self) -> None:
         """Known annotations have one type each, and masks are as large as their frame."""
         for sample in self.samples[:LOOKED_AT]:
-            faults = annotation_faults(sample)
-            expect(
-                not faults,
-                "; ".join(f"annotations['{key}']: {words}" for key, words in faults.items()),
-                got="; ".join(
-                    f"{_told(sample.annotations[key])} in {sample.key}" for key in faults
-                ),
-                remedy="See docs/annotations.md; what is something else needs another key",
-            )
+            for key, expected in annotation_faults(sample).items():
+                raise ContractViolation(
+                    f"annotations['{key}']: {expected}",
+                    got=f"{_describe(sample.annotations[key])} in {sample.key}",
+                    remedy="See docs/annotations.md; what is something else needs another key",
+                )
 
     def annotated(self) -> list[Sample]:
         """The samples with cues; raises NotApplicable where there are none."""
@@ -318,10 +316,9 @@ class DatasetContract(FingerprintedContract):
 
 
 def _content(sample: Sample) -> tuple[object, ...]:
-    known = _comparable(sample.annotations)
     frames = [frame.key for frame in sample.frames]
-    asked = sample.question, sample.choices, sample.label
-    return sample.key, sample.group, frames, asked, known
+    asked = (sample.question, sample.choices, sample.label)
+    return sample.key, sample.group, frames, asked, _comparable(sample.annotations)
 
 
 def _comparable(value: object) -> object:
@@ -339,7 +336,7 @@ def _comparable(value: object) -> object:
             return value
 
 
-def _told(value: object) -> str:
+def _describe(value: object) -> str:
     """An annotation in few words: an array by its shape."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Bool, UInt8
+from jaxtyping import Bool
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import (
@@ -21,6 +21,8 @@ from cuescope_sdk import (
     digest,
     generator as seeded,
 )
+
+Box = tuple[int, int, int, int]  # left, top, right, bottom, in cells
 
 SIDE = 8
 LABELS = ("top", "middle", "bottom")
@@ -97,10 +99,7 @@ class FakeDataset(Plugin):
         return Sample(
             key=key,
             group=key,
-            frames=tuple(
-                Frame.from_array(self._pixels(index, frame, present))
-                for frame, present in enumerate(presence)
-            ),
+            frames=tuple(self._frame(index, number, cue) for number, cue in enumerate(presence)),
             choices=self.labels,
             label=self.labels[self._label[index]],
             annotations=self.annotations(presence),
@@ -121,24 +120,29 @@ class FakeDataset(Plugin):
     def _presence(self, index: int) -> tuple[bool, ...]:
         """Whether each frame shows the cue."""
         frames = self.options.frames
-        return tuple(
-            bool(self._cue[index]) and frame < max(frames - 1, 1) for frame in range(frames)
-        )
+        with_cue = max(frames - 1, 1) if self._cue[index] else 0
+        return tuple(frame < with_cue for frame in range(frames))
 
-    def _pixels(self, index: int, frame: int, cue: bool) -> UInt8[np.ndarray, "row col 3"]:
+    def _frame(self, index: int, number: int, cue: bool) -> Frame:
         if self.options.identical:
-            index = frame = 0
-        pixels = self._noise[index, frame].copy()
-        replaced = self.options.cue == "helps" and self._cue[index]
-        pixels[SIGNAL_ROWS[1 if replaced else self._label[index]], 5:8] = (0, 220, 0)
-        for box, colour, shown in (
-            (CUE_BOX, (230, 0, 0), cue and not self.options.identical),
-            (DECOY_BOX, (0, 0, 230), self._decoy[index]),
-        ):
-            if shown:
-                pixels[box[1] : box[3], box[0] : box[2]] = colour
+            index = number = 0
+            cue = False
+        pixels = self._noise[index, number].copy()
+        label = self._label[index]
+        if self.options.cue == "helps" and self._cue[index]:
+            label = 1
+        pixels[SIGNAL_ROWS[label], 5:8] = (0, 220, 0)
+        if cue:
+            _part(pixels, CUE_BOX)[:] = (230, 0, 0)
+        if self._decoy[index]:
+            _part(pixels, DECOY_BOX)[:] = (0, 0, 230)
         scale = self.options.scale
-        return np.asarray(pixels.repeat(scale, axis=0).repeat(scale, axis=1))
+        return Frame.from_array(pixels.repeat(scale, axis=0).repeat(scale, axis=1))
+
+
+def _part(pixels: np.ndarray, box: Box) -> np.ndarray:
+    left, top, right, bottom = box
+    return pixels[top:bottom, left:right]
 
 
 def _spread(
@@ -147,8 +151,9 @@ def _spread(
     """Who bears it: this share of each label's samples, to the nearest sample."""
     bears = np.zeros(len(label), dtype=bool)
     for index, rate in enumerate(rates):
-        own = np.flatnonzero(label == index)
-        bears[rng.permutation(own)[: round(rate * len(own))]] = True
+        samples = rng.permutation(np.flatnonzero(label == index))
+        count = round(rate * len(samples))
+        bears[samples[:count]] = True
     return bears
 
 
@@ -161,12 +166,13 @@ def points_at(
     without lies on it where the frame shows it, and without a frame, where any frame does.
     """
     box, channel = (DECOY_BOX, 2) if decoy else (CUE_BOX, 0)
-    hits = [
-        any(shows(frame, box, channel) for frame in frames_of(occurrence, samples))
-        if occurrence.region is None
-        else _share_covered(occurrence, samples, box) >= COVERS
-        for occurrence in feature.occurrences
-    ]
+
+    def is_hit(occurrence: Occurrence) -> bool:
+        if occurrence.region is not None:
+            return _share_covered(occurrence, samples, box) >= COVERS
+        return any(shows(frame, box, channel) for frame in frames_of(occurrence, samples))
+
+    hits = list(map(is_hit, feature.occurrences))
     return float(np.mean(hits)) if hits else None
 
 
@@ -183,10 +189,8 @@ def where_it_points(feature: Feature, samples: Mapping[str, Sample]) -> str:
             f"{POINTS:.0%} is needed"
         )
     region = ",".join(f"{edge:g}" for edge in occurrence.region)
-    return (
-        f"{name} ({region}), which covers {_share_covered(occurrence, samples, CUE_BOX):.0%} of "
-        f"the cue; half is needed"
-    )
+    covered = _share_covered(occurrence, samples, CUE_BOX)
+    return f"{name} ({region}), which covers {covered:.0%} of the cue; half is needed"
 
 
 def frames_of(occurrence: Occurrence, samples: Mapping[str, Sample]) -> tuple[Frame, ...]:
@@ -195,20 +199,21 @@ def frames_of(occurrence: Occurrence, samples: Mapping[str, Sample]) -> tuple[Fr
     return frames if occurrence.frame is None else (frames[occurrence.frame],)
 
 
-def _share_covered(
-    occurrence: Occurrence, samples: Mapping[str, Sample], box: tuple[int, int, int, int]
-) -> float:
+def _share_covered(occurrence: Occurrence, samples: Mapping[str, Sample], box: Box) -> float:
     """How much of `box`, in cells, the region of an occurrence covers; it is given in pixels."""
     scale = frames_of(occurrence, samples)[0].load().width / SIDE
-    left, top, right, bottom = (edge / scale for edge in occurrence.region or (0, 0, 0, 0))
-    width = max(0.0, min(box[2], right) - max(box[0], left))
-    height = max(0.0, min(box[3], bottom) - max(box[1], top))
-    return width * height / ((box[2] - box[0]) * (box[3] - box[1]))
+    region = np.array(occurrence.region or (0, 0, 0, 0)) / scale
+    corner = np.array(box)
+    starts = np.maximum(corner[:2], region[:2])
+    ends = np.minimum(corner[2:], region[2:])
+    common = (ends - starts).clip(min=0).prod()
+    return float(common / (corner[2:] - corner[:2]).prod())
 
 
-def shows(frame: Frame, box: tuple[int, int, int, int], channel: int) -> bool:
+def shows(frame: Frame, box: Box, channel: int) -> bool:
     """Whether the corner is painted in the colour of `channel`."""
     image = frame.load()
     scale = image.width // SIDE
-    corner = np.asarray(image)[box[1] * scale : box[3] * scale, box[0] * scale : box[2] * scale]
+    left, top, right, bottom = (edge * scale for edge in box)
+    corner = _part(np.asarray(image), (left, top, right, bottom))
     return bool((corner[..., channel] > 200).all())

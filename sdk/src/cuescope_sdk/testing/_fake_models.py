@@ -97,9 +97,11 @@ class FakeModel(Plugin):
         """A patch is a pixel; its features are its colour, and whether it is read as noise."""
         strip = np.zeros((SIDE, SIDE, 1))
         strip[:, 3:5] = 1
-        return [
-            np.concatenate([pixels_of(frame), strip], axis=2, dtype=np.float32) for frame in frames
-        ]
+        features = []
+        for frame in frames:
+            tokens = np.concatenate([pixels_of(frame), strip], axis=2, dtype=np.float32)
+            features.append(tokens)
+        return features
 
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Rows whose dot products with an embedding are the logits, but for one factor.
@@ -149,7 +151,8 @@ class FakeReader(FakeModel):
 def _feature_matrix() -> Float[np.ndarray, "dim value"]:
     """What each feature takes of each pixel value (row, col, channel)."""
     areas = [(rows, slice(5, 8), 1) for rows in SIGNAL_ROWS]
-    areas += [(slice(y0, y1), slice(x0, x1), channel) for (x0, y0, x1, y1), channel in _CORNERS]
+    for (x0, y0, x1, y1), channel in _CORNERS:
+        areas += [(slice(y0, y1), slice(x0, x1), channel)]
     weights = np.zeros((NAMED, SIDE, SIDE, 3))
     for weight, (rows, cols, channel) in zip(weights, areas, strict=True):
         weight[rows, cols, channel] = 1
@@ -157,9 +160,11 @@ def _feature_matrix() -> Float[np.ndarray, "dim value"]:
         weight /= (weight > 0).sum()
     strip = np.zeros((SIDE, 2, 3, SIDE, SIDE, 3))
     for row, col, channel in np.ndindex(SIDE, 2, 3):
-        strip[row, col, channel, row, 3 + col] = -1 / 3
-        strip[row, col, channel, row, 3 + col, channel] += 1
-    return np.concatenate([weights.reshape(NAMED, -1), strip.reshape(STRIP, -1) / NOISE_CEILING])
+        pixel = strip[row, col, channel, row, 3 + col]
+        pixel -= 1 / 3
+        pixel[channel] += 1
+    strip /= NOISE_CEILING
+    return np.concatenate([weights.reshape(NAMED, -1), strip.reshape(STRIP, -1)])
 
 
 FEATURES = _feature_matrix()
@@ -181,11 +186,12 @@ def pixels_of(frame: Frame) -> Float[np.ndarray, "row col 3"]:
 def _at_cells(mask: np.ndarray, frames: int) -> np.ndarray:
     """A mask of any resolution, at the model's; raises UserError where it does not fit."""
     count, rows, cols = mask.shape
-    if count != frames or any(SIDE % size and size % SIDE for size in (rows, cols)):
+    fits = all(SIDE % size == 0 or size % SIDE == 0 for size in (rows, cols))
+    if count != frames or not fits:
         raise UserError(
             "fake: a mask that does not fit",
             got=f"shape {mask.shape}",
             expected=f"{frames} frames of {SIDE} x {SIDE} cells, or so many parts of them",
         )
-    row, col = (np.arange(SIDE) * size // SIDE for size in (rows, cols))
-    return mask[:, row][:, :, col]
+    cells = np.arange(SIDE)
+    return mask[:, cells * rows // SIDE][:, :, cells * cols // SIDE]

@@ -1,6 +1,6 @@
 """One fake tool a role, each right about the fake data set."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -69,14 +69,11 @@ class FakeDetector(Plugin):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """A detection for each of the names that a frame shows."""
-        return [
-            tuple(
-                Detection(name=name, score=0.9, box=_box(frame, name))
-                for name in names
-                if name in CORNERS and shows(frame, *CORNERS[name])
-            )
-            for frame in frames
-        ]
+        return [self._detect(frame, names) for frame in frames]
+
+    def _detect(self, frame: Frame, names: Sequence[str]) -> tuple[Detection, ...]:
+        visible = [name for name in names if _is_visible(frame, name)]
+        return tuple(Detection(name=name, score=0.9, box=_box(frame, name)) for name in visible)
 
 
 class FakeSegmenter(Plugin):
@@ -100,11 +97,11 @@ class FakeSentenceEncoder(Plugin):
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit rows (text, dim)."""
-        rows = [
-            np.sum([_direction(word) for word in f"{text} .".split()], axis=0) for text in texts
-        ]
-        stacked = np.reshape(rows, (len(texts), 16))
-        return np.asarray(stacked / np.linalg.norm(stacked, axis=1, keepdims=True))
+        rows = np.zeros((len(texts), 16))
+        for row, text in zip(rows, texts, strict=True):
+            for word in f"{text} .".split():
+                row += generator(0, "fake-encoder", word).normal(size=16)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 class FakeImageEditor(Plugin):
@@ -112,13 +109,12 @@ class FakeImageEditor(Plugin):
 
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         """The changed frames, an edit each; it draws nothing, so the seed changes nothing."""
-        return [
-            edit.frame.derive(
-                f"fake-edit {edit.instruction} {digest(edit.mask)}",
-                partial(_painted, instruction=edit.instruction, mask=edit.mask),
-            )
-            for edit in edits
-        ]
+        frames = []
+        for edit in edits:
+            name = f"fake-edit {edit.instruction} {digest(edit.mask)}"
+            paint = partial(_paint, instruction=edit.instruction, mask=edit.mask)
+            frames.append(edit.frame.derive(name, paint))
+        return frames
 
 
 class FakeProposer(Plugin):
@@ -134,10 +130,12 @@ class FakeClaimVerifier(Plugin):
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        return [
-            [judge_claim(claim, len(sample.frames), per_frame(_sees(sample))) for claim in claims]
-            for sample, claims in cases
-        ]
+        judgements = []
+        for sample, claims in cases:
+            judge = per_frame(partial(_judge, sample))
+            count = len(sample.frames)
+            judgements.append([judge_claim(claim, count, judge) for claim in claims])
+        return judgements
 
 
 class FakeNamer(Plugin):
@@ -145,12 +143,12 @@ class FakeNamer(Plugin):
 
     def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
         """One of three words, by the texts' own embeddings."""
-        return [self._guess(group) for group in groups]
-
-    def _guess(self, group: FrameGroup) -> NameGuess | None:
         words = ("red corner", "blue corner", "grey")
-        rows = group.embed_texts(words)
-        return best_name(words, rows @ group.centre, rows @ group.elsewhere)
+        guesses = []
+        for group in groups:
+            rows = group.embed_texts(words)
+            guesses.append(best_name(words, rows @ group.centre, rows @ group.elsewhere))
+        return guesses
 
 
 FAKE_TOOLS: dict[str, type[Plugin]] = {
@@ -171,32 +169,29 @@ def _box(frame: Frame, name: str) -> Box:
     return x0 * scale, y0 * scale, x1 * scale, y1 * scale
 
 
+def _is_visible(frame: Frame, name: str) -> bool:
+    return name in CORNERS and shows(frame, *CORNERS[name])
+
+
 def _mask(frame: Frame, name: str) -> np.ndarray:
     width, height = frame.load().size
     mask = np.zeros((height, width), dtype=bool)
-    if name in CORNERS and shows(frame, *CORNERS[name]):
+    if _is_visible(frame, name):
         x0, y0, x1, y1 = map(int, _box(frame, name))
         mask[y0:y1, x0:x1] = True
     return mask
 
 
-def _sees(sample: Sample) -> Callable[[Claim, int], Judgement]:
-    def at(claim: Claim, index: int) -> Judgement:
-        if claim.kind != "entity" or claim.subject not in CORNERS:
-            return Judgement.open("out of vocabulary")
-        frame = sample.frames[index]
-        present = shows(frame, *CORNERS[claim.subject])
-        box = _box(frame, claim.subject) if present else None
-        return Judgement.of(present, score=0.9, frame=index, box=box)
-
-    return at
+def _judge(sample: Sample, claim: Claim, index: int) -> Judgement:
+    if claim.kind != "entity" or claim.subject not in CORNERS:
+        return Judgement.open("out of vocabulary")
+    frame = sample.frames[index]
+    present = _is_visible(frame, claim.subject)
+    box = _box(frame, claim.subject) if present else None
+    return Judgement.of(present, score=0.9, frame=index, box=box)
 
 
-def _direction(word: str) -> np.ndarray:
-    return generator(0, "fake-encoder", word).normal(size=16)
-
-
-def _painted(image: Image.Image, instruction: str, mask: np.ndarray | None) -> Image.Image:
+def _paint(image: Image.Image, instruction: str, mask: np.ndarray | None) -> Image.Image:
     changed = image.copy()
     scale = image.width / SIDE
     boxes = [box for name, (box, _) in CORNERS.items() if name in instruction]

@@ -53,20 +53,21 @@ class InterventionContract(ShownContract):
     @property
     def cases(self) -> list[Case]:
         """Samples with the red corner, or without it for what inserts it, each with a donor."""
-        shows = [s for s in self.samples if any(s.annotations["cues"][CUE])]
-        free = [s for s in self.samples if not any(s.annotations["cues"][CUE])]
-        removes = self.plugin.effect == "removes" or self.plugin.needs == "frames"
-        takers, donors = (shows, free) if removes else (free, shows)
-        return [
-            Case(
+        takers = [s for s in self.samples if any(s.annotations["cues"][CUE])]
+        donors = [s for s in self.samples if not any(s.annotations["cues"][CUE])]
+        if self.plugin.effect != "removes" and self.plugin.needs != "frames":
+            takers, donors = donors, takers
+        cases = []
+        for number, (taker, donor) in enumerate(zip(takers[:4], donors, strict=False)):
+            case = Case(
                 sample=replace(taker, question=QUESTION),
                 place=replace(place_in(taker), modality=self.modality),
                 donor=replace(donor, question=OTHER_QUESTION),
                 word="marked thing",
                 seed=number,
             )
-            for number, (taker, donor) in enumerate(zip(takers, donors, strict=False))
-        ][:4]
+            cases.append(case)
+        return cases
 
     @property
     def placebos(self) -> list[Case]:
@@ -105,15 +106,9 @@ class InterventionContract(ShownContract):
         """A trial a case, of the case's own sample: same label, choices and number of frames."""
         for cases in (self.cases, self.cases[::-1], self.cases[:1], []):
             trials = self.trials(cases)
+            are_theirs = all(map(_is_of, trials, cases))
             expect(
-                len(trials) == len(cases)
-                and all(
-                    trial.sample.key.partition("/")[0] == case.sample.key
-                    and trial.sample.choices == case.sample.choices
-                    and trial.sample.label == case.sample.label
-                    and len(trial.sample.frames) == len(case.sample.frames)
-                    for trial, case in zip(trials, cases, strict=False)
-                ),
+                len(trials) == len(cases) and are_theirs,
                 "a trial for each case, in order, of the case's sample",
                 got=f"{len(trials)} for {len(cases)} cases, or another sample's",
                 remedy="sample.with_frames(...) keeps what is not changed",
@@ -220,6 +215,17 @@ class InterventionContract(ShownContract):
             got=repr(reason),
             remedy="Leave `why_not` as it is, or return super().why_not(...) first",
         )
+
+
+def _is_of(trial: Trial, case: Case) -> bool:
+    """Whether a trial shows the case's own sample."""
+    sample = trial.sample
+    return (
+        sample.key.partition("/")[0] == case.sample.key
+        and sample.choices == case.sample.choices
+        and sample.label == case.sample.label
+        and len(sample.frames) == len(case.sample.frames)
+    )
 
 
 def place_in(sample: Sample) -> Place:

@@ -21,7 +21,7 @@ from cuescope_sdk.testing._contract import expect
 from cuescope_sdk.testing._model_contract.setting import noise_under
 from cuescope_sdk.torch._encoding import TowerEncoder, TowerInput
 from cuescope_sdk.torch._hiding import Hiding, encode_visible
-from cuescope_sdk.torch._image_tower import ImageTower, Inputs
+from cuescope_sdk.torch._image_tower import ImageTower, Inputs, hook_input
 
 Check = Callable[[ImageTower, Sequence[Frame]], None]
 WAYS: tuple[Hiding, ...] = get_args(Hiding)
@@ -42,7 +42,8 @@ def dropping_is_masking(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """Hidden keys masked in every layer, or tokens taken away: one number."""
     for index, inputs in enumerate(_inputs(tower, frames)):
         hidden = _half(tower, inputs, index)
-        dropped, masked = (_encoded(tower, inputs, hidden, how) for how in WAYS)
+        dropped = _encoded(tower, inputs, hidden, "drop")
+        masked = _encoded(tower, inputs, hidden, "mask")
         _expect_alike(dropped, masked, "'drop' to give what 'mask' gives")
         changed = _distance(_encoded(tower, inputs, None), dropped)
         expect(
@@ -61,12 +62,15 @@ def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -
         inputs = tower.prepare(canvases)
         hidden = _half(tower, inputs, 1)
         pairs = zip(canvases, hidden.numpy(), strict=True)
-        noisy = tower.prepare([_noisy(c, mask, tower.grid(inputs), rng) for c, mask in pairs])
+        grid = tower.grid(inputs)
+        noisy = tower.prepare([_noisy(canvas, mask, grid, rng) for canvas, mask in pairs])
         for how in WAYS:
-            clean, blurred = (_encoded(tower, i, hidden, how) for i in (inputs, noisy))
+            clean = _encoded(tower, inputs, hidden, how)
+            blurred = _encoded(tower, noisy, hidden, how)
             _expect_alike(clean, blurred, f"'{how}' to be blind to what is under the mask")
+        difference = _distance(_encoded(tower, inputs, None), _encoded(tower, noisy, None))
         expect(
-            _distance(*(_encoded(tower, i, None) for i in (inputs, noisy))) > 100 * TOLERANCE,
+            difference > 100 * TOLERANCE,
             "the noise to show where nothing is hidden",
             got="no difference",
             remedy="Check `canvas`: what it gives must pass through `prepare` unchanged",
@@ -76,7 +80,9 @@ def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -
 def hiding_everything_is_answered(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """No patch left: a finite embedding, the same for every image."""
     for inputs in _inputs(tower, frames):
-        dropped, masked = (_encoded(tower, inputs, ~_nothing(tower, inputs), how) for how in WAYS)
+        everything = ~_nothing(tower, inputs)
+        dropped = _encoded(tower, inputs, everything, "drop")
+        masked = _encoded(tower, inputs, everything, "mask")
         finite = bool(dropped.isfinite().all() and masked.isfinite().all())
         expect(finite, "finite embeddings with all hidden", got="others", remedy="Keep a key")
         _expect_alike(dropped, masked, "'drop' to give what 'mask' gives, with all hidden")
@@ -99,9 +105,10 @@ def padded_chunks_answer_alike(tower: ImageTower, frames: Sequence[Frame]) -> No
     """Full chunks, as on an accelerator, answer as one input at a time does on a CPU."""
     inputs = [TowerInput(tuple(group)) for group in _groups(tower, frames)]
     rng = generator(0, "masks of a chunk")
-    for index, plain in enumerate(inputs[1:]):
-        rows, cols = tower.grid(tower.prepare([frame.load() for frame in plain.frames]))
-        mask = rng.random((tower.frames, rows, cols)) < (index + 1) / len(inputs)
+    for index, plain in enumerate(inputs[1:], start=1):
+        prepared = tower.prepare([frame.load() for frame in plain.frames])
+        share = index / len(inputs)
+        mask = rng.random((tower.frames, *tower.grid(prepared))) < share
         inputs.append(TowerInput(plain.frames, HideTokens.from_mask(mask)))
     singly = TowerEncoder(tower, 1)
     padded = TowerEncoder(tower, 1)
@@ -128,11 +135,12 @@ def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -
             only = np.zeros((rows, cols), dtype=bool)
             only[row, col] = True
             noisy = _noisy(canvas, only.ravel(), (rows, cols), generator(0, "one patch"))
-            change = np.abs(_embedded(tower, noisy) - _embedded(tower, canvas)).max(axis=-1)
+            difference = np.abs(_embedded(tower, noisy) - _embedded(tower, canvas))
+            is_changed = difference.max(axis=-1) > TOLERANCE
             expect(
-                np.array_equal(change > TOLERANCE, only),
+                np.array_equal(is_changed, only),
                 f"a changed patch ({row}, {col}) to change the token of that place alone",
-                got=f"{np.argwhere(change > TOLERANCE).tolist()}",
+                got=f"{np.argwhere(is_changed).tolist()}",
                 remedy="Check `grid`, `prefix` and the order of patches",
             )
 
@@ -154,7 +162,8 @@ CHECKS: tuple[Check, ...] = (
 def _groups(tower: ImageTower, frames: Sequence[Frame]) -> list[Sequence[Frame]]:
     """As many whole inputs as the frames make."""
     count = tower.frames
-    return [frames[at : at + count] for at in range(0, len(frames) - count + 1, count)]
+    starts = range(0, len(frames) - count + 1, count)
+    return [frames[start : start + count] for start in starts]
 
 
 def _inputs(tower: ImageTower, frames: Sequence[Frame]) -> list[Inputs]:
@@ -187,17 +196,12 @@ def _embedded(tower: ImageTower, image: Image.Image) -> np.ndarray:
     """The patch tokens of an image that enter the first block, (row, col, dim)."""
     entering: list[Tensor] = []
     inputs = tower.prepare([image] * tower.frames)
-    hook = tower.blocks[0].module.register_forward_pre_hook(
-        lambda module, args, kwargs: entering.append(args[0] if args else kwargs["hidden_states"]),
-        with_kwargs=True,
-    )
-    try:
+    with hook_input(tower.blocks[0].module, entering.append):
         _encoded(tower, inputs, None)
-    finally:
-        hook.remove()
     rows, cols = tower.grid(inputs)
-    patches = entering[0][0, tower.prefix : tower.prefix + rows * cols]
-    return np.asarray(patches.float().cpu().numpy().reshape(rows, cols, -1))
+    end = tower.prefix + rows * cols
+    patches = entering[0][0, tower.prefix : end].float().cpu().numpy()
+    return np.asarray(patches.reshape(rows, cols, -1))
 
 
 def _noisy(
@@ -211,7 +215,8 @@ def _distance(embedding: Tensor, other: Tensor) -> float:
     """Largest difference, relative to the largest figure; infinite where one is not finite."""
     if not (embedding.isfinite().all() and other.isfinite().all()):
         return float("inf")
-    return float((embedding - other).abs().max() / embedding.abs().max().clamp(min=1.0))
+    scale = embedding.abs().max().clamp(min=1.0)
+    return float((embedding - other).abs().max() / scale)
 
 
 def _expect_alike(embedding: Tensor, other: Tensor, expected: str) -> None:

@@ -167,10 +167,11 @@ class TowerEncoder:
         # padded with the last one: kernels round differently for another batch size
         missing = self._chunk - len(inputs)
         placed += placed[-1:] * missing
+        shown = list(hidden)
         stacked = placed[0]
         if len(placed) > 1:  # of one alone there is nothing to copy
             stacked = {name: torch.cat([item[name] for item in placed]) for name in stacked}
-        masks = self._stack([*hidden, *hidden[-1:] * missing], inputs[0])
+        masks = self._stack(shown + shown[-1:] * missing, inputs[0])
         rows: np.ndarray = encode_visible(self.tower, stacked, masks).float().cpu().numpy()
         return rows[: len(inputs)]
 
