@@ -100,7 +100,7 @@ class StepGrounding(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The reasoning, its parts, and the objects named most: the traces are asked for here."""
         from cuescope_sdk.data import require_data, warn_of_weak_data
-        from cuescope_step_grounding import report, trials
+        from cuescope_step_grounding import analysis, report, trials
         from cuescope_step_grounding.verification import agreement, judging, summaries
 
         require_data(audit, self.data_needs, "step-grounding")
@@ -119,7 +119,7 @@ class StepGrounding(Plugin):
         audit.note("questions", trials.describe_plan(audit))
         audit.expect_more(trials.most_variants(audit))
         traces = audit.once(trials.baseline_traces, audit)
-        audit.once(report.labels_of, audit)
+        audit.once(analysis.labels_of, audit)
         yield from report.features(audit, traces)
 
     @hookimpl

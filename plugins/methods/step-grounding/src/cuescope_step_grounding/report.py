@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from cuescope_sdk import Audit, Feature, Occurrence, Sample, Score
-from cuescope_sdk.grounding import KINDS, Claim
+from cuescope_sdk import Audit, Feature, Score
+from cuescope_sdk.grounding import KINDS
 from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.report import percent
-from cuescope_sdk.statistics import benjamini_hochberg
+from cuescope_step_grounding.analysis import occurrences_of, rank
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import (
     ANSWERS,
@@ -21,9 +21,8 @@ from cuescope_step_grounding.rows.keys import (
 )
 from cuescope_step_grounding.rows.rows import Row, most_named_things
 from cuescope_step_grounding.scores import STAGES, Reliance
-from cuescope_step_grounding.trials import Reasoning, baseline_traces, claim_parser, is_recorded
+from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
 from cuescope_step_grounding.verification import judging, summaries
-from cuescope_step_grounding.verification.agreement import labelled_claims, read_labels
 from cuescope_step_grounding.verification.judged import JudgedTraces
 from cuescope_step_grounding.verification.verdict import BETTER, NO_BETTER, SURE, least_found
 
@@ -49,29 +48,8 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     for stage in STAGES:
         yield Feature(key=OF_STAGE + stage, kind="steps", name=f"{stage.title()} steps")
     for name in most_named_things(traces, options.things):
-        occurrences = _occurrences(traces, name)
+        occurrences = occurrences_of(traces, name)
         yield Feature(key=NAMED + name, kind="thing", name=f"'{name}'", occurrences=occurrences)
-
-
-def _occurrences(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, ...]:
-    """Where traces name a thing, each trace once."""
-    occurrences = []
-    for trace in traces:
-        claims = [claim for step in trace.claims for claim in step]
-        own = [claim for claim in claims if claim.kind == "entity" and claim.subject == name]
-        if own:
-            frame = next((claim.frames[0] for claim in own if claim.frames), None)
-            occurrences.append(Occurrence(sample=trace.sample.key, frame=frame))
-    return tuple(occurrences)
-
-
-def labels_of(audit: Audit) -> list[tuple[Sample, Claim, str]]:
-    """The claims that people have labelled, each with its verdict; [] without a file of labels."""
-    path = audit.options.labels
-    if path is None:
-        return []
-    traces = audit.once(baseline_traces, audit)
-    return labelled_claims(path, audit.once(read_labels, path), traces)
 
 
 # ---------------------------------------------------------------------------------------- scores
@@ -80,27 +58,13 @@ def labels_of(audit: Audit) -> list[tuple[Sample, Claim, str]]:
 def ranked_scores(audit: Audit, rows: Sequence[Row]) -> Iterator[Score]:
     """The verdict, the findings, then the rest by rising support.
 
-    Tests beside the verdict's are corrected for their number. The verdict is told whatever it is:
-    where it is open, its sentence says so.
+    The verdict is told whatever it is: where it is open, its sentence says so.
     """
     verdict, *parts = rows
-    q_values = benjamini_hochberg([row.p_value for row in parts])
-    level = audit.options.level
-    findings = [
-        row.large and q_value is not None and q_value <= level
-        for row, q_value in zip(parts, q_values, strict=True)
-    ]
     decided = SGR in verdict.figures and verdict.verdict in (BETTER, NO_BETTER)
     yield from _scores(verdict, verdict.p_value, decided, always_reported=True)
-    for row, q_value, finding in sorted(zip(parts, q_values, findings, strict=True), key=_rank):
+    for row, q_value, finding in rank(parts, audit.options.level):
         yield from _scores(row, q_value, finding)
-
-
-def _rank(part: tuple[Row, float | None, bool]) -> tuple[bool, bool, float]:
-    """Findings first; single things come after what is said of the whole."""
-    row, _, finding = part
-    sgr = row.figures.get(SGR)
-    return not finding, row.feature.startswith(NAMED), sgr.value if sgr else 1.0
 
 
 def _scores(

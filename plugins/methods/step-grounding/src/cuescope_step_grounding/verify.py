@@ -7,6 +7,7 @@ that holds the threshold, it is inconclusive.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -14,15 +15,14 @@ from cuescope_sdk import Audit, Evidence, Sample, Verdict
 from cuescope_sdk.grounding import ClaimVerifier
 from cuescope_sdk.report import hundredths, interval, percent
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
+from cuescope_step_grounding.analysis import labels_of
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
-from cuescope_step_grounding.report import labels_of
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.scores import (
     RELEVANT,
     ChangeCost,
     costs_by_sample,
-    known,
     mean,
     mean_over_kinds,
 )
@@ -30,7 +30,7 @@ from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.agreement import Agreement, agreement
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.correction import corrected
-from cuescope_step_grounding.verification.judged import JudgedTraces, judge_claims
+from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces, judge_claims
 from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy, swap_p_value
 from cuescope_step_grounding.verification.verdict import BETTER, SURE
@@ -43,8 +43,10 @@ AGREE = 0.6  # kappa from which agreement is substantial (Landis and Koch, 1977;
 ABLE = 0.5  # SGR from which so much can be lost; false claims turned round may become true
 PICTURES = 0.1  # of SGR that other pictures should cost more than other words (paper: 0.15)
 STYLES = 0.1  # SGR by which styles may differ
-NOISY, KEPT = 20, 0.95  # audits with noise, and the share of them that should keep the verdict
+NOISY = 20  # audits with noise
+KEPT = 0.95  # share of them that should keep the verdict
 NOISY_DRAWS = 1999  # of the permutation test of each
+Ends = tuple[float | None, float | None]
 
 
 def evidence(audit: Audit) -> Iterator[Evidence]:
@@ -78,11 +80,22 @@ def below(low: float | None, high: float | None, threshold: float) -> Verdict:
     return turned.get(verdict, verdict)
 
 
-def _range(low: float | None, high: float | None) -> str:
-    return interval(low, high, hundredths)
-
-
 # ------------------------------------------------------------------------------------ the verifier
+
+
+def _check(
+    check: str, value: float, ends: Ends, threshold: float, n: int, verdict: Verdict, detail: str
+) -> Evidence:
+    """A check of the reasoning; "{range}" in its detail is the interval of what it measures."""
+    return Evidence(
+        check=check,
+        feature=REASONING,
+        value=value,
+        threshold=threshold,
+        n=n,
+        verdict=verdict,
+        detail=detail.replace("{range}", interval(*ends, hundredths)),
+    )
 
 
 def videos_told_apart(judged: JudgedTraces) -> Iterator[Evidence]:
@@ -95,20 +108,16 @@ def videos_told_apart(judged: JudgedTraces) -> Iterator[Evidence]:
     if videos is None or videos.group.max() == 0:
         return
     groups, claims = np.unique(videos.group[videos.unit], return_inverse=True)
-    low, high = mean_interval(
-        videos.telling.astype(float), Groups(claims.ravel(), len(groups), True)
-    )
+    by_group = Groups(claims.ravel(), len(groups), True)
+    ends = mean_interval(videos.telling.astype(float), by_group)
     share = float(videos.telling.mean())
-    yield Evidence(
-        check="videos told apart",
-        feature=REASONING,
-        value=share,
-        threshold=TOLD_APART,
-        n=len(videos.unit),
-        verdict=above(low, high, TOLD_APART),
-        detail=f"{percent(share)}{_range(low, high)} of the claims are true of some videos and "
-        "false of others; all others cannot show what the reasoning rests on",
+    detail = (
+        f"{percent(share)}{{range}} of the claims are true of some videos and false of others; all "
+        "others cannot show what the reasoning rests on"
     )
+    verdict = above(*ends, TOLD_APART)
+    n = len(videos.unit)
+    yield _check("videos told apart", share, ends, TOLD_APART, n, verdict, detail)
 
 
 def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
@@ -116,43 +125,42 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
 
     It catches a verifier that says yes to anything grammatical.
     """
-    changes = {name: _losses(judged, rates) for name, rates in judged.counterfactual_rates.items()}
-    samples, losses = changes.get(ALL, ([], np.zeros(0)))
-    if not len(losses):
+    before = [trace.grounding for trace in judged.baselines]
+    lost_by: dict[str, float] = {}
+    for name, rates in judged.counterfactual_rates.items():
+        samples, losses = _losses(judged.baselines, before, rates)
+        if len(losses):
+            lost_by[name] = float(losses.mean())
+    # The changes come one by one, and all together last.
+    if ALL not in lost_by:
         return
-    lost = float(losses.mean())
-    low, high = change_interval(losses, Groups.of(samples))
-    parts = ", ".join(
-        f"{name} {percent(float(of.mean()))}"
-        for name, (_, of) in changes.items()
-        if name != ALL and len(of)
-    )
-    steps = [step for trace in judged.baselines for step in trace.reasoning.trace.steps]
-    example = next((step for step in steps if opposite_words(step) != step), "")
-    quote = f'; for example "{opposite_words(example)}"' if example else ""
-    verdict = above(low, high, LOST)
+    lost = lost_by.pop(ALL)
+    ends = change_interval(losses, Groups.of(samples))
+    verdict = above(*ends, LOST)
     # From a low SGR little can be lost, so a small loss refutes only where there was enough.
-    if verdict == "refuted" and (mean(t.grounding for t in judged.baselines) or 0.0) < ABLE:
+    if verdict == "refuted" and (mean(before) or 0.0) < ABLE:
         verdict = "inconclusive"
-    yield Evidence(
-        check="counterfactual traces",
-        feature=REASONING,
-        value=lost,
-        threshold=LOST,
-        n=len(losses),
-        verdict=verdict,
-        detail=f"{percent(lost)}{_range(low, high)} of support is lost when relations, things and "
-        f"times are reversed (each alone: {parts}){quote}",
+    parts = ", ".join(f"{name} {percent(loss)}" for name, loss in lost_by.items())
+    steps = [step for trace in judged.baselines for step in trace.reasoning.trace.steps]
+    turned = ((step, opposite_words(step)) for step in steps)
+    example = next((words for step, words in turned if words != step), None)
+    detail = (
+        f"{percent(lost)}{{range}} of support is lost when relations, things and times are "
+        f"reversed (each alone: {parts})"
     )
+    if example:
+        detail += f'; for example "{example}"'
+    yield _check("counterfactual traces", lost, ends, LOST, len(losses), verdict, detail)
 
 
-def _losses(judged: JudgedTraces, rates: Sequence[float | None]) -> tuple[list[Sample], np.ndarray]:
-    pairs = [
-        (trace.sample, trace.grounding - rate)
-        for trace, rate in zip(judged.baselines, rates, strict=True)
-        if trace.grounding is not None and rate is not None
-    ]
-    return [sample for sample, _ in pairs], np.array([loss for _, loss in pairs])
+def _losses(
+    traces: Sequence[JudgedTrace], before: Sequence[float | None], after: Sequence[float | None]
+) -> tuple[list[Sample], np.ndarray]:
+    """What each trace lost, where that is known, and of which sample it is."""
+    losses = np.array(before, np.float64) - np.array(after, np.float64)
+    measured = ~np.isnan(losses)
+    samples = [trace.sample for trace in compress(traces, measured)]
+    return samples, losses[measured]
 
 
 def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
@@ -161,28 +169,22 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
     It catches a verifier that sees anything that it is asked for. The verdict has its own test:
     this one is of the verifier.
     """
-    pairs = [
-        (trace.sample, rate)
-        for trace, rates in zip(judged.baselines, judged.random_rates, strict=True)
-        if (rate := mean(rates)) is not None
-    ]
-    if not pairs:
+    none = [0.0] * len(judged.baselines)
+    samples, values = _losses(judged.baselines, list(map(mean, judged.random_rates)), none)
+    if not len(values):
         return
-    values = np.array([rate for _, rate in pairs])
-    low, high = mean_interval(values, Groups.of([sample for sample, _ in pairs]))
-    verdict = below(low, high, RANDOM)
-    few = judged.random_wordings < FEW_WORDS
-    note = f"; there are only {judged.random_wordings} such claims, so many are true by luck" * few
-    yield Evidence(
-        check="random claims",
-        feature=REASONING,
-        value=float(values.mean()),
-        threshold=RANDOM,
-        n=len(values),
-        verdict="inconclusive" if few and verdict == "refuted" else verdict,
-        detail=f"the video supports {percent(float(values.mean()))}{_range(low, high)} of claims "
-        f"that are drawn at random from the words of the data set (paper: 18.3%){note}",
+    rate = float(values.mean())
+    ends = mean_interval(values, Groups.of(samples))
+    verdict = below(*ends, RANDOM)
+    detail = (
+        f"the video supports {percent(rate)}{{range}} of claims that are drawn at random from the "
+        "words of the data set (paper: 18.3%)"
     )
+    if judged.random_wordings < FEW_WORDS:
+        few = judged.random_wordings
+        detail += f"; there are only {few} such claims, so many are true by luck"
+        verdict = "inconclusive" if verdict == "refuted" else verdict
+    yield _check("random claims", rate, ends, RANDOM, len(values), verdict, detail)
 
 
 # ------------------------------------------------------------------------------------- the verdict
@@ -199,27 +201,21 @@ def noise(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
     verdict = audit.once(judging.verdict_of, audit, judged)
     if not options.noise or videos is None or verdict.word != BETTER:
         return
-    p_values = [
-        swap_p_value(
-            noisy(videos, options.noise, audit.rng("noise", str(copy))),
-            audit.rng("noise test", str(copy)),
-            draws=NOISY_DRAWS,
-        )
-        for copy in range(NOISY)
-    ]
+    p_values = []
+    for copy in map(str, range(NOISY)):
+        reversed_ = noisy(videos, options.noise, audit.rng("noise", copy))
+        rng = audit.rng("noise test", copy)
+        p_values.append(swap_p_value(reversed_, rng, draws=NOISY_DRAWS))
     kept = sum(p_value <= SURE for p_value in p_values)
     share = kept / NOISY
-    yield Evidence(
-        check="verifier noise",
-        feature=REASONING,
-        value=share,
-        threshold=KEPT,
-        n=len(videos.unit),
-        verdict="supported" if share >= KEPT else "refuted" if share < 0.5 else "inconclusive",
-        detail=f"with {percent(options.noise)} of the judgements reversed at random, {kept} of "
-        f"{NOISY} audits still find the reasoning better than random (largest p "
-        f"{max(p_values):.2g})",
+    detail = (
+        f"with {percent(options.noise)} of the judgements reversed at random, {kept} of {NOISY} "
+        f"audits still find the reasoning better than random (largest p {max(p_values):.2g})"
     )
+    decided: Verdict = "refuted" if share < 0.5 else "inconclusive"
+    decided = "supported" if share >= KEPT else decided
+    n = len(videos.unit)
+    yield _check("verifier noise", share, (None, None), KEPT, n, decided, detail)
 
 
 def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
@@ -227,31 +223,30 @@ def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
 
     It catches reasoning that changes with any change of the input.
     """
-    rows = [
-        (own[0].sample, pictures, words)
-        for own in costs_by_sample(costs)
-        if (pictures := mean_over_kinds(own, RELEVANT, "lost")) is not None
-        and (words := mean_over_kinds(own, ("paraphrase",), "lost")) is not None
-    ]
+    samples = []
+    rows = []
+    for of_sample in costs_by_sample(costs):
+        pictures = mean_over_kinds(of_sample, RELEVANT, "lost")
+        words = mean_over_kinds(of_sample, ("paraphrase",), "lost")
+        if pictures is not None and words is not None:
+            samples.append(of_sample[0].sample)
+            rows.append((pictures, words))
     if not rows:
         return
-    samples = [sample for sample, _, _ in rows]
-    changed, reworded = (np.array([row[side] for row in rows], np.float64) for side in (1, 2))
+    changed, reworded = np.array(rows).T
     more = changed - reworded
     # Two losses can differ by more than 1, the bound of the interval.
     scale = max(1.0, float(np.abs(more).max()))
-    low, high = (scale * (end or 0.0) for end in change_interval(more / scale, Groups.of(samples)))
-    yield Evidence(
-        check="pictures against words",
-        feature=REASONING,
-        value=float(more.mean()),
-        threshold=PICTURES,
-        n=len(rows),
-        verdict=above(low, high, PICTURES),
-        detail=f"{percent(float(changed.mean()))} of support is lost when the video changes, "
+    low, high = change_interval(more / scale, Groups.of(samples))
+    ends = (scale * (low or 0.0), scale * (high or 0.0))
+    value = float(more.mean())
+    detail = (
+        f"{percent(float(changed.mean()))} of support is lost when the video changes, "
         f"{percent(float(reworded.mean()))} when the question is paraphrased: "
-        f"{hundredths(float(more.mean()))} points more{_range(low, high)} (paper: 18.2 and 3.1)",
+        f"{hundredths(value)} points more{{range}} (paper: 18.2 and 3.1)"
     )
+    verdict = above(*ends, PICTURES)
+    yield _check("pictures against words", value, ends, PICTURES, len(rows), verdict, detail)
 
 
 def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evidence]:
@@ -259,27 +254,27 @@ def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evid
 
     It catches a figure that is one of the prompt, and not of the model.
     """
-    own = {trace.sample.key: trace.grounding for trace in judged.baselines}
+    before = {trace.sample.key: trace.grounding for trace in judged.baselines}
     for style in dict.fromkeys(options.also):
-        pairs = [
-            (trace.sample, trace.grounding, before)
-            for trace in judged.in_style(style)
-            if trace.grounding is not None and (before := own[trace.sample.key]) is not None
-        ]
-        if not pairs:
+        samples = []
+        rows = []
+        for trace in judged.in_style(style):
+            first = before[trace.sample.key]
+            if trace.grounding is not None and first is not None:
+                samples.append(trace.sample)
+                rows.append((trace.grounding, first))
+        if not rows:
             continue
-        other, first = (np.array([pair[side] for pair in pairs]) for side in (1, 2))
-        low, high = change_interval(other - first, Groups.of([pair[0] for pair in pairs]))
-        yield Evidence(
-            check=f"asked in the style {style}",
-            feature=REASONING,
-            value=abs(float((other - first).mean())),
-            threshold=STYLES,
-            n=len(pairs),
-            verdict=within(low, high, STYLES),
-            detail=f"SGR {other.mean():.1%} instead of {first.mean():.1%}: "
-            f"{hundredths(float((other - first).mean()))} points{_range(low, high)}",
+        other, first_asked = np.array(rows).T
+        ends = change_interval(other - first_asked, Groups.of(samples))
+        change = float((other - first_asked).mean())
+        detail = (
+            f"SGR {other.mean():.1%} instead of {first_asked.mean():.1%}: "
+            f"{hundredths(change)} points{{range}}"
         )
+        verdict = within(*ends, STYLES)
+        check = f"asked in the style {style}"
+        yield _check(check, abs(change), ends, STYLES, len(rows), verdict, detail)
 
 
 def within(low: float | None, high: float | None, margin: float) -> Verdict:
@@ -302,26 +297,22 @@ def another_verifier(
     It catches figures that are one verifier's own.
     """
     traces = judged.baselines
-    claims = [(trace.sample, all_claims([trace.reasoning.claims])) for trace in traces]
-    other = judge_claims(verifier, claims)
-    own_sgr, sgr = (
-        known(j.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
-        for j in (judged.judgements, other)
-    )
-    pairs = [
-        (sample, judged.judgements.of(sample, claim).verdict, other.of(sample, claim).verdict)
-        for sample, of_sample in claims
-        for claim in dict.fromkeys(of_sample)
-    ]
-    if not sgr:
-        return Evidence(
-            check=f"verifier {spec}",
-            feature=REASONING,
-            verdict="inconclusive",
-            detail="it could verify no claim",
-        )
-    rates = f"SGR {np.mean(sgr):.1%} instead of {np.mean(own_sgr):.1%}; "
-    return _compared(f"verifier {spec}", rates, _agreement(audit, pairs, spec))
+    cases = [(trace.sample, all_claims([trace.reasoning.claims])) for trace in traces]
+    other = judge_claims(verifier, cases)
+    first = judged.judgements
+    check = f"verifier {spec}"
+    sgr = mean(other.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
+    if sgr is None:
+        detail = "it could verify no claim"
+        return Evidence(check=check, feature=REASONING, verdict="inconclusive", detail=detail)
+    own_sgr = mean(first.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
+    pairs = []
+    for sample, claims in cases:
+        for claim in dict.fromkeys(claims):
+            verdicts = (first.of(sample, claim).verdict, other.of(sample, claim).verdict)
+            pairs.append((sample, *verdicts))
+    rates = f"SGR {sgr:.1%} instead of {own_sgr or 0.0:.1%}; "
+    return _compare(check, rates, _agreement(audit, pairs, spec))
 
 
 def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
@@ -329,21 +320,19 @@ def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
 
     It catches a verifier that is wrong, however much it agrees with others of its kind.
     """
-    labels = audit.once(labels_of, audit)
-    if not labels:
+    pairs = []
+    for sample, claim, verdict in audit.once(labels_of, audit):
+        pairs.append((sample, judged.judgements.of(sample, claim).verdict, verdict))
+    if not pairs:
         return
-    pairs = [
-        (sample, judged.judgements.of(sample, claim).verdict, verdict)
-        for sample, claim, verdict in labels
-    ]
-    decided = [(own, theirs) for _, own, theirs in pairs if "unverifiable" not in (own, theirs)]
-    parts = [
-        f"of {len(of)} that the verifier calls {verdict} people say so of {of.count(verdict)}"
-        for verdict in ("supported", "unsupported")
-        if (of := [theirs for own, theirs in decided if own == verdict])
-    ]
-    detail = "; ".join([*parts, ""])
-    yield _compared("people's labels", detail, _agreement(audit, pairs, "people"))
+    detail = ""
+    for verdict in ("supported", "unsupported"):
+        of_people = [theirs for _, own, theirs in pairs if own == verdict]
+        decided = len(of_people) - of_people.count("unverifiable")
+        if decided:
+            same = of_people.count(verdict)
+            detail += f"of {decided} that the verifier calls {verdict} people say so of {same}; "
+    yield _compare("people's labels", detail, _agreement(audit, pairs, "people"))
     yield from corrected(audit, judged, pairs)
 
 
@@ -357,20 +346,21 @@ def _agreement(audit: Audit, pairs: Sequence[tuple[Sample, str, str]], name: str
     )
 
 
-def _compared(check: str, detail: str, found: Agreement) -> Evidence:
-    detail += f"both decide {found.decided} of {found.claims} claims"
-    if found.decided:
-        detail += f", {percent(found.alike)} of them alike"
-    if found.kappa is None:
+def _compare(check: str, detail: str, agreed: Agreement) -> Evidence:
+    detail += f"both decide {agreed.decided} of {agreed.claims} claims"
+    if agreed.decided:
+        detail += f", {percent(agreed.alike)} of them alike"
+    if agreed.kappa is None:
         detail += "; kappa needs claims of both verdicts"
     else:
-        detail += f"; kappa {found.kappa:.2f}{interval(found.low, found.high, '{:.2f}'.format)}"
+        ends = interval(agreed.low, agreed.high, "{:.2f}".format)
+        detail += f"; kappa {agreed.kappa:.2f}{ends}"
     return Evidence(
         check=check,
         feature=REASONING,
-        value=found.kappa,
+        value=agreed.kappa,
         threshold=AGREE,
-        n=found.claims,
-        verdict=above(found.low, found.high, AGREE),
+        n=agreed.claims,
+        verdict=above(agreed.low, agreed.high, AGREE),
         detail=detail,
     )

@@ -1,9 +1,9 @@
 """The lines of the report, each with its figures and the test behind its sentence."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from itertools import compress
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from cuescope_step_grounding.scores import (
     Figure,
     Reliance,
     Stage,
-    known,
     points,
     rates_of_stage,
     ratio,
@@ -93,73 +92,63 @@ OPENINGS = {
 }
 
 
-class Interval(Protocol):
-    """A mean's interval of the statistics room."""
-
-    def __call__(
-        self, values: np.ndarray, groups: Groups, /, *, confidence: float
-    ) -> tuple[float | None, float | None]: ...
-
-
+@dataclass(frozen=True)
 class _Rows:
     """The lines of one audit, each drawn from its own generator."""
 
-    def __init__(self, audit: Audit, judged: JudgedTraces) -> None:
-        self.audit, self.judged = audit, judged
-        self.options: StepGroundingOptions = audit.options
+    audit: Audit
+    judged: JudgedTraces
 
-    def figure(self, samples: Sequence[Sample], values: Iterable[float | None]) -> Figure | None:
-        """The mean of what is known, over samples, with the interval of whole groups."""
-        return self._mean(samples, values, mean_interval)
+    @property
+    def options(self) -> StepGroundingOptions:
+        options: StepGroundingOptions = self.audit.options
+        return options
 
-    def change(self, samples: Sequence[Sample], values: Iterable[float | None]) -> Figure | None:
-        """The same of differences, from -1 to 1."""
-        return self._mean(samples, values, change_interval)
-
-    def _mean(
-        self, samples: Sequence[Sample], values: Iterable[float | None], interval: Interval
+    def figure(
+        self,
+        samples: Sequence[Sample],
+        values: Iterable[float | None],
+        interval: Callable[..., tuple[float | None, float | None]] = mean_interval,
     ) -> Figure | None:
-        pairs = [(s, v) for s, v in zip(samples, values, strict=True) if v is not None]
-        if not pairs:
+        """The mean of what is known, over samples, with the interval of whole groups."""
+        numbers = np.array(list(values), dtype=np.float64)
+        measured = ~np.isnan(numbers)
+        if not measured.any():
             return None
-        numbers = np.array([value for _, value in pairs], dtype=np.float64)
-        groups = Groups.of([sample for sample, _ in pairs])
-        return Figure(
-            float(numbers.mean()), *interval(numbers, groups, confidence=self.options.confidence)
-        )
+        groups = Groups.of(list(compress(samples, measured)))
+        ends = interval(numbers[measured], groups, confidence=self.options.confidence)
+        return Figure(float(numbers[measured].mean()), *ends)
 
-    def p_value(self, samples: Sequence[Sample], values: np.ndarray, *names: str) -> float:
+    def rate(self, traces: Sequence[JudgedTrace], name: str) -> Figure | None:
+        """A figure of each trace, over traces."""
+        return self.figure([t.sample for t in traces], [getattr(t, name) for t in traces])
+
+    def p_value(self, samples: Sequence[Sample], values: np.ndarray, name: str) -> float:
         """One-sided, of a mean above 0; whole groups change their sign."""
-        rng = self.audit.rng(*names)
+        rng = self.audit.rng(name)
         return change_p_value(values, Groups.of(samples), rng, alternative="greater")
 
     def figures(self, traces: Sequence[JudgedTrace]) -> dict[str, Figure]:
-        samples = [trace.sample for trace in traces]
         return _present(
-            {
-                SGR: self.figure(samples, (trace.grounding for trace in traces)),
-                HR: self.figure(samples, (trace.hallucination for trace in traces)),
-            }
+            {SGR: self.rate(traces, "grounding"), HR: self.rate(traces, "hallucination")}
         )
 
     def reasoning(self, reliance: Reliance | None) -> Row:
         """All steps together, beside the same claims in other videos."""
-        baselines, answered = self.judged.baselines, self.judged.answered
-        samples = [trace.sample for trace in baselines]
-        figures = self.figures(answered) | _present(
-            {
-                TCS: self.figure(samples, (trace.consistency for trace in baselines)),
-                ACC: self.figure(samples, (trace.accuracy for trace in baselines)),
-                VRS: _reliance_figure(reliance),
-            }
-        )
+        baselines = self.judged.baselines
+        answered = self.judged.answered
+        of_all = {
+            TCS: self.rate(baselines, "consistency"),
+            ACC: self.rate(baselines, "accuracy"),
+            VRS: _reliance_figure(reliance),
+        }
+        figures = self.figures(answered) | _present(of_all)
         if SGR not in figures:
             why = summaries.why_unmeasured(self.audit, self.judged)
             return Row(REASONING, 0, figures, f"{{feature}}: {why}.")
         verdict = self.audit.once(judging.verdict_of, self.audit, self.judged)
-        statement = f"{{feature}} {OPENINGS[verdict.word]}{_because(verdict)}. " + " ".join(
-            self._support(verdict, figures)
-        )
+        opening = f"{{feature}} {OPENINGS[verdict.word]}{_because(verdict)}."
+        statement = " ".join([opening, *self._support(verdict, figures)])
         p_value = verdict.p_value
         return Row(REASONING, len(answered), figures, statement, p_value, verdict=verdict.word)
 
@@ -171,8 +160,8 @@ class _Rows:
             support += f"; of the same claims in other videos {percent(verdict.elsewhere)} hold"
         yield f"{support}."
         if verdict.share is not None:
-            own = Figure(verdict.share.value, verdict.share.low, verdict.share.high)
-            yield f"Beyond chance {share(own)} of the claims go with their own video."
+            grounded = Figure(verdict.share.value, verdict.share.low, verdict.share.high)
+            yield f"Beyond chance {share(grounded)} of the claims go with their own video."
         if HR in figures:
             yield f"{share(figures[HR])} of the steps make at least one unsupported claim."
         groups = self.judged.groups
@@ -182,55 +171,49 @@ class _Rows:
     def kinds(self) -> Iterator[Row]:
         """The claims of each kind that is made."""
         for kind in KINDS:
-            traces = [
-                judging.claims_of_kind(trace, kind, self.judged.judgements)
-                for trace in self.judged.baselines
-            ]
-            answered = [trace for trace in traces if trace.grounding is not None]
-            if answered:
-                yield Row(OF_KIND + kind, len(answered), self.figures(answered))
+            traces = []
+            for trace in self.judged.baselines:
+                of_kind = judging.claims_of_kind(trace, kind, self.judged.judgements)
+                if of_kind.grounding is not None:
+                    traces.append(of_kind)
+            if traces:
+                yield Row(OF_KIND + kind, len(traces), self.figures(traces))
 
     def stages(self) -> Iterator[Row]:
         """Early, middle and late steps; what is lost on the way is told of the late ones."""
-        rates = {
-            stage: [
-                rates_of_stage(
-                    trace.steps, stage, self.options.unverifiable, self.options.hallucination_over
-                )
-                for trace in self.judged.baselines
-            ]
-            for stage in STAGES
-        }
         samples = [trace.sample for trace in self.judged.baselines]
-        for stage, pairs in rates.items():
-            sgr = self.figure(samples, (rate for rate, _ in pairs))
-            hr = self.figure(samples, (rate for _, rate in pairs))
-            if sgr is None or hr is None:
-                continue
-            n = len(known(rate for rate, _ in pairs))
-            decay = self._decay(rates) if stage == "late" else ()
-            yield Row(OF_STAGE + stage, n, {SGR: sgr, HR: hr}, *decay)
+        rates: dict[Stage, list[float | None]] = {}
+        for stage in STAGES:
+            pairs = [self._rates_of_stage(trace, stage) for trace in self.judged.baselines]
+            rates[stage] = [rate for rate, _ in pairs]
+            sgr = self.figure(samples, rates[stage])
+            hr = self.figure(samples, [rate for _, rate in pairs])
+            if sgr is not None and hr is not None:
+                n = len(pairs) - rates[stage].count(None)
+                decay = self._decay(samples, rates) if stage == "late" else ()
+                yield Row(OF_STAGE + stage, n, {SGR: sgr, HR: hr}, *decay)
+
+    def _rates_of_stage(
+        self, trace: JudgedTrace, stage: Stage
+    ) -> tuple[float | None, float | None]:
+        options = self.options
+        return rates_of_stage(trace.steps, stage, options.unverifiable, options.hallucination_over)
 
     def _decay(
-        self, rates: Mapping[Stage, Sequence[tuple[float | None, float | None]]]
+        self, samples: Sequence[Sample], rates: Mapping[Stage, Sequence[float | None]]
     ) -> tuple[str, float, bool] | tuple[()]:
         """What is lost on the way, in words; its p-value; whether it is large."""
-        pairs = [
-            (trace.sample, early, late)
-            for trace, (early, _), (late, _) in zip(
-                self.judged.baselines, rates["early"], rates["late"], strict=True
-            )
-            if early is not None and late is not None
-        ]
-        samples = [sample for sample, _, _ in pairs]
-        losses = np.array([early - late for _, early, late in pairs])
-        loss = self.change(samples, losses.tolist())
+        early, late = np.array([rates["early"], rates["late"]], np.float64)
+        measured = ~np.isnan(early - late)
+        samples = list(compress(samples, measured))
+        losses = (early - late)[measured]
+        loss = self.figure(samples, losses, change_interval)
         if loss is None:
             return ()
-        early, late = (float(np.mean([pair[side] for pair in pairs])) for side in (1, 2))
         statement = (
-            f"{{feature}}: support falls by {points(loss)}, from {percent(early)} of the claims in "
-            f"the first quarter of the steps to {percent(late)} in the last quarter."
+            f"{{feature}}: support falls by {points(loss)}, from "
+            f"{percent(float(early[measured].mean()))} of the claims in the first quarter of the "
+            f"steps to {percent(float(late[measured].mean()))} in the last quarter."
         )
         p_value = self.p_value(samples, losses, "decay")
         return statement, p_value, loss.value > self.options.margin
@@ -239,9 +222,8 @@ class _Rows:
         """Right answers, and what the steps before them are worth; None where none is known."""
         answered = [trace for trace in self.judged.answered if trace.accuracy is not None]
         right = [trace for trace in answered if trace.accuracy]
-        samples = [trace.sample for trace in answered]
         figures = self.figures(right)
-        accuracy = self.figure(samples, (trace.accuracy for trace in answered))
+        accuracy = self.rate(answered, "accuracy")
         if SGR not in figures or accuracy is None:
             return None
         gap = np.array([(trace.accuracy or 0.0) - (trace.grounding or 0.0) for trace in answered])
@@ -250,7 +232,7 @@ class _Rows:
             f"support {percent(1 - figures[SGR].value)} of the claims in the steps before a right "
             "answer."
         )
-        p_value = self.p_value(samples, gap, "answers")
+        p_value = self.p_value([trace.sample for trace in answered], gap, "answers")
         large = float(gap.mean()) > self.options.margin
         return Row(ANSWERS, len(right), figures | {ACC: accuracy}, statement, p_value, large)
 
@@ -263,48 +245,43 @@ class _Rows:
             return None
         ends = change_interval(losses, reliance.groups, confidence=self.options.confidence)
         loss = Figure(float(losses.mean()), *ends)
-        changed = [
-            trace for trace in self.judged.variants if trace.reasoning.request.change in RELEVANT
-        ]
-        sgr = self.figure([t.sample for t in changed], (trace.grounding for trace in changed))
+        variants = self.judged.variants
+        changed = [trace for trace in variants if trace.reasoning.request.change in RELEVANT]
         statement = (
             "{feature}: the reasoning does not change when the video does. When things are moved "
             f"or hidden, or the frames are reordered, support changes by only {points(loss)} "
             f"(visual reliance, VRS: {ratio(score)})."
         )
-        p_value = change_p_value(
-            self.options.margin - losses,
-            reliance.groups,
-            self.audit.rng(VIDEO),
-            alternative="greater",
-        )
-        figures = _present({VRS: score, SGR: sgr})
+        less = self.options.margin - losses
+        rng = self.audit.rng(VIDEO)
+        p_value = change_p_value(less, reliance.groups, rng, alternative="greater")
+        figures = _present({VRS: score, SGR: self.rate(changed, "grounding")})
         return Row(VIDEO, len(losses), figures, statement, p_value, to_lose and score.value < 1)
 
     def things(self, names: Sequence[str]) -> Iterator[Row]:
         """What is named, by how many of the traces that name it do so of a video without it."""
         for name in names:
-            named = [
-                (trace.sample, judging.existence(name))
-                for trace in self.judged.baselines
-                if name in judging.named_things(trace.reasoning.claims)
-            ]
-            verdicts = [(s, self.judged.judgements.of(s, claim).verdict) for s, claim in named]
-            known = [(s, verdict) for s, verdict in verdicts if verdict != "unverifiable"]
-            if not known:
+            samples = []
+            shown = []
+            for trace in self.judged.baselines:
+                if name in judging.named_things(trace.reasoning.claims):
+                    judgement = self.judged.judgements.of(trace.sample, judging.existence(name))
+                    if judgement.verdict != "unverifiable":
+                        samples.append(trace.sample)
+                        shown.append(float(judgement.verdict == "supported"))
+            if not samples:
                 continue
-            samples = [sample for sample, _ in known]
-            shown = [float(verdict == "supported") for _, verdict in known]
-            n, never = len(shown), shown.count(0.0)
-            figures = _present({SGR: self.figure(samples, shown)})
+            n = len(shown)
+            never = shown.count(0.0)
             flaw = f"in {never} of them the video never shows it"
             statement = f"{{feature}}: {n} traces name it, and {flaw}."
             # A detector misses things too: only what exceeds its own errors is the model's. Traces
             # of one group count as fewer.
             effect = max(design_effect(np.array(shown), Groups.of(samples)), 1.0)
-            counted = round(never / effect), max(round(n / effect), 1)
-            p_value, large = exceeds_rate_p_value(*counted, TOLERATED), never / n > TOLERATED
-            yield Row(NAMED + name, n, figures, statement, p_value, large)
+            counted = (round(never / effect), max(round(n / effect), 1))
+            p_value = exceeds_rate_p_value(*counted, TOLERATED)
+            figures = _present({SGR: self.figure(samples, shown)})
+            yield Row(NAMED + name, n, figures, statement, p_value, never / n > TOLERATED)
 
 
 def _because(verdict: Verdict) -> str:
@@ -327,6 +304,8 @@ def _reliance_figure(reliance: Reliance | None) -> Figure | None:
 
 def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
     """The things that several traces name, the commonest first."""
-    count = Counter(name for trace in traces for name in judging.named_things(trace.claims))
+    count: Counter[str] = Counter()
+    for trace in traces:
+        count.update(judging.named_things(trace.claims))
     several = [name for name, n in count.items() if n > 1]
     return sorted(several, key=lambda name: (-count[name], name))[:most]
