@@ -13,6 +13,7 @@ from cuescope.cli import main
 from cuescope.context import cache_folder
 from cuescope.runs import RunFolder, load_report
 from cuescope_commands.comparing._pairs import Pairs
+from cuescope_commands.comparing._runs import Run
 from cuescope_commands.comparing._tables import about_no_label, strongest, verdicts
 from cuescope_sdk import Report
 from cuescope_sdk.testing import FakeMethod, run_audit
@@ -70,7 +71,7 @@ def test_what_is_about_no_label_stands_by_its_feature(report: Report) -> None:
     assert str(figure).endswith(" [\N{MINUS SIGN}1.00, 2.00] *")
     assert empty is None
     assert strongest([of_model]) == {}
-    [table] = verdicts(["a", "b"], [of_model, report])
+    [table] = verdicts([Run("a", Path(), of_model), Run("b", Path(), report)])
     assert table.rows[0] == {"": "verdict", "a": "fuses", "b": None}
 
 
@@ -78,7 +79,8 @@ def test_scores_of_unlike_methods_stand_in_tables_of_their_own(report: Report) -
     method = report.provenance.method.model_copy(update={"spec": "other:x"})
     origin = report.provenance.model_copy(update={"method": method})
     other = report.model_copy(update={"provenance": origin})
-    tables = list(verdicts(["a", "b", "c"], [report, other, report]))
+    reports = {"a": report, "b": other, "c": report}
+    tables = list(verdicts([Run(name, Path(), of_run) for name, of_run in reports.items()]))
     assert [table.columns for table in tables] == [("", "a", "c"), ("", "b")]
     assert tables[1].title.endswith("(other)")
     assert report.metrics[0].title in tables[0].notes[0]

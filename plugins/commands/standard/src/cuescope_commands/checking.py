@@ -89,16 +89,19 @@ def contract_of(
     from cuescope_sdk import UserError
     from cuescope_sdk.testing import CONTRACTS
 
-    registry, spec = Registry(), Spec.parse(text)
+    registry = Registry()
+    spec = Spec.parse(text)
     entry = _entry(registry, spec.name, kind)
-    facts: dict[str, Any] = {"folder": cache_folder(), **settings}
-    facts["plugin"], facts["options"] = _with_options(registry, entry, spec, pairs("-O", options))
+    plugin, known = _with_options(registry, entry, spec, pairs("-O", options))
+    facts = {"folder": cache_folder(), **settings, "plugin": plugin, "options": known}
     if data is not None:
         if entry.kind not in ("model", "tool"):
             raise UserError("--data", expected="a model or tool to show it to", got=entry.kind)
-        spec, own = Spec.parse(data), pairs("-D", data_options)
+        spec = Spec.parse(data)
         dataset = registry.find("dataset", spec.name)
-        facts["data"], facts["data_options"] = _with_options(registry, dataset, spec, own)
+        facts["data"], facts["data_options"] = _with_options(
+            registry, dataset, spec, pairs("-D", data_options)
+        )
     return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)
 
 
@@ -110,20 +113,20 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
 
     if kind is not None:
         refuse_unknown("plugins check", "kind", kind, tuple(CONTRACTS))
-    able = CONTRACTS if kind is None else (kind,)
-    entries = [entry for entry in registry.entries if entry.kind in able]
-    named = [entry for entry in entries if entry.name == name]
+    kinds = CONTRACTS if kind is None else (kind,)
+    entries = [entry for entry in registry.entries if entry.kind in kinds]
+    named = {entry.kind: entry for entry in entries if entry.name == name}
     if not named:
-        known = sorted({entry.name for entry in entries})
+        names = sorted({entry.name for entry in entries})
         raise UserError(
             f"no {kind or 'plugin'} '{name}' to check",
-            expected=f"one of {', '.join(known)}" if known else None,
-            remedy=nearest(name, known) or "`cuescope plugins` lists what is installed",
+            expected=f"one of {', '.join(names)}" if names else None,
+            remedy=nearest(name, names) or "`cuescope plugins` lists what is installed",
         )
-    kinds = [entry.kind for entry in named]
-    if len(set(kinds)) > 1:
-        raise UserError(f"'{name}' is {' and '.join(kinds)}", remedy=f"Add --kind {kinds[0]}")
-    return named[0]
+    first, *others = named
+    if others:
+        raise UserError(f"'{name}' is {' and '.join(named)}", remedy=f"Add --kind {first}")
+    return named[first]
 
 
 def _with_options(

@@ -32,20 +32,21 @@ def methods(
     from cuescope_sdk import Context
     from cuescope_sdk.choosing import Question, fits
 
-    question = Question(
-        model, data, pairs("-M", model_option or ()), pairs("-D", data_option or ())
-    )
-    found = list(fits(question, Context(announce=announce, planning=True)))
+    model_options = pairs("-M", model_option or ())
+    data_options = pairs("-D", data_option or ())
+    question = Question(model, data, model_options, data_options)
+    answers = list(fits(question, Context(announce=announce, planning=True)))
     if as_json:
-        echo_json(json.dumps([{**asdict(fit), "verdict": fit.verdict} for fit in found], indent=1))
+        rows = [asdict(fit) | {"verdict": fit.verdict} for fit in answers]
+        echo_json(json.dumps(rows, indent=1))
     elif model is None and data is None:
-        _show_methods(found)
+        _show_methods(answers)
     else:
-        _show_fits(question, found)
+        _show_fits(question, answers)
 
 
-def _show_methods(found: "list[Fit]") -> None:
-    for fit in found:
+def _show_methods(fits: "list[Fit]") -> None:
+    for fit in fits:
         echo(f"{fit.method}: {fit.finds or 'not installed'}")
         if fit.installed:
             echo(f"  needs {fit.needs}")
@@ -54,7 +55,7 @@ def _show_methods(found: "list[Fit]") -> None:
     echo("With --model SPEC, --data SPEC or both, this says which of them fit.")
 
 
-def _show_fits(question: "Question", found: "list[Fit]") -> None:
+def _show_fits(question: "Question", fits: "list[Fit]") -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -63,24 +64,26 @@ def _show_fits(question: "Question", found: "list[Fit]") -> None:
     table = Table(box=None, padding=(0, 2, 1, 0))
     for column in ("method", "fits", "what is missing", "how to get it"):
         table.add_column(column, overflow="fold", ratio=1 if " " in column else None)
-    for fit in found:
-        rows = fit.lacks or (None,)
-        for number, lack in enumerate(rows):
-            first = (fit.method, fit.verdict) if number == 0 else ("", "")
-            last = (lack.what, lack.how) if lack else ("nothing", "")
-            table.add_row(*map(Text, (*first, *last)))
+    for fit in fits:
+        first = (fit.method, fit.verdict)
+        for lack in fit.lacks:
+            table.add_row(*map(Text, (*first, lack.what, lack.how)))
+            first = ("", "")
+        if not fit.lacks:
+            table.add_row(*map(Text, (*first, "nothing")))
     stdout().print(table)
-    # what runs as it stands first
-    usable = [fit for fit in found if fit.verdict in ("yes", "weakly")]
-    able = [fit.method for fit in sorted(usable, key=lambda fit: (len(fit.lacks), fit.enough))]
-    if not able:
+    usable = [fit for fit in fits if fit.verdict in ("yes", "weakly")]
+    if not usable:
         echo("No installed method fits as it is.")
     elif question.model and question.data:
-        line = ["cuescope", "audit", able[0], "--model", question.model, "--data", question.data]
-        for flag, given in (("-M", question.model_options), ("-D", question.data_options)):
-            line += [
-                word for key, value in (given or {}).items() for word in (flag, f"{key}={value}")
-            ]
+        # what runs as it stands first
+        best = min(usable, key=lambda fit: (len(fit.lacks), fit.enough))
+        line = ["cuescope", "audit", best.method, "--model", question.model]
+        line += ["--data", question.data]
+        for key, value in (question.model_options or {}).items():
+            line += ["-M", f"{key}={value}"]
+        for key, value in (question.data_options or {}).items():
+            line += ["-D", f"{key}={value}"]
         echo(f"What an audit would cost: {shlex.join([*line, '--plan'])}")
     else:
         other = "--data" if question.model else "--model"

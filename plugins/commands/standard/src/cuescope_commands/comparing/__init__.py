@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,8 @@ from cuescope.application import (
 from cuescope_sdk import UserError
 
 if TYPE_CHECKING:
-    from cuescope_sdk import Context, Picture, Report, Table
+    from cuescope_commands.comparing._runs import Run
+    from cuescope_sdk import Context, Picture, Table
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -48,17 +49,18 @@ def compare(
     from rich.text import Text
 
     from cuescope.application import bench_page, render_table, stdout, write_atomically
-    from cuescope_sdk import Table, load_report
+    from cuescope_commands.comparing._runs import load_runs
+    from cuescope_sdk import Table
 
     if len(runs) < 2:
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))
-    reports = [load_report(run) for run in runs]
+    loaded = load_runs(runs)
     for run in runs:
         is_made_here(run)
     context = None
     if html is not None and not consensus:
         context = open_context(data, data_option, allow)
-    items = list(_items(runs, reports, consensus, context))
+    items = list(_items(loaded, consensus, context))
     tables = [item for item in items if isinstance(item, Table)]
     if as_json:
         echo_json(json.dumps({table.title: table.rows for table in tables}, indent=1))
@@ -74,49 +76,42 @@ def compare(
 
 
 def _items(
-    runs: Sequence[Path], reports: Sequence["Report"], consensus: bool, context: "Context | None"
+    runs: "list[Run]", consensus: bool, context: "Context | None"
 ) -> Iterator["Table | Picture"]:
     """Tables, and with a `context` to open the data in, pictures too."""
     from cuescope_commands.comparing._consensus import consensus_tables
-    from cuescope_commands.comparing._pairs import plain_accuracy
     from cuescope_commands.comparing._tables import settings, verdicts
 
-    names = [run.name for run in runs]
-    if len(set(names)) < len(names):
-        names = [str(run) for run in runs]
-    yield settings(names, reports, [plain_accuracy(run) for run in runs])
+    yield settings(runs)
     if consensus:
-        yield from consensus_tables(names, runs, reports)
+        yield from consensus_tables(runs)
         return
-    yield from verdicts(names, reports)
-    for name, run, report in zip(names[1:], runs[1:], reports[1:], strict=True):
-        both_names = (names[0], name)
-        both_reports = (reports[0], report)
-        yield from _pair_items((runs[0], run), both_names, both_reports, context)
+    yield from verdicts(runs)
+    for run in runs[1:]:
+        yield from _pair_items(runs[0], run, context)
 
 
 def _pair_items(
-    runs: tuple[Path, Path],
-    names: tuple[str, str],
-    reports: tuple["Report", "Report"],
-    context: "Context | None",
+    first: "Run", second: "Run", context: "Context | None"
 ) -> Iterator["Table | Picture"]:
     """The paired answers of two runs; why not, where they cannot be paired."""
     from cuescope.application import open_samples
-    from cuescope_commands.comparing._pairs import pair_answers
+    from cuescope_commands.comparing._pairs import Pairs
     from cuescope_commands.comparing._pictures import flipped_samples
-    from cuescope_commands.comparing._tables import changes, not_paired
+    from cuescope_commands.comparing._tables import changes, not_paired, unlike
 
     try:
-        pairs = pair_answers(*runs)
+        pairs = Pairs(first.answers, second.answers)
+        refusal = unlike(first, second, pairs)
     except UserError as fault:  # what the reports say can be compared all the same
-        yield not_paired(names, str(fault))
+        refusal = str(fault)
+    if refusal:
+        yield not_paired(first, second, refusal)
         return
-    yield changes(names, reports, pairs)
+    yield changes(first, second, pairs)
     if context is not None:
         try:
-            yield from flipped_samples(
-                names, reports, pairs, lambda: open_samples(runs[0], context)
-            )
+            samples = open_samples(first.folder, context)
+            yield from flipped_samples(first.name, second.name, pairs, samples)
         except UserError as fault:  # the tables stand without them
             announce(f"no pictures: {fault}")

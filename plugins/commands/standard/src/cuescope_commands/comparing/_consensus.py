@@ -1,93 +1,84 @@
 """Labels and cues that all, some or none of several models have findings about (TRoVe, app. E)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import combinations
-from pathlib import Path
+from itertools import chain, combinations
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
-from cuescope_sdk import Feature, Report, Score, Table, UserError, read_answers
+from cuescope_commands.comparing._runs import Run
+from cuescope_sdk import Report, Score, Table, UserError
 from cuescope_sdk.statistics import common_by_chance, holm, overlap_p_value
 
 SAME = 0.5  # share of the smaller one's frames that two features must have in common
 SIGNIFICANT = 0.05
 MARK = "\N{BLACK CIRCLE}"
+MOST_LABELS = 20  # without a finding, by name
 
 
-def consensus(
-    names: Sequence[str], runs: Sequence[Path], reports: Sequence[Report]
-) -> Iterator[Table]:
+def consensus_tables(runs: Sequence[Run]) -> Iterator[Table]:
     """How many labels and which, then the cues, and what chance would give."""
-    _refuse_unlike(names, reports)
-    yield agreement(reports)
-    yield labels_table(names, reports)
-    contents = {report.provenance.data.fingerprint for report in reports}
+    for run in runs:
+        _refuse_unlike(run, runs[0])
+    strongest = [strongest_findings(run.report) for run in runs]
+    yield agreement(runs[0].report.provenance.labels, strongest)
+    yield labels_table(runs, strongest)
+    contents = {run.report.provenance.data.fingerprint for run in runs}
     if len(contents) == 1:
-        yield cues_table(names, reports, _groups(runs[0], reports))
+        yield cues_table(runs)
 
 
-def _refuse_unlike(names: Sequence[str], reports: Sequence[Report]) -> None:
+def _refuse_unlike(run: Run, first: Run) -> None:
     """Raise UserError where findings are not about the same things."""
-    first = reports[0].provenance
-    for name, report in zip(names, reports, strict=True):
-        origin = report.provenance
-        method, expected = (o.method.spec.partition(":")[0] for o in (origin, first))
-        if method != expected:
-            raise UserError(
-                f"compare --consensus: {name}",
-                expected=f"an audit by {expected}, as {names[0]}",
-                got=method,
-            )
-        if not origin.labels or set(origin.labels) != set(first.labels):
-            raise UserError(
-                f"compare --consensus: {name}",
-                expected=f"the {len(first.labels)} labels of {names[0]}",
-                got=f"{len(origin.labels)} labels, {len({*origin.labels} & {*first.labels})} "
-                "of them the same",
-            )
+    subject = f"compare --consensus: {run.name}"
+    if run.method != first.method:
+        audit = f"an audit by {first.method}, as {first.name}"
+        raise UserError(subject, expected=audit, got=run.method)
+    labels = run.report.provenance.labels
+    expected = set(first.report.provenance.labels)
+    if not labels or set(labels) != expected:
+        common = len(expected.intersection(labels))
+        raise UserError(
+            subject,
+            expected=f"the {len(expected)} labels of {first.name}",
+            got=f"{len(labels)} labels, {common} of them the same",
+        )
 
 
 # --------------------------------------------------------------------------------------- labels
 
 
-def labels_found(report: Report) -> dict[str, Score]:
+def strongest_findings(report: Report) -> dict[str, Score]:
     """The strongest finding about each label that has any."""
-    found: dict[str, Score] = {}
+    strongest: dict[str, Score] = {}
     for score in report.findings:
         if score.label is not None:
-            found.setdefault(score.label, score)
-    return found
+            strongest.setdefault(score.label, score)
+    return strongest
 
 
-def agreement(reports: Sequence[Report]) -> Table:
+def agreement(labels: Sequence[str], strongest: Sequence[Mapping[str, Score]]) -> Table:
     """Labels with a finding in all, some, none of the runs, beside what chance would give."""
-    total = len(reports[0].provenance.labels)
-    found = [labels_found(report).keys() for report in reports]
-    in_all = len(set.intersection(*map(set, found)))
-    in_none = total - len(set.union(*map(set, found)))
-    sizes = [len(of_run) for of_run in found]
-    chance_all = common_by_chance(total, sizes)
-    chance_none = common_by_chance(total, [total - size for size in sizes])
-    counts = np.arange(total + 1)
-    expected = [float(chance @ counts) for chance in (chance_all, chance_none)]
-    rows = (
-        ("all", in_all, expected[0], min(float(chance_all[in_all:].sum()), 1.0)),
-        ("some", total - in_all - in_none, total - sum(expected), None),
-        ("none", in_none, expected[1], min(float(chance_none[in_none:].sum()), 1.0)),
-    )
+    total = len(labels)
+    sizes = np.array([len(findings) for findings in strongest])
+    in_all = len(set.intersection(*map(set, strongest)))
+    in_none = total - len(set.union(*map(set, strongest)))
+    all_row = _agreement_row("all", in_all, total, sizes.tolist())
+    none_row = _agreement_row("none", in_none, total, (total - sizes).tolist())
+    some_row = {
+        "found by": "some",
+        "labels": total - in_all - in_none,
+        "by chance": total - (all_row["by chance"] + none_row["by chance"]),
+        "p": None,
+    }
     return Table(
-        title=f"Labels with a finding, over {len(reports)} runs and {total} labels",
+        title=f"Labels with a finding, over {len(strongest)} runs and {total} labels",
         columns=("found by", "labels", "by chance", "p"),
-        rows=tuple(
-            {
-                "found by": who,
-                "labels": n,
-                "by chance": chance,
-                "p": None if p is None else min(p, 1),
-            }
-            for who, n, chance, p in rows
-        ),
+        rows=(all_row, some_row, none_row),
         notes=(
             "By chance: each run has as many labels with a finding as it has, drawn at random and "
             "apart from the others' (exact, a chain of hypergeometric draws); p is one-sided, for "
@@ -97,38 +88,43 @@ def agreement(reports: Sequence[Report]) -> Table:
     )
 
 
-def labels_table(names: Sequence[str], reports: Sequence[Report]) -> Table:
-    """Which labels: found by most first, then by the mean of their strongest findings."""
-    found = [labels_found(report) for report in reports]
-    about = {
-        label: [of_run.get(label) for of_run in found] for label in reports[0].provenance.labels
+def _agreement_row(who: str, count: int, total: int, sizes: Sequence[int]) -> dict[str, Any]:
+    chances = common_by_chance(total, sizes)
+    return {
+        "found by": who,
+        "labels": count,
+        "by chance": float(chances @ np.arange(total + 1)),
+        "p": min(float(chances[count:].sum()), 1.0),
     }
 
-    def rank(label: str) -> tuple[int, float]:
-        values = [score.value or 0.0 for score in about[label] if score is not None]
-        return -len(values), -(sum(values) / len(values) if values else 0.0)
 
-    ranked = sorted((label for label in about if any(about[label])), key=rank)
-    rows = tuple(
-        {
-            "label": label,
-            "runs": f"{sum(score is not None for score in about[label])} of {len(reports)}",
-            **{
-                name: None if score is None else report.names[score.feature]
-                for name, report, score in zip(names, reports, about[label], strict=True)
-            },
-        }
-        for label in ranked
-    )
-    none = [label for label in about if label not in ranked]
-    shown = ": " * bool(none) + ", ".join(none[:20]) + " ..." * (len(none) > 20)
+def labels_table(runs: Sequence[Run], strongest: Sequence[Mapping[str, Score]]) -> Table:
+    """Which labels: found by most first, then by the mean of their strongest findings."""
+    rows = []
+    missed = []
+    for label in runs[0].report.provenance.labels:
+        values = []
+        cells: dict[str, str | None] = {}
+        for run, findings in zip(runs, strongest, strict=True):
+            score = findings.get(label)
+            cells[run.name] = run.report.names[score.feature] if score else None
+            if score:
+                values.append(score.value or 0.0)
+        if values:
+            found_by = f"{len(values)} of {len(runs)}"
+            rank = (len(values), sum(values) / len(values))
+            rows.append((rank, {"label": label, "runs": found_by, **cells}))
+        else:
+            missed.append(label)
+    rows.sort(key=itemgetter(0), reverse=True)
+    named = ", ".join(missed[:MOST_LABELS])
+    more = " ..." if len(missed) > MOST_LABELS else ""
+    ending = f": {named}{more}." if missed else "."
     return Table(
         title="Labels, and the cue of the strongest finding in each run",
-        columns=("label", "runs", *names),
-        rows=rows,
-        notes=(
-            f"No run has a finding about {len(none)} labels" + (f": {shown}." if none else "."),
-        ),
+        columns=("label", "runs", *(run.name for run in runs)),
+        rows=tuple(row for _, row in rows),
+        notes=(f"No run has a finding about {len(missed)} labels{ending}",),
     )
 
 
@@ -136,44 +132,28 @@ def labels_table(names: Sequence[str], reports: Sequence[Report]) -> Table:
 
 
 @dataclass(frozen=True)
-class Found:
+class Cue:
     """A feature with findings in one run: its frames, the groups that show it, its labels."""
 
-    run: int
+    run: Run
     name: str | None
     frames: frozenset[tuple[str, int | None]]
     groups: frozenset[str]
-    labels: tuple[str, ...]
+    labels: list[str]
     title: str
 
 
-def cues_table(
-    names: Sequence[str], reports: Sequence[Report], group_of: Mapping[str, str]
-) -> Table:
+def cues_table(runs: Sequence[Run]) -> Table:
     """Findings of several runs that are one cue: by name, or by the frames that they share."""
-    found = [item for n, report in enumerate(reports) for item in _found(n, report, group_of)]
-    cues = sorted(same_cues(found, sorted(set(group_of.values()))), key=_most_runs_first)
-    frames = len({frame for item in found for frame in item.frames}) or 1
-    rows = []
-    for cue in cues:
-        row: dict[str, str | float | None] = {
-            "cue": " / ".join(dict.fromkeys(item.title for item in cue)),
-            "labels": ", ".join(sorted({label for item in cue for label in item.labels})),
-            "runs": f"{len({item.run for item in cue})} of {len(reports)}",
-        }
-        row |= {
-            name: MARK if any(item.run == n for item in cue) else None
-            for n, name in enumerate(names)
-        }
-        pairs = [(a, b) for a, b in combinations(cue, 2) if a.run != b.run]
-        row["shared"] = float(np.mean([overlap(*pair) for pair in pairs])) if pairs else None
-        larger = [max(len(a.frames), len(b.frames)) / frames for a, b in pairs]
-        row["by chance"] = float(np.mean(larger)) if pairs else None
-        rows.append(row)
+    groups = _groups(runs)
+    cues = list(chain.from_iterable(_cues(run, groups) for run in runs))
+    frames = frozenset().union(*(cue.frames for cue in cues))
+    joined = same_cues(cues, sorted(set(groups.values())))
+    joined.sort(key=_most_runs_first)
     return Table(
         title="Cues that findings are about",
-        columns=("cue", "labels", "runs", *names, "shared", "by chance"),
-        rows=tuple(rows),
+        columns=("cue", "labels", "runs", *(run.name for run in runs), "shared", "by chance"),
+        rows=tuple(_cue_row(same, runs, len(frames)) for same in joined),
         notes=(
             f"Findings are one cue where a check gave both the same name, or where {SAME:.0%} of "
             "the smaller one's frames are in both and their groups of samples meet more often "
@@ -183,60 +163,86 @@ def cues_table(
     )
 
 
-def _found(run: int, report: Report, group_of: Mapping[str, str]) -> Iterator[Found]:
+def _cue_row(same: Sequence[Cue], runs: Sequence[Run], frames: int) -> dict[str, Any]:
+    """The cue that findings share; `frames` is how many those of all cues are."""
+    found_by = {cue.run for cue in same}
+    row: dict[str, Any] = {
+        "cue": " / ".join(dict.fromkeys(cue.title for cue in same)),
+        "labels": ", ".join(sorted(set(chain(*(cue.labels for cue in same))))),
+        "runs": f"{len(found_by)} of {len(runs)}",
+    }
+    for run in runs:
+        row[run.name] = MARK if run in found_by else None
+    shares = []
+    larger = []
+    for first, second in combinations(same, 2):
+        if first.run is not second.run:
+            shares.append(overlap(first, second))
+            larger.append(max(len(first.frames), len(second.frames)) / (frames or 1))
+    row["shared"] = float(np.mean(shares)) if shares else None
+    row["by chance"] = float(np.mean(larger)) if larger else None
+    return row
+
+
+def _cues(run: Run, group_of: Mapping[str, str]) -> Iterator[Cue]:
+    report = run.report
     labels: dict[str, list[str]] = {}
     for score in report.findings:
         labels.setdefault(score.feature, []).append(score.label or "all")
-    own = {e.feature: e.name for e in report.evidence if e.feature and e.name}
+    checked = {check.feature: check.name for check in report.evidence if check.name}
     for feature in report.features:
         if feature.key in labels:
-            title = report.names[feature.key]
-            name = own.get(feature.key) or feature.name
-            frames = frozenset((o.sample, o.frame) for o in feature.occurrences)
-            groups = frozenset(group_of.get(sample, sample) for sample, _ in frames)
-            yield Found(run, name, frames, groups, tuple(labels[feature.key]), title)
+            yield Cue(
+                run=run,
+                name=checked.get(feature.key, feature.name),
+                frames=frozenset((o.sample, o.frame) for o in feature.occurrences),
+                groups=frozenset(group_of[o.sample] for o in feature.occurrences),
+                labels=labels[feature.key],
+                title=report.names[feature.key],
+            )
 
 
-def overlap(first: Found, second: Found) -> float:
+def overlap(first: Cue, second: Cue) -> float:
     """Share of the smaller one's frames that are in both."""
     smaller = min(len(first.frames), len(second.frames))
     return len(first.frames & second.frames) / smaller if smaller else 0.0
 
 
-def same_cues(found: Sequence[Found], groups: Sequence[str]) -> list[list[Found]]:
+def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
     """Findings joined where they are the same cue, directly or through others."""
-    pairs = [(a, b) for a, b in combinations(range(len(found)), 2) if found[a].run != found[b].run]
-    shows = np.array([[group in item.groups for group in groups] for item in found], dtype=bool)
-    p_values = holm([overlap_p_value(shows[a], shows[b]) for a, b in pairs])
-    parent = list(range(len(found)))
-
-    def root(item: int) -> int:
-        while parent[item] != item:
-            item = parent[item]
-        return item
-
-    for (a, b), p in zip(pairs, p_values, strict=True):
-        named = found[a].name is not None and found[a].name == found[b].name
-        meets = overlap(found[a], found[b]) >= SAME and p is not None and p <= SIGNIFICANT
-        if named or meets:
-            parent[root(b)] = root(a)
-    joined: dict[int, list[Found]] = {}
-    for item in range(len(found)):
-        joined.setdefault(root(item), []).append(found[item])
+    shows = [np.array([group in cue.groups for group in groups], bool) for cue in cues]
+    pairs = []
+    p_values = []
+    for first, second in combinations(range(len(cues)), 2):
+        if cues[first].run is not cues[second].run:
+            pairs.append((first, second))
+            p_values.append(overlap_p_value(shows[first], shows[second]))
+    same = np.zeros((len(cues), len(cues)), dtype=bool)
+    for (first, second), p_value in zip(pairs, holm(p_values), strict=True):
+        name = cues[first].name
+        named = name is not None and name == cues[second].name
+        meets = overlap(cues[first], cues[second]) >= SAME and p_value <= SIGNIFICANT
+        same[first, second] = named or meets
+    _, components = connected_components(same, directed=False)
+    joined: dict[int, list[Cue]] = {}
+    for cue, component in zip(cues, components.tolist(), strict=True):
+        joined.setdefault(component, []).append(cue)
     return list(joined.values())
 
 
-def _most_runs_first(cue: Sequence[Found]) -> tuple[int, str]:
-    return -len({item.run for item in cue}), cue[0].title
+def _most_runs_first(same: Sequence[Cue]) -> tuple[int, str]:
+    runs = {cue.run for cue in same}
+    return -len(runs), same[0].title
 
 
-def _groups(run: Path, reports: Sequence[Report]) -> dict[str, str]:
-    """Sample -> its group, itself where the run kept no answers."""
-    features: list[Feature] = [feature for report in reports for feature in report.features]
-    samples = {occurrence.sample for feature in features for occurrence in feature.occurrences}
-    try:
-        rows = read_answers(run).to_pylist()
-    except UserError:
-        rows = []
-    known = {row["sample"]: row["group"] or row["sample"] for row in rows}
-    return {sample: known.get(sample, sample) for sample in samples}
+def _groups(runs: Sequence[Run]) -> dict[str, str]:
+    """Sample -> its group, itself where the first run kept no answers."""
+    groups: dict[str, str] = {}
+    for run in runs:
+        for feature in run.report.features:
+            groups |= {o.sample: o.sample for o in feature.occurrences}
+    with suppress(UserError):
+        for row in runs[0].answers:
+            if row["sample"] in groups:
+                groups[row["sample"]] = row["group"] or row["sample"]
+    return groups

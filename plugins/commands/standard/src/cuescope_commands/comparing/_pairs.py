@@ -4,17 +4,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope_sdk import UserError, generator, read_answers
+from cuescope_commands.comparing._runs import BASELINE, Row
+from cuescope_sdk import generator
 from cuescope_sdk.statistics import Groups, change_interval, change_p_value, holm
 
-Row = dict[str, Any]
-BASELINE = "baseline"
+Pair = tuple[Row, Row]
 TRIAL = ("sample", "question", "condition", "feature", "edit")
 
 
@@ -48,11 +46,11 @@ class Pairs:
     """Answers of two runs to the same trials, those whose label is known."""
 
     def __init__(self, first: list[Row], second: list[Row]) -> None:
-        seconds = {_trial(row): row for row in second}
+        seconds = {tuple(map(row.get, TRIAL)): row for row in second}
         both = 0
-        self.rows: list[tuple[Row, Row]] = []
+        self.rows: list[Pair] = []
         for row in first:
-            other = seconds.get(_trial(row))
+            other = seconds.get(tuple(map(row.get, TRIAL)))
             both += other is not None
             if other and row["correct"] is not None and other["correct"] is not None:
                 self.rows.append((row, other))
@@ -64,11 +62,13 @@ class Pairs:
         """For each condition, and for each label of plain answers, in that order."""
         changes = [self._change(kind, part) for kind, part in self._parts() if part.any()]
         corrected = holm([change.p_value for change in changes])
-        return list(map(_with_p_value, changes, corrected))
+        pairs = zip(changes, corrected, strict=True)
+        return [replace(change, p_value=p_value) for change, p_value in pairs]
 
-    def flips(self, condition: str) -> tuple[list[tuple[Row, Row]], list[tuple[Row, Row]]]:
+    def flips(self, condition: str) -> tuple[list[Pair], list[Pair]]:
         """What was right and is wrong, and what was wrong and is right, of one condition."""
-        lost, won = [], []
+        lost: list[Pair] = []
+        won: list[Pair] = []
         for first, second in self.rows:
             if first["condition"] == condition and first["correct"] != second["correct"]:
                 flips = lost if first["correct"] else won
@@ -109,36 +109,6 @@ class Pairs:
             p_value=change_p_value(change, groups, generator(0, "compare", kind)),
             few=groups.few,
         )
-
-
-def pair_answers(first: Path, second: Path) -> Pairs:
-    """The pairs of two run folders; raises UserError where one kept no answers."""
-    return Pairs(_answers(first), _answers(second))
-
-
-def plain_accuracy(run: Path) -> str:
-    """How many plain answers of a run are right, in words: `65.0% of 120`."""
-    try:
-        rows = read_answers(run).to_pylist()
-    except UserError:
-        return "not known"
-    plain = [row["correct"] for row in rows if row["condition"] == BASELINE]
-    right = [correct for correct in plain if correct is not None]
-    return f"{np.mean(right):.1%} of {len(right):,}" if right else "not known"
-
-
-def _answers(run: Path) -> list[Row]:
-    rows: list[Row] = read_answers(run).to_pylist()
-    # what was measured of a sample is no answer
-    return [row for row in rows if row.get("figure") is None]
-
-
-def _trial(row: Row) -> tuple[Any, ...]:
-    return tuple(map(row.get, TRIAL))
-
-
-def _with_p_value(change: Change, p_value: float) -> Change:
-    return replace(change, p_value=p_value)
 
 
 def _group(rows: list[Row]) -> Groups:

@@ -1,43 +1,51 @@
 """The tables of a comparison."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from cuescope.application import figure
-from cuescope_commands.comparing._pairs import Pairs
+from cuescope_commands.comparing._pairs import Change, Pairs
+from cuescope_commands.comparing._runs import Run
 from cuescope_sdk import Report, Score, Table
+from cuescope_sdk.report import interval
 
 MOST_ROWS = 30
 ALWAYS = {"method", "model", "data", "samples", "findings", "accuracy", "metric"}
 SHOWN_KEYS = 8
+Cells = list[str | None]  # one of each run
 
 
-def settings(
-    names: Sequence[str], reports: Sequence[Report], accuracies: Sequence[str] = ()
-) -> Table:
+def settings(runs: Sequence[Run]) -> Table:
     """What was run, how right its plain answers were, and every setting in which runs differ."""
-    columns = [_settings(report) for report in reports]
-    for column, accuracy in zip(columns, accuracies, strict=False):
-        column["accuracy"] = accuracy
-    rows, alike = [], 0
-    for setting in dict.fromkeys(name for column in columns for name in column):
+    columns = [_settings(run) for run in runs]
+    rows = []
+    alike = 0
+    for setting in dict.fromkeys(chain(*columns)):
         cells = [column.get(setting, "-") for column in columns]
         differ = len(set(cells)) > 1
         if differ or setting in ALWAYS:
-            mark = "differs" if differ else "alike"
-            rows.append({"": setting, **dict(zip(names, cells, strict=True)), "runs": mark})
+            row = _row(setting, runs, cells)
+            row["runs"] = "differs" if differ else "alike"
+            rows.append(row)
         else:
             alike += 1
-    notes = (f"{alike} more settings are alike.",)
-    return Table(title="What was run", columns=("", *names, "runs"), rows=tuple(rows), notes=notes)
+    return Table(
+        title="What was run",
+        columns=("", *(run.name for run in runs), "runs"),
+        rows=tuple(rows),
+        notes=(f"{alike} more settings are alike.",),
+    )
 
 
-def _settings(report: Report) -> dict[str, str]:
+def _settings(run: Run) -> dict[str, str]:
+    report = run.report
     origin = report.provenance
     facts = {role: stamp.spec for role, stamp in origin.stamps}
     for role, stamp in origin.stamps:
-        facts |= {f"{role}: {name}": str(value) for name, value in stamp.options.items()}
-    facts |= {
+        for option, value in stamp.options.items():
+            facts[f"{role}: {option}"] = str(value)
+    return facts | {
         "data: content": (origin.data.fingerprint or "-")[:8],
         "seed": str(origin.seed),
         "limit": str(origin.limit or "all"),
@@ -45,156 +53,155 @@ def _settings(report: Report) -> dict[str, str]:
         "labels": str(len(origin.labels)),
         "metric": report.metrics[0].title if report.metrics else "-",
         "findings": str(len(report.findings)),
+        "accuracy": run.plain_accuracy,
     }
-    return facts
 
 
-def verdicts(names: Sequence[str], reports: Sequence[Report]) -> Iterator[Table]:
+def _row(name: str, runs: Sequence[Run], cells: Sequence[str | None]) -> dict[str, str | None]:
+    row: dict[str, str | None] = {"": name}
+    for run, cell in zip(runs, cells, strict=True):
+        row[run.name] = cell
+    return row
+
+
+def verdicts(runs: Sequence[Run]) -> Iterator[Table]:
     """What the reports say: of the model as a whole, of labels, of features.
 
     A table a method: figures of two methods do not belong in one row.
     """
-    runs: dict[str, list[tuple[str, Report]]] = {}
-    for name, report in zip(names, reports, strict=True):
-        runs.setdefault(report.provenance.method.spec.partition(":")[0], []).append((name, report))
-    for method, of_method in runs.items():
-        columns, alike = [name for name, _ in of_method], [report for _, report in of_method]
-        said = [report.notes.get("verdict") for report in alike]
+    for method in dict.fromkeys(run.method for run in runs):
+        alike = [run for run in runs if run.method == method]
+        reports = [run.report for run in alike]
+        said = [report.notes.get("verdict") for report in reports]
         rows = {"verdict": said} if any(said) else {}
-        rows |= strongest(alike) | about_no_label(alike)
+        rows |= strongest(reports) | about_no_label(reports)
+        notes = ["* marks a finding. These figures were not paired: see the answers below."]
+        for metric in reports[0].metrics[:1]:
+            notes.insert(0, f"The figures are {metric.title}: {metric.meaning}.")
         if rows:
-            metrics = alike[0].metrics
-            figures = [f"The figures are {metrics[0].title}: {metrics[0].meaning}."] * bool(metrics)
             yield Table(
                 title=f"The strongest finding for each label, and what is about none ({method})",
-                columns=("", *columns),
-                rows=tuple(
-                    {"": row, **dict(zip(columns, cells, strict=True))}
-                    for row, cells in rows.items()
-                ),
-                notes=(
-                    *figures,
-                    "* marks a finding. These figures were not paired: see the answers below.",
-                ),
+                columns=("", *(run.name for run in alike)),
+                rows=tuple(_row(name, alike, cells) for name, cells in rows.items()),
+                notes=tuple(notes),
             )
 
 
-def strongest(reports: Sequence[Report]) -> dict[str, list[str | None]]:
+def strongest(reports: Sequence[Report]) -> dict[str, Cells]:
     """Label -> the strongest finding about it in each report, None where there is none."""
-    if all(score.label is None for report in reports for score in report.findings):
+    columns: list[Mapping[str | None, str]] = []
+    for report in reports:
+        column: dict[str | None, str] = {}
+        for score in report.findings:
+            column.setdefault(score.label, f"{report.names[score.feature]} {_with_interval(score)}")
+        columns.append(column)
+    if not any(label is not None for column in columns for label in column):
         return {}
     labels = dict.fromkeys(label for report in reports for label in report.provenance.labels)
-    return {label: [_strongest(report, label) for report in reports] for label in labels}
+    return {label: [column.get(label) for column in columns] for label in labels}
 
 
-def about_no_label(reports: Sequence[Report]) -> dict[str, list[str | None]]:
+def about_no_label(reports: Sequence[Report]) -> dict[str, Cells]:
     """Feature -> its headline figure in each report, of those that are about no one label."""
-    of_runs = [
-        {report.names[s.feature]: _figure(s) for s in report.headlines if s.label is None}
-        for report in reports
-    ]
-    names = dict.fromkeys(name for of_run in of_runs for name in of_run)
-    return {name: [of_run.get(name) for of_run in of_runs] for name in names}
-
-
-def _strongest(report: Report, label: str) -> str | None:
-    of_label = (score for score in report.findings if score.label == label)
-    return next((f"{report.names[s.feature]} {_bounded(s)}" for s in of_label), None)
+    columns: list[dict[str, str | None]] = []
+    for report in reports:
+        scores = [score for score in report.headlines if score.label is None]
+        columns.append({report.names[score.feature]: _figure(score) for score in scores})
+    names = dict.fromkeys(name for column in columns for name in column)
+    return {name: [column.get(name) for column in columns] for name in names}
 
 
 def _figure(score: Score) -> str | None:
     """With its interval, and a star where it is a finding."""
-    return None if score.value is None else f"{_bounded(score)}{' *' * score.finding}"
+    star = " *" if score.finding else ""
+    return None if score.value is None else f"{_with_interval(score)}{star}"
 
 
-def _bounded(score: Score) -> str:
-    bounds = score.low is not None and score.high is not None
-    interval = f" [{figure(score.low)}, {figure(score.high)}]" if bounds else ""
-    return f"{figure(score.value)}{interval}"
+def _with_interval(score: Score) -> str:
+    return f"{figure(score.value)}{interval(score.low, score.high, figure)}"
 
 
-def changes(names: tuple[str, str], reports: tuple[Report, Report], pairs: Pairs) -> Table:
-    """Accuracy in both runs on the same trials; why not, where they cannot be paired."""
-    if refusal := unlike(reports, pairs):
-        return not_paired(names, refusal)
-    found = pairs.changes()
-    rows: list[dict[str, Any]] = [
-        {
+def changes(first: Run, second: Run, pairs: Pairs) -> Table:
+    """Accuracy in both runs on the same trials, which must not be `unlike`."""
+    changes = pairs.changes()
+    rows: list[dict[str, Any]] = []
+    for change in changes[:MOST_ROWS]:
+        star = " *" if change.p_value <= 0.05 else ""
+        row = {
             "answers": change.kind,
             "n": change.n,
-            names[0]: f"{change.first:.1%}",
-            names[1]: f"{change.second:.1%}",
-            "change": f"{100 * change.change:+.1f}" + " *" * (change.p_value <= 0.05),
+            first.name: f"{change.first:.1%}",
+            second.name: f"{change.second:.1%}",
+            "change": f"{100 * change.change:+.1f}{star}",
             "95% interval": f"{100 * change.low:+.1f} to {100 * change.high:+.1f}",
             "p": f"{change.p_value:.4f}" if change.p_value >= 0.0001 else "< 0.0001",
             "lost": change.lost,
             "won": change.won,
         }
-        for change in found[:MOST_ROWS]
-    ]
+        rows.append(row)
+    columns = ("n", first.name, second.name, "change", "95% interval", "p", "lost", "won")
     return Table(
-        title=_title(names),
-        columns=("answers", "n", *names, "change", "95% interval", "p", "lost", "won"),
+        title=_title(first, second),
+        columns=("answers", *columns),
         rows=tuple(rows),
-        notes=tuple(_notes(reports, pairs, found)),
+        notes=tuple(_notes(first, second, pairs, changes)),
     )
 
 
-def not_paired(names: tuple[str, str], why: str) -> Table:
+def not_paired(first: Run, second: Run, why: str) -> Table:
     """In place of what `changes` tells."""
     return Table(
-        title=_title(names),
-        columns=("answers", *names),
+        title=_title(first, second),
+        columns=("answers", first.name, second.name),
         rows=(),
         notes=(f"Not paired: {why.rstrip('.')}.",),
     )
 
 
-def _title(names: tuple[str, str]) -> str:
-    return f"Answers of {names[1]} against {names[0]}, paired by sample"
+def _title(first: Run, second: Run) -> str:
+    return f"Answers of {second.name} against {first.name}, paired by sample"
 
 
-def unlike(reports: tuple[Report, Report], pairs: Pairs) -> str | None:
+def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
     """Why the answers of two runs say nothing about each other; None where they do."""
-    specs = [report.provenance.data.spec.partition(":")[0] for report in reports]
-    if len(set(specs)) > 1:
-        return f"they are of other data sets ({specs[0]} and {specs[1]})"
+    if first.dataset != second.dataset:
+        return f"they are of other data sets ({first.dataset} and {second.dataset})"
     if not pairs.rows:
-        first, second, both = pairs.counts
+        before, after, both = pairs.counts
         return (
-            f"of {first} and {second} answers {both} are to the same sample under the same "
+            f"of {before} and {after} answers {both} are to the same sample under the same "
             "condition, and none of them has a label"
         )
-    if not pairs.alike:
-        return "samples of the same name have other labels"
-    return None
+    return None if pairs.alike else "samples of the same name have other labels"
 
 
-def _notes(reports: tuple[Report, Report], pairs: Pairs, found: Sequence[Any]) -> Iterator[str]:
+def _notes(first: Run, second: Run, pairs: Pairs, changes: Sequence[Change]) -> Iterator[str]:
     yield (
         "In points of accuracy. * p <= 0.05, corrected for all rows (Holm). lost: right in the "
         "first run and wrong in the second; won: the other way round."
     )
-    first, second, both = pairs.counts
-    if both < max(first, second):
-        yield f"{both} of {first} and {second} answers are to the same trial; the rest is left out."
-    origins = [report.provenance for report in reports]
-    if len({origin.data.fingerprint for origin in origins}) > 1:
+    before, after, both = pairs.counts
+    if both < max(before, after):
+        yield f"{both} of {before} and {after} answers are to the same trial; the rest is left out."
+    origin = first.report.provenance
+    other = second.report.provenance
+    if origin.data.fingerprint != other.data.fingerprint:
         yield "The data differ in content: a pair shares its name, perhaps not its pixels."
-    if len({origin.labels for origin in origins}) > 1:
+    if origin.labels != other.labels:
         yield "The runs have other labels to choose from, so chance is not the same in both."
-    groups, n = found[0].groups, found[0].n
-    if groups < n:
-        yield f"{n} pairs of {groups} groups: whole groups are drawn and flipped."
+    plain = changes[0]
+    if plain.groups < plain.n:
+        yield f"{plain.n} pairs of {plain.groups} groups: whole groups are drawn and flipped."
     else:
         yield "No two samples share a declared group: they are taken as independent."
-    if found[0].few:
-        yield f"Only {groups} groups: few, and the interval may be too short."
+    if plain.few:
+        yield f"Only {plain.groups} groups: few, and the interval may be too short."
     for name, flips in zip(("lost", "won"), pairs.flips(pairs.conditions[0]), strict=True):
         if flips:
-            rows = [row for _, row in flips]
+            rows = [row for _, row in flips[:SHOWN_KEYS]]
             keys = [f"{r['sample']} ({r['label']}: {r['prediction'] or r['text']})" for r in rows]
-            more = f" and {len(keys) - SHOWN_KEYS} more" * (len(keys) > SHOWN_KEYS)
-            yield f"{name}: {', '.join(keys[:SHOWN_KEYS])}{more}"
-    if len(found) > MOST_ROWS:
-        yield f"{len(found) - MOST_ROWS} more rows are left out here."
+            rest = len(flips) - SHOWN_KEYS
+            more = f" and {rest} more" if rest > 0 else ""
+            yield f"{name}: {', '.join(keys)}{more}"
+    if len(changes) > MOST_ROWS:
+        yield f"{len(changes) - MOST_ROWS} more rows are left out here."

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
 
@@ -57,11 +56,11 @@ def _fetch(folder: Path, sources: Path | None) -> tuple[list[str], Path]:
     from cuescope_commands.example._download import fetch, read_sources
     from cuescope_commands.example._photos import MANIFEST, unpack_caltech
 
-    with as_file(files("cuescope_commands.example").joinpath("sources.toml")) as own:
-        homes = read_sources(sources or own)
+    homes = read_sources(sources or Path(__file__).with_name("sources.toml"))
     for source in homes.values():
         echo(f"{source.name}, from {source.home}. License: {source.license}")
-    archive, photos = fetch(homes["photos"], folder, byte_bars), folder / "photos"
+    archive = fetch(homes["photos"], folder, byte_bars)
+    photos = folder / "photos"
     if not (photos / MANIFEST).exists():
         count = unpack_caltech(archive, homes["photos"], photos)
         echo(f"{count} photos with masks are in {photos}")

@@ -1,18 +1,16 @@
 """Photos of an example as a folder with a manifest: path, label and mask."""
 
-import csv
 import io
 import re
 import tarfile
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
 
-from cuescope.application import write_atomically
+from cuescope_commands.csv_files import write_csv
 from cuescope_commands.example._download import Source
 from cuescope_sdk import Context, Frame, UserError
 
@@ -32,18 +30,17 @@ def unpack_caltech(archive: Path, source: Source, folder: Path) -> int:
         raise UserError(f"{archive} is no Caltech-101", got=str(error)) from error
     rows = []
     for (name, number), content in sorted(photos.items()):
-        if (name, number) not in outlines:
-            continue
-        path, mask = f"{name}/{number}.jpg", f"masks/{name}-{number}.png"
-        for part in (path, mask):
-            (folder / part).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(content)
-        with Image.open(io.BytesIO(content)) as image:
-            outline_mask(outlines[name, number], image.size).save(folder / mask)
-        rows.append((path, name.replace("_", " "), mask))
+        if outline := outlines.get((name, number)):
+            with Image.open(io.BytesIO(content)) as image:
+                mask = outline_mask(outline, image.size)
+            label = name.replace("_", " ")
+            row = _row(folder, label, f"{name}/{number}.jpg", f"{name}-{number}")
+            (folder / row["path"]).write_bytes(content)
+            mask.save(folder / row["mask"])
+            rows.append(row)
     if missing := set(source.classes) - {name for name, _ in photos}:
         raise UserError(f"{archive} has no class {', '.join(sorted(missing))}")
-    _write(folder, rows)
+    write_csv(folder / MANIFEST, rows)  # last: a folder with a manifest is whole
     return len(rows)
 
 
@@ -51,16 +48,16 @@ def _members(
     whole: zipfile.ZipFile, archive: str, pattern: re.Pattern[str], source: Source
 ) -> Iterator[tuple[Key, bytes]]:
     """Files of the wanted classes by class and number; a name that does not fit is passed over."""
-    (member,) = [name for name in whole.namelist() if name.endswith(f"/{archive}")] or [archive]
-    counts: Counter[str] = Counter()
+    names = [name for name in whole.namelist() if name.endswith(f"/{archive}")]
+    (member,) = names or [archive]
     with whole.open(member) as file, tarfile.open(fileobj=file, mode="r|*") as inner:
         for item in inner:
-            found = pattern.search(item.name)
-            if not (found and item.isfile() and found[1] in source.classes):
+            match = pattern.search(item.name)
+            if match is None or match[1] not in source.classes:
                 continue
-            if int(found[2]) <= source.each and (stream := inner.extractfile(item)):
-                counts[found[1]] += 1
-                yield (found[1], found[2]), stream.read()
+            stream = inner.extractfile(item) if item.isfile() else None
+            if stream is not None and int(match[2]) <= source.each:
+                yield (match[1], match[2]), stream.read()
 
 
 def outline_mask(annotation: bytes, size: tuple[int, int]) -> Image.Image:
@@ -74,9 +71,9 @@ def outline_mask(annotation: bytes, size: tuple[int, int]) -> Image.Image:
     values = loadmat(io.BytesIO(annotation), variable_names=("box_coord", "obj_contour"))
     top, _, left, _ = np.asarray(values["box_coord"], dtype=float).ravel()[:4]
     x, y = np.asarray(values["obj_contour"], dtype=float)[:2]
-    points = list(zip((x + left - 1).tolist(), (y + top - 1).tolist(), strict=True))
+    points = np.stack([x + left - 1, y + top - 1], axis=1)
     mask = Image.new("L", size)
-    ImageDraw.Draw(mask).polygon(points, fill=255)
+    ImageDraw.Draw(mask).polygon(points.ravel().tolist(), fill=255)
     return mask
 
 
@@ -86,23 +83,20 @@ def draw_toy(context: Context, folder: Path) -> int:
     rows = []
     for index in range(len(data)):
         sample = data[index]
-        label, mask = str(sample.label), f"masks/{index:04d}.png"
-        path = f"{label}/{index:04d}.png"
-        for part in (path, mask):
-            (folder / part).parent.mkdir(parents=True, exist_ok=True)
-        sample.frames[0].load().save(folder / path)
-        foreground = sample.annotations["foreground"]
-        if isinstance(foreground, Frame):
-            foreground.load().save(folder / mask)
-        else:
-            Image.fromarray(np.asarray(foreground)).save(folder / mask)
-        rows.append((path, label, mask))
-    _write(folder, rows)
+        label = str(sample.label)
+        row = _row(folder, label, f"{label}/{index:04d}.png", f"{index:04d}")
+        sample.frames[0].load().save(folder / row["path"])
+        mask = sample.annotations["foreground"]
+        image = mask.load() if isinstance(mask, Frame) else Image.fromarray(np.asarray(mask))
+        image.save(folder / row["mask"])
+        rows.append(row)
+    write_csv(folder / MANIFEST, rows)  # last: a folder with a manifest is whole
     return len(rows)
 
 
-def _write(folder: Path, rows: list[tuple[str, str, str]]) -> None:
-    # last, and at once: a folder with a manifest is whole
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows([("path", "label", "mask"), *rows])
-    write_atomically(folder / MANIFEST, text.getvalue())
+def _row(folder: Path, label: str, path: str, mask: str) -> dict[str, str]:
+    """A photo and its mask in the manifest; their folders are made."""
+    row = {"path": path, "label": label, "mask": f"masks/{mask}.png"}
+    for column in ("path", "mask"):
+        (folder / row[column]).parent.mkdir(parents=True, exist_ok=True)
+    return row

@@ -41,37 +41,42 @@ def label(
     of sheet.csv, or open sheet.html in a browser, click, and save. What has no answer is left out.
     """
     from cuescope.application import open_samples
-    from cuescope_commands.labelling._reading import compare, read_sheet, write_labels
+    from cuescope_commands.labelling._reading import (
+        compare,
+        read_sheet,
+        select_answered,
+        write_labels,
+    )
     from cuescope_commands.labelling._sheet import write_sheet
     from cuescope_sdk import StoredRun, load_report, read_answers
 
     report = load_report(run)
     is_made_here(run)
-    folder = out or (run if run.is_dir() else run.parent) / "labels"
+    home = run if run.is_dir() else run.parent
+    folder = out or home / "labels"
     method = _method(report)
     if read is not None:
-        labelled = read_sheet(read, folder, report)
-        for line in compare(labelled):
+        items = read_sheet(read, folder, report)
+        for line in compare(items):
             echo(line)
-        file = write_labels(labelled, folder)
-        echo(f"wrote {file}: {len(labelled.answers):,} labels")
+        file = write_labels(items, folder)
+        echo(f"wrote {file}: {len(select_answered(items)):,} labels")
         echo(f"next: {_audit_command(report, method.labels_option, file)}")
         return
-    answers = read_answers(run if run.is_dir() else run.parent).to_pylist()
+    answers = read_answers(home).to_pylist()
     samples = open_samples(run, open_context(data, data_option, allow))
     stored = StoredRun(report, answers, samples)
-    items = list(method.label_items(stored, each))
-    if not items:
+    questions = list(method.label_items(stored, each))
+    if not questions:
         raise UserError(
             f"{run}: nothing for people to judge",
             expected="a cue or claim that images were compared for",
             got="none in this report",
         )
-    written = write_sheet(items, stored, folder, most, seed)
+    written = write_sheet(questions, stored, folder, most, seed)
     echo(f"wrote {folder / 'sheet.csv'} and sheet.html: {written:,} questions")
     words = ["cuescope", "label", str(run), "--read", str(folder / "sheet.csv")]
-    if out is not None:
-        words += ["--out", str(out)]
+    words += ["--out", str(out)] if out else []
     echo(f"next: fill it in, then {shlex.join(words)}")
 
 
@@ -83,7 +88,7 @@ def _method(report: "Report") -> Any:
     name = Spec.parse(report.provenance.method.spec).name
     method = registry.load(registry.find("method", name))
     if not hasattr(method, "label_items"):
-        able = find_installed(lambda each: hasattr(each, "label_items"), "method", registry)
+        able = find_installed(lambda plugin: hasattr(plugin, "label_items"), "method", registry)
         raise UserError(
             f"{name} asks people nothing",
             expected=f"a run of {' or '.join(able) or 'another method'}",
@@ -95,10 +100,10 @@ def _audit_command(report: "Report", option: str, file: Path) -> str:
     """The run's own command with the labels; their answers are remembered, and none is asked."""
     from cuescope.application import command_words
 
-    words = command_words(report.provenance.command)
     kept: list[str] = []
-    for word, after in zip(words, [*words[1:], ""], strict=True):
-        earlier = bool(kept) and kept[-1] == "-O" and word.startswith(f"{option}=")
-        if not earlier and not (word == "-O" and after.startswith(f"{option}=")):
+    for word in command_words(report.provenance.command):
+        if word.startswith(f"{option}=") and kept[-1:] == ["-O"]:
+            kept.pop()
+        else:
             kept.append(word)
     return shlex.join([*kept, "-O", f"{option}={file}"])

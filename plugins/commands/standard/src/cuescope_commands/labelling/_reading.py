@@ -1,24 +1,23 @@
 """A sheet that is filled in: checked line by line, compared with the run, written as labels."""
 
-import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from io import StringIO
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, PositiveInt
 
-from cuescope.application import write_atomically
+from cuescope_commands.csv_files import write_csv
 from cuescope_sdk import UserError, read_sealed
 from cuescope_sdk.data import read_csv
+from cuescope_sdk.report import interval
 from cuescope_sdk.statistics import FEW, Groups, cohen_kappa, mean_interval
 
 if TYPE_CHECKING:
     from cuescope_sdk import Report
 
+Item = dict[str, Any]
 REMEDY = "`cuescope label RUN` writes the sheet and its key; --out names their folder"
 
 
@@ -29,51 +28,45 @@ class SheetRow(BaseModel):
     answer: str = ""
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """The questions of a sheet by number, and the answers to those that have one."""
+def read_sheet(path: Path, folder: Path, report: "Report") -> list[Item]:
+    """The questions of a sheet, with the `answer` of those that have one.
 
-    items: Mapping[int, Mapping[str, Any]]
-    answers: Mapping[int, str]
-
-
-def read_sheet(path: Path, folder: Path, report: "Report") -> Labelled:
-    """The answers of a sheet; raises UserError where one is none of those that are allowed.
-
-    And where the sheet is of another report than the run's, or names a question twice.
+    Raises UserError where an answer is none of those that are allowed, the sheet is of another
+    report than the run's, or it names a question twice.
     """
     items = _items(folder, report)
-    answers: dict[int, str] = {}
-    seen: set[int] = set()
     for row in read_csv(path.expanduser(), SheetRow, "label"):
-        if row.number not in items:
+        item = items.get(row.number)
+        if item is None:
             raise UserError(
                 f"label: {path.name} has a question {row.number}",
                 expected=f"1 to {len(items)}, as in {folder / 'key.json'}",
                 remedy="Is it the sheet of another run?",
             )
-        if row.number in seen:
+        if "answer" in item:
             raise UserError(f"label: {path.name} has question {row.number} twice")
-        seen.add(row.number)
-        said, allowed = row.answer.strip(), items[row.number]["answers"]
-        if not said:
-            continue
-        fitting = [answer for answer in allowed if answer.casefold() == said.casefold()]
-        if not fitting:
+        said = row.answer.strip()
+        by_word = {answer.casefold(): answer for answer in item["answers"]}
+        if said and said.casefold() not in by_word:
             raise UserError(
                 f"label: {path.name}, question {row.number}",
-                expected=f"{' or '.join(allowed)}, or nothing",
+                expected=f"{' or '.join(item['answers'])}, or nothing",
                 got=f"'{said[:40]}'",
             )
-        answers[row.number] = fitting[0]
-    if not answers:
+        item["answer"] = by_word.get(said.casefold())
+    if not select_answered(items.values()):
         raise UserError(
             f"label: {path.name} has no answer", expected="the column 'answer' filled in"
         )
-    return Labelled(items, answers)
+    return list(items.values())
 
 
-def _items(folder: Path, report: "Report") -> dict[int, Mapping[str, Any]]:
+def select_answered(items: Iterable[Item]) -> list[Item]:
+    """The questions that have an answer."""
+    return [item for item in items if item.get("answer")]
+
+
+def _items(folder: Path, report: "Report") -> dict[int, Item]:
     try:
         key = json.loads(read_sealed(folder / "key.json", remedy=REMEDY))
         items = {int(item["number"]): item for item in key["items"]}
@@ -95,58 +88,46 @@ def _items(folder: Path, report: "Report") -> dict[int, Mapping[str, Any]]:
     return items
 
 
-def compare(labelled: Labelled) -> Iterator[str]:
+def compare(items: Sequence[Item]) -> Iterator[str]:
     """How often people say what the run says, in all and of each kind, with 95% intervals."""
-    yield f"{len(labelled.answers):,} of {len(labelled.items):,} questions are answered"
-    judged = [
-        (labelled.items[number], answer)
-        for number, answer in labelled.answers.items()
-        if labelled.items[number]["expected"] is not None
-    ]
-    decided = [(item, answer) for item, answer in judged if answer != item.get("abstains")]
+    answered = select_answered(items)
+    yield f"{len(answered):,} of {len(items):,} questions are answered"
+    judged = [item for item in answered if item["expected"] is not None]
+    decided = [item for item in judged if item["answer"] != item.get("abstains")]
     if left_out := len(judged) - len(decided):
         yield f"{left_out:,} answers decide nothing and are left out of what follows"
-    judged = decided
-    if not judged:
+    if not decided:
         return
-    kinds = dict.fromkeys(str(item["kind"]) for item, _ in judged)
-    yield _agreement("people and the run agree", judged)
+    yield _agreement("people and the run agree", decided)
+    kinds: dict[str, list[Item]] = {}
+    for item in decided:
+        kinds.setdefault(str(item["kind"]), []).append(item)
     if len(kinds) > 1:
-        for kind in kinds:
-            yield _agreement(f"  {kind}", [pair for pair in judged if pair[0]["kind"] == kind])
-    answers = {
-        answer for item, _ in judged for answer in item["answers"] if answer != item.get("abstains")
-    }
+        for kind, of_kind in kinds.items():
+            yield _agreement(f"  {kind}", of_kind)
+    answers: set[str] = set()
+    for item in decided:
+        answers.update(answer for answer in item["answers"] if answer != item.get("abstains"))
     if len(answers) == 2:
-        first = min(answers)
-        kappa = cohen_kappa(
-            np.array([item["expected"] == first for item, _ in judged]),
-            np.array([answer == first for _, answer in judged]),
-        )
+        said = np.array([(item["expected"], item["answer"]) for item in decided])
+        kappa = cohen_kappa(*(said == min(answers)).T)
         if kappa is not None:
             yield f"Cohen's kappa {kappa:.2f}: agreement beyond chance, 1 at most"
 
 
-def _agreement(words: str, judged: Sequence[tuple[Mapping[str, Any], str]]) -> str:
-    agree = np.array([item["expected"] == answer for item, answer in judged], dtype=float)
+def _agreement(words: str, items: Sequence[Item]) -> str:
+    agree = np.array([item["expected"] == item["answer"] for item in items], dtype=float)
     # A picture may be asked about several times, and counts once.
-    names, codes = np.unique([str(item["group"]) for item, _ in judged], return_inverse=True)
-    low, high = mean_interval(agree, Groups(codes, len(names), declared=True))
-    ends = "" if low is None or high is None else f" [{low:.0%}, {high:.0%}]"
-    few = f"; few: below {FEW}" if len(names) < FEW else ""
-    return f"{words} in {agree.mean():.0%}{ends} of {len(agree):,} ({len(names):,} pictures{few})"
+    pictures, codes = np.unique([str(item["group"]) for item in items], return_inverse=True)
+    groups = Groups(codes, len(pictures), declared=True)
+    ends = interval(*mean_interval(agree, groups), "{:.0%}".format)
+    few = f"; few: below {FEW}" if groups.few else ""
+    return f"{words} in {agree.mean():.0%}{ends} of {len(agree):,} ({groups.count:,} pictures{few})"
 
 
-def write_labels(labelled: Labelled, folder: Path) -> Path:
+def write_labels(items: Sequence[Item], folder: Path) -> Path:
     """The answers as the method's own file of labels."""
-    rows = []
-    for number, answer in sorted(labelled.answers.items()):
-        item = labelled.items[number]
-        rows.append({**item["row"], item["column"]: answer})
-    text = StringIO(newline="")
-    writer = csv.DictWriter(text, list(dict.fromkeys(c for row in rows for c in row)))
-    writer.writeheader()
-    writer.writerows(rows)
     path = folder / "labels.csv"
-    write_atomically(path, text.getvalue())
+    rows = [item["row"] | {item["column"]: item["answer"]} for item in select_answered(items)]
+    write_csv(path, rows)
     return path

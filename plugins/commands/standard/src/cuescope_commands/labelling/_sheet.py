@@ -1,22 +1,23 @@
 """The sheet: a table and a page with the pictures, and a key that says what each line is about."""
 
-import csv
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 
 from jinja2 import Environment
 from PIL import Image, ImageDraw
 
 from cuescope.application import root, safe_text, write_atomically
-from cuescope_sdk import LabelItem, StoredRun, UserError, generator, write_sealed
+from cuescope_commands.csv_files import write_csv
+from cuescope_sdk import Frame, LabelItem, Sample, StoredRun, UserError, generator, write_sealed
 
 SIDE = 768  # pixels of a picture's longer side
 ACROSS = 3  # frames side by side
-COLUMNS = ("number", "picture", "question", "text", "answers", "answer")
+LINE = 14  # pixels; the font's height is 11
 
 
 def write_sheet(
@@ -33,75 +34,71 @@ def write_sheet(
         )
     drawn = generator(seed, "label").permutation(len(items))[:most].tolist()
     pictures: dict[tuple[str, tuple[int, ...]], str] = {}
-    rows, key = list[dict[str, str]](), list[dict[str, object]]()
+    rows = []
+    questions = []
+    key = []
     for number, index in enumerate(drawn, 1):
         item = items[index]
+        sample = _find_sample(item, run)
         shown = (item.sample, item.frames)
         if shown not in pictures:
-            pictures[shown] = _write_picture(item, run, folder, len(pictures) + 1)
-        rows.append(
-            {
-                "number": str(number),
-                "picture": pictures[shown],
-                "question": item.question,
-                "text": item.text,
-                "answers": " or ".join(item.answers),
-                "answer": "",
-            }
-        )
-        sample = run.samples.get(root(item.sample, run.samples) or "")
-        group = sample.group if sample is not None else None
-        key.append({**asdict(item), "number": number, "group": group or item.sample})
+            pictures[shown] = f"pictures/{len(pictures) + 1:04d}.jpg"
+            _write_picture(sample.frames, item.frames, folder / pictures[shown])
+        row = {
+            "number": str(number),
+            "picture": pictures[shown],
+            "question": item.question,
+            "text": item.text,
+            "answers": " or ".join(item.answers),
+            "answer": "",
+        }
+        rows.append({name: safe_text(cell) for name, cell in row.items()})
+        questions.append({**row, "choices": item.answers})
+        key.append({**asdict(item), "number": number, "group": sample.group or item.sample})
     about = {"report": run.report.hash, "items": key}
     write_sealed(folder / "key.json", json.dumps(about, indent=1).encode())
-    write_atomically(folder / "sheet.html", _page(rows, key))
-    text = StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({name: safe_text(cell) for name, cell in row.items()} for row in rows)
-    write_atomically(folder / "sheet.csv", text.getvalue())  # last: it says that all is there
+    # A page that works offline: click an answer, then save what is filled in as a CSV file.
+    template = files("cuescope_commands.labelling").joinpath("sheet.html.jinja").read_text("utf-8")
+    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    write_atomically(folder / "sheet.html", page.from_string(template).render(questions=questions))
+    write_csv(folder / "sheet.csv", rows)  # last: it says that all is there
     return len(rows)
 
 
-def _write_picture(item: LabelItem, run: StoredRun, folder: Path, number: int) -> str:
-    """The frames as a JPEG file, at most SIDE pixels a side; its path in the folder."""
-    name = root(item.sample, run.samples)
-    sample = run.samples.get(name or "")
+def _find_sample(item: LabelItem, run: StoredRun) -> Sample:
+    sample = run.samples.get(root(item.sample, run.samples) or "")
     if sample is None or not sample.frames:
         raise UserError(
             f"label: no picture of sample '{item.sample}'", expected="a sample of the run's data"
         )
-    indices = item.frames or (len(sample.frames) // 2,)
-    images = [sample.frames[index].load().convert("RGB") for index in indices]
-    image = images[0] if len(images) == 1 else _tile(images, [index + 1 for index in indices])
+    return sample
+
+
+def _write_picture(frames: Sequence[Frame], shown: Sequence[int], path: Path) -> None:
+    """Some frames, the middle one where none is named, as a JPEG of at most SIDE pixels a side."""
+    indices = shown or (len(frames) // 2,)
+    images = [frames[index].load().convert("RGB") for index in indices]
+    image = images[0] if len(images) == 1 else _tile(images, indices)
     image.thumbnail((SIDE, SIDE))
     file = BytesIO()
     image.save(file, "JPEG", quality=90)
-    path = f"pictures/{number:04d}.jpg"
-    write_atomically(folder / path, file.getvalue())
-    return path
+    write_atomically(path, file.getvalue())
 
 
-def _tile(images: Sequence[Image.Image], numbers: Sequence[int]) -> Image.Image:
+def _tile(images: Sequence[Image.Image], indices: Sequence[int]) -> Image.Image:
     """Frames in the order of reading, each below its number."""
     across = min(ACROSS, len(images))
-    side, line = SIDE // across, 14  # pixels; the font's height is 11
-    down = -(-len(images) // across)
+    side = SIDE // across
     for image in images:
         image.thumbnail((side - 4, side - 4))
-    high = max(image.height for image in images) + line + 4
-    sheet = Image.new("RGB", (side * across, high * down), "white")
+    height = max(image.height for image in images) + LINE + 4
+    down = math.ceil(len(images) / across)
+    sheet = Image.new("RGB", (side * across, height * down), "white")
     draw = ImageDraw.Draw(sheet)
-    for place, (image, number) in enumerate(zip(images, numbers, strict=True)):
-        left, top = side * (place % across), high * (place // across)
-        draw.text((left + 2, top), f"frame {number}", fill="black")
-        sheet.paste(image, (left + 2, top + line))
+    for position, image in enumerate(images):
+        row, column = divmod(position, across)
+        left = side * column + 2
+        top = height * row
+        draw.text((left, top), f"frame {indices[position] + 1}", fill="black")
+        sheet.paste(image, (left, top + LINE))
     return sheet
-
-
-def _page(rows: Sequence[dict[str, str]], key: Sequence[dict[str, object]]) -> str:
-    """A page that works offline: click an answer, then save what is filled in as a CSV file."""
-    template = files("cuescope_commands.labelling").joinpath("sheet.html.jinja").read_text("utf-8")
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    questions = [{**row, "choices": item["answers"]} for row, item in zip(rows, key, strict=True)]
-    return environment.from_string(template).render(questions=questions)

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from importlib.metadata import version
-from importlib.resources import files
+from importlib.resources import files as resources
 from importlib.resources.abc import Traversable
 from keyword import iskeyword
 from pathlib import Path
@@ -12,9 +12,10 @@ from string import Template
 from cuescope.application import Registry
 from cuescope_sdk import UserError, nearest
 
-FOLDER = files("cuescope_commands.scaffold")
+FOLDER = resources("cuescope_commands.scaffold")
 TABLES = tomllib.loads((FOLDER / "kinds.toml").read_text("utf-8"))
-KINDS, LAYOUTS = TABLES["kinds"], TABLES["layouts"]
+KINDS = TABLES["kinds"]
+LAYOUTS = TABLES["layouts"]
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("sdk", "workspace")
 
@@ -32,7 +33,9 @@ def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> P
         raise UserError(
             f"{target} is there already", remedy="Choose another name, or another place with --dir"
         )
-    content = rendered(names, f"{kind}-single-file" if kind == "method" and single_file else kind)
+    content = render_files(
+        names, f"{kind}-single-file" if kind == "method" and single_file else kind
+    )
     try:
         for path, text in content.items():
             (target / path).parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +68,8 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
     if name in RESERVED:
         raise UserError(f"new: the name '{name}' is reserved", remedy="Choose another")
     module = f"cuescope_{name.replace('-', '_')}"
-    needed = [f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}", *KINDS[kind]["dependencies"]]
+    facts = KINDS[kind]
+    needed = [f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}", *facts["dependencies"]]
     layout = LAYOUTS["floor_plan" if kind == "method" and not single_file else "single_file"]
     return {
         "name": name,
@@ -74,9 +78,9 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
         "cls": class_name(kind, name),
         "module": module,
         "dist": f"cuescope-{name}",
-        "group": KINDS[kind]["group"],
-        "summary": KINDS[kind]["summary"],
-        "command": KINDS[kind]["command"].format(name=name),
+        "group": facts["group"],
+        "summary": facts["summary"],
+        "command": facts["command"].format(name=name),
         "dependencies": ", ".join(f'"{dependency}"' for dependency in needed),
         "layout": layout.format(module=module),
     }
@@ -106,21 +110,19 @@ def refuse_taken(kind: str, name: str) -> None:
             )
 
 
-def rendered(names: dict[str, str], template: str) -> dict[Path, str]:
+def render_files(names: dict[str, str], template: str) -> dict[Path, str]:
     """The files of the package by path, from a folder of templates and what all kinds share."""
     folder = FOLDER / "templates"
-    common, source = folder / "common", Path("src", names["module"])
-    places: dict[Path, Traversable] = {
-        Path("pyproject.toml"): common / "pyproject.toml.template",
-        Path("README.md"): common / "README.md.template",
-        Path("LICENSE"): common / "LICENSE.template",
-        source / "py.typed": common / "py.typed.template",
-    }
+    common = folder / "common"
+    source = Path("src", names["module"])
+    files: dict[Path, Traversable] = {source / "py.typed": common / "py.typed.template"}
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        files[Path(name)] = common / f"{name}.template"
     test = Path("tests", f"test_{names['module'].removeprefix('cuescope_')}.py")
     for file in (folder / template).iterdir():
         name = file.name.removesuffix(".template")
-        places[test if name == "test.py" else source / name] = file
-    return {
-        path: Template(file.read_text(encoding="utf-8")).substitute(names)
-        for path, file in places.items()
-    }
+        files[test if name == "test.py" else source / name] = file
+    content = {}
+    for path, file in files.items():
+        content[path] = Template(file.read_text(encoding="utf-8")).substitute(names)
+    return content

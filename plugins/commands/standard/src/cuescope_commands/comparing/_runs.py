@@ -1,0 +1,59 @@
+"""The runs that are compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cuescope_sdk import Report, UserError, load_report, read_answers
+
+Row = dict[str, Any]
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A stored run, under the name of its column."""
+
+    name: str
+    folder: Path
+    report: Report
+
+    @property
+    def method(self) -> str:
+        """The name of its method."""
+        return self.report.provenance.method.spec.partition(":")[0]
+
+    @property
+    def dataset(self) -> str:
+        """The name of its data set."""
+        return self.report.provenance.data.spec.partition(":")[0]
+
+    @cached_property
+    def answers(self) -> list[Row]:
+        """What was answered, a row a trial; raises UserError where none is kept."""
+        rows: list[Row] = read_answers(self.folder).to_pylist()
+        # what was measured of a sample is no answer
+        return [row for row in rows if row.get("figure") is None]
+
+    @property
+    def plain_accuracy(self) -> str:
+        """How many plain answers are right, in words: `65.0% of 120`."""
+        try:
+            plain = [row["correct"] for row in self.answers if row["condition"] == BASELINE]
+        except UserError:
+            plain = []
+        right = [correct for correct in plain if correct is not None]
+        return f"{np.mean(right):.1%} of {len(right):,}" if right else "not known"
+
+
+def load_runs(folders: Sequence[Path]) -> list[Run]:
+    """Under the folders' own names, or their whole paths where two are alike."""
+    names = [folder.name for folder in folders]
+    if len(set(names)) < len(names):
+        names = [str(folder) for folder in folders]
+    reports = [load_report(folder) for folder in folders]
+    return list(map(Run, names, folders, reports))
