@@ -22,8 +22,8 @@ METRICS = (
         name="points_lost",
         title="Points lost",
         meaning="percentage points of accuracy that are lost when this is averaged or left out "
-        "(-100 to 100), of balanced accuracy where the head of the report names that. The row of "
-        "the verdict has the loss that decides it",
+        "(-100 to 100); of balanced accuracy where the head of the report says so. The row of the "
+        "verdict shows the loss that decides it",
     ),
     Metric(
         name="points_lost_otherwise",

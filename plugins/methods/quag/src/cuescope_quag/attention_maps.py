@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_quag.options import QUAGOptions, parse_map
 from cuescope_quag.trials import Answers, fusion_shape, questions
-from cuescope_sdk import Audit, Picture, UserError
+from cuescope_sdk import Audit, Edit, Picture, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AttentionWeights, TokenModalities
 from cuescope_sdk.report import heat_maps
 
@@ -46,16 +46,15 @@ def attach_maps(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
     if len(sides) > 2 * options.longest:
         audit.note("attention map", f"not drawn: more than {options.longest} tokens (-O longest)")
         return
-    edits = {"as it is": None} | {
-        condition.key: condition.edit
-        for condition in answers.conditions
-        if condition.kind == "short-circuit"
-    }
+    edits: dict[str, Edit | None] = {"as it is": None}
+    for condition in answers.conditions:
+        if condition.kind == "short-circuit":
+            edits[condition.key] = condition.edit
     readout = AttentionWeights(layer=layer)
     outcomes = audit.respond(readout.of(sample, edit) for edit in edits.values())
     weights = [np.asarray(outcome.response.readout)[head] for outcome in outcomes]
-    kinds = [NAMES[int(side)] for side in sides]
-    queries, keys = kinds[: len(weights[0])], kinds[len(weights[0]) :]
+    kinds = list(map(NAMES.__getitem__, sides.tolist()))
+    queries = len(weights[0])
     audit.attach(
         Picture(
             title=f"Attention of layer {layer}, head {head}",
@@ -65,7 +64,10 @@ def attach_maps(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
             "\N{RIGHT DOUBLE QUOTATION MARK}. A short-circuit is made in all changed layers, so "
             "after the first of them a map differs outside of the averaged quadrants too.",
             image=heat_maps(
-                dict(zip(edits, weights, strict=True)), queries, keys, "attention weight"
+                dict(zip(edits, weights, strict=True)),
+                kinds[:queries],
+                kinds[queries:],
+                "attention weight",
             ),
         )
     )

@@ -46,9 +46,10 @@ class QUAGBench(Plugin):
         from cuescope_quag.simulation.training import Runs, Training
         from cuescope_sdk.torch import resolve_device
 
-        options, context = self.options, self.context
+        options = self.options
+        context = self.context
         alphas = sorted(set(options.alphas))
-        trainings = [Training(alpha, n) for n in range(options.seeds) for alpha in alphas]
+        trainings = [Training(alpha, seed) for seed in range(options.seeds) for alpha in alphas]
         device = str(resolve_device(context.device))
         folder = context.cache / "bench" / "quag"
         runs = Runs(self._schedule(), folder, context.seed, device, options.workers)

@@ -7,10 +7,9 @@ from textwrap import shorten
 import numpy as np
 from PIL import Image, ImageDraw
 
+from cuescope_quag.analysis import Figures
 from cuescope_quag.measures import question_types
-from cuescope_quag.tables import Figures
 from cuescope_quag.trials import CROSSMODAL, VERDICT, Answers, Condition, is_correct
-from cuescope_quag.verdict import Verdict
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
 from cuescope_sdk.report import StripRow, bar_chart, contrast, frame_sheet, frame_strips, thumbnail
 
@@ -22,14 +21,14 @@ SHOWN = 3  # samples of a side
 # --------------------------------------------------------------------- the same questions, twice
 
 
-def contrasts(figures: Figures, decision: Verdict, scores: Sequence[Score]) -> Iterator[Contrast]:
+def contrasts(figures: Figures, scores: Sequence[Score]) -> Iterator[Contrast]:
     """One for each finding: its questions as they are, and again with what it takes away.
 
     That of the verdict takes away what decides it, on the type of question that decides it.
     """
     for score in scores:
         verdict = score.feature == VERDICT
-        key = decision.decided_by if verdict else score.feature
+        key = figures.decision.decided_by if verdict else score.feature
         if score.finding and key is not None:
             kind = deciding_type(figures, key) if verdict else None
             shown = _contrast(figures, score.feature, key, kind)
@@ -45,21 +44,24 @@ def deciding_type(figures: Figures, key: str) -> str | None:
 
 
 def _contrast(figures: Figures, feature: str, key: str, kind: str | None) -> Contrast | None:
-    answers, (rate, losses) = figures.answers, figures.headline
-    column, rows = answers.keys.index(key), list(range(len(answers.samples)))
+    answers = figures.answers
+    column = answers.keys.index(key)
+    condition = answers.conditions[column]
+    rate, losses = figures.headline
+    rows = list(range(len(answers.samples)))
+    questions = f"{len(rows):,} questions"
     if kind is not None:
         rate, losses = figures.by_type[kind]
         rows = question_types(answers.samples)[kind].tolist()
+        questions = f"{len(rows):,} questions ({kind})"
     before = [answers.plain[row] for row in rows]
     after = [answers.changed[column][row] for row in rows]
-    of = f"{figures.measure} {{:.1f}}% in {len(rows):,} questions" + f" ({kind})" * bool(kind)
+    plain = f"{figures.measure} {rate.value:.1f}% in {questions}"
+    changed = f"{figures.measure} {losses[key].rate:.1f}% in {questions}"
     return contrast(
         feature,
-        {
-            f"As it is: {of.format(rate.value)}": before,
-            f"{change_words(answers.conditions[column])}: {of.format(losses[key].rate)}": after,
-        },
-        where=shown_instead(before, after, answers.conditions[column]),
+        {f"As it is: {plain}": before, f"{change_words(condition)}: {changed}": after},
+        where=shown_instead(before, after, condition),
         words=question_words,
         drawing=clip,
         correct=is_correct,
@@ -84,11 +86,12 @@ def shown_instead(
     """Where the picture comes from of what was asked without its own video: another, or none."""
     occurrences = {}
     for old, new in zip(before, after, strict=True):
-        own, asked = old.trial.sample, new.trial.sample
+        key = old.trial.sample.key
+        asked = new.trial.sample
         if not asked.frames:
-            occurrences[asked.key] = Occurrence(sample=f"{own.key} without the video")
-        elif (other := condition.others.get(own.key)) is not None:
-            occurrences[asked.key] = Occurrence(sample=other.key)
+            occurrences[asked.key] = Occurrence(sample=f"{key} without the video")
+        elif key in condition.others:
+            occurrences[asked.key] = Occurrence(sample=condition.others[key].key)
     return occurrences
 
 
@@ -112,7 +115,8 @@ def empty_sheet() -> bytes:
     """A JPEG in place of a video that was not shown."""
     sheet = Image.new("RGB", (256, 128), (238, 238, 238))
     ImageDraw.Draw(sheet).text((128, 64), "no video was shown", fill=(90, 90, 90), anchor="mm")
-    sheet.save(out := BytesIO(), "JPEG", quality=90)
+    out = BytesIO()
+    sheet.save(out, "JPEG", quality=90)
     return out.getvalue()
 
 
@@ -122,20 +126,20 @@ def empty_sheet() -> bytes:
 def attach_figures(audit: Audit, answers: Answers) -> None:
     """Bars of all conditions; lost answers under the condition that tells most."""
     audit.attach(_right_answers(answers))
-    if (column := telling_condition(answers)) is not None:
+    column = telling_condition(answers)
+    if column is not None:
         audit.attach(_lost_answers(answers, column))
 
 
 def _right_answers(answers: Answers) -> Picture:
     """Bars: what stays right under each condition, what is lost, and what is won."""
-    shares = {
-        key: {
+    shares = {}
+    for key, right in answers.columns.items():
+        shares[key] = {
             "right as before": float((answers.before & right).mean()),
             "lost": float((answers.before & ~right).mean()),
             "right only now": float((~answers.before & right).mean()),
         }
-        for key, right in answers.columns.items()
-    }
     title = "Right answers under each condition"
     return Picture(
         title=title,
@@ -147,14 +151,12 @@ def _right_answers(answers: Answers) -> Picture:
 
 def _lost_answers(answers: Answers, column: int) -> Picture:
     """A few questions that are no longer answered rightly, with their frames."""
-    condition, changed = answers.conditions[column], answers.changed[column]
-    rows = [
-        StripRow(
-            caption(answers.plain[index], changed[index], condition),
-            [thumbnail(frame) for frame in answers.samples[index].frames],
-        )
-        for index in choose_examples(answers, column)
-    ]
+    condition = answers.conditions[column]
+    changed = answers.changed[column]
+    rows = []
+    for index in choose_examples(answers, column):
+        words = caption(answers.plain[index], changed[index], condition)
+        rows.append(StripRow(words, list(map(thumbnail, answers.samples[index].frames))))
     return Picture(
         title=f"Answers that are lost: {condition.key}",
         caption="Questions that the model answers rightly, but no longer where this is averaged "
@@ -166,8 +168,10 @@ def _lost_answers(answers: Answers, column: int) -> Picture:
 def telling_condition(answers: Answers) -> int | None:
     """The crossmodal short-circuit where it loses an answer, else the condition that loses most."""
     lost = (answers.before[:, None] & ~answers.after).sum(axis=0)
-    if CROSSMODAL in answers.keys and lost[(column := answers.keys.index(CROSSMODAL))]:
-        return column
+    if CROSSMODAL in answers.keys:
+        column = answers.keys.index(CROSSMODAL)
+        if lost[column]:
+            return column
     return int(lost.argmax()) if lost.any() else None
 
 

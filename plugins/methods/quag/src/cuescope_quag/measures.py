@@ -41,7 +41,8 @@ def plain_accuracy(samples: Sequence[Sample]) -> Measure:
     Chance is the share of the commonest right answer where all questions share their answers,
     for who always gives that one has it; else the mean over questions of one in its choices.
     """
-    stratum, choices = np.zeros(len(samples), dtype=int), shared_choices(samples)
+    stratum = np.zeros(len(samples), dtype=int)
+    choices = shared_choices(samples)
     if choices:
         label = number_answers([sample.label for sample in samples], choices)
         chance = 100 * float(np.bincount(label).max() / len(label))
@@ -98,7 +99,8 @@ def warn_of_few(audit: Audit, samples: Sequence[Sample], measure: Measure, level
             "can be tested; add questions with other right answers",
         )
         return
-    videos, chance = len(set(videos_of(samples).tolist())), measure.chance / 100
+    videos = len(np.unique(videos_of(samples)))
+    chance = measure.chance / 100
     if chance**videos > level:
         enough = math.ceil(math.log(level) / math.log(chance)) if 0 < chance < 1 else None
         warn_of_weak_data(
@@ -110,13 +112,15 @@ def warn_of_few(audit: Audit, samples: Sequence[Sample], measure: Measure, level
 
 def question_types(samples: Sequence[Sample], most: int = 12) -> dict[str, Codes]:
     """Indices of each type of question, the commonest `most` by name; {} where all are of one."""
-    kinds = [str(sample.annotations.get("question_type", "")) for sample in samples]
-    ranked = sorted(set(kinds) - {""}, key=lambda kind: (-kinds.count(kind), kind))
-    if len(ranked) < 2:
+    indices: dict[str, list[int]] = {}
+    for index, sample in enumerate(samples):
+        kind = str(sample.annotations.get("question_type", ""))
+        if kind:
+            indices.setdefault(kind, []).append(index)
+    if len(indices) < 2:
         return {}
-    return {
-        kind: np.flatnonzero([other == kind for other in kinds]) for kind in sorted(ranked[:most])
-    }
+    ranked = sorted(indices, key=lambda kind: (-len(indices[kind]), kind))
+    return {kind: np.array(indices[kind]) for kind in sorted(ranked[:most])}
 
 
 def joint_types(samples: Sequence[Sample]) -> dict[tuple[str, ...], Codes]:
@@ -124,8 +128,11 @@ def joint_types(samples: Sequence[Sample]) -> dict[tuple[str, ...], Codes]:
     alone: dict[tuple[str, ...], Codes] = {}
     joined: dict[str, Codes] = {}
     for kind, index in question_types(samples).items():
-        if len({normalise(str(samples[i].label)) for i in index}) > 1:
+        labels = {normalise(str(samples[row].label)) for row in index}
+        if len(labels) > 1:
             alone[(kind,)] = index
         else:
             joined[kind] = index
-    return alone | ({tuple(joined): np.concatenate(list(joined.values()))} if joined else {})
+    if joined:
+        alone[tuple(joined)] = np.concatenate(list(joined.values()))
+    return alone

@@ -76,39 +76,39 @@ class QUAGOptions(Options):
     )
     other_mean: bool = Field(
         False,
-        description="also try: crossmodal attention averaged, and another video at the input, so "
-        "that the averaged attention carries the mean of another video",
+        description="also show another video while crossmodal attention is averaged: does the "
+        "model need the mean of its own video?",
     )
     size_term: Literal["add", "multiply"] = Field(
         "add",
-        description="the logit of a token that stands for n: log n is added (the paper's "
-        "equation), or multiplies it (its listing)",
+        description="weight of a token that replaces n others: log n is added to its logit (the "
+        "paper's equation), or multiplies it (its listing)",
     )
     measure: Literal["auto", "accuracy", "balanced"] = Field(
         "auto",
-        description="what is lost: accuracy or balanced accuracy; auto takes the balanced one "
-        "where all questions have the same two answers",
+        description="losses are measured in accuracy or balanced accuracy; auto takes the "
+        "balanced one where all questions have the same two answers",
     )
     drop: float = Field(2.0, ge=0, le=100, description="points from which a loss counts (paper: 2)")
     margin: float = Field(
         0.1,
         gt=0,
         lt=1,
-        description="share of the accuracy above chance that must be lost for the verdict, "
-        "though never less than `drop`",
+        description="share of the accuracy above chance from which a loss counts for the verdict, "
+        "though never less than `drop` points",
     )
     fdr: float = Field(
         0.05, gt=0, le=1, description="false discovery rate over all conditions that are tried"
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     resamples: PositiveInt = Field(
-        2000, description="draws of the test against chance, for three answers or more"
+        2000, description="random draws of the test against guessing, for three answers or more"
     )
     control: Control = Field(
         "section-5.1",
-        description="control questions of CLAVI that the sentence about complements is about: "
-        "section-5.1 has E, E-NC and BA-NC, table-3 only those with a complement question (BA-NC); "
-        "the table has both",
+        description="control questions of CLAVI in the sentence about complements: section-5.1 "
+        "takes E, E-NC and BA-NC, table-3 only those with a complement question (BA-NC); the table "
+        "has both",
     )
     beside: Literal["FrozenBiLM", "JustAsk", "All-in-one+", "Singularity-T"] = Field(
         "FrozenBiLM",
@@ -128,7 +128,7 @@ class QUAGOptions(Options):
         "compared; 0: none",
     )
     longest: PositiveInt = Field(
-        512, description="attention of longer sequences than so many tokens is not checked"
+        512, description="samples of more tokens are left out where attention is checked or drawn"
     )
 
     @field_validator("quadrants")

@@ -20,6 +20,8 @@ from cuescope_sdk.statistics import (
     stratified_change_p_value,
 )
 
+RightPerSample = Bool[np.ndarray, " sample"]
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -62,28 +64,22 @@ class Loss:
     def with_worst(self, types: "Mapping[str, Loss]", level: float) -> "Loss":
         """With its `worst` and `small` type; p-values are corrected for the number of types."""
         # Bonferroni: any one type alone can turn the verdict, so no share of them may be false.
-        corrected = [
-            (
-                name,
-                replace(
-                    loss,
-                    p_value=min(1.0, loss.p_value * len(types)),
-                    p_costs=min(1.0, loss.p_costs * len(types)),
-                ),
-            )
-            for name, loss in types.items()
-        ]
-        costs = [pair for pair in corrected if pair[1].p_costs <= level]
-        sure = [pair for pair in corrected if pair[1].p_value <= level and pair[1].lost > 0]
-        return replace(
-            self,
-            worst=max(costs, key=_lost_of, default=None),
-            small=max(sure, key=_lost_of, default=None),
-        )
+        costs = []
+        sure = []
+        for name, loss in types.items():
+            p_value = min(1.0, loss.p_value * len(types))
+            p_costs = min(1.0, loss.p_costs * len(types))
+            corrected = (name, replace(loss, p_value=p_value, p_costs=p_costs))
+            if p_costs <= level:
+                costs.append(corrected)
+            if p_value <= level and loss.lost > 0:
+                sure.append(corrected)
 
+        def lost(named: tuple[str, Loss]) -> float:
+            return named[1].lost
 
-def _lost_of(named: tuple[str, Loss]) -> float:
-    return named[1].lost
+        worst = max(costs, key=lost, default=None)
+        return replace(self, worst=worst, small=max(sure, key=lost, default=None))
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ class Rule:
 
 
 def compare(
-    before: Bool[np.ndarray, " sample"],
+    before: RightPerSample,
     after: Bool[np.ndarray, "sample condition"],
     measure: Measure,
     videos: Groups,
@@ -165,7 +161,7 @@ def rates(right: Bool[np.ndarray, "sample column"], stratum: Codes) -> Float[np.
 
 
 def _rate(
-    before: Bool[np.ndarray, " sample"],
+    before: RightPerSample,
     measure: Measure,
     means: WeightedMeans,
     rng: np.random.Generator,
@@ -188,7 +184,7 @@ def _rate(
 
 
 def guessing_p_values(
-    before: Bool[np.ndarray, " sample"],
+    before: RightPerSample,
     given: Codes | None,
     measure: Measure,
     rng: np.random.Generator,

@@ -1,22 +1,21 @@
-"""The tables of the report, and what it is made of."""
+"""The tables of the report."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
 from textwrap import shorten
-from typing import TypeAlias
 
-from cuescope_quag.options import QUAGOptions
+from cuescope_quag.analysis import Figures
 from cuescope_quag.paper import paper_rows
-from cuescope_quag.scores import Loss, Part, Rate, Rule
-from cuescope_quag.trials import Answers, accepted_answers
-from cuescope_sdk import Audit, Cell, HasBenchmark, Outcome, Sample, Table
+from cuescope_quag.scores import Loss
+from cuescope_quag.trials import Answers, accepted_answers, benchmark_of
+from cuescope_sdk import Audit, Cell, Outcome, Sample, Table
 from cuescope_sdk.report import interval, signed
 from cuescope_sdk.statistics import FEW, benjamini_hochberg
 
-Comparison: TypeAlias = tuple[Rate, dict[str, Loss]]  # the plain rate, and losses by condition
-
 DROP = "\N{DOWNWARDS ARROW}"
-OPEN_ROWS, LONGEST = 6, 60  # open answers that are shown, and their characters
+OPEN_ROWS = 6  # open answers that are shown
+LONGEST = 60  # their characters
 # Question types of CLAVI (section 5.1), where a data set brings no words for its own.
 CLAVI_TYPES = {
     "E": "existence of an action",
@@ -27,45 +26,39 @@ CLAVI_TYPES = {
 }
 
 
-@dataclass(frozen=True)
-class Figures:
-    """What a report is made of; `measure` decides, `by_type` and `part` are in it."""
-
-    options: QUAGOptions
-    answers: Answers
-    rule: Rule
-    measure: str
-    by_measure: Mapping[str, Comparison]
-    by_type: Mapping[str, Comparison]
-    part: Part | None = None
-
-    @property
-    def headline(self) -> Comparison:
-        """The plain rate and the losses in the measure that decides."""
-        return self.by_measure[self.measure]
-
-
-def benchmark_of(audit: Audit) -> str | None:
-    """The benchmark that the audited data set says it is."""
-    data = audit.context.dataset
-    return data.benchmark if isinstance(data, HasBenchmark) else None
+def make_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *notes: str,
+    paper: Iterable[dict[str, Cell]] = (),
+    decimals: int = 1,
+) -> Table:
+    """A table from the cells of its rows; of the paper's figures those of its columns."""
+    return Table(
+        title=title,
+        columns=tuple(columns),
+        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
+        paper=tuple({name: row[name] for name in columns if name in row} for row in paper),
+        notes=notes,
+        decimals=decimals,
+    )
 
 
 def attach_accuracies(audit: Audit, figures: Figures) -> None:
     """Table 1 of the paper: accuracy under each condition, overall and by type of question."""
-    options, answers = figures.options, figures.answers
-    columns = {
-        name: [rate.value, *(loss.rate for loss in losses.values())]
-        for name, (rate, losses) in (*figures.by_measure.items(), *figures.by_type.items())
-    }
-    rows: list[dict[str, Cell]] = [
-        {"condition": key, **{name: _cell(columns[name], row, options.drop) for name in columns}}
-        for row, key in enumerate(answers.columns)
-    ]
+    options = figures.options
+    answers = figures.answers
+    columns = {"condition": list(answers.columns)}
+    for name, (rate, losses) in {**figures.by_measure, **figures.by_type}.items():
+        cells = [f"{rate.value:.1f}"]
+        for loss in losses.values():
+            fell = rate.value - loss.rate >= options.drop
+            cells.append(f"{loss.rate:.1f}{DROP if fell else ''}")
+        columns[name] = cells
     benchmark = benchmark_of(audit)
     paper = paper_rows(options.beside, benchmark) if benchmark else ()
     beside = f" In brackets: {options.beside} on {benchmark} in the paper." if paper else ""
-    names = ("condition", *columns)
     note = (
         f"{DROP}: {options.drop:g} points or more below the baseline. Without video, without "
         "question: the other modality alone. SC: a short-circuit, which averages attention. "
@@ -73,73 +66,66 @@ def attach_accuracies(audit: Audit, figures: Figures) -> None:
         f"{beside}"
     )
     audit.attach(
-        Table(
-            title="Accuracy under each condition, %",
-            columns=names,
-            rows=tuple(rows),
-            paper=tuple({k: v for k, v in row.items() if k in names} for row in paper),
-            notes=(note, *type_notes(answers.samples, list(figures.by_type), figures.measure)),
+        make_table(
+            "Accuracy under each condition, %",
+            tuple(columns),
+            zip(*columns.values(), strict=True),
+            note,
+            *type_notes(answers.samples, list(figures.by_type), figures.measure),
+            paper=paper,
         )
     )
-
-
-def _cell(values: list[float], row: int, drop: float) -> str:
-    fell = row > 0 and values[0] - values[row] >= drop
-    return f"{values[row]:.1f}{DROP if fell else ''}"
 
 
 def type_notes(samples: Sequence[Sample], types: Sequence[str], measure: str) -> list[str]:
     """What the columns of question types are: their words, and what is counted there."""
     if not types:
         return []
-    words = CLAVI_TYPES if set(types) <= set(CLAVI_TYPES) else {}
-    facts = [sample.annotations for sample in samples]
-    words = words | {
-        str(fact["question_type"]): str(fact["question_type_name"])
-        for fact in facts
-        if "question_type" in fact and "question_type_name" in fact
-    }
+    words = dict(CLAVI_TYPES) if set(types) <= set(CLAVI_TYPES) else {}
+    for sample in samples:
+        facts = sample.annotations
+        if "question_type" in facts and "question_type_name" in facts:
+            words[str(facts["question_type"])] = str(facts["question_type_name"])
+    notes = []
     legend = "; ".join(f"{name}: {words[name]}" for name in types if name in words)
-    plain = (
-        "The columns of types have balanced accuracy too, which is plain accuracy in a type with "
-        "one right answer."
-    )
-    return [*([f"{legend}."] if legend else []), *([plain] if measure != "accuracy" else [])]
+    if legend:
+        notes.append(f"{legend}.")
+    if measure != "accuracy":
+        notes.append(
+            "The columns of types have balanced accuracy too, which is plain accuracy in a type "
+            "with one right answer."
+        )
+    return notes
 
 
 def attach_losses(audit: Audit, figures: Figures) -> None:
     """Points lost with intervals, overall and by type; stars are corrected for the whole table."""
-    options, comparisons = figures.options, {"all": figures.headline, **figures.by_type}
-    columns = {name: losses for name, (_, losses) in comparisons.items()}
-    cells = [(key, name) for key in columns["all"] for name in columns]
-    q_values = benjamini_hochberg([columns[name][key].p_value for key, name in cells])
-    words = {
-        (key, name): loss_cell(columns[name][key], q is not None and q <= options.fdr)
-        for (key, name), q in zip(cells, q_values, strict=True)
-    }
-    rows: list[dict[str, Cell]] = [
-        {"condition": key, **{name: words[key, name] for name in columns}} for key in columns["all"]
-    ]
+    options = figures.options
+    comparisons = {"all": figures.headline, **figures.by_type}
+    by_column = [losses.values() for _, losses in comparisons.values()]
+    by_condition = list(zip(*by_column, strict=True))
+    p_values = [loss.p_value for loss in chain.from_iterable(by_condition)]
+    q_values = iter(benjamini_hochberg(p_values))
+    rows = []
+    for key, losses in zip(figures.answers.keys, by_condition, strict=True):
+        cells = [loss_cell(loss, next(q_values) <= options.fdr) for loss in losses]
+        rows.append((key, *cells))
     note = (
         f"In brackets: {options.confidence:.0%} intervals, paired by question, of whole videos. *: "
-        f"the loss is significant (whole videos change sides, q at most {options.fdr:g} over the "
-        "table) and the interval does not contain 0."
+        "the loss is significant (a permutation test of whole videos, q at most "
+        f"{options.fdr:g} over the table) and the interval does not contain 0."
     )
-    audit.attach(
-        Table(
-            title=f"Points of {figures.measure} lost",
-            columns=("condition", *columns),
-            rows=tuple(rows),
-            notes=(note, *few_videos(figures.answers.videos)),
-        )
-    )
+    title = f"Points of {figures.measure} lost"
+    few = few_videos(figures.answers.videos)
+    audit.attach(make_table(title, ("condition", *comparisons), rows, note, *few))
 
 
 def loss_cell(loss: Loss, significant: bool) -> str:
     """Points lost with their interval; a star where `significant`, and 0 is outside."""
-    bounds = loss.low or 0.0, loss.high or 0.0
-    sure = significant and (min(bounds) > 0 or max(bounds) < 0)
-    return f"{signed(loss.lost)}{interval(loss.low, loss.high)}{' *' if sure else ''}"
+    low = loss.low or 0.0
+    high = loss.high or 0.0
+    star = " *" if significant and low * high > 0 else ""
+    return f"{signed(loss.lost)}{interval(loss.low, loss.high)}{star}"
 
 
 def few_videos(count: int) -> list[str]:
@@ -148,18 +134,11 @@ def few_videos(count: int) -> list[str]:
     return [f"Videos: {count}, {rough}."] if count < FEW else []
 
 
-def points(loss: Loss) -> str:
-    """Points with their interval."""
-    return f"{signed(loss.lost)} points{interval(loss.low, loss.high)}"
-
-
 # ------------------------------------------------------------------------------- open answers
 
 
-def describe_wrong_answers(answers: Answers) -> str | None:
-    """What is said where all questions are open and no answer is right; else None."""
-    if answers.before.any() or any(sample.choices for sample in answers.samples):
-        return None
+def describe_wrong_answers(answers: Answers) -> str:
+    """What is said where all questions are open and no answer is right."""
     question, accepted, given = _open_answer(answers.plain[0])
     quote = "\N{LEFT DOUBLE QUOTATION MARK}{}\N{RIGHT DOUBLE QUOTATION MARK}".format
     return (
@@ -171,28 +150,31 @@ def describe_wrong_answers(answers: Answers) -> str | None:
 
 def attach_open_answers(audit: Audit, outcomes: Sequence[Outcome], right: Sequence[bool]) -> None:
     """A table of a few open questions, wrong and right ones, with what was answered."""
-    is_open = [i for i, outcome in enumerate(outcomes) if not outcome.trial.sample.choices]
-    if not is_open:
+    wrong: list[int] = []
+    good: list[int] = []
+    for index, outcome in enumerate(outcomes):
+        if not outcome.trial.sample.choices:
+            (good if right[index] else wrong).append(index)
+    if not wrong and not good:
         return
-    wrong, good = ([i for i in is_open if bool(right[i]) is kind] for kind in (False, True))
     half = max(OPEN_ROWS // 2, OPEN_ROWS - len(good))
     chosen = [*wrong[:half], *good][:OPEN_ROWS]
-    columns = ("sample", "question", "accepted", "given", "right")
-    rows: list[dict[str, Cell]] = []
+    rows = []
     for index in sorted(chosen):
-        outcome, is_right = outcomes[index], "yes" if right[index] else "no"
-        cells = (outcome.trial.sample.key, *_open_answer(outcome), is_right)
-        rows.append(dict(zip(columns, cells, strict=True)))
+        key = outcomes[index].trial.sample.key
+        rows.append((key, *_open_answer(outcomes[index]), "yes" if right[index] else "no"))
     note = (
-        f"{len(chosen)} of {len(is_open)} open questions, of which {len(good)} are answered "
-        "rightly. Case, punctuation and articles do not count (docs/quag.md)."
+        f"{len(chosen)} of {len(wrong) + len(good)} open questions, of which {len(good)} are "
+        "answered rightly. Case, punctuation and articles do not count (docs/quag.md)."
     )
-    audit.attach(Table(title="What was answered", columns=columns, rows=tuple(rows), notes=(note,)))
+    columns = ("sample", "question", "accepted", "given", "right")
+    audit.attach(make_table("What was answered", columns, rows, note))
 
 
 def _open_answer(outcome: Outcome) -> tuple[str, str, str]:
     """The question, what is accepted, and what was given."""
     sample = outcome.trial.sample
-    words = (sample.question or "", " | ".join(accepted_answers(sample)), outcome.response.text)
-    question, accepted, given = (shorten(w or "", LONGEST, placeholder=" ...") for w in words)
-    return question, accepted, given or "(nothing)"
+    accepted = " | ".join(accepted_answers(sample))
+    given = outcome.response.text or ""
+    cut = partial(shorten, width=LONGEST, placeholder=" ...")
+    return cut(sample.question or ""), cut(accepted), cut(given) or "(nothing)"

@@ -12,13 +12,25 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from cuescope_quag.options import QUADRANTS, QUAGOptions, parse_layers, parse_quadrants
-from cuescope_sdk import Audit, Edit, Feature, Outcome, Output, Sample, Trial, UserError, digest
+from cuescope_sdk import (
+    Audit,
+    Edit,
+    Feature,
+    HasBenchmark,
+    Outcome,
+    Output,
+    Sample,
+    Trial,
+    UserError,
+    digest,
+)
 from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, FusionSize
 from cuescope_sdk.statistics import Groups
 
 Kind = Literal["modality", "short-circuit", "mean", "quag-attention"]
 VERDICT = "verdict"
-WITHOUT_VIDEO, WITHOUT_QUESTION = "without video", "without question"
+WITHOUT_VIDEO = "without video"
+WITHOUT_QUESTION = "without question"
 LEFT_OUT = {WITHOUT_VIDEO: "without the video", WITHOUT_QUESTION: "without the question"}
 CROSSMODAL = "SC: crossmodal"
 OTHER_MEAN = "SC: crossmodal, mean of another video"
@@ -37,7 +49,8 @@ TOKENS = {
     "video-text": "the video's tokens averaged into one, and the text's",
 }
 
-ARTICLES, YES_NO = {"a", "an", "the"}, {"yes", "no"}
+ARTICLES = {"a", "an", "the"}
+YES_NO = {"yes", "no"}
 _COUNTS = "zero one two three four five six seven eight nine ten"
 DIGITS = {"none": "0"} | {word: str(number) for number, word in enumerate(_COUNTS.split())}
 
@@ -63,9 +76,10 @@ class Condition:
         if self.key == WITHOUT_QUESTION:
             key = f"{sample.key}/{WITHOUT_QUESTION}"
             return replace(sample, question=None, key=key)
-        if (other := self.others.get(sample.key)) is not None:
-            return sample.with_frames(other.frames, f"video of {other.key}")
-        return sample
+        other = self.others.get(sample.key)
+        return (
+            sample if other is None else sample.with_frames(other.frames, f"video of {other.key}")
+        )
 
 
 # --------------------------------------------------------------------------- what is asked
@@ -82,19 +96,21 @@ def questions(audit: Audit) -> list[Sample]:
             "quag: no sample has a question",
             remedy="Take data with questions, such as moving-shapes:none -D questions=both",
         )
-    samples = sorted((s for s in samples if s.label is not None), key=lambda s: s.key)
-    if not samples:
+    labelled = [sample for sample in samples if sample.label is not None]
+    if not labelled:
         raise UserError("quag", expected="samples with a label, the right answer", got="none")
+    labelled.sort(key=lambda sample: sample.key)
     outputs = audit.capabilities.outputs
-    for sample in samples:
-        if missing := outputs_for(sample) - outputs:
+    for sample in labelled:
+        (needed,) = outputs_for(sample)
+        if needed not in outputs:
             kind = "choices" if sample.choices else "no choices"
             raise UserError(
                 f"quag: sample '{sample.key}' has {kind}",
-                expected=f"a model with output '{next(iter(missing))}'",
+                expected=f"a model with output '{needed}'",
                 got=", ".join(sorted(outputs)) or "none",
             )
-    return samples
+    return labelled
 
 
 def outputs_for(sample: Sample) -> frozenset[Output]:
@@ -116,6 +132,12 @@ def edited_layers(audit: Audit, options: QUAGOptions) -> tuple[int, ...] | None:
     return layers
 
 
+def benchmark_of(audit: Audit) -> str | None:
+    """The benchmark that the audited data set says it is."""
+    data = audit.context.dataset
+    return data.benchmark if isinstance(data, HasBenchmark) else None
+
+
 def fusion_shape(audit: Audit) -> FusionShape:
     """Sizes of the fusion layers of a model that exposes them."""
     sample = audit.once(questions, audit)[0]
@@ -126,9 +148,9 @@ def fusion_shape(audit: Audit) -> FusionShape:
 def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     """All that this model and these samples allow, in the order of the paper's table 1."""
     layers = edited_layers(audit, options)
-    takes_text_alone = audit.capabilities.min_frames == 0
-    left_out = (WITHOUT_VIDEO, WITHOUT_QUESTION) if takes_text_alone else (WITHOUT_QUESTION,)
-    allowed = [Condition(key, LEFT_OUT[key], "modality") for key in left_out]
+    allowed = [Condition(key, name, "modality") for key, name in LEFT_OUT.items()]
+    if audit.capabilities.min_frames > 0:
+        allowed.pop(0)  # the model takes no text alone
     allowed += _short_circuits(options, layers)
     if options.other_mean:
         allowed.append(_mean_of_another_video(audit, layers))
@@ -139,9 +161,12 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
 
 def _short_circuits(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
     """The sets of quadrants of the paper, then those of the user's own."""
-    paper = {name: SHORT_CIRCUITS[name] for name in options.short_circuits}
-    own = {words: (words, quadrant_words(words)) for words in options.quadrants}
-    for key, (quadrants, name) in (paper | own).items():
+    named: dict[str, tuple[str, str]] = {}
+    for short_circuit in options.short_circuits:
+        named[short_circuit] = SHORT_CIRCUITS[short_circuit]
+    for words in options.quadrants:
+        named[words] = (words, quadrant_words(words))
+    for key, (quadrants, name) in named.items():
         edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
         yield Condition(f"SC: {key}", f"{name} (SC: {key})", "short-circuit", edit)
 
@@ -170,19 +195,23 @@ def other_videos(samples: Sequence[Sample], rng: np.random.Generator) -> dict[st
     The videos stand in a circle in a drawn order, and each is given the next one.
     """
     videos = videos_of(samples).tolist()
-    shown = {video: s for video, s in zip(videos, samples, strict=True) if s.frames}
-    circle = [list(shown)[index] for index in rng.permutation(len(shown))]
-    alike: dict[int, list[int]] = {}
+    samples_by_video = zip(videos, samples, strict=True)
+    shown = {video: sample for video, sample in samples_by_video if sample.frames}
+    circle = np.array(list(shown), dtype=int)[rng.permutation(len(shown))].tolist()
+    rings: dict[int, list[int]] = {}
     for video in circle:
-        alike.setdefault(len(shown[video].frames), []).append(video)
-    following: dict[int, int] = {}
-    for ring in (circle, *(ring for ring in alike.values() if len(ring) > 1)):
-        following |= dict(zip(ring, [*ring[1:], ring[0]], strict=True))
-    return {
-        sample.key: shown[following[video]]
-        for sample, video in zip(samples, videos, strict=True)
-        if following.get(video, video) != video
-    }
+        rings.setdefault(len(shown[video].frames), []).append(video)
+    following = dict(zip(videos, videos, strict=True))
+    # The next of all videos; and then, of those as long, the next of these.
+    for ring in (circle, *rings.values()):
+        if len(ring) > 1:
+            following.update(zip(ring, ring[1:] + ring[:1], strict=True))
+    others = {}
+    for sample, video in zip(samples, videos, strict=True):
+        other = following[video]
+        if other != video:
+            others[sample.key] = shown[other]
+    return others
 
 
 def quadrant_words(words: str) -> str:
@@ -191,19 +220,17 @@ def quadrant_words(words: str) -> str:
     >>> quadrant_words("VV+TV")
     'attention from video to video and from text to video'
     """
-    pairs = [quadrant for quadrant in QUADRANTS if quadrant in parse_quadrants(words)]
-    ways = [f"from {MODALITIES[query]} to {MODALITIES[key]}" for query, key in pairs]
+    ways = []
+    for query, key in filter(parse_quadrants(words).__contains__, QUADRANTS):
+        ways.append(f"from {MODALITIES[query]} to {MODALITIES[key]}")
     return f"attention {' and '.join(ways)}"
 
 
 def _quag_attention(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
     """The modalities whose tokens become one."""
     for words in dict.fromkeys(options.quag_attention):
-        edit = AverageTokens(
-            modalities=frozenset(name for name in ("video", "text") if name in words.split("-")),
-            layers=layers,
-            size_term=options.size_term,
-        )
+        merged = frozenset(words.split("-"))
+        edit = AverageTokens(modalities=merged, layers=layers, size_term=options.size_term)
         key = f"merged {'both' if '-' in words else words}"
         yield Condition(key, f"{TOKENS[words]} ({key})", "quag-attention", edit)
 
@@ -268,7 +295,14 @@ class Answers:
     def given(self) -> Int[np.ndarray, " sample"] | None:
         """The answers to the samples as they are, numbered among those that all questions share."""
         choices = shared_choices(self.samples)
-        return number_answers([o.prediction for o in self.plain], choices) if choices else None
+        if not choices:
+            return None
+        return number_answers([outcome.prediction for outcome in self.plain], choices)
+
+    @property
+    def none_accepted(self) -> bool:
+        """Whether all questions are open, and no answer equals an accepted one."""
+        return not self.before.any() and not any(sample.choices for sample in self.samples)
 
     @property
     def groups(self) -> Groups:
@@ -284,17 +318,24 @@ class Answers:
 def collect_answers(audit: Audit, options: QUAGOptions, outcomes: Sequence[Outcome]) -> Answers:
     """From the outcomes of `trials`."""
     samples = audit.once(questions, audit)
-    changes, count = audit.once(conditions, audit, options), len(samples)
-    right = np.array([is_correct(outcome) for outcome in outcomes], dtype=bool)
-    right = right.reshape(1 + len(changes), count)
+    count = len(samples)
+    right = np.array(list(map(is_correct, outcomes)), dtype=bool).reshape(-1, count)
     # `trials` goes through all samples condition by condition: equal runs, the plain ones first.
-    plain, *changed = (outcomes[i * count : (i + 1) * count] for i in range(1 + len(changes)))
-    return Answers(samples, changes, plain, changed, right[0], right[1:].T, videos_of(samples))
+    runs = [outcomes[start : start + count] for start in range(0, len(outcomes), count)]
+    return Answers(
+        samples=samples,
+        conditions=audit.once(conditions, audit, options),
+        plain=runs[0],
+        changed=runs[1:],
+        before=right[0],
+        after=right[1:].T,
+        video=videos_of(samples),
+    )
 
 
 def videos_of(samples: Sequence[Sample]) -> Int[np.ndarray, " sample"]:
     """A number for each sample's video: its group, its `annotations["video_id"]`, or the frames."""
-    names = [video_name(sample) for sample in samples]
+    names = list(map(video_name, samples))
     return np.asarray(np.unique(names, return_inverse=True)[1])
 
 
@@ -303,7 +344,7 @@ def video_name(sample: Sample) -> str:
     if sample.group is not None:
         return f"group {sample.group}"
     # Frames as a set: a complement that shows the same frames in another order is no new video.
-    return str(sample.annotations.get("video_id") or digest({f.key for f in sample.frames}))
+    return str(sample.annotations.get("video_id") or digest({frame.key for frame in sample.frames}))
 
 
 def shared_choices(samples: Sequence[Sample]) -> list[str]:
@@ -316,8 +357,7 @@ def number_answers(
     answers: Sequence[str | None], choices: Sequence[str]
 ) -> Int[np.ndarray, " sample"]:
     """Each answer's index among the choices."""
-    index = {choice: number for number, choice in enumerate(choices)}
-    return np.array([index[str(answer)] for answer in answers], dtype=int)
+    return np.array([choices.index(str(answer)) for answer in answers], dtype=int)
 
 
 def is_correct(outcome: Outcome) -> bool:
@@ -339,7 +379,7 @@ def matches(answer: str, accepted: Iterable[str]) -> bool:
 
     Where only yes or no is accepted, the first word answers: "Yes, it is." is yes.
     """
-    right = {normalise(other) for other in accepted} - {""}
+    right = set(map(normalise, accepted)) - {""}
     first = re.split(r"(?<=[.!?])\s+|\n", answer.strip(), maxsplit=1)[0]
     candidates = {normalise(answer), normalise(first)}
     if right <= YES_NO:
@@ -359,13 +399,13 @@ def normalise(answer: str) -> str:
     """
     # The comma of "1,000" and the full stop of "U.S." go before other marks become spaces.
     text = re.sub(r"(?<=\d),(?=\d)|['\u2019]|(?<!\d)\.|\.(?!\d)", "", answer.lower())
-    text = "".join(" " if _is_mark(letter) else letter for letter in text)
+    text = "".join(map(_without_mark, text))
     words = [DIGITS.get(word, word) for word in text.split()]
     return " ".join([word for word in words if word not in ARTICLES] or words)
 
 
-def _is_mark(letter: str) -> bool:
-    """Punctuation, but for the points that are left in numbers."""
+def _without_mark(letter: str) -> str:
+    """A space for punctuation, but for the points that are left in numbers."""
     # string.punctuation adds the ASCII symbols ("+", "$"), which Unicode does not class as P.
     listed = letter in string.punctuation or unicodedata.category(letter).startswith("P")
-    return listed and letter != "."
+    return " " if listed and letter != "." else letter

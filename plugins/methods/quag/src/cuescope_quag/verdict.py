@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cuescope_quag.scores import Loss, Part, Rate, Rule
-from cuescope_quag.tables import points
 from cuescope_quag.trials import (
     CROSSMODAL,
+    LEFT_OUT,
     OTHER_MEAN,
     SHORT_CIRCUITS,
     WITHOUT_QUESTION,
@@ -78,14 +78,11 @@ def verdict(
     if CROSSMODAL not in losses:
         return Verdict("not asked")
     judged = losses if part is None else part.losses
-    asked = (WITHOUT_VIDEO, WITHOUT_QUESTION, CROSSMODAL)
-    without_video, without_question, crossmodal = (
-        state(judged.get(key), rule.level) for key in asked
-    )
+    without_video = state(judged.get(WITHOUT_VIDEO), rule.level)
     kind = verdict_kind(
         without_video,
-        without_question,
-        crossmodal or "open",
+        state(judged.get(WITHOUT_QUESTION), rule.level),
+        state(judged.get(CROSSMODAL), rule.level) or "open",
         other_mean=state(judged.get(OTHER_MEAN), rule.level),
         elsewhere=state(losses.get(WITHOUT_QUESTION), rule.level) if part is not None else None,
     )
@@ -97,8 +94,10 @@ def verdict(
         used.append(losses[WITHOUT_QUESTION])
     if not used:
         return Verdict(kind)
-    p_values = [_p_of_state(loss, rule.level) for loss in used]
-    return Verdict(kind, needed[0], max([rate.p_chance, *p_values]))
+    p_value = rate.p_chance
+    for loss in used:
+        p_value = max(p_value, _p_of_state(loss, rule.level))
+    return Verdict(kind, needed[0], p_value)
 
 
 def state(loss: Loss | None, level: float) -> State | None:
@@ -167,8 +166,8 @@ ANSWERING: dict[Kind, str] = {
     "video alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
     "needs neither": "needs neither of them. {Without}; {crossmodal}{none}{mean}",
     "fuses by means": "uses both, and joins them by their means{most}, or outside of this "
-    "attention: {which} token looks at which of the other modality. {Without}, yet "
-    "{crossmodal}{none}{mean}",
+    "attention: its answers stay {well} when every token sees only the average of the other "
+    "modality. {Without}, yet {crossmodal}{none}{mean}",
     "each alone": "uses both, but for different questions: {some} it answers from the video alone, "
     "{others} from the text. {Without}; {crossmodal}{none}",
     "does not fuse": "does not fuse them by attention. {Without}, yet {crossmodal}{none}",
@@ -190,7 +189,7 @@ def verdict_sentence(
     match kind:
         case "too few samples":
             few = f"so few samples (n = {rate.n}) or videos"
-            words = f"no verdict. With {few}, all answers could be luck"
+            words = f"no verdict. With {few}, even all right answers could be luck"
         case "at chance":
             words = (
                 f"the model answers at chance, so nothing can be measured. Its {measure} is "
@@ -243,9 +242,9 @@ def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule, apart: str = 
     another = "" if mean is None else another + _loss("costs", mean, rule.level)
     return ANSWERING[kind].format(
         alone=f"almost only from {kind.removesuffix(' alone')}" if small else f"from {kind}",
-        also=", and never aligns the two" if none else "",
+        also=", and never combines the two" if none else "",
         most="" if mean is not None else " at most",
-        which="hardly does it matter which" if small else "it does not matter which",
+        well="nearly as good" if small else "as good",
         mean=another,
         some=apart.removeprefix("on ").rstrip() or "some",
         others="the others" if apart else "others",
@@ -258,6 +257,11 @@ def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule, apart: str = 
     )
 
 
+def points(loss: Loss) -> str:
+    """Points with their interval."""
+    return f"{signed(loss.lost)} points{interval(loss.low, loss.high)}"
+
+
 def _small_but_sure(loss: Loss, rule: Rule) -> bool:
     """Of all questions, or of one type."""
     in_type = loss.small is not None and loss.small[1].lost > rule.drop
@@ -266,12 +270,11 @@ def _small_but_sure(loss: Loss, rule: Rule) -> bool:
 
 def _without_modalities(losses: Mapping[str, Loss], level: float) -> str:
     """What it loses without each modality, as far as it was asked."""
-    names = {WITHOUT_VIDEO: "the video", WITHOUT_QUESTION: "the question"}
-    words = " and ".join(
-        f"{_loss('loses', losses[key], level)} without {name}"
-        for key, name in names.items()
-        if key in losses
-    )
+    parts = []
+    for key, name in LEFT_OUT.items():
+        if key in losses:
+            parts.append(f"{_loss('loses', losses[key], level)} {name}")
+    words = " and ".join(parts)
     # "loses 3 points without the video and 4 points without the question" needs one verb.
     if words.startswith("loses ") and "nothing" not in words:
         words = words.replace(" and loses ", " and ")
@@ -281,10 +284,11 @@ def _without_modalities(losses: Mapping[str, Loss], level: float) -> str:
 
 def _no_short_circuit_costs(losses: Mapping[str, Loss], level: float) -> str:
     """Added where all four short-circuits were made and each surely costs less than the margin."""
-    keys = [f"SC: {name}" for name in SHORT_CIRCUITS]
-    if any(state(losses.get(key), level) != "spared" for key in keys):
+    short_circuits = [losses.get(f"SC: {name}") for name in SHORT_CIRCUITS]
+    spared = [loss for loss in short_circuits if loss and state(loss, level) == "spared"]
+    if len(spared) < len(short_circuits):
         return ""
-    most = max((losses[key] for key in keys), key=lambda loss: loss.lost)
+    most = max(spared, key=lambda loss: loss.lost)
     words = f"more than {points(most)}" if most.lost > 0 else "anything"
     return f", and no short-circuit costs {words}"
 
@@ -297,7 +301,8 @@ def _loss(verb: str, loss: Loss, level: float) -> str:
         words = f"{verb} {points(loss)}"
     else:
         # A gain is the loss with the other sign, and so its ends change places.
-        low, high = (None if end is None else -end for end in (loss.high, loss.low))
+        low = None if loss.high is None else -loss.high
+        high = None if loss.low is None else -loss.low
         words = f"gains {signed(-loss.lost)} points{interval(low, high)}"
     if loss.worst is None or loss.p_costs <= level:
         return words

@@ -6,17 +6,24 @@ The readouts bring back figures, not matrices, which grow with the square of the
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int8
 
 from cuescope_quag.clavi.sensitivity import sensitivity
-from cuescope_quag.options import QUAGOptions, parse_quadrants
+from cuescope_quag.options import QUAGOptions, ShortCircuit, parse_quadrants
 from cuescope_quag.paper import BENCHMARKS
-from cuescope_quag.tables import benchmark_of
-from cuescope_quag.trials import SHORT_CIRCUITS, edited_layers, fusion_shape, questions
-from cuescope_sdk import Audit, Cell, Evidence, Readout, Table, Trial
+from cuescope_quag.tables import make_table
+from cuescope_quag.trials import (
+    SHORT_CIRCUITS,
+    benchmark_of,
+    edited_layers,
+    fusion_shape,
+    questions,
+)
+from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Trial
 from cuescope_sdk.fusion import (
     LETTERS,
     TEXT,
@@ -62,46 +69,41 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
     # The formula of section 2.4 is that of self-attention: the same tokens are queries and keys.
     if not np.array_equal(queries, keys):
         return
-    video, text = (int((keys == modality).sum()) for modality in (VIDEO, TEXT))
-    counts = video, text, len(keys) - video - text
-    shape = audit.once(fusion_shape, audit)
-    shares = [
-        f"{words} {multiplications_saved(shape, *counts, words.split('-')):.1%}"
-        for words in options.quag_attention
-    ]
-    audit.note(
-        "multiplications saved",
-        f"{', '.join(shares)} of a changed layer's ({video} video and {text} text tokens)",
+    video = int((keys == VIDEO).sum())
+    text = int((keys == TEXT).sum())
+    saved = partial(
+        multiplications_saved,
+        audit.once(fusion_shape, audit),
+        video,
+        text,
+        len(keys) - video - text,
     )
-    published = benchmark_of(audit) in BENCHMARKS
-    rows: list[dict[str, Cell]] = []
+    shares = []
+    rows = []
     for words in options.quag_attention:
-        own = {
-            name: 100
-            * multiplications_saved(shape, *counts, words.split("-"), attention_alone=is_own)
-            for name, is_own in (("attention alone", True), ("whole layer", False))
-        }
-        rows.append({"condition": f"merged {'both' if '-' in words else words}", **own})
-    audit.attach(
-        Table(
-            title="Multiplications saved by QUAG-attention, %",
-            columns=("condition", "attention alone", "whole layer"),
-            rows=tuple(rows),
-            paper=tuple(PAPER_SAVINGS.get(options.beside, ())) if published else (),
-            notes=(
-                f"Of a changed layer with {video} video and {text} text tokens. Attention alone: "
-                "queries, keys and values projected, scores and mixing, which no longer grow with "
-                "the averaged tokens. Whole layer: also the output projection and the MLP, which "
-                "QUAG-attention leaves as they are."
-                + (
-                    " In brackets: the paper's table 1, which does not say what it counts; "
-                    "attention alone comes nearest to it."
-                    if published
-                    else ""
-                ),
-            ),
-        )
+        merged = words.split("-")
+        of_layer = saved(merged)
+        of_attention = saved(merged, attention_alone=True)
+        shares.append(f"{words} {of_layer:.1%}")
+        name = f"merged {'both' if '-' in words else words}"
+        rows.append((name, 100 * of_attention, 100 * of_layer))
+    tokens = f"{video} video and {text} text tokens"
+    audit.note("multiplications saved", f"{', '.join(shares)} of a changed layer's ({tokens})")
+    note = (
+        f"Of a changed layer with {tokens}. Attention alone: queries, keys and values projected, "
+        "scores and mixing, which no longer grow with the averaged tokens. Whole layer: also the "
+        "output projection and the MLP, which QUAG-attention leaves as they are."
     )
+    paper: list[dict[str, Cell]] = []
+    if benchmark_of(audit) in BENCHMARKS:
+        paper = PAPER_SAVINGS.get(options.beside, [])
+        note += (
+            " In brackets: the paper's table 1, which does not say what it counts; "
+            "attention alone comes nearest to it."
+        )
+    title = "Multiplications saved by QUAG-attention, %"
+    columns = ("condition", "attention alone", "whole layer")
+    audit.attach(make_table(title, columns, rows, note, paper=paper))
 
 
 def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
@@ -110,25 +112,40 @@ def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
     layers = edited or tuple(range(audit.once(fusion_shape, audit).layers))
     checked = sorted({layers[0], layers[len(layers) // 2], layers[-1]})
     samples = audit.once(questions, audit)[: options.captures]
-    rows: dict[str, list[np.ndarray]] = {"unimodal": [], "video": []}
+    errors: list[np.ndarray] = []
+    excesses: list[np.ndarray] = []
     for layer in checked:
         # Only the first edited layer sees the tokens of the plain model: later ones see what the
         # edit made of them, and their means are not those of the plain rows.
         first = layer == layers[0]
         conformable = Conformability(layer=layer, longest=options.longest, first=first)
         excess = RankExcess(layer=layer, longest=options.longest)
-        for name, readout in (("unimodal", conformable), ("video", excess)):
-            quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
-            edit = AverageAttention(quadrants=quadrants, layers=edited)
-            outcomes = audit.respond(readout.of(sample, edit) for sample in samples)
-            rows[name] += [np.asarray(outcome.response.readout) for outcome in outcomes]
-    judges = {"unimodal": (CONFORMABLE, judge_conformability), "video": (RANK, judge_rank)}
-    for name, (check, judge) in judges.items():
-        if figures := [row for row in rows[name] if row.size]:
-            count, names = len(figures) // len(checked), ", ".join(map(str, checked))
-            yield judge(figures, f"{count} samples, layers {names}")
-        else:
-            yield _inconclusive(check, f"no sample has {options.longest} tokens or fewer")
+        errors += _read(audit, conformable, samples, "unimodal", edited)
+        excesses += _read(audit, excess, samples, "video", edited)
+    # Both readouts leave out the same samples, those of many tokens.
+    if not errors:
+        nothing = f"no sample has {options.longest} tokens or fewer"
+        yield _inconclusive(CONFORMABLE, nothing)
+        yield _inconclusive(RANK, nothing)
+        return
+    about = f"{len(errors) // len(checked)} samples, layers {', '.join(map(str, checked))}"
+    yield judge_conformability(errors, about)
+    yield judge_rank(excesses, about)
+
+
+def _read(
+    audit: Audit,
+    readout: Readout,
+    samples: Sequence[Sample],
+    name: ShortCircuit,
+    layers: tuple[int, ...] | None,
+) -> list[np.ndarray]:
+    """The figures of a readout under a short-circuit, of samples that have any."""
+    quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
+    edit = AverageAttention(quadrants=quadrants, layers=layers)
+    outcomes = audit.respond(readout.of(sample, edit) for sample in samples)
+    figures = [np.asarray(outcome.response.readout) for outcome in outcomes]
+    return [row for row in figures if row.size]
 
 
 def judge_conformability(figures: Sequence[np.ndarray], about: str) -> Evidence:
@@ -222,12 +239,12 @@ class Conformability(LayerReadout):
     def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
         """The largest error."""
         of_query, of_key, plain, edited = captured
-        quadrants = of_query, of_key, visible_keys(plain), sorted(edit.quadrants)
-        errors = [conformability_error(edited, *quadrants)]
+        quadrants = (of_query, of_key, visible_keys(plain), sorted(edit.quadrants))
+        error = conformability_error(edited, *quadrants)
         if self.first:
             expected = row_averaged(plain, *quadrants)
-            errors.append(float(np.abs(edited - expected).max(initial=0)))
-        return (max(errors),)
+            error = max(error, float(np.abs(edited - expected).max(initial=0)))
+        return (error,)
 
 
 class RankExcess(LayerReadout):
@@ -250,8 +267,7 @@ class RankExcess(LayerReadout):
 
 def quadrant(of_query: QueryModality, of_key: KeyModality, name: str) -> Cells:
     """Where quadrant XY lies: queries of modality X, keys of modality Y."""
-    query, key = (LETTERS[letter] for letter in name)
-    return np.outer(of_query == query, of_key == key)
+    return np.outer(of_query == LETTERS[name[0]], of_key == LETTERS[name[1]])
 
 
 def visible_keys(weights: Weights) -> Cells:
@@ -326,4 +342,5 @@ def ranks(weights: Weights) -> list[int]:
     # numpy's own tolerance is that of float64, under which rounding of the model's float32
     # weights would make every matrix full.
     tolerance = max(weights.shape[1:]) * float(np.finfo(np.float32).eps)
-    return [int(rank) for rank in np.linalg.matrix_rank(weights.astype(np.float64), rtol=tolerance)]
+    of_heads: list[int] = np.linalg.matrix_rank(weights.astype(float), rtol=tolerance).tolist()
+    return of_heads

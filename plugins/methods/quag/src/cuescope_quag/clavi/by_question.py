@@ -11,8 +11,9 @@ import numpy as np
 
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import cells_by_question
+from cuescope_quag.tables import make_table
 from cuescope_quag.trials import Answers
-from cuescope_sdk import Audit, Cell, Sample, Table
+from cuescope_sdk import Audit, Sample
 from cuescope_sdk.statistics import mean_interval
 
 FORMS = {"original": "V", "complement": "V'"}
@@ -27,14 +28,12 @@ def attach_by_question(
     if not any(name.split()[-1] in ("Q", "Q'") for name in cells):
         return
     right = answers.before.astype(float)
-    rows: list[dict[str, Cell]] = []
+    rows = []
     for name, members in cells.items():
-        low, high = mean_interval(
-            right[members], answers.groups.take(members), confidence=options.confidence
-        )
-        ends = f" [{100 * (low or 0.0):.1f}, {100 * (1.0 if high is None else high):.1f}]"
-        value = f"{100 * right[members].mean():.1f}{ends}"
-        rows.append({"condition": name, "accuracy": value, "n": len(members)})
+        groups = answers.groups.take(members)
+        low, high = mean_interval(right[members], groups, confidence=options.confidence)
+        ends = f"[{100 * (low or 0.0):.1f}, {100 * (1.0 if high is None else high):.1f}]"
+        rows.append((name, f"{100 * right[members].mean():.1f} {ends}", len(members)))
     paper = cells_by_question(options.beside) if benchmark == "CLAVI" else ()
     beside = f" In brackets: {options.beside} in table 15 of the paper." if paper else ""
     note = (
@@ -42,15 +41,9 @@ def attach_by_question(
         "the original, and Q' says the opposite. Two rows that add up to about 100% (Q and Q' of "
         f"one video) have one answer for both.{beside}"
     )
-    audit.attach(
-        Table(
-            title="Accuracy by video and question, %",
-            columns=("condition", "accuracy", "n"),
-            rows=tuple(rows),
-            paper=paper,
-            notes=(note,),
-        )
-    )
+    title = "Accuracy by video and question, %"
+    columns = ("condition", "accuracy", "n")
+    audit.attach(make_table(title, columns, rows, note, paper=paper))
 
 
 def group_by_question(samples: Sequence[Sample]) -> Mapping[str, np.ndarray]:

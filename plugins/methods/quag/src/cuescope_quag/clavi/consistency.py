@@ -14,13 +14,16 @@ import numpy as np
 
 from cuescope_quag.options import Control, QUAGOptions
 from cuescope_quag.paper import CONSISTENT, paper_rows
+from cuescope_quag.tables import make_table
 from cuescope_quag.trials import Answers, video_name
 from cuescope_sdk import Audit, Cell, Sample, Table
 from cuescope_sdk.statistics import Groups, mean_interval
 
 Complement = Literal["video", "text"]
 FEWEST = 20  # pairs in each column, for words
-HIGH, LOW = 75.0, 25.0  # percent: between them it is neither
+# Percent: between them it is neither.
+HIGH = 75.0
+LOW = 25.0
 LETTERS = {"video": "V", "text": "T"}
 TURNED = " (Q')"
 
@@ -82,15 +85,25 @@ def consistent_accuracy(
     The interval is of whole videos, since the pairs of one video share its frames and stand or
     fall together.
     """
-    answered = [pair for pair in pairs if pair.first in correct and pair.second in correct]
-    if not answered:
+    both = []
+    video_of_pair = []
+    for pair in pairs:
+        if pair.first in correct and pair.second in correct:
+            both.append(correct[pair.first] and correct[pair.second])
+            video_of_pair.append(pair.video)
+    if not both:
         return None
-    both = np.array([correct[pair.first] and correct[pair.second] for pair in answered], float)
-    videos, video = np.unique([pair.video for pair in answered], return_inverse=True)
-    groups = Groups(video, len(videos), declared=True)
-    low, high = mean_interval(both, groups, confidence=confidence)
-    value, ends = float(both.mean()), (0.0 if low is None else low, 1.0 if high is None else high)
-    return ConsistentAccuracy(value, *ends, len(answered), len(videos))
+    right = np.array(both, dtype=float)
+    videos, codes = np.unique(video_of_pair, return_inverse=True)
+    groups = Groups(codes, len(videos), declared=True)
+    low, high = mean_interval(right, groups, confidence=confidence)
+    return ConsistentAccuracy(
+        value=float(right.mean()),
+        low=0.0 if low is None else low,
+        high=1.0 if high is None else high,
+        pairs=len(both),
+        videos=len(videos),
+    )
 
 
 # ---------------------------------------------------------------------------------- the report
@@ -106,98 +119,95 @@ def attach_consistency(
     """Table 3 of the paper with a row a condition (section 5.2), and the baseline in words."""
     keys = [sample.key for sample in answers.samples]
     audited = set(keys)
-    counterparts = (sample.annotations.get("counterparts", {}) for sample in answers.samples)
-    if count := sum(not audited.issuperset(others.values()) for others in counterparts):
+    alone = 0
+    for sample in answers.samples:
+        counterparts = sample.annotations.get("counterparts", {})
+        alone += not audited.issuperset(counterparts.values())
+    if alone:
         audit.note(
             "complements left out",
-            f"{count} of {len(answers.samples)} samples: their counterpart is not among the "
+            f"{alone} of {len(answers.samples)} samples: their counterpart is not among the "
             "audited samples, which can be due to --limit",
         )
     groups = group_pairs(consistent_pairs(answers.samples))
     if not groups:
         return
-    videos = {column: {pair.video for pair in pairs} for column, pairs in groups.items()}
-    counts = {column: f"{len(pairs)} ({len(videos[column])})" for column, pairs in groups.items()}
-    rows: list[dict[str, Cell]] = [{"condition": "pairs (videos)", **counts}]
+    counts = []
+    for pairs in groups.values():
+        videos = {pair.video for pair in pairs}
+        counts.append(f"{len(pairs)} ({len(videos)})")
+    rows: list[Sequence[Cell]] = [("pairs (videos)", *counts)]
     for condition, right in answers.columns.items():
         correct = dict(zip(keys, right.tolist(), strict=True))
-        accuracies = {
-            column: consistent_accuracy(correct, pairs, confidence=options.confidence)
-            for column, pairs in groups.items()
-        }
-        cells: dict[str, Cell] = {k: None if a is None else str(a) for k, a in accuracies.items()}
-        rows.append({"condition": condition, **cells})
-        if condition == "baseline" and (words := describe(judged(accuracies, options.control))):
-            audit.note("complements", words)
-    audit.attach(_table(options, rows, benchmark, warnings))
+        accuracies = {}
+        for column, pairs in groups.items():
+            accuracies[column] = consistent_accuracy(correct, pairs, confidence=options.confidence)
+        cells = [None if figure is None else str(figure) for figure in accuracies.values()]
+        rows.append((condition, *cells))
+        if condition == "baseline":
+            words = describe(choose_control(accuracies, options.control))
+            if words:
+                audit.note("complements", words)
+    audit.attach(_table(options, list(groups), rows, benchmark, warnings))
 
 
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
     """The pairs of each column of table 3 that has any: of either kind, overall and by subset."""
     groups: dict[str, list[ConsistentPair]] = {}
     for subset, (complement, letter) in product((None, "control", "complement"), LETTERS.items()):
-        members = [
-            pair
-            for pair in pairs
-            if pair.complement == complement and subset in (None, pair.subset)
-        ]
+        members = [pair for pair in pairs if pair.complement == complement]
+        if subset is not None:
+            members = [pair for pair in members if pair.subset == subset]
         if members:
-            groups[" ".join(filter(None, (f"CAcc_{letter}", subset)))] = members
+            groups[f"CAcc_{letter} {subset}" if subset else f"CAcc_{letter}"] = members
     for name in ("CAcc_V", "CAcc_V control"):
-        members = [pair for pair in groups.get(name, ()) if pair.turned]
+        every = groups.get(name, [])
+        members = [pair for pair in every if pair.turned]
+        has_control = any(pair.subset == "control" for pair in members)
         # Else the figure is that of the column itself, or of the complement questions.
-        if len(members) < len(groups.get(name, ())) and _has_control(members):
+        if has_control and len(members) < len(every):
             groups[f"{name}{TURNED}"] = members
     return groups
 
 
-def _has_control(pairs: Sequence[ConsistentPair]) -> bool:
-    return any(pair.subset == "control" for pair in pairs)
-
-
-def judged(
+def choose_control(
     accuracies: Mapping[str, ConsistentAccuracy | None], control: Control
 ) -> dict[str, ConsistentAccuracy | None]:
     """Those that the words are said of: with the control questions of the option alone."""
-    kept = {name: a for name, a in accuracies.items() if not name.endswith(TURNED)}
-    if control == "table-3":
-        turned = {n: a for n, a in accuracies.items() if n.endswith(TURNED)}
-        kept |= {name.removesuffix(TURNED): accuracy for name, accuracy in turned.items()}
-    return kept
+    chosen = {}
+    # The columns of (Q') come after those that they take the place of.
+    for name, accuracy in accuracies.items():
+        if control == "table-3" or not name.endswith(TURNED):
+            chosen[name.removesuffix(TURNED)] = accuracy
+    return chosen
 
 
 def _table(
     options: QUAGOptions,
-    rows: list[dict[str, Cell]],
+    groups: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
     benchmark: str | None,
     warnings: Sequence[str],
 ) -> Table:
     """The table, beside the paper's figures for CLAVI itself."""
-    columns = tuple(rows[0])
-    paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
-    beside = f" In brackets: {options.beside} on CLAVI in the paper." if paper else ""
-    turned = (
-        " (Q'): only questions that have a complement question Q'. Of CLAVI's control these are "
-        "BA-NC. The paper's table 3 counts these alone, as its table 15 shows, though section 5.1 "
-        "names E and E-NC as well."
-        if any(column.endswith(TURNED) for column in columns)
-        else ""
-    )
     note = (
         "CAcc_V, consistent accuracy in video: one question is asked about a video and about its "
         "complement (the same actions in the other order). It is the share of such pairs with "
         "both answers right. CAcc_T, consistent accuracy in text: a question and its complement "
         "(before and after, or beginning and end, exchanged) are asked about one video. It is the "
-        "share of such pairs with both answers right. Control questions need no order of "
-        f"events.{turned}{beside}"
+        "share of such pairs with both answers right. Control questions need no order of events."
     )
-    return Table(
-        title="Consistent accuracy on complements, %",
-        columns=columns,
-        rows=tuple(rows),
-        paper=tuple({k: v for k, v in row.items() if k in columns} for row in paper),
-        notes=(note, *warnings),
-    )
+    if any(column.endswith(TURNED) for column in groups):
+        note += (
+            " (Q'): only questions that have a complement question Q'. Of CLAVI's control these "
+            "are BA-NC. The paper's table 3 counts these alone, as its table 15 shows, though "
+            "section 5.1 names E and E-NC as well."
+        )
+    paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
+    if paper:
+        note += f" In brackets: {options.beside} on CLAVI in the paper."
+    title = "Consistent accuracy on complements, %"
+    return make_table(title, ("condition", *groups), rows, note, *warnings, paper=paper)
 
 
 def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
@@ -205,11 +215,17 @@ def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
 
     None where either is missing, or a column has fewer than FEWEST pairs.
     """
-    of_subsets = {name: a for name, a in accuracies.items() if a is not None and " " in name}
-    if any(accuracy.pairs < FEWEST for accuracy in of_subsets.values()):
-        return None
-    control = [a for name, a in of_subsets.items() if name.endswith(" control")]
-    complement = [a for name, a in of_subsets.items() if name.endswith(" complement")]
+    control: list[ConsistentAccuracy] = []
+    complement: list[ConsistentAccuracy] = []
+    figures = []
+    for name, accuracy in accuracies.items():
+        # A column of all questions says nothing of the two together.
+        if accuracy is None or " " not in name:
+            continue
+        if accuracy.pairs < FEWEST:
+            return None
+        (control if name.endswith("control") else complement).append(accuracy)
+        figures.append(f"{name} {accuracy}%")
     if not control or not complement:
         return None
     # The ends of intervals, not values: words are for what is sure.
@@ -223,6 +239,5 @@ def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
         words = "a question and its complement are mostly both answered rightly, control or not"
     else:
         words = "neither a clear shortcut nor a clear understanding"
-    figures = ", ".join(f"{name} {accuracy}%" for name, accuracy in of_subsets.items())
     meaning = "share of pairs answered rightly, of complement videos (V) or questions (T)"
-    return f"{words} ({meaning}: {figures})"
+    return f"{words} ({meaning}: {', '.join(figures)})"

@@ -5,6 +5,7 @@ Tables 3 and 15 of the paper are of models that were fine-tuned three times.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -41,33 +42,30 @@ class QUAGRuns(Plugin):
         reports = [load_report(run.expanduser()) for run in self.options.runs]
         require_alike(self.options.runs, reports)
         for title in COMBINED:
-            tables = [
-                table
-                for report in reports
-                for table in report.tables
-                if table.title[: len(title)] == title
-            ]
+            every = chain.from_iterable(report.tables for report in reports)
+            tables = [table for table in every if table.title.startswith(title)]
             if len(tables) == len(reports):
                 yield combine(tables)
 
 
 def require_alike(runs: Sequence[Path], reports: Sequence[Report]) -> None:
     """Raises UserError for runs that are not of QUAG, of one data set, or of different weights."""
-    stamps = [report.provenance for report in reports]
-    for run, stamp in zip(runs, stamps, strict=True):
+    first = reports[0].provenance
+    by_weights: dict[str | None, Path] = {}
+    for run, report in zip(runs, reports, strict=True):
+        stamp = report.provenance
         if stamp.method.spec.partition(":")[0] != "quag":
             raise UserError(f"quag-runs: {run}", expected="an audit of quag", got=stamp.method.spec)
-        if stamp.data.fingerprint != stamps[0].data.fingerprint:
+        if stamp.data.fingerprint != first.data.fingerprint:
             raise UserError(
                 f"quag-runs: {run} and {runs[0]} are of different data",
                 expected="the same samples in all runs",
-                got=f"{stamp.data.spec} and {stamps[0].data.spec}",
+                got=f"{stamp.data.spec} and {first.data.spec}",
             )
-    weights = [stamp.model.fingerprint for stamp in stamps]
-    for place, run in enumerate(runs):
-        if (first := weights.index(weights[place])) < place:
+        twin = by_weights.setdefault(stamp.model.fingerprint, run)
+        if twin != run:
             raise UserError(
-                f"quag-runs: {run} and {runs[first]} are of the same weights",
+                f"quag-runs: {run} and {twin} are of the same weights",
                 expected="a training of its own for each run",
             )
 
@@ -75,40 +73,39 @@ def require_alike(runs: Sequence[Path], reports: Sequence[Report]) -> None:
 def combine(tables: Sequence[Table]) -> Table:
     """One table of several with the same rows; raises UserError where they have others."""
     first = tables[0]
-    name = first.columns[0]
-    names = [[row[name] for row in table.rows] for table in tables]
-    if any(table.columns != first.columns for table in tables) or any(n != names[0] for n in names):
-        raise UserError(
-            f"quag-runs: the runs have other rows or columns in '{first.title}'",
-            expected="audits with the same options",
-        )
-    rows: list[dict[str, Cell]] = []
+    names = _row_names(first)
+    for table in tables:
+        if table.columns != first.columns or _row_names(table) != names:
+            raise UserError(
+                f"quag-runs: the runs have other rows or columns in '{first.title}'",
+                expected="audits with the same options",
+            )
+    rows = []
     for of_runs in zip(*(table.rows for table in tables), strict=True):
-        cells = {
-            c: _combined([row.get(c) for row in of_runs], first.decimals) for c in first.columns
-        }
+        cells: dict[str, Cell] = {}
+        for column in first.columns:
+            cells[column] = _combine_cells([row.get(column) for row in of_runs], first.decimals)
         rows.append(cells)
-    return Table(
-        title=first.title,
-        columns=first.columns,
-        rows=tuple(rows),
-        paper=first.paper,
-        notes=(
-            f"Mean \N{PLUS-MINUS SIGN} standard deviation over {len(tables)} runs (divided by "
-            f"{len(tables) - 1})." + (" In brackets: the paper's mean." if first.paper else ""),
-        ),
-        decimals=first.decimals,
+    note = (
+        f"Mean \N{PLUS-MINUS SIGN} standard deviation over {len(tables)} runs (divided by "
+        f"{len(tables) - 1})."
     )
+    if first.paper:
+        note += " In brackets: the paper's mean."
+    return first.model_copy(update={"rows": tuple(rows), "notes": (note,)})
 
 
-def _combined(cells: Sequence[Cell], decimals: int) -> Cell:
+def _row_names(table: Table) -> list[Cell]:
+    return [row[table.columns[0]] for row in table.rows]
+
+
+def _combine_cells(cells: Sequence[Cell], decimals: int) -> Cell:
     """Figures as mean and deviation, equal words and counts as they are, others not at all."""
-    figures = [_figure(cell) for cell in cells]
-    known = [figure for figure in figures if figure is not None]
-    if len(known) == len(cells):
-        both = mean(known), stdev(known)
-        return " \N{PLUS-MINUS SIGN} ".join(f"{value:.{decimals}f}" for value in both)
-    return cells[0] if all(cell == cells[0] for cell in cells) else None
+    figures = [figure for figure in map(_figure, cells) if figure is not None]
+    if len(figures) == len(cells):
+        deviation = f"{stdev(figures):.{decimals}f}"
+        return f"{mean(figures):.{decimals}f} \N{PLUS-MINUS SIGN} {deviation}"
+    return cells[0] if len(set(cells)) == 1 else None
 
 
 def _figure(cell: Cell) -> float | None:

@@ -4,7 +4,8 @@ Complement pairs hold other tokens, or the same ones in another order, so the to
 attention maps are matched before the maps are compared.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -14,28 +15,30 @@ from scipy.spatial.distance import cdist
 
 from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
 from cuescope_quag.options import QUAGOptions
-from cuescope_quag.tables import benchmark_of
-from cuescope_quag.trials import fusion_shape, is_correct, plain_trials, questions
-from cuescope_sdk import Audit, Cell, Evidence, Picture, Sample, Table
+from cuescope_quag.tables import make_table
+from cuescope_quag.trials import benchmark_of, fusion_shape, is_correct, plain_trials, questions
+from cuescope_sdk import Audit, Cell, Evidence, Outcome, Picture, Sample
 from cuescope_sdk.fusion import AttentionWeights, TokenModalities
 from cuescope_sdk.report import bar_chart
 from cuescope_sdk.statistics import mann_whitney_p_value
 
 Distances: TypeAlias = Float[np.ndarray, " pair"]
+Matrix: TypeAlias = Float[np.ndarray, "token token"]
 
-SIGNIFICANT, FEWEST = 0.05, 5
+SIGNIFICANT = 0.05
+FEWEST = 5  # pairs of either kind, for a test
 QUESTION_TYPE = "BA"  # before or after: the questions whose complements need the order of events
 MOST_TOKENS = 128  # the time of an alignment grows with their cube
 LAYERS = 4  # evenly spread over the model's
 BINS = 10  # of figure 8
 ANSWERED = ("both right", "not both right")
 # Table 16: mean and variance, of FrozenBiLM.
-PAPER: dict[str, tuple[float, float]] = {
-    "video, both right": (0.70, 0.02),
-    "video, not both right": (0.50, 0.03),
-    "text, both right": (0.55, 0.01),
-    "text, not both right": (0.38, 0.02),
-}
+PAPER: list[dict[str, Cell]] = [
+    {"pairs": "video, both right", "mean": 0.70, "variance": 0.02},
+    {"pairs": "video, not both right", "mean": 0.50, "variance": 0.03},
+    {"pairs": "text, both right", "mean": 0.55, "variance": 0.01},
+    {"pairs": "text, not both right", "mean": 0.38, "variance": 0.02},
+]
 
 
 def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
@@ -47,18 +50,19 @@ def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
         return
     # As the extra verifier of another method's audit (--verify-with quag) this method perturbed
     # nothing, and `outcomes` answer that method's trials.
-    own = audit.options is options
-    outcomes = audit.outcomes[: len(samples)] if own else audit.respond(plain_trials(ordered))
+    if audit.options is options:
+        outcomes = audit.outcomes[: len(samples)]
+    else:
+        outcomes = audit.respond(plain_trials(ordered))
     correct = {outcome.trial.sample.key: is_correct(outcome) for outcome in outcomes}
     by_complement: dict[str, list[Distances]] = {}
     for complement in ("video", "text"):
         check = f"attention differs between complements, {complement} (appendix B.7)"
-        own_pairs = [pair for pair in pairs if pair.complement == complement]
+        of_complement = [pair for pair in pairs if pair.complement == complement]
         rng = audit.rng("pairs", complement)
-        groups = choose_pairs(own_pairs, correct, options.pairs, rng)
-        both, others = (distances(audit, samples, group) for group in groups)
-        by_complement[complement] = [both, others]
-        yield compare_distances(check, both, others)
+        groups = choose_pairs(of_complement, correct, options.pairs, rng)
+        by_complement[complement] = [distances(audit, samples, group) for group in groups]
+        yield compare_distances(check, *by_complement[complement])
     attach_distances(audit, options, by_complement)
 
 
@@ -74,11 +78,14 @@ def choose_pairs(
     pairs of the rarer kind give these first.
     """
     groups: tuple[list[ConsistentPair], list[ConsistentPair]] = ([], [])
-    kinds = [not (correct[pair.first] and correct[pair.second]) for pair in pairs]
-    rarer, seen = 2 * sum(kinds) < len(kinds), set[str]()
-    order = sorted(rng.permutation(len(pairs)).tolist(), key=lambda index: kinds[index] != rarer)
-    for index in order:
-        pair, group = pairs[index], groups[kinds[index]]
+    wrong = np.array([not (correct[pair.first] and correct[pair.second]) for pair in pairs])
+    rarer = 2 * wrong.sum() < len(wrong)
+    order = rng.permutation(len(pairs))
+    seen: set[str] = set()
+    # The rarer kind first, each in the drawn order.
+    for index in order[np.argsort(wrong[order] != rarer, kind="stable")].tolist():
+        pair = pairs[index]
+        group = groups[int(wrong[index])]
         if len(group) < most and pair.video not in seen:
             group.append(pair)
             seen.add(pair.video)
@@ -92,22 +99,38 @@ def distances(
 
     Pairs of long sequences, or of two lengths, which no alignment matches, are left out.
     """
-    members = [samples[key] for pair in pairs for key in (pair.first, pair.second)]
-    tokens = audit.respond(TokenModalities(layer=0).of(sample) for sample in members)
-    sizes = {o.trial.sample.key: len(np.asarray(o.response.readout)) for o in tokens}
+    members = _members(samples, pairs)
+    tokens = audit.respond(map(TokenModalities(layer=0).of, members))
+    sizes = {key: len(readout) for key, readout in _readouts(tokens).items()}
     # The readout lists queries and then keys, so self-attention has two entries a token.
-    alike = [p for p in pairs if sizes[p.first] == sizes[p.second] <= 2 * MOST_TOKENS]
-    members = [samples[key] for pair in alike for key in (pair.first, pair.second)]
-    depth = audit.once(fusion_shape, audit).layers if alike else 0
+    alike = [pair for pair in pairs if sizes[pair.first] == sizes[pair.second] <= 2 * MOST_TOKENS]
+    if not alike:
+        return np.empty(0)
+    members = _members(samples, alike)
+    depth = audit.once(fusion_shape, audit).layers
+    layers = np.unique(np.linspace(0, depth - 1, LAYERS).round().astype(int)[:depth])
     by_layer = []
-    for layer in np.unique(np.linspace(0, depth - 1, LAYERS).round().astype(int)[:depth]).tolist():
-        outcomes = audit.respond(AttentionWeights(layer=layer).of(sample) for sample in members)
-        weights = [np.asarray(outcome.response.readout) for outcome in outcomes]
-        if any(matrix.shape[1] != matrix.shape[2] for matrix in weights):
+    for layer in layers.tolist():
+        weights = _readouts(audit.respond(map(AttentionWeights(layer=layer).of, members)))
+        if any(matrix.shape[1] != matrix.shape[2] for matrix in weights.values()):
             return np.empty(0)  # cross-attention: its queries and keys are other tokens
-        two = zip(weights[::2], weights[1::2], strict=True)
-        by_layer.append([float(aligned_distance(*pair).mean()) for pair in two])
-    return np.mean(by_layer, axis=0) if by_layer else np.empty(0)
+        of_pairs = []
+        for pair in alike:
+            of_heads = aligned_distance(weights[pair.first], weights[pair.second])
+            of_pairs.append(float(of_heads.mean()))
+        by_layer.append(of_pairs)
+    return np.asarray(np.mean(by_layer, axis=0))
+
+
+def _members(samples: Mapping[str, Sample], pairs: Sequence[ConsistentPair]) -> list[Sample]:
+    """The samples of the pairs, each once."""
+    keys = dict.fromkeys(chain.from_iterable((pair.first, pair.second) for pair in pairs))
+    return [samples[key] for key in keys]
+
+
+def _readouts(outcomes: Iterable[Outcome]) -> dict[str, np.ndarray]:
+    """By sample."""
+    return {outcome.trial.sample.key: np.asarray(outcome.response.readout) for outcome in outcomes}
 
 
 def compare_distances(
@@ -144,37 +167,28 @@ def attach_distances(
     audit: Audit, options: QUAGOptions, by_complement: Mapping[str, Sequence[Distances]]
 ) -> None:
     """Table 16 and figure 8, of pairs that are both answered rightly and of the others."""
-    columns = ("pairs", "mean", "variance", "n")
-    rows: list[dict[str, Cell]] = []
+    rows = []
     for complement, groups in by_complement.items():
         for answered, values in zip(ANSWERED, groups, strict=True):
             mean = float(values.mean()) if len(values) else None
             variance = float(values.var(ddof=1)) if len(values) > 1 else None
-            cells = f"{complement}, {answered}", mean, variance, len(values)
-            rows.append(dict(zip(columns, cells, strict=True)))
+            rows.append((f"{complement}, {answered}", mean, variance, len(values)))
         if sum(map(len, groups)):
             audit.attach(_histogram(complement, groups))
-    if not any(row["n"] for row in rows):
+    if not any(count for *_, count in rows):
         return
-    beside = benchmark_of(audit) == "CLAVI" and options.beside == "FrozenBiLM"
-    paper: list[dict[str, Cell]] = [
-        dict(zip(columns, (name, *figures), strict=False)) for name, figures in PAPER.items()
-    ]
-    audit.attach(
-        Table(
-            title="Distance of complements' attention",
-            columns=columns,
-            rows=tuple(rows),
-            paper=tuple(paper) if beside else (),
-            notes=(
-                "L2 distance of aligned attention matrices, mean over heads and up to "
-                f"{LAYERS} layers, of before/after questions; one pair a video, at most "
-                f"{options.pairs} a row (-O pairs). Variance: over pairs (divided by n - 1)."
-                + (" In brackets: FrozenBiLM in table 16 of the paper." if beside else ""),
-            ),
-            decimals=3,
-        )
+    note = (
+        f"L2 distance of aligned attention matrices, mean over heads and up to {LAYERS} layers, of "
+        f"before/after questions; one pair a video, at most {options.pairs} a row (-O pairs). "
+        "Variance: over pairs (divided by n - 1)."
     )
+    paper: list[dict[str, Cell]] = []
+    if benchmark_of(audit) == "CLAVI" and options.beside == "FrozenBiLM":
+        note += " In brackets: FrozenBiLM in table 16 of the paper."
+        paper = PAPER
+    title = "Distance of complements' attention"
+    columns = ("pairs", "mean", "variance", "n")
+    audit.attach(make_table(title, columns, rows, note, paper=paper, decimals=3))
 
 
 def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:
@@ -183,10 +197,9 @@ def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:
     every = np.concatenate(list(groups))
     edges = np.histogram_bin_edges(every, BINS, range=(0.0, float(every.max()) or 1.0))
     shares = [np.histogram(values, edges)[0] / total for values in groups]
-    rows = {
-        f"{low:.2f} to {high:.2f}": dict(zip(ANSWERED, map(float, of_bin), strict=True))
-        for low, high, *of_bin in zip(edges, edges[1:], *shares, strict=False)
-    }
+    rows = {}
+    for low, high, *of_bin in zip(edges[:-1], edges[1:], *shares, strict=True):
+        rows[f"{low:.2f} to {high:.2f}"] = dict(zip(ANSWERED, map(float, of_bin), strict=True))
     title = f"Distance of complements' attention, {complement}"
     return Picture(
         title=title,
@@ -219,13 +232,11 @@ def aligned_distance(
             f"expected two arrays of one shape (head, token, token), "
             f"got {first.shape} and {second.shape}"
         )
-    heads = zip(first.astype(np.float64), second.astype(np.float64), strict=True)
-    return np.array([_least_distance(*matrices) for matrices in heads], dtype=np.float64)
+    least = map(_least_distance, first.astype(np.float64), second.astype(np.float64))
+    return np.array(list(least), dtype=np.float64)
 
 
-def _least_distance(
-    first: Float[np.ndarray, "token token"], second: Float[np.ndarray, "token token"]
-) -> float:
+def _least_distance(first: Matrix, second: Matrix) -> float:
     cost = cdist(_signatures(first), _signatures(second), "sqeuclidean")
     order = linear_sum_assignment(cost)[1]
     by_signature = _distance(first, second, order)
@@ -241,15 +252,12 @@ def _least_distance(
     return min(by_signature, _distance(first, second, refined))
 
 
-def _distance(
-    first: Float[np.ndarray, "token token"],
-    second: Float[np.ndarray, "token token"],
-    order: Int[np.ndarray, " token"],
-) -> float:
+def _distance(first: Matrix, second: Matrix, order: Int[np.ndarray, " token"]) -> float:
     return float(np.linalg.norm(first - second[np.ix_(order, order)]))
 
 
-def _signatures(matrix: Float[np.ndarray, "token token"]) -> Float[np.ndarray, "token feature"]:
+def _signatures(matrix: Matrix) -> Float[np.ndarray, "token feature"]:
     """What a token sends and receives, each sorted, and what it sends to itself."""
-    sent, received = np.sort(matrix, axis=1), np.sort(matrix.T, axis=1)
+    sent = np.sort(matrix, axis=1)
+    received = np.sort(matrix.T, axis=1)
     return np.concatenate([sent, received, np.diag(matrix)[:, None]], axis=1)

@@ -1,7 +1,7 @@
 """From test errors to Figure 2: how much the error rises at each coupling, and in which order."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -39,13 +39,16 @@ def rises(alphas: Sequence[float], errors: Mapping[Training, Errors]) -> list[Ri
     """One for each coupling; errors are means over its seeds."""
     of_alphas = []
     for alpha in alphas:
-        own = [errors[training] for training in errors if training.alpha == alpha]
-        plain, crossmodal, unimodal = (
-            np.array([getattr(error, name) for error in own])
-            for name in ("plain", "crossmodal", "unimodal")
+        of_seeds = [astuple(errors[training]) for training in errors if training.alpha == alpha]
+        plain, crossmodal, unimodal = np.array(of_seeds).T.copy()
+        rise = Rise(
+            alpha=alpha,
+            plain=float(plain.mean()),
+            cut=float(crossmodal.mean()),
+            crossmodal=crossmodal / plain,
+            unimodal=unimodal / plain,
         )
-        means = float(plain.mean()), float(crossmodal.mean())
-        of_alphas.append(Rise(alpha, *means, crossmodal / plain, unimodal / plain))
+        of_alphas.append(rise)
     return of_alphas
 
 
@@ -71,7 +74,7 @@ def _percent(log_ratio: float) -> float:
 
 def table(of_alphas: Sequence[Rise], schedule: Schedule, rng: np.random.Generator) -> Table:
     """Errors and their rise, a row a coupling; the rank correlation below."""
-    rows = tuple(_row(rise) for rise in of_alphas)
+    rows = tuple(map(_row, of_alphas))
     return Table(
         title="Figure 2: test error after crossmodal short-circuit, against the coupling",
         columns=tuple(rows[0]),
@@ -82,7 +85,8 @@ def table(of_alphas: Sequence[Rise], schedule: Schedule, rng: np.random.Generato
 
 
 def _row(rise: Rise) -> dict[str, str | float | int | None]:
-    crossmodal, unimodal = increase(rise.crossmodal), increase(rise.unimodal)
+    crossmodal = increase(rise.crossmodal)
+    unimodal = increase(rise.unimodal)
     return {
         "alpha": f"{rise.alpha:g}",
         "MSE": rise.plain,
@@ -121,27 +125,25 @@ def _training_note(schedule: Schedule) -> str:
 
 def figure(of_alphas: Sequence[Rise]) -> Picture:
     """The paper's Figure 2, and the unimodal short-circuit beside it."""
-    alphas = np.array([rise.alpha for rise in of_alphas])
-    image = line_chart(
-        [
-            _line("crossmodal cut", alphas, [rise.crossmodal for rise in of_alphas]),
-            _line("unimodal cut", alphas, [rise.unimodal for rise in of_alphas]),
-        ],
-        "",
-        "alpha, the crossmodal coupling",
-        "error after / before, log10",
-    )
+    lines = [
+        _line("crossmodal cut", of_alphas, lambda rise: rise.crossmodal),
+        _line("unimodal cut", of_alphas, lambda rise: rise.unimodal),
+    ]
     return Picture(
         title="Figure 2.",
         caption="How many times larger the mean squared error is after each short-circuit, in "
         "powers of ten, against the coupling of the modalities; bands are intervals over seeds.",
-        image=image,
+        image=line_chart(
+            lines, "", "alpha, the crossmodal coupling", "error after / before, log10"
+        ),
     )
 
 
-def _line(name: str, alphas: np.ndarray, ratios: Sequence[np.ndarray]) -> Line:
-    value, low, high = (
-        np.array([np.log10(1 + number / 100) for number in numbers if number is not None])
-        for numbers in zip(*map(increase, ratios), strict=True)
+def _line(name: str, of_alphas: Sequence[Rise], ratios: Callable[[Rise], np.ndarray]) -> Line:
+    alphas = np.array([rise.alpha for rise in of_alphas])
+    percents = np.array([increase(ratios(rise)) for rise in of_alphas], dtype=float)
+    value, low, high = np.log10(1 + percents.T / 100)
+    # One seed has no interval, and so no band.
+    return (
+        Line(name, alphas, value) if np.isnan(low).any() else Line(name, alphas, value, low, high)
     )
-    return Line(name, alphas, value, *((low, high) if len(low) else ()))

@@ -5,6 +5,7 @@ Trainings run in processes of their own; the errors of one are stored, and it ne
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -71,16 +72,12 @@ def train_and_test(alpha: float, schedule: Schedule, seed: int, device: str) -> 
     A seed has the same draws at every alpha: what differs is how the modalities are mixed.
     """
     generator = torch.Generator().manual_seed(derive(seed, "data"))
-    train, val, test = (
-        coupled(alpha, samples, generator).to(device)
-        for samples in (schedule.train, schedule.val, schedule.test)
-    )
+    train = coupled(alpha, schedule.train, generator).to(device)
+    val = coupled(alpha, schedule.val, generator).to(device)
+    test = coupled(alpha, schedule.test, generator).to(device)
     weights = fit(schedule, train, val, seed)
-    plain, crossmodal, unimodal = (
-        mean_squared_error(weights, schedule.sizes, test, edit)
-        for edit in (None, CROSSMODAL, UNIMODAL)
-    )
-    return Errors(plain, crossmodal, unimodal)
+    error = partial(mean_squared_error, weights, schedule.sizes, test)
+    return Errors(plain=error(), crossmodal=error(CROSSMODAL), unimodal=error(UNIMODAL))
 
 
 def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
@@ -94,7 +91,8 @@ def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
     optimiser = torch.optim.Adam(weights.values(), lr=schedule.learning_rate)
     pace = _one_cycle(optimiser, schedule) if schedule.one_cycle else None
     # So many epochs may overfit, and then the last weights are not the best.
-    best, lowest = weights, float("inf")
+    best = weights
+    lowest = float("inf")
     for _ in range(schedule.epochs):
         shuffled = torch.randperm(schedule.train, generator=order).to(device)
         for rows in torch.split(shuffled, schedule.batch):
@@ -104,8 +102,10 @@ def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
             optimiser.step()
             if pace is not None:
                 pace.step()
-        if (error := mean_squared_error(weights, schedule.sizes, val)) < lowest:
-            best, lowest = {name: w.detach().clone() for name, w in weights.items()}, error
+        error = mean_squared_error(weights, schedule.sizes, val)
+        if error < lowest:
+            lowest = error
+            best = {name: tensor.detach().clone() for name, tensor in weights.items()}
     return best
 
 
@@ -168,12 +168,8 @@ class Runs:
         return {training: Errors(**results[name]) for training, name in names.items()}
 
     def _job(self, training: Training) -> Job:
-        return train_on_one_thread, (
-            training.alpha,
-            self.schedule,
-            self._seed(training),
-            self.device,
-        )
+        seed = self._seed(training)
+        return train_on_one_thread, (training.alpha, self.schedule, seed, self.device)
 
     def _name(self, training: Training) -> str:
         return f"alpha {training.alpha!r} seed {self._seed(training)}"
