@@ -1,21 +1,24 @@
 """Claims that the video supports beside claims that it does not: a contrast for each finding."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 
 import numpy as np
 
 from cuescope_sdk import Accuracy, Audit, Contrast, Exhibit, Frame, Occurrence, Score, Side
-from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.grounding import Claim, Judgement, frames_meant
 from cuescope_sdk.report import draw_beside, percent, thumbnail
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.rows.keys import ANSWERS, NAMED, OF_STAGE, REASONING, SGR, VIDEO
-from cuescope_step_grounding.scores import RELEVANT, stages
+from cuescope_step_grounding.scores import RELEVANT, stages, sum_counts
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 from cuescope_step_grounding.verification.judging import existence, named_things
 
-EXHIBITS, EXHIBITED_FRAMES, EXHIBITED_STEP = 4, 4, 160  # of a side, a claim; characters of a step
+EXHIBITS = 4  # of a side
+EXHIBITED_FRAMES = 4  # of a claim
+EXHIBITED_STEP = 160  # characters
 VERDICT_WORDS = {
     "supported": "supported",
     "unsupported": "the video does not support it",
@@ -39,6 +42,15 @@ class StepClaim:
     @property
     def verdict(self) -> str:
         return self.judgement.verdict
+
+    @property
+    def sample(self) -> str:
+        """The key of its sample."""
+        return self.trace.sample.key
+
+    @property
+    def stage(self) -> str:
+        return stages(len(self.trace.steps))[self.step - 1]
 
 
 Wanted = Callable[[StepClaim], bool]
@@ -69,13 +81,12 @@ def _sides(judged: JudgedTraces, feature: str, scores: Sequence[Score]) -> tuple
     if feature == VIDEO:
         return _video_sides(judged, rates)
     if feature == OF_STAGE + "late":
-        first, last = (
-            f"{name} quarter of the steps: {percent(rates[OF_STAGE + stage])} of the claims hold"
-            for name, stage in (("first", "early"), ("last", "late"))
-        )
+        title = "{} quarter of the steps: {} of the claims hold"
+        early = title.format("first", percent(rates[OF_STAGE + "early"]))
+        late = title.format("last", percent(rates[feature]))
         return (
-            _side(judged, first, lambda c: _stage(c) == "early" and c.verdict == "supported"),
-            _side(judged, last, lambda c: _stage(c) == "late" and c.verdict == "unsupported"),
+            _side(judged, early, lambda c: c.stage == "early" and c.verdict == "supported"),
+            _side(judged, late, lambda c: c.stage == "late" and c.verdict == "unsupported"),
         )
     return _thing_sides(judged, feature.removeprefix(NAMED)) if feature.startswith(NAMED) else None
 
@@ -83,10 +94,8 @@ def _sides(judged: JudgedTraces, feature: str, scores: Sequence[Score]) -> tuple
 def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
     counts = judged.counts
     held = f"claims that the video supports: {counts.supported} of {counts.claims}"
-    other, verdict = (
-        f"claims that the video does not support: {counts.unsupported} of {counts.claims}",
-        "unsupported",
-    )
+    other = f"claims that the video does not support: {counts.unsupported} of {counts.claims}"
+    verdict = "unsupported"
     if counts.unverifiable and not counts.unsupported:
         other = f"claims that cannot be checked: {counts.unverifiable} of {counts.claims}"
         verdict = "unverifiable"
@@ -99,71 +108,61 @@ def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
 def _answer_sides(judged: JudgedTraces) -> tuple[Side, Side]:
     """Of the right answers, those whose steps hold and those whose steps do not."""
     right = [trace for trace in judged.answered if trace.accuracy]
-    flawed = {t.sample.key for t in right if any(step.unsupported for step in t.steps)}
-    sound = {trace.sample.key for trace in right} - flawed
+    unsupported = {trace.sample.key: sum_counts(trace.steps).unsupported for trace in right}
+    n = len(unsupported)
+    sound = list(unsupported.values()).count(0)
+    hold = f"right answers whose claims all hold: {sound} of {n}"
+    fail = f"right answers after a claim that no frame supports: {n - sound} of {n}"
     return (
+        _side(judged, hold, lambda c: unsupported.get(c.sample) == 0 and c.verdict == "supported"),
         _side(
-            judged,
-            f"right answers whose claims all hold: {len(sound)} of {len(right)}",
-            lambda c: c.trace.sample.key in sound and c.verdict == "supported",
-        ),
-        _side(
-            judged,
-            f"right answers after a claim that no frame supports: {len(flawed)} of {len(right)}",
-            lambda c: c.trace.sample.key in flawed and c.verdict == "unsupported",
+            judged, fail, lambda c: unsupported.get(c.sample, 0) > 0 and c.verdict == "unsupported"
         ),
     )
 
 
 def _thing_sides(judged: JudgedTraces, name: str) -> tuple[Side, Side]:
     """Videos that show a thing that is named, and those that never do; or what else they show."""
-    verdicts = {
-        trace.sample.key: judged.judgements.of(trace.sample, existence(name)).verdict
-        for trace in judged.baselines
-        if name in named_things(trace.reasoning.claims)
-    }
-    known = [verdict for verdict in verdicts.values() if verdict != "unverifiable"]
-    shown, n = known.count("supported"), len(known)
+    verdicts: dict[str, str] = {}
+    for trace in judged.baselines:
+        if name in named_things(trace.reasoning.claims):
+            judgement = judged.judgements.of(trace.sample, existence(name))
+            verdicts[trace.sample.key] = judgement.verdict
+    count = Counter(verdicts.values())
+    shown = count["supported"]
+    never = count["unsupported"]
 
     def is_named(claim: StepClaim, verdict: str) -> bool:
         same = claim.claim.kind == "entity" and claim.claim.subject == name
-        return same and verdicts.get(claim.trace.sample.key) == verdict
+        return same and verdicts.get(claim.sample) == verdict
 
-    seen = _side(judged, f"the video shows it: {shown} of {n}", lambda c: is_named(c, "supported"))
+    title = f"the video shows it: {shown} of {shown + never}"
+    seen = _side(judged, title, lambda c: is_named(c, "supported"))
     if not seen.exhibits:
-        seen = _side(
-            judged,
-            f"the video shows it: {shown} of {n}; what it shows instead",
-            lambda c: c.trace.sample.key in verdicts and c.verdict == "supported",
-        )
-    never = f"the video never shows it: {n - shown} of {n}"
-    return seen, _side(judged, never, lambda c: is_named(c, "unsupported"))
+        title += "; what it shows instead"
+        seen = _side(judged, title, lambda c: c.sample in verdicts and c.verdict == "supported")
+    title = f"the video never shows it: {never} of {shown + never}"
+    return seen, _side(judged, title, lambda c: is_named(c, "unsupported"))
 
 
 def _video_sides(judged: JudgedTraces, rates: dict[str, float]) -> tuple[Side, Side] | None:
     """The same step of the same sample, before and after the video was changed."""
-    changed = {
-        trace.sample.key: trace
-        for trace in reversed(judged.variants)
-        if trace.reasoning.request.change in RELEVANT and trace.reasoning.trace.steps
-    }
-    before = [
-        claim
-        for claim in _typical(judged, lambda c: c.trace.sample.key in changed)
-        if changed[claim.trace.sample.key].reasoning.trace.steps[claim.step - 1 :]
-    ]
     if not {REASONING, VIDEO} <= rates.keys():
         return None
-    return (
-        Side(
-            title=f"the video as it is: {percent(rates[REASONING])} of the claims in a step hold",
-            exhibits=tuple(map(_exhibit, before)),
-        ),
-        Side(
-            title=f"the video changed: {percent(rates[VIDEO])} of the claims in a step hold",
-            exhibits=tuple(_changed(changed[c.trace.sample.key], c.step) for c in before),
-        ),
-    )
+    changed: dict[str, JudgedTrace] = {}
+    for trace in judged.variants:
+        if trace.reasoning.request.change in RELEVANT and trace.reasoning.trace.steps:
+            changed.setdefault(trace.sample.key, trace)
+    before: list[Exhibit] = []
+    after: list[Exhibit] = []
+    for claim in _typical(judged, lambda c: c.sample in changed):
+        trace = changed[claim.sample]
+        if claim.step <= len(trace.reasoning.trace.steps):
+            before.append(_exhibit(claim))
+            after.append(_changed(trace, claim.step))
+    as_it_is = f"the video as it is: {percent(rates[REASONING])} of the claims in a step hold"
+    title = f"the video changed: {percent(rates[VIDEO])} of the claims in a step hold"
+    return Side(title=as_it_is, exhibits=tuple(before)), Side(title=title, exhibits=tuple(after))
 
 
 def _changed(trace: JudgedTrace, step: int) -> Exhibit:
@@ -189,11 +188,11 @@ def _typical(judged: JudgedTraces, wanted: Wanted) -> list[StepClaim]:
     middle = float(np.median([trace.grounding or 0.0 for trace in judged.answered] or [0.0]))
     first: dict[str, StepClaim] = {}
     for claim in _step_claims(judged):
-        if claim.trace.sample.key not in first and wanted(claim):
-            first[claim.trace.sample.key] = claim
+        if claim.sample not in first and wanted(claim):
+            first[claim.sample] = claim
 
     def rank(claim: StepClaim) -> tuple[float, str]:
-        return abs((claim.trace.grounding or 0.0) - middle), claim.trace.sample.key
+        return abs((claim.trace.grounding or 0.0) - middle), claim.sample
 
     return sorted(first.values(), key=rank)[:EXHIBITS]
 
@@ -205,18 +204,15 @@ def _step_claims(judged: JudgedTraces) -> Iterator[StepClaim]:
                 yield StepClaim(trace, number, claim, judged.judgements.of(trace.sample, claim))
 
 
-def _stage(claim: StepClaim) -> str:
-    return stages(len(claim.trace.steps))[claim.step - 1]
-
-
 def _exhibit(shown: StepClaim) -> Exhibit:
     """The claim and its step, with the frame that decides it, or all that were looked at."""
-    reasoning, sample = shown.trace.reasoning, shown.trace.sample
+    reasoning = shown.trace.reasoning
+    sample = reasoning.sample
     step = shorten(reasoning.trace.steps[shown.step - 1], EXHIBITED_STEP, placeholder=" ...")
-    meant = [i for i in shown.claim.frames or () if 0 <= i < len(sample.frames)]
+    meant = frames_meant(shown.claim, len(sample.frames)) if shown.claim.frames else ()
     decided = shown.judgement.frame
-    frame = decided if decided is not None else next(iter(meant), None)
-    at = [sample.frames[i] for i in meant] or sample.frames
+    frame = next(iter(meant), None) if decided is None else decided
+    frames = [sample.frames[index] for index in meant] or sample.frames
     return Exhibit(
         occurrence=Occurrence(sample=sample.key, frame=frame, region=shown.judgement.box),
         label=sample.label,
@@ -224,13 +220,14 @@ def _exhibit(shown: StepClaim) -> Exhibit:
         correct=reasoning.right,
         words=f"step {shown.step}: \u201c{step}\u201d Claim: {claim_words(shown.claim)} - "
         f"{VERDICT_WORDS[shown.verdict]}",
-        drawing=_strip(at) if decided is None and len(at) > 1 else None,
+        drawing=_strip(frames) if decided is None and len(frames) > 1 else None,
     )
 
 
-def _strip(frames: Iterable[Frame]) -> bytes | None:
+def _strip(frames: Sequence[Frame]) -> bytes | None:
     """Some of the frames in their order, small."""
-    shown = list(frames)
-    count = min(len(shown), EXHIBITED_FRAMES)
-    places = np.linspace(0, len(shown) - 1, count).round().astype(int).tolist()
-    return draw_beside([thumbnail(shown[i]) for i in places]) if shown else None
+    count = min(len(frames), EXHIBITED_FRAMES)
+    if not count:
+        return None
+    evenly = np.linspace(0, len(frames) - 1, count).round().astype(int).tolist()
+    return draw_beside([thumbnail(frames[index]) for index in evenly])
