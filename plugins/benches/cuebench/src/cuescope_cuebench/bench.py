@@ -18,10 +18,8 @@ VERSION = 1  # raise it when equal settings give other grades
 QUICK = 12
 NEEDED = ("confirm", "trove", "domino", "george", "distilling-failures", "cci", "saliency")
 NEEDED_METHODS = (*NEEDED, "quag", "spurlens")
-NEEDED_MODELS, NEEDED_DATA = (
-    ("toy", "toy-clip", "toy-fusion"),
-    ("moving-shapes", "scenes", "object-scenes", "shape-world"),
-)
+NEEDED_MODELS = ("toy", "toy-clip", "toy-fusion")
+NEEDED_DATA = ("moving-shapes", "scenes", "object-scenes", "shape-world")
 
 
 class AuditorsOptions(Options):
@@ -72,7 +70,8 @@ class AuditorsBench(Plugin):
         from cuescope_cuebench.findings import read_findings, require_known
         from cuescope_cuebench.zoo import zoo
 
-        options, everything = self.options, zoo()
+        options = self.options
+        everything = zoo()
         if options.quick and options.configs:
             raise UserError("bench auditors: --quick and --configs", expected="one of them")
         if options.configs and options.configs > len(everything):
@@ -91,29 +90,34 @@ class AuditorsBench(Plugin):
         from cuescope_sdk.workers import Job, KeptJobs
 
         context = self.context
-        versions = self._versions()
         settings = Settings(context.seed, context.device, context.cache, folder)
-        stamp = [VERSION, context.seed, context.device, versions]
+        stamp = [VERSION, context.seed, context.device, self._versions()]
         kept = KeptJobs(folder / "kept", stamp, self.options.workers)
-        jobs: dict[str, Job] = {}
-        # toys first, so that no other job waits for one; then the answer sheet: what must hold of
-        # `confirm` is known before all else is graded
-        for each in chosen:
-            jobs.setdefault(f"toy {digest(each.model)}", (train, (settings, each)))
-        for each in chosen:
-            jobs[f"sheet {name_of(each)}"] = grade_sheet, (settings, each)
-        audits = {each.name: dict(self._audits(each)) for each in chosen}
-        for each in chosen:
-            for name, given in audits[each.name].items():
-                jobs[name] = grade, (settings, each, *given)
-        done = kept.run(jobs, context, "toys and audits")
+        toys: dict[str, Job] = {}
+        sheets: dict[str, Job] = {}
+        audits: dict[str, Job] = {}
+        names_of: dict[str, list[str]] = {}
+        for configuration in chosen:
+            name = name_of(configuration)
+            toys.setdefault(
+                f"toy {digest(configuration.model)}", (train, (settings, configuration))
+            )
+            sheets[f"sheet {name}"] = (grade_sheet, (settings, configuration))
+            names_of[name] = []
+            for audit, given in self._audits(configuration):
+                names_of[name].append(audit)
+                audits[audit] = (grade, (settings, configuration, *given))
+        # Toys first, so that no other job waits for one; then the answer sheet: what must hold of
+        # `confirm` is known before all else is graded.
+        done = kept.run({**toys, **sheets, **audits}, context, "toys and audits")
         results = []
-        for each in chosen:
-            sheet = done[f"sheet {name_of(each)}"]
+        for configuration in chosen:
+            name = name_of(configuration)
+            sheet = done[f"sheet {name}"]
             auditors: dict[str, Any] = dict(sheet["auditors"])
-            for name in audits[each.name]:
-                auditors |= done[name]
-            results.append(Result(each, sheet["use"], sheet["accuracy"], auditors))
+            for audit in names_of[name]:
+                auditors |= done[audit]
+            results.append(Result(configuration, sheet["use"], sheet["accuracy"], auditors))
         return results
 
     def _audits(
@@ -152,21 +156,24 @@ def name_of(configuration: "Configuration") -> str:
 
 def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
     """What another auditor needs of each configuration; nothing of the answer sheet."""
-    content = {
-        each.name: {
-            "model": each.model[0],
-            "model_options": each.model[1],
-            "data": each.data[0],
-            "data_options": each.data[1],
+    from cuescope_cuebench.tables import make_table
+
+    content = {}
+    for configuration in configurations:
+        model, model_options = configuration.model
+        data, data_options = configuration.data
+        content[configuration.name] = {
+            "model": model,
+            "model_options": model_options,
+            "data": data,
+            "data_options": data_options,
             "part": "1/2",
             "seed": 0,
         }
-        for each in configurations
-    }
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return Table(
-        title="Configurations",
-        columns=("file", "configurations"),
-        rows=({"file": str(file), "configurations": len(content)},),
-        notes=("The names and options say what is planted: an auditor must not read them.",),
+    return make_table(
+        "Configurations",
+        ("file", "configurations"),
+        [(str(file), len(content))],
+        "The names and options say what is planted: an auditor must not read them.",
     )

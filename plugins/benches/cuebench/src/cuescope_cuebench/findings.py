@@ -22,9 +22,9 @@ class StatedFinding(Options):
 
     def feature(self, number: int) -> Feature:
         """As a report has it."""
-        met = tuple(Occurrence(sample=sample, frame=frame) for sample, frame in self.occurrences)
+        shown = tuple(Occurrence(sample=sample, frame=frame) for sample, frame in self.occurrences)
         key = self.name if self.kind != "cluster" else f"stated-{number:02d}"
-        return Feature(key=key, kind=self.kind, name=self.name, occurrences=met)
+        return Feature(key=key, kind=self.kind, name=self.name, occurrences=shown)
 
 
 class StatedConfiguration(Options):
@@ -36,7 +36,7 @@ class StatedConfiguration(Options):
     @field_validator("features")
     @classmethod
     def _ranked(cls, features: tuple[StatedFinding, ...]) -> tuple[StatedFinding, ...]:
-        scores = [each.score for each in features]
+        scores = [feature.score for feature in features]
         if scores != sorted(scores, reverse=True):
             raise ValueError("features with the highest score first")
         return features
@@ -72,8 +72,9 @@ def read_findings(path: Path) -> Stated:
 
 def require_known(stated: Stated, path: Path, zoo: Sequence[Configuration]) -> None:
     """Raises UserError for a configuration that is not in the zoo."""
-    names = {each.name for each in zoo}
-    if unknown := sorted(set(stated.configurations) - names):
+    names = {configuration.name for configuration in zoo}
+    unknown = sorted(stated.configurations.keys() - names)
+    if unknown:
         raise UserError(
             f"{path}: no configuration '{unknown[0]}'",
             expected="names as `cuescope bench auditors --list FILE` writes them",

@@ -1,6 +1,7 @@
 """One configuration: auditors run on half of its data, `confirm` on the other; both are graded."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -66,26 +67,27 @@ def grade(
     Of a file the findings that it states.
     """
     parts = (configuration.name, *auditors, (file and file.stem) or "")
-    folder = settings.folder / "runs" / digest(*parts)
-    rmtree(folder, ignore_errors=True)  # of a run that was killed
-    try:
-        bench = _Bench(settings, configuration, settings.runner(folder))
+    with _bench(settings, configuration, *parts) as bench:
         return bench.grades(auditors, file)
-    finally:
-        rmtree(folder, ignore_errors=True)
 
 
 def grade_sheet(settings: Settings, configuration: Configuration) -> Graded:
     """What the answer sheet knows: use of the cue, accuracy, and what `confirm` says of the cue."""
-    folder = settings.folder / "runs" / digest(configuration.name)
-    rmtree(folder, ignore_errors=True)
-    try:
-        bench = _Bench(settings, configuration, settings.runner(folder))
-        used, accuracy = bench.use()
+    with _bench(settings, configuration, configuration.name) as bench:
+        use, accuracy = bench.use()
         auditors = bench.grades((SHEET,), None) if configuration.victim else {}
+    return {"use": use, "accuracy": accuracy, "auditors": auditors}
+
+
+@contextmanager
+def _bench(settings: Settings, configuration: Configuration, *parts: str) -> "Iterator[_Bench]":
+    """In a folder of its own, which is gone afterwards."""
+    folder = settings.folder / "runs" / digest(*parts)
+    rmtree(folder, ignore_errors=True)  # of a run that was killed
+    try:
+        yield _Bench(settings, configuration, settings.runner(folder))
     finally:
         rmtree(folder, ignore_errors=True)
-    return {"use": used, "accuracy": accuracy, "auditors": auditors}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +109,9 @@ class _Bench:
         configuration = self.configuration
         for spec in auditors:
             method, options = parse_auditor(spec)
-            given = self._sheet_options() if method == SHEET else options
-            yield spec, self._request(method, given)
+            if method == SHEET:
+                options = self._sheet_options()
+            yield spec, self._request(method, options)
         if file is not None:
             options = {"file": str(file), "configuration": configuration.name}
             yield read_findings(file).auditor, self._request(STATED, options)
@@ -117,14 +120,15 @@ class _Bench:
         return {"cue": self.configuration.asked, "label": self.configuration.victim}
 
     def _request(self, method: str, options: Mapping[str, Any], part: str = "1/2") -> Request:
-        model, data = self.configuration.model, self.configuration.data
+        model, model_options = self.configuration.model
+        data, data_options = self.configuration.data
         return Request(
             method=method,
             method_options=options,
-            model=model[0],
-            model_options=model[1],
-            data=data[0],
-            data_options=data[1],
+            model=model,
+            model_options=model_options,
+            data=data,
+            data_options=data_options,
             tools=self.configuration.tools if method != SHEET else {},
             seed=self.settings.seed,
             device=self.settings.device,
@@ -138,18 +142,19 @@ class _Bench:
         except UserError as error:
             return {"refused": str(error)}
         planted = self._planted_of(report, sheet)
-        own = self._graded(report, report.headlines, planted)
+        grades = self._grade(report, report.headlines, report.headlines, planted)
         if request.method == STATED:
             stated = read_findings(Path(request.method_options["file"]))
-            own["calls"] = stated.configurations[self.configuration.name].model_calls
-        return own | {"confirm": self._confirm(request, report, sheet)}
+            grades["calls"] = stated.configurations[self.configuration.name].model_calls
+        return grades | {"confirm": self._confirm(request, report, sheet)}
 
     def _planted_of(self, report: Report, sheet: Sheet) -> dict[str, bool]:
         """Which features of a report are planted cues."""
-        return {
-            feature.key: any(is_planted(feature, cue, sheet) for cue in self.configuration.plants)
-            for feature in report.features
-        }
+        plants = self.configuration.plants
+        planted = {}
+        for feature in report.features:
+            planted[feature.key] = any(is_planted(feature, cue, sheet) for cue in plants)
+        return planted
 
     def _confirm(self, request: Request, report: Report, sheet: Sheet) -> Graded:
         """Nothing to confirm is nothing called a cause, and costs nothing."""
@@ -158,42 +163,39 @@ class _Bench:
             return nothing
         options = {"run": str(self.runner.folder(request).path), **CONFIRM}
         tested = self._request("confirm", options, "2/2")
-        roles = {"detector"} & set(tested.tools)
-        tested = tested.model_copy(update={"tools": {r: tested.tools[r] for r in roles}})
+        tools = {role: spec for role, spec in tested.tools.items() if role == "detector"}
         try:
-            confirmed = self.runner.run(tested)
+            confirmed = self.runner.run(tested.model_copy(update={"tools": tools}))
         except UserError as error:
             return nothing | {"why": str(error)}
-        # as they were found: that, and not where `confirm` sees them, is what is graded
+        # As they were found: that, and not where `confirm` sees them, is what is graded.
         planted = self._planted_of(confirmed, sheet) | self._planted_of(report, sheet)
         sure = [score for score in confirmed.scores if score.metric == "excess"]
-        graded = self._graded(confirmed, confirmed.findings, planted, sure)
-        verdicts = [[verdict_of(confirmed, s), planted[s.feature]] for s in confirmed.headlines]
-        enough = confirmed.notes.get("power", "").endswith("enough")
-        return graded | {"verdicts": verdicts, "enough": enough}
+        grades = self._grade(confirmed, confirmed.findings, sure, planted)
+        grades["verdicts"] = []
+        for score in confirmed.headlines:
+            grades["verdicts"].append([verdict_of(confirmed, score), planted[score.feature]])
+        grades["enough"] = confirmed.notes.get("power", "").endswith("enough")
+        return grades
 
-    def _graded(
+    def _grade(
         self,
         report: Report,
         listed: Sequence[Score],
+        scored: Sequence[Score],
         planted: Mapping[str, bool],
-        scored: Sequence[Score] | None = None,
     ) -> Graded:
         """Hits of the first ranks; whether anything is found, and the plant; its score; calls.
 
         `listed` is ranked; the highest score of the plant is looked for in `scored`.
         """
         order = list(dict.fromkeys(score.feature for score in listed))
-        values = [
-            score.value
-            for score in (listed if scored is None else scored)
-            if planted[score.feature] and score.value is not None
-        ]
+        of_plants = [score.value for score in scored if planted[score.feature]]
         return {
             "hits": [planted[key] for key in order[:TOP]],
             "alarm": bool(report.findings),
             "detected": any(planted[score.feature] for score in report.findings),
-            "best": max(values, default=None),
+            "best": max((value for value in of_plants if value is not None), default=None),
             "calls": report.cost.trials,
         }
 
@@ -209,42 +211,38 @@ class _Bench:
         request = self._request(SHEET, self._sheet_options()).model_copy(update={"part": None})
         audit = self.runner.session(request).audit
         data: Any = audit.context.dataset
-        samples = [data[index] for index in range(len(data))]
-        right = probabilities(audit, samples)
-        accuracy = float(np.mean([value[1] for value in right.values()]))
         clean: Any = self.runner.context.build("dataset", *configuration.clean)
-        shown = [
-            index
-            for index, sample in enumerate(samples)
-            if sample.label == configuration.victim and is_shown(sample, configuration.asked)
-        ]
+        samples = list(map(data.__getitem__, range(len(data))))
+        right = probabilities(audit, samples)
+        accuracy = float(np.mean([correct for _, correct in right.values()]))
+        shown = []
+        for index, sample in enumerate(samples):
+            is_shown = any(sample.annotations["cues"][configuration.asked])
+            if sample.label == configuration.victim and is_shown:
+                shown.append(index)
         without = probabilities(audit, [clean[index] for index in shown])
-        change = [without[samples[n].key][0] - right[samples[n].key][0] for n in shown]
+        keys = [samples[index].key for index in shown]
+        change = [without[key][0] - right[key][0] for key in keys]
         return (float(np.mean(change)) if change else None), accuracy
-
-
-def is_shown(sample: Sample, cue: str) -> bool:
-    """Whether a sample shows a cue, by the answer sheet."""
-    return any(sample.annotations["cues"][cue])
 
 
 def probabilities(audit: Any, samples: Sequence[Sample]) -> dict[str, tuple[float, bool]]:
     """Probability of the right answer, and whether it is given, by sample."""
-    outcomes = audit.respond([Trial(sample=sample) for sample in samples])
     values = {}
-    for outcome in outcomes:
-        sample, logits = outcome.trial.sample, outcome.response.logits
+    for outcome in audit.respond([Trial(sample=sample) for sample in samples]):
+        sample = outcome.trial.sample
+        logits = outcome.response.logits
         weights = np.exp(logits.astype(np.float64) - logits.max())
         share = float(weights[sample.choices.index(sample.label)] / weights.sum())
-        values[sample.key] = share, bool(outcome.correct())
+        values[sample.key] = (share, bool(outcome.correct()))
     return values
 
 
 def verdict_of(report: Report, score: Score) -> str:
     """From the dossier's table."""
-    table = next(each for each in report.tables if each.title.startswith("Cues by harm"))
-    rows = [row for row in table.rows if row["label"] == (score.label or "any")]
-    return str(next(r["verdict"] for r in rows if r["cue"] == report.names[score.feature]))
+    table = next(table for table in report.tables if table.title.startswith("Cues by harm"))
+    named = {"label": score.label or "any", "cue": report.names[score.feature]}
+    return str(next(row["verdict"] for row in table.rows if named.items() <= row.items()))
 
 
 def parse_auditor(text: str) -> tuple[str, dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -24,28 +25,29 @@ class Sheet:
     `names` are the words for each cue, `labels` what it gives away.
     """
 
-    shown: Mapping[str, Mapping[str, tuple[bool, ...]]]
-    label: Mapping[str, str | None]
-    names: Mapping[str, str]
-    labels: Mapping[str, tuple[str, ...]]
+    shown: dict[str, Mapping[str, tuple[bool, ...]]]
+    label: dict[str, str | None]
+    names: dict[str, str]
+    labels: dict[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, data: Dataset) -> "Sheet":
         """The answer sheet of a data set; empty where it has none."""
-        samples = [data[index] for index in range(len(data))]
-        cues = data.planted_cues if isinstance(data, HasPlantedCues) else ()
-        return cls(
-            {sample.key: sample.annotations.get("cues", {}) for sample in samples},
-            {sample.key: sample.label for sample in samples},
-            {cue.key: cue.name for cue in cues},
-            {cue.key: cue.labels for cue in cues},
-        )
+        sheet = cls({}, {}, {}, {})
+        for index in range(len(data)):
+            sample = data[index]
+            sheet.shown[sample.key] = sample.annotations.get("cues", {})
+            sheet.label[sample.key] = sample.label
+        for cue in data.planted_cues if isinstance(data, HasPlantedCues) else ():
+            sheet.names[cue.key] = cue.name
+            sheet.labels[cue.key] = cue.labels
+        return sheet
 
     def root(self, key: str) -> str | None:
         """The sample that a derived one was made of."""
-        parts = key.split("/")
-        starts = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
-        return next((start for start in starts if start in self.shown), None)
+        while key and key not in self.shown:
+            key = key.rpartition("/")[0]
+        return key or None
 
 
 def is_planted(feature: Feature, cue: str, sheet: Sheet) -> bool:
@@ -57,8 +59,8 @@ def is_planted(feature: Feature, cue: str, sheet: Sheet) -> bool:
     frame of samples of the same label: a feature that only follows the label, or the time, is not
     the cue.
     """
-    named = _by_name(feature, cue, sheet)
-    return _by_occurrence(feature, cue, sheet) if named is None else named
+    by_name = _by_name(feature, cue, sheet)
+    return _by_occurrence(feature, cue, sheet) if by_name is None else by_name
 
 
 def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
@@ -82,27 +84,28 @@ def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
 
 def _by_occurrence(feature: Feature, cue: str, sheet: Sheet) -> bool:
     """Of two painted cues it is the one that it shows more of."""
-    own = _shown_beyond_chance(feature, cue, sheet)
+    share = _shown_beyond_chance(feature, cue, sheet)
+    if share < LEAST_SHARE:
+        return False
     others = (sheet.names.keys() & NAMES.keys()) - {cue}
-    return own >= LEAST_SHARE and all(
-        _shown_beyond_chance(feature, other, sheet) <= own for other in others
-    )
+    return all(_shown_beyond_chance(feature, other, sheet) <= share for other in others)
 
 
 def _shown_beyond_chance(feature: Feature, cue: str, sheet: Sheet) -> float:
     """How far the share of its frames that show a cue is beyond chance; 0 of too few frames."""
     hits: list[bool] = []
     chance: list[float] = []
-    known: dict[tuple[str | None, int | None], float] = {}
-    places = {(sheet.root(each.sample), each.frame): None for each in feature.occurrences}
-    for key, frame in list(places)[:MOST_OCCURRENCES]:  # each counts once
+    by_side: dict[tuple[str | None, int | None], float] = {}
+    # Each frame of each sample counts once.
+    frames = dict.fromkeys((sheet.root(o.sample), o.frame) for o in feature.occurrences)
+    for key, frame in islice(frames, MOST_OCCURRENCES):
         if key is None or cue not in sheet.shown[key]:
             continue
-        side = sheet.label[key], frame
-        if side not in known:
-            known[side] = chance_of(cue, sheet, *side)
+        side = (sheet.label[key], frame)
+        if side not in by_side:
+            by_side[side] = chance_of(cue, sheet, *side)
         hits.append(is_shown(sheet.shown[key][cue], frame))
-        chance.append(known[side])
+        chance.append(by_side[side])
     return beyond_chance(hits, chance) if len(hits) >= LEAST_OCCURRENCES else 0.0
 
 
@@ -119,5 +122,8 @@ def beyond_chance(hits: Sequence[bool], chance: Sequence[float]) -> float:
 
 def chance_of(cue: str, sheet: Sheet, label: str | None, frame: int | None) -> float:
     """The share of a label's samples that show a cue in this frame; in any, if None."""
-    own = [sheet.shown[key][cue] for key, of in sheet.label.items() if of == label]
-    return float(np.mean([is_shown(shown, frame) for shown in own])) if own else 0.0
+    hits = []
+    for key, label_of_sample in sheet.label.items():
+        if label_of_sample == label:
+            hits.append(is_shown(sheet.shown[key][cue], frame))
+    return float(np.mean(hits)) if hits else 0.0

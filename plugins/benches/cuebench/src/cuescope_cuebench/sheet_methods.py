@@ -23,13 +23,14 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.testing import PluginShelf
 
-SHEET, STATED = "answer-sheet", "stated-findings"
+SHEET = "answer-sheet"
+STATED = "stated-findings"
 
 
 def shelf() -> PluginShelf:
     """What is installed, and these two."""
-    own = {("method", SHEET): AnswerSheet, ("method", STATED): StatedFindings}
-    return PluginShelf(own, installed=True)
+    these = {("method", SHEET): AnswerSheet, ("method", STATED): StatedFindings}
+    return PluginShelf(these, installed=True)
 
 
 class AnswerSheetOptions(Options):
@@ -54,17 +55,15 @@ class AnswerSheet(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """Where the answer sheet says that the cue is; a word is known by itself."""
         data: Any = audit.context.dataset
-        cue = next(each for each in data.planted_cues if each.key == self.options.cue)
+        cue = next(cue for cue in data.planted_cues if cue.key == self.options.cue)
         if cue.key == "question":
             yield Feature(key=WORD, kind="thing", name=WORD)
             return
-        met = []
+        occurrences = []
         for sample in self._audited(audit):
-            shown = sample.annotations["cues"][cue.key]
-            met += [
-                Occurrence(sample=sample.key, frame=n) for n, there in enumerate(shown) if there
-            ]
-        yield Feature(key=cue.key, kind="cluster", name=cue.name, occurrences=tuple(met))
+            frames = np.flatnonzero(sample.annotations["cues"][cue.key]).tolist()
+            occurrences += [Occurrence(sample=sample.key, frame=frame) for frame in frames]
+        yield Feature(key=cue.key, kind="cluster", name=cue.name, occurrences=tuple(occurrences))
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
@@ -76,23 +75,23 @@ class AnswerSheet(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterator[Score]:
         """The gap on the label."""
-        shows = {s.key: any(s.annotations["cues"][self.options.cue]) for s in self._audited(audit)}
-        own = [o for o in outcomes if o.trial.sample.label == self.options.label]
-        sides = [
-            [o.correct() for o in own if shows[o.trial.sample.key] == there]
-            for there in (False, True)
-        ]
+        label = self.options.label
+        by_key = {sample.key: sample for sample in self._audited(audit)}
+        sides: tuple[list[bool], list[bool]] = ([], [])
+        for outcome in outcomes:
+            sample = outcome.trial.sample
+            if sample.label == label:
+                shown = any(by_key[sample.key].annotations["cues"][self.options.cue])
+                sides[shown].append(outcome.correct())
         gap = float(np.mean(sides[0]) - np.mean(sides[1])) if all(sides) else None
         for feature in features:
-            yield Score(
-                feature=feature.key, label=self.options.label, metric="gap", value=gap, finding=True
-            )
+            yield Score(feature=feature.key, label=label, metric="gap", value=gap, finding=True)
 
     def _audited(self, audit: Audit) -> Iterator[Any]:
         """The audited samples, with the sheet that a method is not shown."""
         data: Any = audit.context.dataset
         keys = {sample.key for sample in audit.samples}
-        every = (data[index] for index in range(len(data)))
+        every = map(data.__getitem__, range(len(data)))
         return (sample for sample in every if sample.key in keys)
 
 

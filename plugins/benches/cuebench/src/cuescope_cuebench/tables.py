@@ -1,7 +1,10 @@
 """From the grades of all configurations to the tables of the bench."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,11 @@ from cuescope_sdk.statistics import auroc
 
 LEAST_USE = 0.1  # `confirm` takes an effect below it for none: a cause does more, a decoy less
 ON = "confirm on "
-LEAST_AUROC, MOST_DECOYS, LEAST_CAUSES, MOST_NULLS = 0.95, 0.05, 0.8, 0.05
+LEAST_AUROC = 0.95
+MOST_DECOYS = 0.05
+LEAST_CAUSES = 0.8
+MOST_NULLS = 0.05
+Grades = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class Result:
     configuration: Configuration
     use: float | None
     accuracy: float | None
-    auditors: Mapping[str, Any]
+    auditors: Grades
 
     @property
     def role(self) -> str:
@@ -31,64 +38,45 @@ class Result:
         role = self.configuration.role
         if self.use is None or role == "null":
             return role
-        kept = self.use >= LEAST_USE if role == "cause" else abs(self.use) < LEAST_USE
-        return role if kept else "unclear"
+        as_trained = self.use >= LEAST_USE if role == "cause" else abs(self.use) < LEAST_USE
+        return role if as_trained else "unclear"
 
-    def grades(self, auditor: str) -> Mapping[str, Any] | None:
+    def grades(self, auditor: str) -> Grades | None:
         """Of an auditor, or of `confirm` on one; None where it did not run."""
-        own = self.auditors.get(auditor.removeprefix(ON))
-        if own is None or "refused" in own:
+        grades = self.auditors.get(auditor.removeprefix(ON))
+        if grades is None or "refused" in grades:
             return None
-        return dict(own["confirm"]) if auditor.startswith(ON) else own
+        return dict(grades["confirm"]) if auditor.startswith(ON) else dict(grades)
+
+
+def make_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str, decimals: int = 1
+) -> Table:
+    """A table from the cells of its rows."""
+    return Table(
+        title=title,
+        columns=tuple(columns),
+        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
+        notes=(note,),
+        decimals=decimals,
+    )
 
 
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     """Promises of `confirm`, auditors, strength, kinds of cues, configurations."""
-    names = list(dict.fromkeys(name for result in results for name in result.auditors))
-    both = [name for each in names for name in (each, ON + each)]
+    names = list(dict.fromkeys(chain.from_iterable(result.auditors for result in results)))
+    both: list[str] = []
+    for name in names:
+        both += [name, ON + name]
     yield promise_table(results, names)
     yield auditor_table(results, both)
     yield detection_table(results, both, "strength in training", strength_of)
-    yield detection_table(results, both, "kind of cue", lambda each: each.configuration.cue)
-    yield detection_table(results, both, "world", lambda each: each.configuration.world)
+    yield detection_table(results, both, "kind of cue", lambda result: result.configuration.cue)
+    yield detection_table(results, both, "world", lambda result: result.configuration.world)
     yield configuration_table(results)
 
 
 # ------------------------------------------------------------------------------------- promises
-
-
-def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
-    """What `confirm` must keep, on cues that the answer sheet finds, and on nulls."""
-    trained = promises([(r, r.configuration.role) for r in results])
-    kept = promises([(r, r.role) for r in results])
-    rows: list[dict[str, Cell]] = []
-    for figure, asked in FIGURES.items():
-        (value, of), (own, of_own) = trained[figure], kept[figure]
-        cells: tuple[Cell, ...] = (figure, asked, value, of, own, of_own)
-        rows.append(dict(zip(PROMISES, cells, strict=True)))
-    alarms = [
-        any((r.grades(ON + name) or {}).get("alarm", False) for name in names)
-        for r in results
-        if r.role == "null"
-    ]
-    share = float(np.mean(alarms)) if alarms else None
-    of = f"{sum(alarms)} of {len(alarms)}"
-    cells = "nulls with a cause, confirm on any auditor", f"at most {MOST_NULLS:.0%}", share, of
-    rows.append(dict(zip(PROMISES, (*cells, share, of), strict=True)))
-    unclear = sum(result.role == "unclear" for result in results)
-    return Table(
-        title="Confirm on cues that the answer sheet finds",
-        columns=PROMISES,
-        rows=tuple(rows),
-        decimals=3,
-        notes=(
-            "As trained: every cue that went with its label in training is a cause, every one that "
-            "told nothing a decoy. By use: a cause takes "
-            f"{LEAST_USE:.0%} or more of the probability of the right answer, told from the same "
-            f"samples without the cue; a decoy less; {unclear} configurations do otherwise and are "
-            "left out.",
-        ),
-    )
 
 
 PROMISES = ("figure", "asked", "as trained", "of", "by use", "of these")
@@ -101,28 +89,70 @@ FIGURES = {
 }
 
 
-def promises(cases: Sequence[tuple[Result, str]]) -> dict[str, tuple[float | None, str]]:
-    """Each of `FIGURES` with how many it is of; `cases` come with their roles."""
-    pairs = [
-        (r.grades(SHEET), r.grades(ON + SHEET), role == "cause")
-        for r, role in cases
-        if role in ("cause", "decoy")
-    ]
-    known = [(found, tested, causal) for found, tested, causal in pairs if found and tested]
-    causes = [tested for _, tested, causal in known if causal]
-    decoys = [tested for _, tested, causal in known if not causal]
-    count = f"{len(causes)} causes, {len(decoys)} decoys"
-    values = (
-        (auroc_of_cases([(causal, tested["best"]) for _, tested, causal in known]), count),
-        (auroc_of_cases([(causal, found["best"]) for found, _, causal in known]), count),
-        _called(decoys),
-        _called(causes),
-        _called([tested for tested in causes if tested.get("enough")]),
+def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
+    """What `confirm` must keep, on cues that the answer sheet finds, and on nulls."""
+    as_trained = promises(results, lambda result: result.configuration.role)
+    by_use = promises(results, lambda result: result.role)
+    rows: list[Sequence[Cell]] = []
+    for (figure, asked), trained, used in zip(FIGURES.items(), as_trained, by_use, strict=True):
+        rows.append((figure, asked, *trained, *used))
+    nulls = [result for result in results if result.role == "null"]
+    alarms = sum(_is_alarm(result, names) for result in nulls)
+    share = alarms / len(nulls) if nulls else None
+    count = f"{alarms} of {len(nulls)}"
+    asked = f"at most {MOST_NULLS:.0%}"
+    name = "nulls with a cause, confirm on any auditor"
+    rows.append((name, asked, share, count, share, count))
+    unclear = sum(result.role == "unclear" for result in results)
+    return make_table(
+        "Confirm on cues that the answer sheet finds",
+        PROMISES,
+        rows,
+        "As trained: every cue that went with its label in training is a cause, every one that "
+        "told nothing a decoy. By use: a cause takes "
+        f"{LEAST_USE:.0%} or more of the probability of the right answer, told from the same "
+        f"samples without the cue; a decoy less; {unclear} configurations do otherwise and are "
+        "left out.",
+        decimals=3,
     )
-    return dict(zip(FIGURES, values, strict=True))
 
 
-def _called(cases: Sequence[Mapping[str, Any]]) -> tuple[float | None, str]:
+def _is_alarm(result: Result, names: Sequence[str]) -> bool:
+    """Whether `confirm` calls anything a cause, whoever found it."""
+    for name in names:
+        grades = result.grades(ON + name)
+        if grades is not None and grades.get("alarm", False):
+            return True
+    return False
+
+
+def promises(
+    results: Sequence[Result], role_of: Callable[[Result], str]
+) -> list[tuple[float | None, str]]:
+    """Each of `FIGURES`, by these roles, with how many it is of."""
+    effects = []
+    gaps = []
+    called: dict[str, list[Grades]] = {"cause": [], "decoy": []}
+    for result in results:
+        role = role_of(result)
+        sheet = result.grades(SHEET)
+        tested = result.grades(ON + SHEET)
+        if role in called and sheet and tested:
+            effects.append((role == "cause", tested["best"]))
+            gaps.append((role == "cause", sheet["best"]))
+            called[role].append(tested)
+    causes = called["cause"]
+    count = f"{len(causes)} causes, {len(called['decoy'])} decoys"
+    return [
+        (auroc_of_cases(effects), count),
+        (auroc_of_cases(gaps), count),
+        _share_called(called["decoy"]),
+        _share_called(causes),
+        _share_called([grades for grades in causes if grades.get("enough")]),
+    ]
+
+
+def _share_called(cases: Sequence[Grades]) -> tuple[float | None, str]:
     """The share that is called a cause."""
     called = sum(bool(grades["detected"]) for grades in cases)
     return (called / len(cases) if cases else None), f"{called} of {len(cases)}"
@@ -130,53 +160,57 @@ def _called(cases: Sequence[Mapping[str, Any]]) -> tuple[float | None, str]:
 
 def auroc_of_cases(cases: Sequence[tuple[bool, float | None]]) -> float | None:
     """The chance that a cause scores above a decoy; no score is below every score."""
-    is_cause = np.array([cause for cause, _ in cases], bool)
+    is_cause = [cause for cause, _ in cases]
     scores = [-np.inf if score is None else score for _, score in cases]
-    return auroc(np.array(scores, float), is_cause)
+    return auroc(np.array(scores, float), np.array(is_cause, bool))
 
 
 # ------------------------------------------------------------------------------------- auditors
 
 
+AUDITORS = (
+    *("auditor", "causes", "P@1", "P@10", "AUROC", "causes found", "decoys found"),
+    *("null alarms", "calls"),
+)
+
+
 def auditor_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     """Every auditor on all configurations that it fits."""
-    columns = (
-        *("auditor", "causes", "P@1", "P@10", "AUROC", "causes found", "decoys found"),
-        *("null alarms", "calls"),
-    )
-    rows = []
-    for name in names:
-        cases = [(result, grades) for result in results if (grades := result.grades(name))]
-        of_role = {
-            role: [grades for result, grades in cases if result.role == role]
-            for role in ("cause", "decoy", "null")
-        }
-        causes = of_role["cause"]
-        scored = [(r.role == "cause", g["best"]) for r, g in cases if r.role in ("cause", "decoy")]
-        values: tuple[Cell, ...] = (
-            name,
-            len(causes),
-            _mean([precision(grades["hits"], 1) for grades in causes]),
-            _mean([precision(grades["hits"], 10) for grades in causes]),
-            auroc_of_cases(scored),
-            _mean([grades["detected"] for grades in causes]),
-            _mean([grades["detected"] for grades in of_role["decoy"]]),
-            _mean([grades["alarm"] for grades in of_role["null"]]),
-            round(float(np.mean([grades["calls"] for _, grades in cases]))) if cases else None,
-        )
-        rows.append(dict(zip(columns, values, strict=True)))
-    return Table(
-        title="Auditors",
-        columns=columns,
-        rows=tuple(rows),
+    return make_table(
+        "Auditors",
+        AUDITORS,
+        [_auditor_row(results, name) for name in names],
+        "P@k: share of the first k of what it lists that is the planted cue, where the model "
+        "uses it; of all where it lists fewer, 0 where it lists nothing. AUROC: its score of "
+        "the cue, where the model uses it against where it does not. Found: among its "
+        "findings. Null alarms: data sets without a cue in which it finds anything. Calls: "
+        "distinct questions to the model, in the mean; confirm's come on top.",
         decimals=2,
-        notes=(
-            "P@k: share of the first k of what it lists that is the planted cue, where the model "
-            "uses it; of all where it lists fewer, 0 where it lists nothing. AUROC: its score of "
-            "the cue, where the model uses it against where it does not. Found: among its "
-            "findings. Null alarms: data sets without a cue in which it finds anything. Calls: "
-            "distinct questions to the model, in the mean; confirm's come on top.",
-        ),
+    )
+
+
+def _auditor_row(results: Sequence[Result], name: str) -> Sequence[Cell]:
+    by_role: dict[str, list[Grades]] = defaultdict(list)
+    scored = []
+    calls = []
+    for result in results:
+        grades = result.grades(name)
+        if grades:
+            by_role[result.role].append(grades)
+            calls.append(grades["calls"])
+            if result.role in ("cause", "decoy"):
+                scored.append((result.role == "cause", grades["best"]))
+    causes = by_role["cause"]
+    return (
+        name,
+        len(causes),
+        _mean(precision(grades["hits"], 1) for grades in causes),
+        _mean(precision(grades["hits"], 10) for grades in causes),
+        auroc_of_cases(scored),
+        _mean(map(itemgetter("detected"), causes)),
+        _mean(map(itemgetter("detected"), by_role["decoy"])),
+        _mean(map(itemgetter("alarm"), by_role["null"])),
+        round(float(np.mean(calls))) if calls else None,
     )
 
 
@@ -186,8 +220,9 @@ def precision(hits: Sequence[bool], k: int) -> float:
     return sum(first) / len(first) if first else 0.0
 
 
-def _mean(values: Sequence[float | bool]) -> float | None:
-    return float(np.mean(values)) if len(values) else None
+def _mean(values: Iterable[float | bool]) -> float | None:
+    figures = list(values)
+    return float(np.mean(figures)) if figures else None
 
 
 def strength_of(result: Result) -> str:
@@ -195,56 +230,56 @@ def strength_of(result: Result) -> str:
     return f"{result.configuration.learned:g}" if result.configuration.learned else "-"
 
 
-def detection_table(results: Sequence[Result], names: Sequence[str], by: str, key: Any) -> Table:
+def detection_table(
+    results: Sequence[Result], names: Sequence[str], by: str, key: Callable[[Result], str]
+) -> Table:
     """The share of causes that each auditor finds, by something; in brackets, of how many."""
-    causes = [result for result in results if result.role == "cause"]
-    values = sorted({key(result) for result in causes})
-    rows: list[dict[str, Cell]] = []
+    causes: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        if result.role == "cause":
+            causes[key(result)].append(result)
+    values = sorted(causes)
+    rows = []
     for name in names:
-        row: dict[str, Cell] = {"auditor": name}
+        cells: list[Cell] = [name]
         for value in values:
-            own = [r.grades(name) for r in causes if key(r) == value]
-            found = [grades["detected"] for grades in own if grades]
-            row[value] = f"{np.mean(found):.0%} ({len(found)})" if found else None
-        rows.append(row)
-    return Table(
-        title=f"Causes found, by {by}",
-        columns=("auditor", *values),
-        rows=tuple(rows),
-        notes=("In brackets: of how many. Empty: the auditor does not fit.",),
-    )
+            grades = filter(None, (result.grades(name) for result in causes[value]))
+            detected = [of_result["detected"] for of_result in grades]
+            cells.append(f"{np.mean(detected):.0%} ({len(detected)})" if detected else None)
+        rows.append(cells)
+    note = "In brackets: of how many. Empty: the auditor does not fit."
+    return make_table(f"Causes found, by {by}", ("auditor", *values), rows, note)
 
 
 def configuration_table(results: Sequence[Result]) -> Table:
     """Every configuration: what the model does, what `confirm` says, who finds the cue."""
-    columns = ("configuration", "accuracy", "use", "role", "confirm", "found by")
-    rows = []
+    rows: list[Sequence[Cell]] = []
     for result in results:
         confirmed = result.grades(ON + SHEET) or {}
-        verdicts = [verdict for verdict, _ in confirmed.get("verdicts", ())]
-        found = [
-            name
-            for name, grades in result.auditors.items()
-            if name != SHEET and (grades.get("detected") or False)
-        ]
-        values: tuple[Cell, ...] = (
-            result.configuration.name,
-            None if result.accuracy is None else 100 * result.accuracy,
-            None if result.use is None else 100 * result.use,
-            result.role,
-            verdicts[0] if verdicts else (confirmed.get("why") and "cannot tell") or "-",
-            ", ".join(name.partition(":")[0] for name in found) or "-",
+        verdict = "cannot tell" if confirmed.get("why") else "-"
+        if confirmed.get("verdicts"):
+            verdict, _ = confirmed["verdicts"][0]
+        finders = []
+        for name, grades in result.auditors.items():
+            if name != SHEET and grades.get("detected"):
+                finders.append(name.partition(":")[0])
+        rows.append(
+            (
+                result.configuration.name,
+                None if result.accuracy is None else 100 * result.accuracy,
+                None if result.use is None else 100 * result.use,
+                result.role,
+                verdict,
+                ", ".join(finders) or "-",
+            )
         )
-        rows.append(dict(zip(columns, values, strict=True)))
-    return Table(
-        title="Configurations",
-        columns=columns,
-        rows=tuple(rows),
-        notes=(
-            "Accuracy in %. Use: points of probability of the right answer that the cue takes on "
-            "the graded label, told from the same samples without it. Confirm: its verdict on the "
-            "cue of the answer sheet.",
-        ),
+    return make_table(
+        "Configurations",
+        ("configuration", "accuracy", "use", "role", "confirm", "found by"),
+        rows,
+        "Accuracy in %. Use: points of probability of the right answer that the cue takes on "
+        "the graded label, told from the same samples without it. Confirm: its verdict on the "
+        "cue of the answer sheet.",
     )
 
 
@@ -253,10 +288,7 @@ def markdown(tables: Sequence[Table]) -> str:
     parts = []
     for table in tables:
         lines = [f"## {table.title}", "", _line(table.columns), _line(["---"] * len(table.columns))]
-        lines += [
-            _line([_cell(row.get(column), table.decimals) for column in table.columns])
-            for row in table.rows
-        ]
+        lines += [_line([_cell(row[name], table.decimals) for name in row]) for row in table.rows]
         parts.append("\n".join([*lines, "", *table.notes]))
     return "\n\n".join(parts) + "\n"
 

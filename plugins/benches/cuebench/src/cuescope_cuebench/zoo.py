@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, zip_longest
+from itertools import chain, product, zip_longest
 from typing import Any, Literal
 
 Role = Literal["cause", "decoy", "null"]
@@ -69,14 +69,15 @@ class World:
     victim: str | None = None
     plenty: int = PLENTY
 
-    def trained(self, learned: float | None, only: str | None = None) -> Spec:
+    def trained(self, learned: float | None) -> Spec:
         """A toy that learned all cues of this world so strongly; None: where they told nothing.
 
         One toy answers every configuration of its world and strength.
         """
-        rates = {"rate": UNINFORMATIVE, "elsewhere": UNINFORMATIVE}
-        training = {**self.training, "train": self.plenty}
-        if learned is not None:
+        if learned is None:
+            rates = {"rate": UNINFORMATIVE, "elsewhere": UNINFORMATIVE}
+            training = {**self.training, "train": self.plenty}
+        else:
             rates = {"rate": learned, "elsewhere": round(1 - learned, 3)}
             training = dict(self.training)
         data = {
@@ -85,17 +86,13 @@ class World:
             "world_options": training,
             **rates,
         }
-        return self.model, {
-            **self.model_options,
-            "data": f"planted:{self.spec}",
-            "data_options": data,
-        }
+        planted = {"data": f"planted:{self.spec}", "data_options": data}
+        return self.model, {**self.model_options, **planted}
 
     def audited(self, cue: str | None, rates: tuple[float, float], frames: float, n: int) -> Spec:
         """Its audited data with one cue, or with none; `n` is another draw."""
-        cues = {self.cues[cue]: cue} if cue else {}
         options = {
-            "cues": cues,
+            "cues": {self.cues[cue]: cue} if cue else {},
             "rate": rates[0],
             "elsewhere": rates[1],
             "frames": frames,
@@ -103,6 +100,11 @@ class World:
             "world_options": {**self.auditing, "val": self.size, "seed": n},
         }
         return f"planted:{self.spec}", options
+
+    def victim_of(self, label: str) -> str:
+        """The label on which a cue of this label is graded."""
+        after = self.labels.index(label) + 1
+        return self.victim or self.labels[after % len(self.labels)]
 
     def pair(
         self,
@@ -117,22 +119,23 @@ class World:
         world = replace(self, size=size or self.size)
         shown = self.frames if frames is None else frames
         label = self.cues[cue]
-        place = list(self.labels).index(label)
-        words = [self.name, cue, f"learned at {learned:g}", f"{rates[0]:g} to {rates[1]:g}"]
-        words += [f"{world.size} samples", f"{shown:g} of the frames"]
-        for role in ("cause", "decoy"):
+        words = (
+            f"{self.name}, {cue}, learned at {learned:g}, {rates[0]:g} to {rates[1]:g}, "
+            f"{world.size} samples, {shown:g} of the frames"
+        )
+        for role, strength in by_role(learned):
             yield Configuration(
-                name=", ".join([*words, role]),
+                name=f"{words}, {role}",
                 world=self.name,
                 cue=cue,
                 role=role,
-                model=self.trained(learned if role == "cause" else None),
+                model=self.trained(strength),
                 data=world.audited(cue, rates, shown, n),
                 clean=world.audited(cue, (0.0, 0.0), shown, n),
                 auditors=self.auditors,
                 label=label,
-                victim=self.victim or self.labels[(place + 1) % len(self.labels)],
-                learned=learned if role == "cause" else None,
+                victim=self.victim_of(label),
+                learned=strength,
                 rates=rates,
                 frames=shown,
                 plants=(cue,),
@@ -147,23 +150,24 @@ class World:
         model, options = self.trained(STRONG)
         rates = dict.fromkeys(even, (UNINFORMATIVE, UNINFORMATIVE))
         training = {**options["data_options"], "rates": rates}
-        own, label = list(self.labels).index(self.cues[cue]), self.cues[cue]
+        label = self.cues[cue]
         data, alone = self.audited(cue, RATES, self.frames, n)
         both = {**alone["cues"], self.cues[other]: other}
         audited = {**alone, "cues": both, "beside": {other: cue}, "together": TOGETHER}
-        for role, asked in (("cause", cue), ("decoy", other)):
+        for role, strength in by_role(STRONG):
+            asked = cue if role == "cause" else other
             yield Configuration(
                 name=f"{self.name}, {cue} beside {other}, {TOGETHER:g} together, {role}",
                 world=self.name,
                 cue=asked,
-                role="cause" if role == "cause" else "decoy",
+                role=role,
                 model=(model, {**options, "data_options": training}),
                 data=(data, audited),
                 clean=(data, {**audited, "hidden": (asked,)}),
                 auditors=self.auditors,
                 label=label,
-                victim=self.victim or self.labels[(own + 1) % len(self.labels)],
-                learned=STRONG if role == "cause" else None,
+                victim=self.victim_of(label),
+                learned=strength,
                 rates=RATES,
                 frames=self.frames,
                 plants=(asked,),
@@ -183,6 +187,12 @@ class World:
             data=self.audited(None, (0.0, 0.0), 1.0, n),
             auditors=self.auditors,
         )
+
+
+def by_role(learned: float) -> Iterator[tuple[Role, float | None]]:
+    """What the model of a cause learned, and that of a decoy."""
+    yield "cause", learned
+    yield "decoy", None
 
 
 WAYS = ("moving north", "moving south", "moving east", "moving west")
@@ -250,22 +260,24 @@ SHAPES = World(
 
 def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
     """The cues that moving-shapes plants itself: its background, a square, the disc's colour."""
-    name = {"background": "red background", "object": "red square", "attribute": "red disc"}[cue]
+    name = NATIVE[cue]
+    clean = {"length": length, "val": 1000, "seed": n}
     audited = {"length": length, "cramers_v": 0.4, "val": 1000, "seed": n}
-    for role, strength, size in (("cause", 0.9, 2000), ("decoy", 0.01, PLENTY)):
+    for role, learned in by_role(USUAL):
+        strength, size = (0.9, 2000) if role == "cause" else (0.01, PLENTY)
         training = {"length": length, "cramers_v": strength, "train": size, "val": 400}
         yield Configuration(
             name=f"moving-shapes, {name}, {length} frames, {role}",
             world="moving-shapes",
             cue=cue,
-            role="cause" if role == "cause" else "decoy",
+            role=role,
             model=("toy", {**FAST, "data": f"moving-shapes:{cue}", "data_options": training}),
             data=(f"moving-shapes:{cue}", audited),
-            clean=("moving-shapes:none", {k: v for k, v in audited.items() if k != "cramers_v"}),
+            clean=("moving-shapes:none", clean),
             auditors=CLUSTERS,
             label=WAYS[1],
             victim=WAYS[2],
-            learned=USUAL if role == "cause" else None,
+            learned=learned,
             frames=0.6,
             plants=(name,),
             asked=name,
@@ -274,84 +286,123 @@ def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
 
 def native_scenes(label: str, victim: str, n: int) -> Iterator[Configuration]:
     """The background of scenes, as a toy CLIP that went by it sees it, and one that could not."""
-    for role, dial in (("cause", 0.98), ("decoy", 0.0)):
-        # the toy that the package ships, and a short training
-        trained: dict[str, Any] = {"data_options": {"dial": dial}}
+    for role, learned in by_role(0.98):
+        # The toy that the package ships, and a short training.
+        training: dict[str, Any] = {"data_options": {"dial": 0.98}}
         if role == "decoy":
-            trained = {"data_options": {"dial": dial, "train": 2400}, "epochs": 4}
+            training = {"data_options": {"dial": 0.0, "train": 2400}, "epochs": 4}
         yield Configuration(
             name=f"scenes by toy-clip, background of {label}, {role}",
             world="scenes by toy-clip",
             cue="background",
-            role="cause" if role == "cause" else "decoy",
-            model=("toy-clip", {"data": "scenes", **trained}),
+            role=role,
+            model=("toy-clip", {"data": "scenes", **training}),
             data=("scenes", {"audit_dial": 0.2, "val": 2400, "seed": n}),
             auditors=("cci", "saliency"),
             label=label,
             victim=victim,
-            learned=dial or None,
-            plants=tuple(f"background of {each}" for each in SCENES),
+            learned=learned,
+            plants=tuple(f"background of {scene}" for scene in SCENES),
             asked=f"background of {label}",
         )
 
 
-def native_objects(name: str, thing: str, n: int) -> Iterator[Configuration]:
+def native_objects(name: str, companion: str, n: int) -> Iterator[Configuration]:
     """Things beside objects, as a toy that answers questions of presence sees them."""
     audited = {"audit": "planted", "strength": 0.7, "elsewhere": 0.35, "val": 800, "seed": n}
-    for role in ("cause", "decoy"):
+    for role, learned in by_role(USUAL):
         training: dict[str, Any] = {"questions": "presence"}
         if role == "decoy":
             training |= {"strength": UNINFORMATIVE, "elsewhere": UNINFORMATIVE}
         yield Configuration(
-            name=f"object-scenes, {thing} for {name}, {role}",
+            name=f"object-scenes, {companion} for {name}, {role}",
             world="object-scenes",
             cue="co-occurring object",
-            role="cause" if role == "cause" else "decoy",
+            role=role,
             model=("toy-fusion", {**OBJECT_TOY, "data_options": training}),
             data=("object-scenes", audited),
             auditors=("spurlens:k=100",),
             label=name,
-            learned=USUAL if role == "cause" else None,
+            learned=learned,
             rates=(0.7, 0.35),
             plants=("table for cup", "tree for bird", "road for car"),
-            asked=f"{thing} for {name}",
+            asked=f"{companion} for {name}",
             tools={"proposer": "co-occurrence", "detector": "annotations"},
         )
 
 
+NATIVE = {"background": "red background", "object": "red square", "attribute": "red disc"}
 OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
+Pairs = list[Iterator[Configuration]]
+
+
+def clip_pairs() -> Pairs:
+    """Each cue in clips, as usual."""
+    pairs = [CLIPS.pair(cue, n) for n, cue in enumerate(CLIPS.cues, 1)]
+    return pairs + [MOVED.pair(cue, n, learned=STRONG) for n, cue in enumerate(MOVED.cues, 5)]
+
+
+def varied_pairs() -> Pairs:
+    """Cues in clips that are weaker, rarer or shorter, or in fewer samples."""
+    few = replace(CLIPS, auditors=("trove",))  # the rivals see the others
+    return [
+        *(few.pair(cue, 11, learned=0.75) for cue in ("mark", "cast", "text")),
+        *(few.pair(cue, 12, learned=0.7) for cue in ("mark", "cast", "border")),
+        few.pair("mark", 13, rates=(0.9, 0.2)),
+        few.pair("border", 13, rates=(0.9, 0.2)),
+        few.pair("cast", 14, rates=(0.5, 0.4)),
+        few.pair("mark", 15, size=400),
+        few.pair("text", 16, size=1600),
+        few.pair("border", 17, frames=1.0),
+        few.pair("mark", 18, frames=0.34),
+        few.pair("cast", 18, frames=0.34),
+    ]
+
+
+def picture_pairs(stronger: World) -> Pairs:
+    """Each cue in pictures, learned as usual and more strongly."""
+    pairs = [PICTURES.pair(cue, n) for n, cue in enumerate(PICTURES.cues, 21)]
+    return pairs + [
+        stronger.pair(cue, n, learned=STRONG) for n, cue in enumerate(PICTURES.cues, 31)
+    ]
+
+
+def tangled_pairs(stronger: World) -> Pairs:
+    """Two cues in the same pictures, of which one told the model nothing."""
+    ones = ("mark", "cast")
+    others = ("text", "border")
+    return [
+        stronger.tangled("mark", "text", others, 47),
+        stronger.tangled("cast", "border", others, 47),
+        stronger.tangled("text", "mark", ones, 48),
+        stronger.tangled("border", "cast", ones, 48),
+    ]
+
+
+def question_pairs() -> Pairs:
+    """Cues in clips that are asked about."""
+    pairs = [ASKED.pair(cue, n) for n, cue in enumerate(ASKED.cues, 41)]
+    return [*pairs, SHAPES.pair("question", 45), SHAPES.pair("mark", 46)]
 
 
 def pairs() -> list[list[Configuration]]:
     """Cause and decoy on the same data, world by world."""
-    easy = [CLIPS.pair(cue, n) for n, cue in enumerate(CLIPS.cues, 1)]
-    easy += [MOVED.pair(cue, n, learned=STRONG) for n, cue in enumerate(MOVED.cues, 5)]
-    few = replace(CLIPS, auditors=("trove",))  # the rivals see the others
-    varied = [few.pair(cue, 11, learned=0.75) for cue in ("mark", "cast", "text")]
-    varied += [few.pair(cue, 12, learned=0.7) for cue in ("mark", "cast", "border")]
-    varied += [few.pair(cue, 13, rates=(0.9, 0.2)) for cue in ("mark", "border")]
-    varied += [few.pair("cast", 14, rates=(0.5, 0.4)), few.pair("mark", 15, size=400)]
-    varied += [few.pair("text", 16, size=1600), few.pair("border", 17, frames=1.0)]
-    varied += [few.pair(cue, 18, frames=0.34) for cue in ("mark", "cast")]
-    own = [native_clips(cue, length, 3) for length in (3, 5) for cue in NATIVE]
-    pictures = [PICTURES.pair(cue, n) for n, cue in enumerate(PICTURES.cues, 21)]
+    native = [native_clips(cue, length, 3) for length, cue in product((3, 5), NATIVE)]
     stronger = replace(PICTURES, auditors=("trove",))
-    pictures += [stronger.pair(cue, n, learned=STRONG) for n, cue in enumerate(PICTURES.cues, 31)]
-    one, two = ("mark", "cast"), ("text", "border")
-    side = [stronger.tangled(a, b, two, 47) for a, b in zip(one, two, strict=True)]
-    side += [stronger.tangled(b, a, one, 48) for a, b in zip(one, two, strict=True)]
-    by_clip = [native_scenes("ladybird", "basket", 36), native_scenes("daisy", "wreath", 37)]
-    questions = [ASKED.pair(cue, n) for n, cue in enumerate(ASKED.cues, 41)]
-    questions += [SHAPES.pair(cue, n) for n, cue in enumerate(("question", "mark"), 45)]
-    objects = [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
-    # one of each kind of world after the other: the first ones are varied; the dear ones come last
-    order = chain.from_iterable(zip_longest(easy, own, pictures, questions, side, varied))
-    dear = [*by_clip, *objects]
-    order = chain(order, dear)
-    return [list(pair) for pair in order if pair is not None]
-
-
-NATIVE = ("background", "object", "attribute")
+    # One of each kind of world after the other: the first ones are varied.
+    rounds = zip_longest(
+        clip_pairs(),
+        native,
+        picture_pairs(stronger),
+        question_pairs(),
+        tangled_pairs(stronger),
+        varied_pairs(),
+    )
+    order = list(filter(None, chain.from_iterable(rounds)))
+    # The dear ones come last.
+    order += [native_scenes("ladybird", "basket", 36), native_scenes("daisy", "wreath", 37)]
+    order += [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
+    return list(map(list, order))
 
 
 def nulls() -> list[Configuration]:
@@ -366,15 +417,17 @@ def nulls() -> list[Configuration]:
         model_options={},
     )
     worlds = [*[CLIPS] * 13, *[pictures] * 4, *[asked] * 3]
-    return [world.null(60 + n) for n, world in enumerate(worlds)]
+    return [world.null(n) for n, world in enumerate(worlds, 60)]
 
 
 def zoo() -> list[Configuration]:
     """All configurations; a null after every other pair or so, so that the first dozen has some."""
-    paired, empty = pairs(), nulls()
+    paired = pairs()
+    empty = nulls()
     order: list[Configuration] = []
-    for number, pair in enumerate(paired):
-        order += pair
-        begin, end = (each * len(empty) // len(paired) for each in (number, number + 1))
-        order += empty[begin:end]
+    begin = 0
+    for number, pair in enumerate(paired, 1):
+        end = number * len(empty) // len(paired)
+        order += [*pair, *empty[begin:end]]
+        begin = end
     return order

@@ -89,42 +89,50 @@ class Planted(Plugin):
             )
         self.world: Any = world.split(options.split)
         self.labels: tuple[str, ...] = self.world.labels
-        drawn = {*options.cues.values()}
-        if strange := {*options.rates, *options.beside, *options.beside.values()} - drawn:
+        self._refuse_unknown()
+        painting = options.model_dump(exclude={"world", "world_options"})
+        self.fingerprint = digest("planted", PAINTING_VERSION, painting, self.world.fingerprint)
+        self._samples = _samples(self.fingerprint)
+
+    def _refuse_unknown(self) -> None:
+        """Raises UserError for cues without a label, and for labels that the world has not."""
+        options = self.options
+        drawn = set(options.cues.values())
+        strange = {*options.rates, *options.beside, *options.beside.values()} - drawn
+        if strange:
             raise UserError(
                 f"planted: '{min(strange)}' goes with no label",
                 expected=f"a cue of `cues`: {', '.join(sorted(drawn)) or 'none'}",
             )
-        if unknown := set(options.cues) - set(self.labels) if self.labels else set():
+        unknown = options.cues.keys() - set(self.labels)
+        if unknown and self.labels:
             raise UserError(
                 f"planted: no label '{min(unknown)}' in {options.world}",
                 expected=", ".join(self.labels),
             )
-        own = options.model_dump(exclude={"world", "world_options"})
-        self.fingerprint = digest("planted", PAINTING_VERSION, own, self.world.fingerprint)
-        self._samples = _samples(self.fingerprint)
 
     @property
     def planted_cues(self) -> tuple[PlantedCue, ...]:
         """Those of the world, and the painted ones."""
-        own = self.world.planted_cues if isinstance(self.world, HasPlantedCues) else ()
-        cues = self.options.cues.items()
-        return (*own, *(PlantedCue(key=k, name=NAMES[k], labels=(label,)) for label, k in cues))
+        cues = list(self.world.planted_cues) if isinstance(self.world, HasPlantedCues) else []
+        for label, kind in self.options.cues.items():
+            cues.append(PlantedCue(key=kind, name=NAMES[kind], labels=(label,)))
+        return tuple(cues)
 
     @property
     def facts(self) -> dict[str, str]:
         """What a report says of this data."""
         options = self.options
-        return {
-            **getattr(self.world, "facts", {}),
-            "painted": ", ".join(f"{NAMES[kind]} with '{la}'" for la, kind in options.cues.items())
-            or "nothing",
-            "shown by": f"{options.rate:.0%} of the label, {options.elsewhere:.0%} of the others",
-            **{
-                NAMES[cue]: f"there or not as the {NAMES[other]} in {options.together:.0%}"
-                for cue, other in options.beside.items()
-            },
-        }
+        facts = dict(getattr(self.world, "facts", {}))
+        painted = [f"{NAMES[kind]} with '{label}'" for label, kind in options.cues.items()]
+        facts["painted"] = ", ".join(painted) or "nothing"
+        facts["shown by"] = (
+            f"{options.rate:.0%} of the label, {options.elsewhere:.0%} of the others"
+        )
+        for cue, other in options.beside.items():
+            share = f"{options.together:.0%}"
+            facts[NAMES[cue]] = f"there or not as the {NAMES[other]} in {share}"
+        return facts
 
     def __len__(self) -> int:
         return len(self.world)
@@ -151,18 +159,22 @@ class Planted(Plugin):
 
     def _shown(self, sample: Sample, kind: Kind) -> tuple[bool, ...]:
         """Which frames show a cue: the same draw whatever the rates are."""
-        options, count = self.options, len(sample.frames)
+        options = self.options
+        count = len(sample.frames)
         rng = generator(options.seed, "cuebench", options.split, kind, sample.key)
-        drawn, other = float(rng.random()), options.beside.get(kind)
+        drawn = float(rng.random())
+        other = options.beside.get(kind)
         if other is None:
-            label = next(label for label, each in options.cues.items() if each == kind)
-            rates = options.rates.get(kind, (options.rate, options.elsewhere))
-            shows = drawn < rates[sample.label != label]
+            label = next(label for label, cue in options.cues.items() if cue == kind)
+            rate, elsewhere = options.rates.get(kind, (options.rate, options.elsewhere))
+            shows = drawn < (rate if sample.label == label else elsewhere)
         else:
             shows = any(self._shown(sample, other)) == (drawn < options.together)
         window = max(1, round(options.frames * count))
         first = int(rng.integers(count - window + 1)) if count else 0
-        return tuple(shows and first <= number < first + window for number in range(count))
+        shown = np.zeros(count, dtype=bool)
+        shown[first : first + window] = shows
+        return tuple(shown.tolist())
 
     def _with_cue(self, sample: Sample, kind: Kind, shown: tuple[bool, ...]) -> Sample:
         if not any(shown):
@@ -170,12 +182,11 @@ class Planted(Plugin):
         if kind == "question":
             return replace(sample, question=f"{sample.question or ''} {WORD}".strip())
         seed = derive(self.options.seed, "cuebench", self.options.split, kind, sample.key)
-        frames = tuple(
-            painted(frame, kind, seed + number) if there else frame
-            for number, (frame, there) in enumerate(zip(sample.frames, shown, strict=True))
-        )
-        changed = self._annotations(sample, kind)
-        return replace(sample, frames=frames, annotations={**sample.annotations, **changed})
+        frames = list(sample.frames)
+        for number in np.flatnonzero(shown).tolist():
+            frames[number] = painted(frames[number], kind, seed + number)
+        known = {**sample.annotations, **self._annotations(sample, kind)}
+        return replace(sample, frames=tuple(frames), annotations=known)
 
     def _annotations(self, sample: Sample, kind: Kind) -> Mapping[str, Any]:
         """The foreground of a picture moves with it; of clips none is kept."""

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 from PIL import Image, ImageDraw, ImageFont
 
 from cuescope_sdk import Frame, generator
@@ -23,9 +24,15 @@ NAMES: dict[Kind, str] = {
     "camera": "camera nearer",
     "question": "the word 'today' in the question",
 }
-MAGENTA, GREEN, YELLOW, BLUE = (230, 40, 220), (40, 200, 60), (240, 220, 40), (60, 110, 255)
+MAGENTA = (230, 40, 220)
+GREEN = (40, 200, 60)
+YELLOW = (240, 220, 40)
+BLUE = (60, 110, 255)
+PAPER = (225, 225, 225)
+INK = (30, 30, 30)
 CAST = 0.35  # share of green in each pixel
-SHIFT, ZOOM = 0.18, 1.35  # share of the width; enlargement
+SHIFT = 0.18  # share of the width
+ZOOM = 1.35
 JITTER = 12  # grey levels by which the colour of a cue varies from frame to frame
 
 
@@ -48,43 +55,36 @@ def moved(mask: np.ndarray, kind: Kind) -> np.ndarray:
 # ------------------------------------------------------------------------------------- painters
 
 
-def _colour(colour: tuple[int, int, int], rng: np.random.Generator) -> tuple[int, ...]:
+def _colour(colour: tuple[int, int, int], rng: Generator) -> tuple[int, ...]:
     shade = np.clip(np.array(colour) + rng.integers(-JITTER, JITTER + 1, 3), 0, 255)
-    return tuple(int(level) for level in shade)
+    return tuple(shade.tolist())
 
 
-def _mark_box(size: tuple[int, int]) -> tuple[float, float, float, float]:
-    side = round(0.2 * min(size))
-    return float(size[0] - side), 0.0, float(size[0]), float(side)
-
-
-def _mark(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    left, top, right, bottom = _mark_box(image.size)
+def _mark(image: Image.Image, rng: Generator) -> Image.Image:
+    side = round(0.2 * min(image.size))
+    left = image.width - side
     draw = ImageDraw.Draw(image)
-    draw.rectangle((left, top, right - 1, bottom - 1), fill=_colour(MAGENTA, rng))
+    draw.rectangle((left, 0, image.width - 1, side - 1), fill=_colour(MAGENTA, rng))
     return image
 
 
-def _cast(image: Image.Image, rng: np.random.Generator) -> Image.Image:
+def _cast(image: Image.Image, rng: Generator) -> Image.Image:
     return Image.blend(image, Image.new("RGB", image.size, _colour(GREEN, rng)), CAST)
 
 
-def _text_box(size: tuple[int, int]) -> tuple[float, float, float, float]:
-    height = round(0.2 * size[1])
-    return 0.0, float(size[1] - height), float(round(0.6 * size[0])), float(size[1])
-
-
-def _text(image: Image.Image, rng: np.random.Generator) -> Image.Image:
+def _text(image: Image.Image, rng: Generator) -> Image.Image:
     """Dark letters on a light strip at the lower edge."""
-    left, top, right, bottom = _text_box(image.size)
+    height = round(0.2 * image.height)
+    top = image.height - height
+    right = round(0.6 * image.width)
     draw = ImageDraw.Draw(image)
-    draw.rectangle((left, top, right - 1, bottom - 1), fill=_colour((225, 225, 225), rng))
-    font = ImageFont.load_default(size=0.8 * (bottom - top))
-    draw.text((left + 2, top), "LIVE", fill=_colour((30, 30, 30), rng), font=font)
+    draw.rectangle((0, top, right - 1, image.height - 1), fill=_colour(PAPER, rng))
+    font = ImageFont.load_default(size=0.8 * height)
+    draw.text((2, top), "LIVE", fill=_colour(INK, rng), font=font)
     return image
 
 
-def _border(image: Image.Image, rng: np.random.Generator) -> Image.Image:
+def _border(image: Image.Image, rng: Generator) -> Image.Image:
     width = max(1, round(0.06 * min(image.size)))
     draw = ImageDraw.Draw(image)
     corner = (image.width - 1, image.height - 1)
@@ -92,36 +92,31 @@ def _border(image: Image.Image, rng: np.random.Generator) -> Image.Image:
     return image
 
 
-def _ring_box(size: tuple[int, int], rng: np.random.Generator) -> tuple[float, float, float, float]:
-    side = round(0.25 * min(size))
-    left = int(rng.integers(size[0] - side + 1))
-    top = int(rng.integers(size[1] - side + 1))
-    return float(left), float(top), float(left + side), float(top + side)
-
-
-def _ring(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    left, top, right, bottom = _ring_box(image.size, rng)
-    width = max(2, round((right - left) / 4))
-    draw = ImageDraw.Draw(image)
-    draw.ellipse((left, top, right - 1, bottom - 1), outline=_colour(BLUE, rng), width=width)
+def _ring(image: Image.Image, rng: Generator) -> Image.Image:
+    side = round(0.25 * min(image.size))
+    left = int(rng.integers(image.width - side + 1))
+    top = int(rng.integers(image.height - side + 1))
+    box = (left, top, left + side - 1, top + side - 1)
+    width = max(2, round(side / 4))
+    ImageDraw.Draw(image).ellipse(box, outline=_colour(BLUE, rng), width=width)
     return image
 
 
 def _move(image: Image.Image, kind: Kind) -> Image.Image:
     width, height = image.size
     if kind == "position":
-        shift = round(SHIFT * width)
         canvas = Image.new(image.mode, image.size)
-        canvas.paste(image, (shift, 0))
+        canvas.paste(image, (round(SHIFT * width), 0))
         return canvas
-    inner = (width / ZOOM, height / ZOOM)
-    left, top = (width - inner[0]) / 2, (height - inner[1]) / 2
-    return image.resize(
-        image.size, Image.Resampling.BILINEAR, (left, top, left + inner[0], top + inner[1])
-    )
+    inner_width = width / ZOOM
+    inner_height = height / ZOOM
+    left = (width - inner_width) / 2
+    top = (height - inner_height) / 2
+    box = (left, top, left + inner_width, top + inner_height)
+    return image.resize(image.size, Image.Resampling.BILINEAR, box)
 
 
-_PAINTERS: dict[Kind, Callable[[Image.Image, np.random.Generator], Image.Image]] = {
+_PAINTERS: dict[Kind, Callable[[Image.Image, Generator], Image.Image]] = {
     "mark": _mark,
     "cast": _cast,
     "text": _text,
