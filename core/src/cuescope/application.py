@@ -15,7 +15,6 @@ from cuescope.cli.asked_again import (
     beside,
     find_then_test,
     require_same_data,
-    trusting,
 )
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.bundles import Asked, Output, spread
@@ -120,7 +119,6 @@ __all__ = [
     "show_plan",
     "spread",
     "stdout",
-    "trusting",
     "open_context",
     "validate",
     "write_atomically",

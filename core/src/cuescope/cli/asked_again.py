@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cuescope.cli.bundles import Output
 from cuescope.cli.options import (
     Allow,
     BatchSize,
@@ -199,47 +200,63 @@ def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[st
     return kept
 
 
+@dataclass(frozen=True)
+class OtherPart:
+    """A stored run, and a part of the data that its cues were not found in.
+
+    `found` is the folder of the run that found them. Where that run looked at all of its data,
+    `finding` makes it anew on a part, in that folder. `rest` is the run's request on the others.
+    """
+
+    run: Path
+    found: Path
+    finding: "Request | None"
+    rest: "Request"
+
+
 def apart(
     run: Path, request: "Request", on: str | None, registry: "Registry", found: Path, *, parts: int
-) -> tuple[Path, "Request | None", "Request"]:
-    """The run that found the cues, what makes it anew, and a request with other data.
+) -> OtherPart:
+    """What to test a run's cues on: a split, the parts that it left, or all but the first.
 
-    It is made anew on the first of so many `parts` of the data; the others are left.
-
-    Nothing makes it anew where another split is named, or where it looked at some parts alone.
+    In the last case it is made anew on the first of so many `parts`, in the folder `found`.
+    Raises UserError for a split that the data has not, or that is the run's own.
     """
+    if on is not None:
+        other = request.model_copy(
+            update={"limit": None, "part": None, "data_options": _on_split(request, on, registry)}
+        )
+        return OtherPart(run, run, None, other)
+    if request.part is not None:
+        other = request.model_copy(update={"limit": None, "part": complement(request.part)})
+        return OtherPart(run, run, None, other)
+    numbers = [str(number) for number in range(2, parts + 1)]
+    first = request.model_copy(update={"part": f"1/{parts}"})
+    rest = request.model_copy(update={"limit": None, "part": f"{'+'.join(numbers)}/{parts}"})
+    return OtherPart(run, found, first, rest)
+
+
+def _on_split(request: "Request", split: str, registry: "Registry") -> dict[str, Any]:
+    """The options of the data with another split."""
     from cuescope.spec import Spec
 
-    elsewhere: dict[str, Any] = {"limit": None}
-    if on is not None:
-        name = Spec.parse(request.data).name
-        dataset = registry.load(registry.find("dataset", name))
-        if "split" not in dataset.Options.model_fields:
-            raise UserError(
-                f"--on {on}",
-                expected="a data set with splits",
-                got=f"{name}, which has none",
-                remedy="Leave --on out: the data is split by group",
-            )
-        own = request.data_options.get("split", dataset.Options.model_fields["split"].default)
-        if on == own:
-            raise UserError(
-                f"--on {on}",
-                expected="another split than that in which the cues were found",
-                got=f"the run's own split '{on}'",
-                remedy="Leave --on out: then the run is made again on a part of it",
-            )
-        elsewhere |= {"data_options": {**request.data_options, "split": on}, "part": None}
-        return run, None, request.model_copy(update=elsewhere)
-    if request.part is not None:
-        elsewhere["part"] = complement(request.part)
-        return run, None, request.model_copy(update=elsewhere)
-    rest = f"{'+'.join(map(str, range(2, parts + 1)))}/{parts}"
-    return (
-        found,
-        request.model_copy(update={"part": f"1/{parts}"}),
-        request.model_copy(update=elsewhere | {"part": rest}),
-    )
+    name = Spec.parse(request.data).name
+    fields = registry.load(registry.find("dataset", name)).Options.model_fields
+    if "split" not in fields:
+        raise UserError(
+            f"--on {split}",
+            expected="a data set with splits",
+            got=f"{name}, which has none",
+            remedy="Leave --on out: the data is split by group",
+        )
+    if split == request.data_options.get("split", fields["split"].default):
+        raise UserError(
+            f"--on {split}",
+            expected="another split than that in which the cues were found",
+            got=f"the run's own split '{split}'",
+            remedy="Leave --on out: then the run is made again on a part of it",
+        )
+    return {**request.data_options, "split": split}
 
 
 def find_again(
@@ -261,40 +278,40 @@ def find_again(
 
 def find_then_test(
     runner: "Runner",
-    run: Path,
-    finding: "Request | None",
+    other: OtherPart,
     trial: "Request",
-    trial_runner: "Runner",
+    asked: AskedAgain,
+    output: Output,
     *,
-    found: Path,
     share: str,
     why: str,
-    plan: bool = False,
-    as_json: bool = False,
     any_feature: bool = False,
 ) -> None:
     """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
 
-    The trial has a runner of its own, for this command names its method.
     `share` and `why` say on how much of the data it is made anew, and what for.
     """
     from cuescope.cli.audit import audit_and_show
     from cuescope.cli.planning import show_plan
 
-    if finding is not None:
-        runner.context.announce(
-            f"{run} looked at all of its data: it is made again on {share} of it ({found}), so "
-            f"that {why}"
+    announce = runner.context.announce
+    # the command names the trial's method: nobody else's word
+    trial_runner = trusting(runner, "method")
+    if other.finding is not None:
+        announce(
+            f"{other.run} looked at all of its data: it is made again on {share} of it "
+            f"({other.found}), so that {why}"
         )
-        if plan and not (found / "report.json").exists():
-            runner.context.announce("the plan of that; the rest can be planned once it is made")
-            trial, trial_runner = finding, replace(runner, out=found)
-        elif not plan:
-            find_again(runner, finding, found, any_feature=any_feature)
-    if plan:
-        show_plan(trial_runner, trial, as_json=as_json)
+        if not asked.plan:
+            find_again(runner, other.finding, other.found, any_feature=any_feature)
+        elif not (other.found / "report.json").exists():
+            announce("the plan of that; the rest can be planned once it is made")
+            show_plan(replace(runner, out=other.found), other.finding, as_json=output.as_json)
+            return
+    if asked.plan:
+        show_plan(trial_runner, trial, as_json=output.as_json)
     else:
-        audit_and_show(trial_runner, trial, as_json=as_json)
+        audit_and_show(trial_runner, trial, as_json=output.as_json)
 
 
 def beside(run: Path, ending: str) -> Path:

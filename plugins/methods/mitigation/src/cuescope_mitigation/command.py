@@ -18,7 +18,6 @@ from cuescope.application import (
     pairs,
     require_same_data,
     spread,
-    trusting,
 )
 from cuescope_sdk import UserError, load_report
 
@@ -67,31 +66,30 @@ def mitigate(
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
         stamp = report.provenance.model
-        own = {
+        options = {
             "mitigator_options": pairs("-O", option or ()),
             "names": pairs("--name", name or ()),
             "top": top,
             "placebos": placebos,
         }
         fields = registry.load(registry.find("method", METHOD)).Options.model_fields
-        changed = {key: value for key, value in own.items() if value != fields[key].default}
-        found, finding, rest = apart(
-            run, request, asked.on, registry, folder / "found", parts=PARTS
-        )
-        if name and finding is not None:
+        changed = {key: value for key, value in options.items() if value != fields[key].default}
+        other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
+        if name and other.finding is not None:
+            remedy = "Add --on SPLIT"
+            if (other.found / "report.json").exists():
+                remedy = f"cuescope mitigate {other.found}"
             raise UserError(
                 f"--name: {run} looked at all of its data, and is made again on a third of it, "
                 "where findings get other keys",
                 expected="--on SPLIT, or a run made with --part 1/3",
-                remedy=f"cuescope mitigate {found}"
-                if (found / "report.json").exists()
-                else "Add --on SPLIT",
+                remedy=remedy,
             )
-        trial = rest.model_copy(
+        trial = other.rest.model_copy(
             update={
                 "method": METHOD,
                 "method_options": {
-                    "run": str(found),
+                    "run": str(other.found),
                     "mitigator": mitigator,
                     **changed,
                     "save": str(folder / "mitigated"),
@@ -103,13 +101,10 @@ def mitigate(
         )
         find_then_test(
             runner,
-            run,
-            finding,
+            other,
             trial,
-            trusting(runner, "method"),
-            found=found,
+            asked,
+            output,
             share="a third",
             why="nothing is learned or measured where the cues were found",
-            plan=asked.plan,
-            as_json=output.as_json,
         )

@@ -23,7 +23,6 @@ from cuescope.application import (
     pairs,
     require_same_data,
     spread,
-    trusting,
 )
 from cuescope_confirm.command.several import find_others
 from cuescope_sdk import Request, UserError, load_report, nearest
@@ -106,10 +105,8 @@ def confirm(
         if len({path.resolve() for path in paths}) < len(paths):
             raise UserError("a run is named twice", expected="each run once")
         require_same_data(report, runner, request)
-        found, finding, rest = apart(
-            run, request, asked.on, registry, folder / "found", parts=PARTS
-        )
-        given: dict[str, Any] = {"run": str(found)}
+        other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
+        given: dict[str, Any] = {"run": str(other.found)}
         if interventions:
             given["interventions"] = interventions
         if features:
@@ -118,8 +115,8 @@ def confirm(
             given["top"] = top
         if others:
             more = find_others(runner, others, request, asked, folder / "found-others", parts=PARTS)
-            given["others"] = [str(other) for other in more]
-        trial = rest.model_copy(
+            given["others"] = [str(path) for path in more]
+        trial = other.rest.model_copy(
             update={
                 "method": METHOD,
                 "method_options": given | pairs("-O", option or ()),
@@ -129,15 +126,12 @@ def confirm(
         )
         find_then_test(
             runner,
-            run,
-            finding,
+            other,
             trial,
-            trusting(runner, "method"),
-            found=found,
+            asked,
+            output,
             share="half",
             why="no cue is tested where it was found",
-            plan=asked.plan,
-            as_json=output.as_json,
             any_feature=bool(features or others),
         )
 

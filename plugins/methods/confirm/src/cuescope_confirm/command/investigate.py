@@ -201,11 +201,11 @@ class Investigation:
     ) -> None:
         self.runner, self.choice, self.found = runner, choice, folder / "found"
         registry = runner.context.registry
-        _, first, rest = apart(folder, request, on, registry, self.found, parts=PARTS)
-        first = first or request
+        other = apart(folder, request, on, registry, self.found, parts=PARTS)
+        first = other.finding or request
         self.requests = {name: self._of(first, name, options) for name in choice.run}
         given = {METHOD: {"run": str(self.found), **options.get(METHOD, {})}}
-        self.test = self._of(rest, METHOD, given).model_copy(update={"limit": request.limit})
+        self.test = self._of(other.rest, METHOD, given).model_copy(update={"limit": request.limit})
 
     def _of(
         self, request: Request, method: str, options: Mapping[str, Mapping[str, Any]]

@@ -27,13 +27,15 @@ def find_others(
         request = request.model_copy(update={"seed": first.seed})
         for role in ("model", "data"):
             _require_same(role, run, first, request)
-        found, finding, _ = apart(
+        other = apart(
             run, request, asked.on, runner.context.registry, folder / f"{number}", parts=parts
         )
-        if finding is not None and not asked.plan:
-            runner.context.announce(f"{run} is made again on the same part of the data ({found})")
-            replace(held, out=found).run(finding, resume=True)
-        folders.append(found)
+        if other.finding is not None and not asked.plan:
+            runner.context.announce(
+                f"{run} is made again on the same part of the data ({other.found})"
+            )
+            replace(held, out=other.found).run(other.finding, resume=True)
+        folders.append(other.found)
     return folders
 
 
