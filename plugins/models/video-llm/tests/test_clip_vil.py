@@ -154,11 +154,11 @@ def test_a_video_is_answered_by_the_mean_of_its_frames(options: dict[str, Any]) 
         (lambda t: t.pop("logit_fc.2.bias"), "1 missing, the first logit_fc.2.bias"),
         (
             lambda t: t.update({"extra.weight": torch.zeros(2)}),
-            "1 that fit nowhere, the first extra.weight of damaged.pth, shape (2,)",
+            "1 that fit nowhere, the first extra.weight, shape (2,)",
         ),
         (
             lambda t: t.update({"logit_fc.2.bias": torch.zeros(5)}),
-            "1 misshapen, the first logit_fc.2.bias of damaged.pth, shape (5,) instead of (16,)",
+            "1 misshapen, the first logit_fc.2.bias, shape (5,) instead of (16,)",
         ),
     ],
 )

@@ -20,11 +20,17 @@ class Checkpoint:
     """Tensors by the authors' names: what their shapes tell, and how they fill a network.
 
     `title` begins the errors: the plugin and its file. `describe` turns a name into their words.
+    Tensors whose names start as one of `spare` may fit nowhere.
     """
 
     title: str
     tensors: Mapping[str, Tensor]
     describe: Callable[[str], str] = str
+    spare: tuple[str, ...] = ()
+
+    def has(self, prefix: str) -> bool:
+        """Whether there is a tensor of a part."""
+        return any(name.startswith(f"{prefix}.") for name in self.tensors)
 
     def size(self, name: str, axis: int = 0) -> int:
         """The size of a tensor along an axis; raises UserError where there is none."""
@@ -46,6 +52,11 @@ class Checkpoint:
                 count = max(count, int(match[1]) + 1)
         return count
 
+    def layers_with(self, prefix: str, name: str) -> list[int]:
+        """The numbers of the layers that have a tensor `name`."""
+        numbers = range(self.layers(prefix))
+        return [number for number in numbers if f"{prefix}.{number}.{name}" in self.tensors]
+
     def heads(self, width: int, head_dim: int, option: str = "head_dim") -> int:
         """Attention heads of a width; raises UserError where it cannot be cut so."""
         if width % head_dim:
@@ -57,9 +68,13 @@ class Checkpoint:
         return width // head_dim
 
     def load_into(self, network: nn.Module, spare: tuple[str, ...] = ()) -> None:
-        """Fill a network, strictly, as of `load_state_strictly`."""
+        """Fill a network, strictly, as of `load_state_strictly`; `spare` are further ones."""
         load_state_strictly(
-            network, self.tensors, f"{self.title} does not fit", spare=spare, describe=self.describe
+            network,
+            self.tensors,
+            f"{self.title} does not fit",
+            spare=(*self.spare, *spare),
+            describe=self.describe,
         )
 
 

@@ -1,10 +1,11 @@
 """Video-LLaMA, VideoChat and CLIP-ViL, from their authors' checkpoints."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from cuescope_sdk import (
     Capabilities,
@@ -25,16 +26,44 @@ from cuescope_video_llm.options import (
     VideoLLMOptions,
 )
 
-if TYPE_CHECKING:
-    from cuescope_sdk.torch import Pretrained
-    from cuescope_video_llm.clip_vil import ClipViLNetwork
-    from cuescope_video_llm.network import Network
-
 FINGERPRINT_VERSION = 1  # raise it when equal files and options give other answers
 FILES = ("checkpoint", "vision", "qformer")
 
 
-class VideoLLM(Plugin, LazyWeights):
+class AuthorsModel(Plugin, LazyWeights):
+    """A model of the authors' files, which are opened for the first question."""
+
+    options: VideoLLMOptions | ClipViLOptions
+    capabilities: ClassVar[Capabilities]
+    owner: ClassVar[str]
+    facts: Mapping[str, str]
+
+    def open_weights(self) -> None:
+        """Open the checkpoints now."""
+        _ = self.network
+
+    @cached_property
+    def network(self) -> Any:
+        """The open network; a plan ends here."""
+        self.context.stop_plan_before(f"the weights of {self.options.checkpoint.name}")
+        return self.load()
+
+    @abstractmethod
+    def load(self) -> Any:
+        """Open the files."""
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """An answer a trial; raises UserError for what cannot be answered."""
+        for trial in trials:
+            refuse_unanswerable(self.owner, self.capabilities, trial)
+        return list(map(self.answer, trials))
+
+    @abstractmethod
+    def answer(self, trial: Trial) -> Response:
+        """What the network says."""
+
+
+class VideoLLM(AuthorsModel):
     """Answers in words about a video: what was trained, between frozen parts of other models.
 
     Greedy, where the authors' demonstrations sample: an audit asks twice and gets the same. Sound
@@ -42,10 +71,8 @@ class VideoLLM(Plugin, LazyWeights):
     """
 
     options: VideoLLMOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"text"}))
-    owner: ClassVar[str]
+    capabilities = Capabilities(outputs=frozenset({"text"}))
     network_class: ClassVar[str]  # MODULE:CLASS, which imports torch
-    facts: Mapping[str, str]
 
     def __init__(self, options: VideoLLMOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -53,7 +80,6 @@ class VideoLLM(Plugin, LazyWeights):
         from cuescope_video_llm.language import find_language_model
 
         self._files = _require_files(self.owner, options, FILES)
-        self._llm: Pretrained
         self._llm, self._tokenizer = find_language_model(self.owner, options, context)
         self.fingerprint = digest(
             self.owner,
@@ -71,24 +97,13 @@ class VideoLLM(Plugin, LazyWeights):
             "answers are": "greedy (the authors' demonstrations sample); sound is not heard",
         }
 
-    @cached_property
-    def network(self) -> "Network":
-        """The open network; a plan ends here."""
-        self.context.stop_plan_before(f"the weights of {self.options.checkpoint.name}")
-        network: Network = resolve_name(self.network_class).load(
-            self.owner, self._files, self.options, self._llm, self._tokenizer
-        )
-        return network
+    def load(self) -> Any:
+        network_class = resolve_name(self.network_class)
+        return network_class.load(self.owner, self._files, self.options, self._llm, self._tokenizer)
 
-    def open_weights(self) -> None:
-        """Open the checkpoints now."""
-        _ = self.network
-
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """The text after each question; raises UserError for more frames than it has places for."""
-        for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
-        return [Response(text=self.network.answer(trial.sample)) for trial in trials]
+    def answer(self, trial: Trial) -> Response:
+        """The text after the question; raises UserError for more frames than it has places for."""
+        return Response(text=self.network.answer(trial.sample))
 
 
 class VideoLLaMA(VideoLLM):
@@ -109,7 +124,7 @@ class VideoChat(VideoLLM):
     network_class = "cuescope_video_llm.video_chat:VideoChatNetwork"
 
 
-class ClipViL(Plugin, LazyWeights):
+class ClipViL(AuthorsModel):
     """CLIP-ViL (Shen et al., 2022) fine-tuned for VQA: an answer, and no reasoning before it.
 
     It sees pictures: of a video the logits are the mean over its frames.
@@ -117,8 +132,8 @@ class ClipViL(Plugin, LazyWeights):
 
     Options = ClipViLOptions
     options: ClipViLOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"logits", "text"}))
-    owner: ClassVar[str] = "clip-vil"
+    capabilities = Capabilities(outputs=frozenset({"logits", "text"}))
+    owner = "clip-vil"
 
     def __init__(self, options: ClipViLOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -135,27 +150,15 @@ class ClipViL(Plugin, LazyWeights):
             "answers are": "of its classes, the mean over frames; it writes no reasoning",
         }
 
-    @cached_property
-    def network(self) -> "ClipViLNetwork":
-        """The open network; a plan ends here."""
+    def load(self) -> Any:
         from cuescope_sdk.torch import resolve_dtype
         from cuescope_video_llm.clip_vil import ClipViLNetwork
 
-        self.context.stop_plan_before(f"the weights of {self.options.checkpoint.name}")
         network = ClipViLNetwork.load(self.owner, self._files, self.options)
         return network.to(self.device, resolve_dtype(self.context.dtype))
 
-    def open_weights(self) -> None:
-        """Open the checkpoint now."""
-        _ = self.network
-
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+    def answer(self, trial: Trial) -> Response:
         """Logits of the choices, and the best answer; raises UserError for an unknown choice."""
-        for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
-        return [self._answer(trial) for trial in trials]
-
-    def _answer(self, trial: Trial) -> Response:
         logits = self.network.logits(trial.sample)
         answers = self.network.answers
         choices = trial.sample.choices
@@ -174,19 +177,18 @@ class ClipViL(Plugin, LazyWeights):
 
 def _require_files(owner: str, options: Options, names: Sequence[str]) -> dict[str, Path]:
     """The files that the options name; raises UserError for one that is not there."""
-    return {name: _require_file(owner, name, getattr(options, name)) for name in names}
-
-
-def _require_file(owner: str, name: str, path: Any) -> Path:
-    file = Path(path).expanduser()
-    if not file.is_file():
-        expected = f"the authors' {name} file" if name == "checkpoint" else f"BLIP-2's {name}"
-        raise UserError(
-            f"{owner}: no file {path}",
-            expected=expected,
-            remedy="The README says where it is published.",
-        )
-    return file
+    files = {}
+    for name in names:
+        path: Path = getattr(options, name)
+        files[name] = path.expanduser()
+        if not files[name].is_file():
+            publisher = "BLIP-2's" if name in ("vision", "qformer") else "the authors'"
+            raise UserError(
+                f"{owner}: no file {path}",
+                expected=f"{publisher} {name} file",
+                remedy="The README says where it is published.",
+            )
+    return files
 
 
 __all__ = [

@@ -2,19 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from cuescope_sdk import UserError
-from cuescope_sdk.torch import load_state_strictly, read_weights, unreadable_weights
+from cuescope_sdk.torch import Checkpoint, read_state
 
-Names = tuple[tuple[str, str], ...]
 # How the authors call a part, and how transformers does. In this order from left to right, and
 # in the other order back.
-NAMES: Names = (
+NAMES = (
     ("visual_encoder.blocks.", "vision.encoder.layers."),
     ("visual_encoder.patch_embed.proj.", "vision.embeddings.patch_embedding."),
     ("visual_encoder.cls_token", "vision.embeddings.class_embedding"),
@@ -40,87 +37,45 @@ UNUSED = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Tensors:
-    """Tensors by the authors' names, and the file that each is from."""
-
-    owner: str
-    by_name: Mapping[str, Tensor]
-    file_of: Mapping[str, str]
-
-    def size(self, name: str, axis: int = 0) -> int:
-        """The size of a tensor along an axis; raises UserError where it is not there."""
-        tensor = self.by_name.get(name)
-        if tensor is None or tensor.ndim <= axis:
-            raise UserError(
-                f"{self.owner}: {', '.join(dict.fromkeys(self.file_of.values()))} do not fit",
-                expected=f"a tensor '{name}'",
-                got="none of this name" if tensor is None else f"shape {tuple(tensor.shape)}",
-            )
-        return int(tensor.shape[axis])
-
-    def layers(self, prefix: str) -> int:
-        """How many layers are numbered after `prefix`."""
-        pattern = re.compile(re.escape(prefix) + r"(\d+)\.")
-        count = 0
-        for name in self.by_name:
-            if match := pattern.match(name):
-                count = max(count, int(match[1]) + 1)
-        return count
-
-    def load_into(self, network: nn.Module, names: Names = NAMES) -> None:
-        """Fill the network, strictly; raises UserError."""
-        tensors = {our_name(name, names): tensor for name, tensor in self.by_name.items()}
-        load_state_strictly(
-            network,
-            _with_joint_bias(tensors),
-            f"{self.owner}: the checkpoints do not fit",
-            describe=lambda name: self._describe(published_name(name, names)),
-        )
-
-    def _describe(self, name: str) -> str:
-        return f"{name} of {self.file_of[name]}" if name in self.file_of else name
-
-
-def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Tensors:
+def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Checkpoint:
     """The tensors of vision, qformer and checkpoint together; later files replace earlier ones.
 
     Layers of the image encoder from `vision_layers` on are left out, as the authors leave out the
     last.
     """
-    by_name: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     file_of: dict[str, str] = {}
     for kind in ("vision", "qformer", "checkpoint"):
         path = files[kind]
         prefix = "visual_encoder." if kind == "vision" else ""
-        for name, tensor in _state(owner, path).items():
-            name = f"{prefix}{name.removeprefix('module.')}"
+        for name, tensor in read_state(owner, path).items():
+            name = f"{prefix}{name}"
             if not UNUSED.match(name) and not _is_beyond(name, vision_layers):
-                by_name[name] = tensor
+                tensors[name] = tensor
                 file_of[name] = path.name
-    return Tensors(owner, by_name, file_of)
+
+    def describe(name: str) -> str:
+        return f"{name} of {file_of[name]}" if name in file_of else name
+
+    titles = [files[kind].name for kind in ("vision", "qformer", "checkpoint")]
+    return Checkpoint(f"{owner}: {' with '.join(titles)}", tensors, describe)
 
 
-def read_file(owner: str, path: Path, unused: str) -> Tensors:
+def read_file(owner: str, path: Path, unused: str) -> Checkpoint:
     """The tensors of a file, without those whose names begin as `unused`, a regular expression."""
-    by_name = {}
-    for name, tensor in _state(owner, path).items():
-        name = name.removeprefix("module.")
-        if not re.match(unused, name):
-            by_name[name] = tensor
-    return Tensors(owner, by_name, dict.fromkeys(by_name, path.name))
+    state = read_state(owner, path)
+    tensors = {name: tensor for name, tensor in state.items() if not re.match(unused, name)}
+    return Checkpoint(f"{owner}: {path.name}", tensors)
 
 
-def _state(owner: str, path: Path) -> dict[str, Tensor]:
-    content = read_weights(owner, path)
-    if isinstance(content, dict):
-        content = content.get("model", content)
-    if not isinstance(content, dict):
-        content = {}
-    tensors = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
-    if not tensors:
-        raise unreadable_weights(owner, path, "no tensor with a name")
-    return tensors
+def fill(network: nn.Module, file: Checkpoint) -> None:
+    """Give a network of transformers' parts the tensors, strictly; raises UserError."""
+
+    def describe(name: str) -> str:
+        return file.describe(published_name(name))
+
+    tensors = {our_name(name): tensor for name, tensor in file.tensors.items()}
+    Checkpoint(file.title, _with_joint_bias(tensors), describe).load_into(network)
 
 
 def _is_beyond(name: str, layers: int) -> bool:
@@ -128,16 +83,16 @@ def _is_beyond(name: str, layers: int) -> bool:
     return match is not None and int(match[1]) >= layers
 
 
-def our_name(name: str, names: Names = NAMES) -> str:
+def our_name(name: str) -> str:
     """The name of a tensor in our network."""
-    for theirs, ours in names:
+    for theirs, ours in NAMES:
         name = name.replace(theirs, ours)
     return name
 
 
-def published_name(name: str, names: Names = NAMES) -> str:
+def published_name(name: str) -> str:
     """And back."""
-    for theirs, ours in reversed(names):
+    for theirs, ours in reversed(NAMES):
         name = name.replace(ours, theirs)
     return name
 

@@ -18,8 +18,8 @@ from transformers.models.bert import modeling_bert
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.models import require_hub
-from cuescope_sdk.torch import quiet
-from cuescope_video_llm.checkpoints import Tensors, read_file
+from cuescope_sdk.torch import Checkpoint, quiet, to_array
+from cuescope_video_llm.checkpoints import read_file
 from cuescope_video_llm.network import normalise
 from cuescope_video_llm.options import ClipViLOptions
 
@@ -68,7 +68,7 @@ class Bottleneck(nn.Module):
 class ResNet(nn.Module):
     """CLIP's ResNet up to its grid, without the pooling."""
 
-    def __init__(self, file: Tensors) -> None:
+    def __init__(self, file: Checkpoint) -> None:
         super().__init__()
         half = file.size(f"{VISUAL}.conv1.weight")
         width = file.size(f"{VISUAL}.conv3.weight")
@@ -82,7 +82,7 @@ class ResNet(nn.Module):
         for number in range(1, 5):
             blocks = []
             inside = width * 2 ** (number - 1)
-            for block in range(file.layers(f"{VISUAL}.layer{number}.")):
+            for block in range(file.layers(f"{VISUAL}.layer{number}")):
                 stride = 2 if number > 1 and block == 0 else 1
                 blocks.append(Bottleneck(inner, inside, stride))
                 inner = 4 * inside
@@ -105,30 +105,23 @@ class ResNet(nn.Module):
 class ClipViLNetwork(nn.Module):
     """Questions about pictures, answered by a class; a video by the mean over its frames."""
 
-    def __init__(self, file: Tensors, options: ClipViLOptions, answers: Sequence[str]) -> None:
+    def __init__(self, file: Checkpoint, options: ClipViLOptions, answers: Sequence[str]) -> None:
         super().__init__()
-        self.owner = file.owner
         self.answers = tuple(answers)
         dim = file.size(f"{BODY}.embeddings.word_embeddings.weight", 1)
-        if dim % options.head_dim:
-            raise UserError(
-                f"{file.owner}: layers {dim} wide",
-                expected=f"a multiple of head_dim={options.head_dim}",
-                remedy="Give the file's own with -M head_dim=N.",
-            )
         library: Any = transformers.BertConfig
         config = library(
             vocab_size=file.size(f"{BODY}.embeddings.word_embeddings.weight"),
             max_position_embeddings=file.size(f"{BODY}.embeddings.position_embeddings.weight"),
             type_vocab_size=file.size(f"{BODY}.embeddings.token_type_embeddings.weight"),
             hidden_size=dim,
-            num_attention_heads=dim // options.head_dim,
+            num_attention_heads=file.heads(dim, options.head_dim),
             intermediate_size=file.size(f"{BODY}.encoder.layer.0.intermediate.dense.weight"),
             attn_implementation="sdpa",
         )
         visual = ResNet(file)
         see = {"visn_fc": nn.Linear(visual.dim, dim), "visn_layer_norm": nn.LayerNorm(dim, EPSILON)}
-        count = file.layers(f"{BODY}.encoder.layer.")
+        count = file.layers(f"{BODY}.encoder.layer")
         encoder = {
             "visn_fc": nn.ModuleDict(see),
             "layer": nn.ModuleList(BERT.BertLayer(config) for _ in range(count)),
@@ -151,7 +144,7 @@ class ClipViLNetwork(nn.Module):
         classes = self.logit_fc[3].out_features
         if len(answers) != classes:
             raise UserError(
-                f"{file.owner}: the answers do not fit",
+                f"{file.title}: the answers do not fit",
                 expected=f"{classes}, as many as the checkpoint has classes",
                 got=f"{len(answers)}",
                 remedy="Give the authors' trainval_label2ans.json with -M answers=FILE.",
@@ -164,7 +157,7 @@ class ClipViLNetwork(nn.Module):
         file = read_file(owner, files["checkpoint"], UNUSED)
         with quiet():
             network = cls(file, options, read_answers(owner, files["answers"]))
-        file.load_into(network, ())
+        file.load_into(network)
         network.tokenizer = read_tokenizer(owner, options.tokenizer)
         return network.eval().requires_grad_(False)
 
@@ -190,8 +183,7 @@ class ClipViLNetwork(nn.Module):
                 states = output[0] if isinstance(output, tuple) else output
             pooled = body["pooler"]["dense"](states[:, 0])
             rows.append(self.logit_fc(pooled)[0])
-        mean = torch.stack(rows).mean(0)
-        return np.asarray(mean.float().cpu().numpy())
+        return to_array(torch.stack(rows).mean(0))
 
 
 def pixels(frame: Frame) -> Float[Tensor, "1 channel row col"]:

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from transformers import Blip2QFormerConfig, Blip2VisionConfig
 from transformers.models.blip_2.modeling_blip_2 import Blip2QFormerModel, Blip2VisionModel
 
-from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import times_of
-from cuescope_sdk.torch import Pretrained, quiet
-from cuescope_video_llm.checkpoints import Tensors, read_files
+from cuescope_sdk.torch import Checkpoint, Pretrained, quiet
+from cuescope_video_llm.checkpoints import fill, read_files
 from cuescope_video_llm.language import TURN, continue_prompt
 from cuescope_video_llm.options import VideoLLMOptions
 
@@ -30,11 +30,11 @@ class Network(nn.Module):
 
     video_tokens: ClassVar[str]  # the tensor with a row for each token of a video
 
-    def __init__(self, file: Tensors, options: Any, language_model: Any, tokenizer: Any) -> None:
+    def __init__(self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any) -> None:
         super().__init__()
         self.options = options
         self.tokenizer = tokenizer
-        self.owner = file.owner
+        self.title = file.title
         # Kept out of the modules: its weights are its own, and so is its place.
         self._language_model = [language_model]
         self.vision = image_encoder(file, options.vision_layers, options.vision_head_dim)
@@ -59,7 +59,7 @@ class Network(nn.Module):
         file = read_files(owner, files, options.vision_layers)
         with quiet():
             network = cls(file, options, llm.network, tokenizer)
-        file.load_into(network)
+        fill(network, file)
         return network.eval().requires_grad_(False).to(llm.device, llm.dtype)
 
     @abstractmethod
@@ -111,24 +111,18 @@ def normalise(
     return np.asarray(centred / np.array(DEVIATION, np.float32))
 
 
-def image_encoder(file: Tensors, layers: int, head_dim: int) -> Any:
+def image_encoder(file: Checkpoint, layers: int, head_dim: int) -> Any:
     """EVA's ViT as BLIP-2 has it, without its last layer."""
     name = "visual_encoder.patch_embed.proj.weight"
     dim = file.size(name)
     patch = file.size(name, 3)
-    if dim % head_dim:
-        raise UserError(
-            f"{file.owner}: {file.file_of[name]} has layers {dim} wide",
-            expected=f"a multiple of vision_head_dim={head_dim}",
-            remedy="Give the file's own with -M vision_head_dim=N.",
-        )
     places = file.size("visual_encoder.pos_embed", 1) - 1
     side = round(places**0.5)
     config = Blip2VisionConfig(
         hidden_size=dim,
         intermediate_size=file.size("visual_encoder.blocks.0.mlp.fc1.weight"),
         num_hidden_layers=layers,
-        num_attention_heads=dim // head_dim,
+        num_attention_heads=file.heads(dim, head_dim, "vision_head_dim"),
         image_size=side * patch,
         patch_size=patch,
     )
@@ -137,25 +131,18 @@ def image_encoder(file: Tensors, layers: int, head_dim: int) -> Any:
     return network
 
 
-def q_former(file: Tensors, name: str, read: int, head_dim: int) -> Any:
+def q_former(file: Checkpoint, name: str, read: int, head_dim: int) -> Any:
     """A Q-Former that reads states `read` wide; which layers read them is told by the tensors."""
-    prefix = f"{name}.bert.encoder.layer."
+    prefix = f"{name}.bert.encoder.layer"
     layers = file.layers(prefix)
-    dim = file.size(f"{prefix}0.attention.self.query.weight")
-    query = "crossattention.self.query.weight"
-    reading = [layer for layer in range(layers) if f"{prefix}{layer}.{query}" in file.by_name]
-    if dim % head_dim:
-        raise UserError(
-            f"{file.owner}: {name} has layers {dim} wide",
-            expected=f"a multiple of head_dim={head_dim}",
-            remedy="Give the file's own with -M head_dim=N.",
-        )
+    dim = file.size(f"{prefix}.0.attention.self.query.weight")
+    reading = file.layers_with(prefix, "crossattention.self.query.weight")
     every = reading[1] if len(reading) > 1 else max(layers, 1)
     config = Blip2QFormerConfig(
         hidden_size=dim,
         num_hidden_layers=layers,
-        num_attention_heads=dim // head_dim,
-        intermediate_size=file.size(f"{prefix}0.intermediate_query.dense.weight"),
+        num_attention_heads=file.heads(dim, head_dim),
+        intermediate_size=file.size(f"{prefix}.0.intermediate_query.dense.weight"),
         encoder_hidden_size=read,
         cross_attention_frequency=every,
         hidden_dropout_prob=0.0,

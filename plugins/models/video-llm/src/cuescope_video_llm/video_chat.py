@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.torch import split_heads
-from cuescope_video_llm.checkpoints import Tensors
+from cuescope_sdk.torch import Checkpoint, split_heads
 from cuescope_video_llm.language import AFTER, BEFORE, TURN
 from cuescope_video_llm.network import Network
 
@@ -61,7 +60,7 @@ class VideoChatNetwork(Network):
     """All tokens of all frames and the query that read them go to the Q-Former, with 64 more
     queries than BLIP-2 has."""
 
-    def __init__(self, file: Tensors, options: Any, language_model: Any, tokenizer: Any) -> None:
+    def __init__(self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any) -> None:
         super().__init__(file, options, language_model, tokenizer)
         config = self.vision.config
         dim = config.hidden_size
@@ -70,7 +69,7 @@ class VideoChatNetwork(Network):
         width = file.size("extra_query_tokens", 2)
         self.extra_query_tokens = nn.Parameter(torch.zeros(1, more, width))
         hidden = file.size("visual_encoder.gmhra.0.mlp.c_fc.weight")
-        count = file.layers("visual_encoder.gmhra.")
+        count = file.layers("visual_encoder.gmhra")
         self.gmhra_cls_token = nn.Parameter(torch.zeros(1, 1, dim))
         self.gmhra = nn.ModuleList(GlobalAttention(dim, heads, hidden) for _ in range(count))
 

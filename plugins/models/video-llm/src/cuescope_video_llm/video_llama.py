@@ -9,7 +9,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_video_llm.checkpoints import Tensors
+from cuescope_sdk.torch import Checkpoint
 from cuescope_video_llm.language import AFTER, BEFORE, TURN
 from cuescope_video_llm.network import Network, q_former
 
@@ -17,7 +17,7 @@ from cuescope_video_llm.network import Network, q_former
 class VideoLLaMANetwork(Network):
     """The queries of every frame get its place in time, and are read by the video's queries."""
 
-    def __init__(self, file: Tensors, options: Any, language_model: Any, tokenizer: Any) -> None:
+    def __init__(self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any) -> None:
         super().__init__(file, options, language_model, tokenizer)
         dim = file.size("query_tokens", 2)
         places = file.size("video_frame_position_embedding.weight")
@@ -34,7 +34,7 @@ class VideoLLaMANetwork(Network):
         places = self.video_frame_position_embedding.num_embeddings
         if frames > places:
             raise UserError(
-                f"{self.owner}: a sample of {frames} frames",
+                f"{self.title}: a sample of {frames} frames",
                 expected=f"{places} at most, which the checkpoint has places for",
                 remedy=f"Take fewer with -D frames={places}, where the data set has that option.",
             )
