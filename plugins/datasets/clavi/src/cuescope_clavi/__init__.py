@@ -4,15 +4,15 @@ Rawal et al., 2024, section 5.1 and appendix B.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from cuescope_clavi.clips import clip_name
 from cuescope_clavi.layout import is_charades, read_charades, read_classes
 from cuescope_clavi.options import ClaviOptions
 from cuescope_clavi.questions import word_parts
@@ -24,6 +24,7 @@ from cuescope_clavi.samples import (
     make_sample,
     open_footage,
     published_entries,
+    video_key,
 )
 from cuescope_sdk import Context, HasSplits, Plugin, Sample, UserError, digest
 from cuescope_sdk.data import (
@@ -65,9 +66,8 @@ class Clavi(Plugin):
         self.source = options.source
         self.parts: Mapping[str, frozenset[str]] = {}
         root = Path(options.source).expanduser()
-        self.entries, self.footage = (
-            self._from_charades(root) if root.is_dir() else self._from_source()
-        )
+        read = partial(self._from_charades, root) if root.is_dir() else self._from_source
+        self.entries, self.footage = read()
         if not self.entries:
             raise UserError(
                 f"clavi: no segment can be cut from {options.source}",
@@ -80,20 +80,7 @@ class Clavi(Plugin):
         self._ends = np.cumsum(list(map(len, by_video)))
         self.clips = self._open_clips() if options.clips is not None else {}
         self.facts = self._counts() | self.facts
-        shown = [
-            (
-                entry.key,
-                entry.segment.first,
-                entry.segment.second,
-                entry.segment.cuts,
-                entry.questions,
-                self.footage[entry.video].content,
-            )
-            for entry in self.entries
-        ]
-        written = {name: probe.digest for name, (_, probe) in self.clips.items()}
-        clips = (written,) if written else ()
-        self.fingerprint = digest("clavi", options.frames, self.shown_split, shown, *clips)
+        self.fingerprint = self._digest()
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -108,8 +95,21 @@ class Clavi(Plugin):
         footage = self.footage[entry.video]
         frames = self.options.frames
         sample = make_sample(entry, footage, complemented, number, frames, self.shown_split)
-        clip = self.clips.get(clip_name(entry, complemented))
+        clip = self.clips.get(video_key(entry, complemented))
         return sample if clip is None else replace(sample, frames=clip_frames(*clip, frames))
+
+    def _digest(self) -> str:
+        """Of all that decides the samples; of written clips also what they show."""
+        shown = []
+        for entry in self.entries:
+            segment = entry.segment
+            content = self.footage[entry.video].content
+            borders = (segment.first, segment.second, segment.cuts)
+            shown.append((entry.key, *borders, entry.questions, content))
+        parts: list[object] = ["clavi", self.options.frames, self.shown_split, shown]
+        if self.clips:
+            parts.append({name: probe.digest for name, (_, probe) in self.clips.items()})
+        return digest(*parts)
 
     def split(self, name: str) -> Self:
         """The same of another split, of all its videos; no source video is in two of them."""
@@ -187,14 +187,13 @@ class Clavi(Plugin):
                 "clavi", out, total, options.max_missing, problems, str(folder)
             )
         if out:
-            self.facts["left out"] = (
-                f"{out:,} of {total:,} questions: {describe_video_problems(problems)}"
-            )
+            reasons = describe_video_problems(problems)
+            self.facts["left out"] = f"{out:,} of {total:,} questions: {reasons}"
         return readable, footage
 
     def _open_clips(self) -> dict[str, tuple[Path, Probe]]:
         """The written clips; raises UserError where one is missing, for then all would be mixed."""
-        names = [clip_name(*pair) for pair in product(self.entries, (False, True))]
+        names = [video_key(*pair) for pair in product(self.entries, (False, True))]
         folder = Path(self.options.clips or ".").expanduser()
         asked = {name: (name,) for name in names}
         clips, problems = open_videos(folder, asked, self.context, "clavi")
@@ -215,15 +214,18 @@ class Clavi(Plugin):
 
     def _counts(self) -> dict[str, str]:
         videos = len({entry.video for entry in self.entries})
-        kinds: Counter[str] = Counter()
-        for entry in self.entries:
-            for questions in entry.questions:
-                kinds.update(question.kind for question in questions)
-        return {
-            "segments": f"{len(self.entries):,} of {videos:,} videos, each with its complement"
-            + (f", split {self.shown_split}" if self.shown_split else ""),
-            "questions": ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()),
-        }
+        segments = f"{len(self.entries):,} of {videos:,} videos, each with its complement"
+        if self.shown_split:
+            segments += f", split {self.shown_split}"
+        kinds = count_types(self.entries)
+        questions = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        return {"segments": segments, "questions": questions}
+
+
+def count_types(entries: Sequence[Entry]) -> Counter[str]:
+    """How many questions there are of each type."""
+    of_videos = chain.from_iterable(entry.questions for entry in entries)
+    return Counter(question.kind for question in chain.from_iterable(of_videos))
 
 
 def _no_charades(source: str, got: str) -> UserError:

@@ -1,7 +1,7 @@
 """`cuescope bench clavi`: figures 6 and 7, table 13, appendix B.4, and the clips as files."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from cuescope_clavi import Clavi
+from cuescope_clavi import Clavi, count_types
 from cuescope_clavi.clips import write_clips
 from cuescope_clavi.options import ClaviOptions
 from cuescope_clavi.samples import Entry
@@ -76,8 +76,8 @@ class ClaviBench(Plugin):
 
     def run(self) -> Iterator[Table | Picture]:
         """Lengths and classes, sizes where they are asked for, then figures 6 and 7."""
-        own = self.options.model_dump(exclude={"write", "sizes", "size_splits"})
-        data = Clavi(ClaviOptions(**own), self.context)
+        of_data = self.options.model_dump(include=set(ClaviOptions.model_fields))
+        data = Clavi(ClaviOptions(**of_data), self.context)
         if self.options.write is not None:
             self._write(data, self.options.write.expanduser())
         lengths = segment_lengths(data.entries)
@@ -90,11 +90,7 @@ class ClaviBench(Plugin):
             yield self._sizes(data)
         for letter, (what, values) in zip("ab", lengths.items(), strict=True):
             yield histogram(f"Figure 6 ({letter}): length of {what}", values)
-        types: Counter[str] = Counter()
-        for entry in data.entries:
-            questions = chain.from_iterable(entry.questions)
-            types.update(question.kind for question in questions)
-        yield bars("Figure 7 (a): questions of each type", types)
+        yield bars("Figure 7 (a): questions of each type", count_types(data.entries))
         for letter, (what, counts) in zip("bcd", kinds.items(), strict=False):
             yield bars(f"Figure 7 ({letter}): how often each of the {what} occurs", counts)
 
@@ -110,22 +106,14 @@ class ClaviBench(Plugin):
                 parts[benchmark or spec] = other
             for title, part in parts.items():
                 counts[title] = counts.get(title, 0) + len(part)
-        rows: list[dict[str, Cell]] = [
-            {"data set": title, "thousand questions": count / 1000 if count else None}
-            for title, count in counts.items()
-        ]
-        paper: list[dict[str, Cell]] = [
-            {"data set": title, "thousand questions": count} for title, count in PAPER_SIZES.items()
-        ]
-        return Table(
-            title="Sizes of data sets",
-            columns=("data set", "thousand questions"),
-            rows=tuple(rows),
-            paper=tuple(paper),
-            notes=(
-                f"Questions about a video in the splits {', '.join(splits)} together, without "
-                "those whose video is missing. In brackets: table 13 of the paper.",
-            ),
+        rows = [(title, count / 1000 if count else None) for title, count in counts.items()]
+        return make_table(
+            "Sizes of data sets",
+            ("data set", "thousand questions"),
+            rows,
+            f"Questions about a video in the splits {', '.join(splits)} together, without those "
+            "whose video is missing. In brackets: table 13 of the paper.",
+            paper=PAPER_SIZES.items(),
         )
 
     def _write(self, data: Clavi, folder: Path) -> None:
@@ -150,12 +138,9 @@ def _actions(entries: Sequence[Entry]) -> Iterator[Action]:
 
 def segment_lengths(entries: Sequence[Entry]) -> dict[str, np.ndarray]:
     """Seconds of the actions, and of the clips that are cut."""
-    segments = [entry.segment for entry in entries]
     actions = [action.end - action.start for action in _actions(entries)]
-    return {
-        "actions": np.array(actions),
-        "videos": np.array([segment.cuts[-1] - segment.cuts[0] for segment in segments]),
-    }
+    cuts = np.array([entry.segment.cuts for entry in entries])
+    return {"actions": np.array(actions), "videos": cuts[:, -1] - cuts[:, 0]}
 
 
 def count_kinds(
@@ -164,53 +149,56 @@ def count_kinds(
     """How often each action class occurs, and each noun and verb where their codes are known."""
     counts = {"action classes": Counter(names)}
     for what, letter in (("nouns", "o"), ("verbs", "v")):
-        codes = []
-        for name in names:
-            of_name = [code for code in parts.get(name, ()) if code[1:].isdigit()]
-            codes += [code for code in of_name if code[0] == letter]
+        codes: Counter[str] = Counter()
+        for code in chain.from_iterable(parts.get(name, ()) for name in names):
+            if code[0] == letter and code[1:].isdigit():
+                codes[code] += 1
         if codes:
-            counts[what] = Counter(codes)
+            counts[what] = codes
     return counts
+
+
+def make_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *notes: str,
+    paper: Iterable[Sequence[Cell]] = (),
+    decimals: int = 1,
+) -> Table:
+    """A table from the cells of its rows; those of the paper may have fewer."""
+    return Table(
+        title=title,
+        columns=tuple(columns),
+        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
+        paper=tuple(dict(zip(columns, cells, strict=False)) for cells in paper),
+        notes=notes,
+        decimals=decimals,
+    )
 
 
 def length_table(lengths: Mapping[str, np.ndarray], published: bool) -> Table:
     """Appendix B.4."""
+    rows: list[Sequence[Cell]] = []
+    for what, values in lengths.items():
+        figures = (values.mean(), values.std(), values.min(), values.max())
+        rows.append((what, *map(float, figures), len(values)))
+    title = "Length of actions and videos"
     columns = ("length of", "mean", "standard deviation", "least", "most", "n")
-    rows: list[dict[str, Cell]] = [
-        dict(zip(columns, (what, *map(float, _summary(values)), len(values)), strict=True))
-        for what, values in lengths.items()
-    ]
-    paper: list[dict[str, Cell]] = [
-        dict(zip(columns, (what, *figures), strict=False)) for what, figures in PAPER.items()
-    ]
-    note = (
-        "Seconds. In brackets: appendix B.4 of the paper, all splits." if published else "Frames."
-    )
-    return Table(
-        title="Length of actions and videos",
-        columns=columns,
-        rows=tuple(rows),
-        paper=tuple(paper) if published else (),
-        notes=(note,),
-        decimals=2,
-    )
-
-
-def _summary(values: np.ndarray) -> tuple[float, float, float, float]:
-    return values.mean(), values.std(), values.min(), values.max()
+    if not published:
+        return make_table(title, columns, rows, "Frames.", decimals=2)
+    paper = [(what, *figures) for what, figures in PAPER.items()]
+    note = "Seconds. In brackets: appendix B.4 of the paper, all splits."
+    return make_table(title, columns, rows, note, paper=paper, decimals=2)
 
 
 def class_table(kinds: Mapping[str, Counter[str]], published: bool) -> Table:
     """How many classes, nouns and verbs occur."""
-    rows: list[dict[str, Cell]] = [{"what": w, "different": len(c)} for w, c in kinds.items()]
-    paper: list[dict[str, Cell]] = [
-        {"what": what, "different": count} for what, count in PAPER_CLASSES.items()
-    ]
-    return Table(
-        title="What the questions are about",
-        columns=("what", "different"),
-        rows=tuple(rows),
-        paper=tuple(paper) if published else (),
+    return make_table(
+        "What the questions are about",
+        ("what", "different"),
+        [(what, len(counts)) for what, counts in kinds.items()],
+        paper=PAPER_CLASSES.items() if published else (),
         decimals=0,
     )
 
@@ -218,10 +206,9 @@ def class_table(kinds: Mapping[str, Counter[str]], published: bool) -> Table:
 def histogram(title: str, values: np.ndarray) -> Picture:
     """Bars of equal widths."""
     counts, edges = np.histogram(values, BINS)
-    rows = {
-        f"{low:.1f} to {high:.1f}": int(count)
-        for count, low, high in zip(counts, edges, edges[1:], strict=False)
-    }
+    rows = {}
+    for count, low, high in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
+        rows[f"{low:.1f} to {high:.1f}"] = count
     return _picture(title, rows, len(values))
 
 

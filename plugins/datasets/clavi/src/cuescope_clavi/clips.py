@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_clavi.layout import KINDS, OF_COMPLEMENT
-from cuescope_clavi.samples import Entry
+from cuescope_clavi.samples import Entry, video_key
 from cuescope_clavi.segments import Span
 from cuescope_sdk import UserError
 from cuescope_sdk.data import Draft
@@ -14,11 +14,6 @@ from cuescope_sdk.data import Draft
 CODECS = ("libx264", "mpeg4")  # the first that this build of PyAV has
 QUALITY = {"libx264": {"crf": "18"}, "mpeg4": {"qscale": "2"}}
 ROUNDING = 1e-6  # seconds: a frame on a cut is of what comes after it
-
-
-def clip_name(entry: Entry, complemented: bool) -> str:
-    """As `video_name` in the published files: KEY_1 is the original, KEY_2 the complement."""
-    return f"{entry.key}_{2 if complemented else 1}"
 
 
 def write_clips(
@@ -38,7 +33,7 @@ def write_clips(
     written = 0
     for entry in entries:
         for complemented in (False, True):
-            target = folder / f"{clip_name(entry, complemented)}.mp4"
+            target = folder / f"{video_key(entry, complemented)}.mp4"
             if not target.exists():
                 source = videos(entry.video)
                 # under another name until it is whole: a killed run leaves no half clip
@@ -105,7 +100,7 @@ def question_records(
     for entry in entries:
         for complemented in (False, True):
             for question in entry.questions[complemented]:
-                name = clip_name(entry, complemented)
+                name = video_key(entry, complemented)
                 number = str(len(questions))
                 kind = numbers[question.kind] + OF_COMPLEMENT * complemented
                 questions.append(

@@ -94,8 +94,11 @@ def read_classes(root: Path) -> Classes:
         mapping = find_file(root, MAPPING, "clavi")
     except UserError:
         return Classes(names, word_parts(tuple(names.values())))
-    triples = [line.split() for _, line in read_lines(mapping, "clavi")]
-    parts = {names[code]: frozenset(codes) for code, *codes in triples if code in names}
+    parts: dict[str, frozenset[str]] = {}
+    for _, line in read_lines(mapping, "clavi"):
+        code, *codes = line.split()
+        if code in names:
+            parts[names[code]] = frozenset(codes)
     for code, name in names.items():
         if not parts.get(name):
             raise UserError(
@@ -121,11 +124,12 @@ def read_charades(root: Path, split: str, classes: Classes) -> list[TimedVideo]:
 
 def _timed_video(row: VideoRow, classes: Classes, file: str) -> TimedVideo:
     timed = parse_timed_actions(row.actions, classes.names, f"clavi: {file} video {row.id}")
-    # An annotated action may end, or even start, after its video does.
-    actions = (Action(name, start, min(end, row.length)) for name, start, end in timed)
-    return TimedVideo(
-        row.id, row.length, tuple(action for action in actions if action.start < action.end)
-    )
+    actions = []
+    for name, start, end in timed:
+        # An annotated action may end, or even start, after its video does.
+        if start < min(end, row.length):
+            actions.append(Action(name, start, min(end, row.length)))
+    return TimedVideo(row.id, row.length, tuple(actions))
 
 
 # ------------------------------------------------------------------------- CLAVI as it is published

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-YES, NO = CHOICES = ("yes", "no")
+YES = "yes"
+NO = "no"
+CHOICES = (YES, NO)
 # Words that join others, and say nothing of what is done to what.
 _JOINING = frozenset(
     re.findall(
@@ -25,6 +28,7 @@ SUBSETS: dict[Kind, str] = {
 }
 # The word of time at its place in a template, not where the name of an action holds it too.
 _TIME = re.compile(r"(?<= at the )(beginning|end)(?=\?$)|(?<= happen )(before|after)(?= )")
+WORDS = ("before", "after")
 _SWAPPED = {"beginning": "end", "end": "beginning", "before": "after", "after": "before"}
 
 
@@ -53,19 +57,23 @@ def segment_questions(first: str, second: str, negative: str) -> tuple[Question,
     order = (first, second)
     questions = [Question("E", existence(action), True) for action in order]
     questions.append(Question("E-NC", existence(negative), False))
-    for action in order:
-        for time in ("beginning", "end"):
-            text = f"Was the person {action} at the {time}?"
-            questions.append(Question("BE", text, (time == "beginning") == (action == first)))
+    for action, time in product(order, ("beginning", "end")):
+        text = f"Was the person {action} at the {time}?"
+        questions.append(Question("BE", text, (time == "beginning") == (action == first)))
     for subject, other in (order, order[::-1]):
-        questions += [
-            Question("BA", text, (word == "before") == (subject == first))
-            for word, text in _relations(subject, other)
-        ]
+        for word in WORDS:
+            in_order = (word == "before") == (subject == first)
+            questions.append(Question("BA", relation(subject, word, other), in_order))
     for action in order:
         for subject, other in ((negative, action), (action, negative)):
-            questions += [Question("BA-NC", text, False) for _, text in _relations(subject, other)]
+            texts = [relation(subject, word, other) for word in WORDS]
+            questions += [Question("BA-NC", text, False) for text in texts]
     return tuple(questions)
+
+
+def relation(action: str, word: str, other: str) -> str:
+    """Whether the one action happens before, or after, the other."""
+    return f"Did {action} happen {word} {other}?"
 
 
 def existence(action: str) -> str:
@@ -85,9 +93,13 @@ def negative_controls(
     never_asked: frozenset[str] = frozenset(),
 ) -> tuple[str, ...]:
     """The actions of `parts` that have no part, object or verb, in common with the occurring."""
-    shared = frozenset[str]().union(*(parts[name] for name in occurring))
-    unlike = never_asked.union(occurring)
-    return tuple(name for name, own in parts.items() if name not in unlike and not own & shared)
+    shared = frozenset[str]().union(*map(parts.__getitem__, occurring))
+    excluded = never_asked.union(occurring)
+    controls = []
+    for name, of_name in parts.items():
+        if name not in excluded and shared.isdisjoint(of_name):
+            controls.append(name)
+    return tuple(controls)
 
 
 def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -97,13 +109,9 @@ def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:
     """
     words = {name: frozenset(re.findall(r"[a-z]+", name.lower())) - _JOINING for name in names}
     everywhere = frozenset.intersection(*words.values()) if len(words) > 1 else frozenset()
-    return {name: own - everywhere for name, own in words.items()}
+    return {name: of_name - everywhere for name, of_name in words.items()}
 
 
 def draw_one(names: Sequence[str], rng: np.random.Generator) -> str | None:
     """One of them, each as likely; None where there is none."""
     return names[int(rng.integers(len(names)))] if names else None
-
-
-def _relations(action: str, other: str) -> list[tuple[str, str]]:
-    return [(word, f"Did {action} happen {word} {other}?") for word in ("before", "after")]

@@ -86,20 +86,25 @@ def curate(
     `parts` are the object and verb, or the words, of every action; `never_asked` are those that no
     question names, which still occur.
     """
-    by_name = {video.name: video for video in videos}
-    pairs = {
-        name: exclusive_pairs(
+    by_name = {}
+    pairs = {}
+    for video in videos:
+        by_name[video.name] = video
+        pairs[video.name] = exclusive_pairs(
             video.actions,
             shortest=options.shortest,
             neighbourhood=options.neighbourhood,
             never_asked=never_asked,
         )
-        for name, video in by_name.items()
-    }
-    return _complete(
-        _entry(by_name[name], index, pair, parts, options, never_asked)
-        for name, index, pair in draw_items(pairs, options)
-    )
+    entries = []
+    for name, index, pair in draw_items(pairs, options):
+        video = by_name[name]
+        rng = generator(options.seed, "clavi", name, str(index))
+        segment = cut_segment(*pair, video.length, rng, most=options.max_growth, step=video.step)
+        occurring = frozenset(action.name for action in video.actions)
+        questions = draw_questions(segment, occurring, parts, rng, never_asked)
+        entries.append(questions and Entry(f"{name}-{index}", name, segment, questions))
+    return _complete(entries)
 
 
 def published_entries(
@@ -114,7 +119,7 @@ def published_entries(
     Their questions are the published ones where these files are there, or else newly made of the
     templates, with a negative control that is unlike all that `videos` say of the video.
     """
-    # the authors part only Charades' own test split
+    # The authors part only Charades' own test split.
     name = f"{authors_split(split)}_annotations.json"
     file = location if location.is_file() else find_file(location, name, "clavi")
     stem = file.name.removesuffix("_annotations.json")
@@ -125,17 +130,16 @@ def published_entries(
             segments.setdefault(published.video, []).append(published)
     occurring = {video.name: {action.name for action in video.actions} for video in videos}
     never_asked = frozenset[str]() if options.all_classes else classes.objectless
-
-    def entry(published: PublishedSegment) -> Entry | None:
+    entries = []
+    for name, _, published in draw_items(segments, options):
         if pairs:
-            pair = pairs.get(published.key)
+            questions = pairs.get(published.key)
         else:
             rng = generator(options.seed, "clavi", published.key)
-            actions = published.actions.union(occurring.get(published.video, ()))
-            pair = draw_questions(published.segment, actions, classes.parts, rng, never_asked)
-        return Entry(published.key, published.video, published.segment, pair) if pair else None
-
-    return _complete(entry(published) for _, _, published in draw_items(segments, options))
+            actions = published.actions.union(occurring.get(name, ()))
+            questions = draw_questions(published.segment, actions, classes.parts, rng, never_asked)
+        entries.append(questions and Entry(published.key, name, published.segment, questions))
+    return _complete(entries)
 
 
 def draw_items(
@@ -144,7 +148,8 @@ def draw_items(
     """(video, index, item) of `max_videos` of the videos that have any, `pairs_per_video` each."""
     names = [name for name, items in groups.items() if items]
     rng = generator(options.seed, "clavi", "videos")
-    for name in (names[index] for index in _draw_indices(len(names), options.max_videos, rng)):
+    for number in _draw_indices(len(names), options.max_videos, rng):
+        name = names[number]
         # A generator for each video: what is drawn of one does not hang on which others there are.
         rng = generator(options.seed, "clavi", "pairs", name)
         for index in _draw_indices(len(groups[name]), options.pairs_per_video, rng):
@@ -166,26 +171,10 @@ def draw_questions(
     return questions, questions  # the same are asked of both videos; only the answers differ
 
 
-def _entry(
-    video: TimedVideo,
-    index: int,
-    pair: tuple[Action, Action],
-    parts: Mapping[str, frozenset[str]],
-    options: ClaviOptions,
-    never_asked: frozenset[str],
-) -> Entry | None:
-    rng = generator(options.seed, "clavi", video.name, str(index))
-    segment = cut_segment(*pair, video.length, rng, most=options.max_growth, step=video.step)
-    occurring = frozenset(action.name for action in video.actions)
-    questions = draw_questions(segment, occurring, parts, rng, never_asked)
-    return Entry(f"{video.name}-{index}", video.name, segment, questions) if questions else None
-
-
-def _complete(entries: Iterable[Entry | None]) -> tuple[list[Entry], int]:
+def _complete(entries: Sequence[Entry | None]) -> tuple[list[Entry], int]:
     """The entries that there are, and how many there are not."""
-    every = list(entries)
-    complete = [entry for entry in every if entry is not None]
-    return complete, len(every) - len(complete)
+    complete = [entry for entry in entries if entry is not None]
+    return complete, len(entries) - len(complete)
 
 
 def _draw_indices(count: int, most: int | None, rng: np.random.Generator) -> Sequence[int]:
@@ -202,10 +191,9 @@ def open_footage(
 ) -> tuple[dict[str, Footage], dict[str, str]]:
     """The videos of these names under `root`, and what is wrong with each of the others."""
     clips, problems = open_videos(root, {name: (name,) for name in names}, context, "clavi")
-    footage = {
-        name: Footage(partial(at_seconds, file, probe), probe.digest, name)
-        for name, (file, probe) in clips.items()
-    }
+    footage = {}
+    for name, (file, probe) in clips.items():
+        footage[name] = Footage(partial(at_seconds, file, probe), probe.digest, name)
     return footage, problems
 
 
@@ -218,26 +206,25 @@ def clip_footage(samples: Iterable[Sample]) -> tuple[list[TimedVideo], dict[str,
     videos = []
     footage = {}
     for sample in samples:
-        if entries := sample.annotations.get("actions"):
-            actions = tuple(_action(sample, entry) for entry in entries)
-            videos.append(TimedVideo(sample.key, len(sample.frames), actions, FRAME_STEP))
-            # the clip's key would not do: another clip may have it
-            content = digest([frame.key for frame in sample.frames], *_source(sample))
-            look = partial(at_positions, sample.frames)
-            footage[sample.key] = Footage(look, content, sample.group or sample.key)
+        entries = sample.annotations.get("actions")
+        if not entries:
+            continue
+        actions = tuple(_action(sample, entry) for entry in entries)
+        videos.append(TimedVideo(sample.key, len(sample.frames), actions, FRAME_STEP))
+        group = sample.group or sample.key
+        # The clip's key would not do: another clip may have it.
+        shown = [frame.key for frame in sample.frames]
+        content = digest(shown) if group == sample.key else digest(shown, group)
+        look = partial(at_positions, sample.frames)
+        footage[sample.key] = Footage(look, content, group)
     return videos, footage
-
-
-def _source(sample: Sample) -> tuple[str, ...]:
-    """The group of a clip that is not the clip itself."""
-    return () if sample.group in (None, sample.key) else (str(sample.group),)
 
 
 def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Frame, ...]:
     """What a video shows at these times: of a time after its end, the last frame."""
     times = clip_times(path, probe)
     indices = np.searchsorted(times, np.array(seconds) + ROUNDING, side="right") - 1
-    # no `segment`: features of these seconds would be those of the other order, too
+    # No `segment`: features of these seconds would be those of the other order, too
     return frames_at(path, probe, np.maximum(indices, 0).tolist())
 
 
@@ -268,12 +255,15 @@ def make_sample(
     question = entry.questions[complemented][number]
     times = source_times(entry.segment.spans(complemented), frames)
     opposite = complement(question.text)
-    counterparts = {
-        "video": _sample_key(entry, not complemented, question.text),
-        "text": None if opposite is None else _sample_key(entry, complemented, opposite),
-    }
+    counterparts = {}
+    in_video = _sample_key(entry, not complemented, question.text)
+    if in_video is not None:
+        counterparts["video"] = in_video
+    in_text = opposite and _sample_key(entry, complemented, opposite)
+    if in_text is not None:
+        counterparts["text"] = in_text
     return Sample(
-        key=f"{_video_key(entry, complemented)}-{number:02d}",
+        key=f"{video_key(entry, complemented)}-{number:02d}",
         frames=footage.look(times),
         question=question.text,
         choices=CHOICES,
@@ -283,7 +273,7 @@ def make_sample(
             "question_type": question.kind,
             "subset": SUBSETS[question.kind],
             "split": split,
-            "counterparts": {kind: key for kind, key in counterparts.items() if key is not None},
+            "counterparts": counterparts,
             "video": "complement" if complemented else "original",
             **question_form(question),
             "video_id": entry.video,
@@ -306,17 +296,21 @@ def visible_actions(segment: Segment, times: Sequence[float]) -> tuple[tuple[str
     """
     visible = []
     for action in (segment.first, segment.second):
-        within = [i for i, time in enumerate(times) if action.start <= time < action.end]
+        seconds = np.array(times)
+        within = np.flatnonzero((action.start <= seconds) & (seconds < action.end)).tolist()
         if within:
             visible.append((action.name, within[0], within[-1] + 1))
     return tuple(sorted(visible, key=lambda span: span[1]))
 
 
-def _video_key(entry: Entry, complemented: bool) -> str:
+def video_key(entry: Entry, complemented: bool) -> str:
+    """As `video_name` in the published files: KEY_1 is the original, KEY_2 the complement."""
     return f"{entry.key}_{2 if complemented else 1}"
 
 
 def _sample_key(entry: Entry, complemented: bool, text: str) -> str | None:
     """The sample that asks `text` about this video; published questions are not always whole."""
-    texts = [question.text for question in entry.questions[complemented]]
-    return f"{_video_key(entry, complemented)}-{texts.index(text):02d}" if text in texts else None
+    for number, question in enumerate(entry.questions[complemented]):
+        if question.text == text:
+            return f"{video_key(entry, complemented)}-{number:02d}"
+    return None

@@ -70,16 +70,15 @@ def exclusive_pairs(
     unique, and for none near the borders of the segment; the former says the latter too where it
     is about the whole video. Names `never_asked` make no pair.
     """
-    pairs = combinations(sorted(actions, key=lambda action: action[1:]), 2)
-    return [
-        (first, second)
-        for first, second in pairs
-        if first.name != second.name
-        and never_asked.isdisjoint((first.name, second.name))
-        and first.end < second.start
-        and min(first.end - first.start, second.end - second.start) >= shortest
-        and not _recurs(first, second, actions, neighbourhood)
-    ]
+    asked = [action for action in actions if action.name not in never_asked]
+    long_enough = [action for action in asked if action.end - action.start >= shortest]
+    long_enough.sort(key=lambda action: action[1:])
+    pairs = []
+    for first, second in combinations(long_enough, 2):
+        in_turn = first.name != second.name and first.end < second.start
+        if in_turn and not _recurs(first, second, actions, neighbourhood):
+            pairs.append((first, second))
+    return pairs
 
 
 def cut_segment(
@@ -99,20 +98,26 @@ def cut_segment(
     """
     # In whole steps throughout: sums of floats would let the two growths differ by a bit.
     room = int(IN_EXTENSION_SHARE * (second.start - first.end) / step)
-    out = [
-        int(rng.integers(max(0, int(min(most, free) / step)) + 1))
-        for free in (first.start, length - second.end)
-    ]
-    if sum(out) > room:  # Inwards they grow by as much, and the middle must not be used up.
-        out = [part * room // sum(out) for part in out]
-    inwards = int(rng.integers(sum(out) + 1))
+    before = _draw_steps(min(most, first.start), step, rng)
+    after = _draw_steps(min(most, length - second.end), step, rng)
+    outwards = before + after
+    if outwards > room:  # Inwards they grow by as much, and the middle must not be used up.
+        before = before * room // outwards
+        after = after * room // outwards
+        outwards = before + after
+    inwards = int(rng.integers(outwards + 1))
     cuts = (
-        first.start - out[0] * step,
+        first.start - before * step,
         first.end + inwards * step,
-        second.start - (sum(out) - inwards) * step,
-        second.end + out[1] * step,
+        second.start - (outwards - inwards) * step,
+        second.end + after * step,
     )
     return Segment(first, second, cuts)
+
+
+def _draw_steps(most: float, step: float, rng: np.random.Generator) -> int:
+    """So many steps that they are at most that long."""
+    return int(rng.integers(max(0, int(most / step)) + 1))
 
 
 def source_times(spans: Sequence[Span], count: int) -> list[float]:
@@ -120,13 +125,12 @@ def source_times(spans: Sequence[Span], count: int) -> list[float]:
 
     Each is the middle of one of `count` equal parts of their whole length.
     """
-    ends = np.cumsum([end - start for start, end in spans])
+    starts_of_spans, ends_of_spans = np.array(spans, dtype=float).T
+    ends = np.cumsum(ends_of_spans - starts_of_spans)
     wanted = (np.arange(count) + 0.5) / count * ends[-1]  # middles: no frame lies on a cut
     span = np.minimum(np.searchsorted(ends, wanted, side="right"), len(spans) - 1)
-    left = ends[span] - wanted
-    return [
-        spans[index][1] - rest for index, rest in zip(span.tolist(), left.tolist(), strict=True)
-    ]
+    times: list[float] = (ends_of_spans[span] - (ends[span] - wanted)).tolist()
+    return times
 
 
 def _recurs(
@@ -134,10 +138,10 @@ def _recurs(
 ) -> bool:
     """Whether either name occurs once more, in the segment or within `neighbourhood` of it."""
     near = np.inf if neighbourhood is None else neighbourhood
-    return any(
-        action.name in (first.name, second.name)
-        and action not in (first, second)  # the pair itself is no repetition
-        and action.end > first.start - near
-        and action.start < second.end + near
-        for action in actions
-    )
+    for action in actions:
+        is_near = action.end > first.start - near and action.start < second.end + near
+        # The pair itself is no repetition.
+        is_other = action not in (first, second)
+        if is_near and is_other and action.name in (first.name, second.name):
+            return True
+    return False
