@@ -22,8 +22,9 @@ def common_choices(
         if answers == "open":
             raise UserError("folder: -D choices with -D answers=open", remedy="Leave one out")
         return _given_choices(choices, others, root)
-    shared = len(others) == len(items) and has_shared_answers(items)
-    return _labels(others) if answers == "pooled" or (answers == "auto" and shared) else ()
+    if answers == "auto" and len(others) == len(items) and has_shared_answers(items):
+        answers = "pooled"
+    return _labels(others) if answers == "pooled" else ()
 
 
 def has_shared_answers(items: Sequence[Item]) -> bool:
@@ -35,13 +36,15 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
     if not any(item.question for item in items):
         return True
     labels = _labels(items)
+    if sorted(map(str.lower, labels)) == ["no", "yes"]:
+        return True
+    if not 2 <= len(labels) <= len(items) / 2:  # more: free words, most of them seen once
+        return False
     answers: dict[str | None, set[str]] = {}
     for item in items:
         if item.label is not None:
             answers.setdefault(item.question, set()).add(item.label)
-    few = 2 <= len(labels) <= len(items) / 2  # more: answers in free words, most of them seen once
-    yes_or_no = sorted(label.lower() for label in labels) == ["no", "yes"]
-    return yes_or_no or (few and all(choices == set(labels) for choices in answers.values()))
+    return all(choices == set(labels) for choices in answers.values())
 
 
 def shared_choices(items: Sequence[Item], common: tuple[str, ...]) -> tuple[str, ...]:
@@ -54,15 +57,17 @@ def answer_facts(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, st
     """Where something is asked: from what it is answered, and how to have it otherwise."""
     if not any(item.question for item in items):
         return {}
-    own = sum(bool(item.choices) for item in items)
-    parts = [f"{own:,} with the choices of their rows"] if own else []
-    if own < len(items):
-        how = (
-            f"with the choices {shorten_list(common)} (-D answers=open for free words)"
-            if common
-            else "in free words (-D answers=pooled for a choice of all labels, or -D choices)"
-        )
-        parts.append(f"{len(items) - own:,} {how}")
+    with_choices = sum(bool(item.choices) for item in items)
+    others = len(items) - with_choices
+    parts = []
+    if with_choices:
+        parts.append(f"{with_choices:,} with the choices of their rows")
+    if others and common:
+        choices = shorten_list(common)
+        parts.append(f"{others:,} with the choices {choices} (-D answers=open for free words)")
+    elif others:
+        remedy = "-D answers=pooled for a choice of all labels, or -D choices"
+        parts.append(f"{others:,} in free words ({remedy})")
     return {"answers": "; ".join(parts)}
 
 
@@ -73,34 +78,41 @@ def _labels(items: Sequence[Item]) -> tuple[str, ...]:
 def _given_choices(choices: Sequence[str], items: Sequence[Item], root: Path) -> tuple[str, ...]:
     """The given choices, each once."""
     given = tuple(dict.fromkeys(_read_choices(choices, root)))
-    unknown = [label for label in _labels(items) if label not in given]
-    if unknown:
-        raise UserError(
-            f"folder: label '{unknown[0]}' is none of the choices",
-            expected=f"one of {shorten_list(given)}",
-            remedy=nearest(unknown[0], given),
-        )
+    for label in _labels(items):
+        if label not in given:
+            raise UserError(
+                f"folder: label '{label}' is none of the choices",
+                expected=f"one of {shorten_list(given)}",
+                remedy=nearest(label, given),
+            )
     return given
 
 
 def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
     if len(choices) != 1:
         return choices
-    path = Path(choices[0]).expanduser()
+    file = Path(choices[0]).expanduser()
     # as a person writes it, from here or from the data
-    file = next((file for file in (path, root / path) if file.is_file()), None)
-    if file == root / path and not path.is_absolute():
-        inside(root, path, "folder: choices")  # a link in the data may lead anywhere
-    if file is None:
+    if not file.is_file():
+        below = file
+        file = root / below
+        if file.is_file() and not below.is_absolute():
+            inside(root, below, "folder: choices")  # a link in the data may lead anywhere
+    if not file.is_file():
         raise UserError(
             "folder: choices",
             expected="two labels or more, or a file with a label a line",
             got=f"'{choices[0]}', which is no file",
         )
+    return read_names(file, "choices")
+
+
+def read_names(file: Path, what: str) -> list[str]:
+    """The lines of a text file, without empty ones."""
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"folder: cannot read choices from {file}", got=str(error)) from None
+        raise UserError(f"folder: cannot read {what} from {file}", got=str(error)) from None
     return [line.strip() for line in lines if line.strip()]
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from math import inf, isfinite
 from typing import Any
 
@@ -72,7 +73,7 @@ def plain(value: object) -> Any:
         case Mapping():
             return {str(key): plain(part) for key, part in value.items()}
         case list() | tuple() | set():
-            return tuple(plain(part) for part in value)
+            return tuple(map(plain, value))
     return str(value)
 
 
@@ -87,18 +88,17 @@ def text_of(value: object, what: str, location: str) -> str:
 def names_of(value: object, column: str, location: str) -> tuple[str, ...]:
     """The texts of a list, of its JSON, or of `a|b`; raises UserError for one that is empty."""
     # JSONL and Parquet hold lists, CSV their text; what is no JSON after all is one name.
-    try:
-        bracketed = isinstance(value, str) and value.lstrip().startswith("[")
-        listed: Any = parse_json(str(value)) if bracketed else value
-    except ValueError:
-        listed = value
-    if not isinstance(listed, list):
-        listed = str(value).split("|")
-    if not listed:
+    names = value
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError):
+            names = parse_json(value)
+    if not isinstance(names, list):
+        names = str(value).split("|")
+    if not names:
         raise UserError(
             f"folder: {location}: column '{column}'", expected="a|b, or a list", got="an empty list"
         )
-    return tuple(text_of(name, f"text for each of the {column}", location) for name in listed)
+    return tuple(text_of(name, f"text for each of the {column}", location) for name in names)
 
 
 def choices_of(value: object, label: str | None, location: str) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
         got=repr(value)[:60],
     )
     try:
-        sheet = parse_json(value) if isinstance(value, str) else value
+        sheet = _value(value)
     except ValueError:
         raise wrong from None
     if not isinstance(sheet, Mapping):
@@ -138,7 +138,7 @@ def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
             continue
         if not isinstance(present, list) or any(flag not in (True, False) for flag in present):
             raise wrong
-        cues[str(cue)] = tuple(bool(flag) for flag in present)
+        cues[str(cue)] = tuple(map(bool, present))
     return cues
 
 
@@ -149,19 +149,17 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
         expected='name, left, top, right and bottom in pixels, such as [["tree", 0, 5, 40, 90]]',
         got=repr(value)[:60],
     )
+    boxes = []
     try:
-        listed: Any = parse_json(value) if isinstance(value, str) else value
-        named = [(str(name), tuple(map(float, corners))) for name, *corners in listed]
+        for name, *corners in _value(value):
+            x0, y0, x1, y1 = map(float, corners)
+            # NaN fails every comparison
+            if not (str(name).strip() and -inf < x0 < x1 < inf and -inf < y0 < y1 < inf):
+                raise wrong
+            name = printable_name(str(name))
+            boxes.append(Detection(name=name, score=1.0, box=(x0, y0, x1, y1)))
     except (ValueError, TypeError):
         raise wrong from None
-    boxes = []
-    for name, corners in named:
-        match corners:
-            # NaN fails every comparison
-            case (x0, y0, x1, y1) if name.strip() and -inf < x0 < x1 < inf and -inf < y0 < y1 < inf:
-                boxes.append(Detection(name=printable_name(name), score=1.0, box=(x0, y0, x1, y1)))
-            case _:
-                raise wrong
     return tuple(boxes)
 
 
@@ -172,15 +170,21 @@ def actions_of(value: object, timed: bool, location: str) -> tuple[tuple[str, fl
         expected='actions of a video by seconds, such as [["waving", 1.5, 4]]',
         got=repr(value)[:60],
     )
+    if not timed:
+        raise wrong
+    actions = []
     try:
-        listed: Any = parse_json(value) if isinstance(value, str) else value
-        actions = tuple((str(name), float(start), float(end)) for name, start, end in listed)
+        for name, start, end in _value(value):
+            action = (str(name), float(start), float(end))
+            # NaN fails every comparison
+            if not (action[0].strip() and 0 <= action[1] < action[2] < inf):
+                raise wrong
+            actions.append(action)
     except (ValueError, TypeError):
         raise wrong from None
-    if not timed or not all(
-        # NaN fails every comparison
-        name.strip() and 0 <= start < end < inf
-        for name, start, end in actions
-    ):
-        raise wrong
-    return actions
+    return tuple(actions)
+
+
+def _value(cell: object) -> Any:
+    """What a cell holds, or its JSON text says; raises ValueError for a text that is none."""
+    return parse_json(cell) if isinstance(cell, str) else cell

@@ -38,20 +38,20 @@ class Columns:
     @property
     def words(self) -> str:
         """ "image 'img' (guessed; -D image=COLUMN takes another), label 'fine_label'"."""
-        roles = {role: getattr(self, role) for role in ("image", "label", "question", "choices")}
-        return ", ".join(
-            f"{role} '{name}'"
-            + (f" (guessed; -D {role}=COLUMN takes another)" if role in self.guessed else "")
-            for role, name in roles.items()
-            if name
-        )
+        words = []
+        for role in ("image", "label", "question", "choices"):
+            name = getattr(self, role)
+            guess = f" (guessed; -D {role}=COLUMN takes another)" if role in self.guessed else ""
+            if name:
+                words.append(f"{role} '{name}'{guess}")
+        return ", ".join(words)
 
     def cells(self, row: Mapping[str, Any], location: str) -> dict[str, Any]:
         """The cells of a row as a manifest has them; raises UserError for a label that is none."""
         cells = {name: row[name] for name in self.others if row[name] is not None}
         choices = row[self.choices] if self.choices else None
         if choices is not None:
-            cells["choices"] = [str(choice) for choice in choices]
+            cells["choices"] = list(map(str, choices))
         if self.question and row[self.question] is not None:
             cells["question"] = row[self.question]
         cells["label"] = self._label(row[self.label], choices, location)
@@ -86,12 +86,13 @@ def choose_columns(
 
     Raises UserError where images or labels are in none, or in one of several.
     """
-    kinds = (source.Image, source.Video)
-    media = [name for name, kind in features.items() if isinstance(kind, kinds)]
+
+    def of_kind(*kinds: type) -> list[str]:
+        return [name for name, kind in features.items() if isinstance(kind, kinds)]
+
+    media = of_kind(source.Image, source.Video)
     masks = [name for name in media if name.lower() in MASKS and name != given.get("image")]
-    texts = [n for n, kind in features.items() if getattr(kind, "dtype", "") == "string"]
-    lists = [n for n, kind in features.items() if isinstance(kind, list | source.List)]
-    classes = [n for n, kind in features.items() if isinstance(kind, source.ClassLabel)]
+    texts = [name for name, kind in features.items() if getattr(kind, "dtype", "") == "string"]
     guessed = []
 
     def pick(role: str, candidates: Sequence[str], usual: Sequence[str], needed: bool) -> str:
@@ -105,10 +106,12 @@ def choose_columns(
                 )
             return name
         usual_names = [name for word, name in product(usual, features) if name.lower() == word]
-        likely = [name for name in usual_names if name in candidates] or list(candidates)
-        if role in ("question", "choices"):
-            likely = [name for name in usual_names if name in candidates][:1]
-        if needed and (not likely or (len(likely) > 1 and likely[0] not in usual_names)):
+        likely = [name for name in usual_names if name in candidates]
+        is_sure = bool(likely)
+        if needed and not likely:
+            likely = list(candidates)
+            is_sure = len(likely) == 1
+        if needed and not is_sure:
             raise UserError(
                 f"hf: {repository}: which column is the {role}?",
                 expected=f"-D {role}=COLUMN",
@@ -126,12 +129,12 @@ def choose_columns(
             got=str(features[image])[:60],
         )
     named = [name for name in features if name.lower() in LABELS and name not in media]
-    label = pick("label", classes or named, LABELS, needed=True)
+    label = pick("label", of_kind(source.ClassLabel) or named, LABELS, needed=True)
     question = pick("question", texts, QUESTIONS, needed=False)
-    choices = pick("choices", lists, CHOICES, needed=False)
+    choices = pick("choices", of_kind(list, source.List), CHOICES, needed=False)
     used = {image, label, question, choices, *media}
-    scalars = [n for n, kind in features.items() if isinstance(kind, source.Value)]
-    others = [n for n in scalars if n not in used and n.lower() not in RESERVED]
+    free = [name for name in of_kind(source.Value) if name not in used]
+    others = [name for name in free if name.lower() not in RESERVED]
     kind = features[label]
     names = tuple(kind.names) if isinstance(kind, source.ClassLabel) else ()
     mask = masks[0] if masks else ""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,15 @@ class Copies:
 
     def of(self, cells: Mapping[str, Any]) -> dict[str, str]:
         """The files that cells name, relative to where all are kept."""
-        named = [cell for cell in cells.values() if isinstance(cell, str) and cell in self.files]
-        return {name: str(self.files[name].relative_to(self._kept.folder)) for name in named}
+        files = {}
+        for cell in cells.values():
+            if isinstance(cell, str) and cell in self.files:
+                files[cell] = str(self.files[cell].relative_to(self._kept.folder))
+        return files
 
     def remember(self, stamp: str, records: Sequence[Mapping[str, Any]]) -> None:
         """Keep the records of a file; the `files` of each are those that it names."""
-        lines = (json.dumps(record, default=str) for record in records)
+        lines = map(partial(json.dumps, default=str), records)
         write_sealed(self.folder / f"{stamp}.jsonl", "\n".join(lines).encode())
 
     def remembered(self, stamp: str) -> list[dict[str, Any]] | None:

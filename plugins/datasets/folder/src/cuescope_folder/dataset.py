@@ -1,7 +1,6 @@
 """Files with what is known of them -> a data set, wherever they were found."""
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
@@ -78,22 +77,23 @@ class FileSamples(Plugin):
         refuse_bad_data(problems, len(items), options.max_bad)
         if problems:
             unread.add("damaged", count=len(problems))
-        lost = {
-            "left out": unread.in_words(),
-            "not whole": shorten_list(losses(items, probes), NAMED, "; "),
-            "contradictions": shorten_list(contradictions(self._samples), NAMED, "; "),
-        }
-        passed_over |= {name: words for name, words in lost.items() if words}
+        passed_over["left out"] = unread.in_words()
+        passed_over["not whole"] = shorten_list(losses(items, probes), NAMED, "; ")
+        contradictory = contradictions(self._samples)
+        passed_over["contradictions"] = shorten_list(contradictory, NAMED, "; ")
+        passed_over = {name: words for name, words in passed_over.items() if words}
         self.facts = _facts(self._samples, problems, passed_over) | answer_facts(items, common)
-        shown = {sample.key for sample in self._samples}
-        self.facts |= group_facts(grouping, [item for item in items if item.key in shown])
         cues: dict[str, None] = {}  # a dict keeps their order
+        keys = set()
+        contents = []
         for sample in self._samples:
             cues |= dict.fromkeys(sample.annotations.get("cues", {}))
+            keys.add(sample.key)
+            contents.append(_content(sample, self.labels))
+        shown = [item for item in items if item.key in keys]
+        self.facts |= group_facts(grouping, shown)
         self.planted_cues = tuple(PlantedCue(key=cue, name=cue) for cue in cues)
-        self.fingerprint = digest(
-            self.labels, [_content(sample, self.labels) for sample in self._samples], *found.marks
-        )
+        self.fingerprint = digest(self.labels, contents, *found.marks)
 
     @abstractmethod
     def find(self) -> Found:
@@ -114,16 +114,17 @@ def in_split(items: Sequence[Item], wanted: str | None) -> list[Item]:
     """The items of one split (aliases such as "validation" are understood), or all of them."""
     if wanted is None:
         return list(items)
-    known = sorted({item.split for item in items if item.split})
     of_split = [item for item in items if item.split == canonical_split(wanted)]
-    if not of_split:
-        without = "The data has no splits: use PATH/train/CLASS folders or a 'split' column"
+    if of_split:
+        return of_split
+    problem = f"folder: no split '{wanted}'"
+    splits = sorted({item.split for item in items if item.split})
+    if splits:
         raise UserError(
-            f"folder: no split '{wanted}'",
-            expected=f"one of {', '.join(known)}" if known else None,
-            remedy=nearest(wanted, known) if known else without,
+            problem, expected=f"one of {', '.join(splits)}", remedy=nearest(wanted, splits)
         )
-    return of_split
+    remedy = "The data has no splits: use PATH/train/CLASS folders or a 'split' column"
+    raise UserError(problem, remedy=remedy)
 
 
 def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None:
@@ -142,20 +143,28 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
 
 
 def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
+    annotations = {}
+    for name, value in sample.annotations.items():
+        annotations[name] = value.key if isinstance(value, Frame) else value
     frames = [frame.key for frame in sample.frames]
-    known = {k: v.key if isinstance(v, Frame) else v for k, v in sample.annotations.items()}
+    content: list[object] = [sample.key, sample.label, sample.question, frames, annotations]
     # Choices that are the labels are digested once, with these.
-    own = () if sample.choices == labels else (sample.choices,)
-    group = () if sample.group is None else ("group", sample.group)
-    return sample.key, sample.label, sample.question, frames, known, *own, *group
+    if sample.choices != labels:
+        content.append(sample.choices)
+    if sample.group is not None:
+        content += ["group", sample.group]
+    return tuple(content)
 
 
 def _facts(
     samples: Sequence[Sample], problems: Sequence[str], passed_over: dict[str, str]
 ) -> dict[str, str]:
-    count = Counter("clip" if len(sample.frames) > 1 else "image" for sample in samples)
-    files = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in sorted(count.items()))
-    facts = {"files": files, "skipped": "none"}
+    clips = sum(len(sample.frames) > 1 for sample in samples)
+    counts = []
+    for kind, count in (("clip", clips), ("image", len(samples) - clips)):
+        if count:
+            counts.append(f"{count} {kind}{'s' * (count != 1)}")
+    facts = {"files": ", ".join(counts), "skipped": "none"}
     if problems:
         facts["skipped"] = f"{len(problems)} unreadable: {shorten_list(problems, NAMED, '; ')}"
     return facts | passed_over

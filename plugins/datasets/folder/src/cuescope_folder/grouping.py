@@ -26,25 +26,26 @@ def group_items(items: Sequence[Item], rule: str | None, columns: Collection[str
     `columns` are those of the manifest, none where there is no manifest. An item of which neither
     says anything is a group of its own.
     """
+    paths: list[str | None] = [item.path for item in items]
     groups = [item.group for item in items]
     if any(groups):
         source = f"column '{rule or 'group'}'"
     elif rule is not None:
-        if rule in columns:
-            raise UserError(f"folder: group: column '{rule}' is empty in every row")
-        groups = groups_by_rule(_checked(rule, columns), [item.path for item in items], "folder")
+        _require_rule(rule, columns)
+        groups = groups_by_rule(rule, [item.path for item in items], "folder")
         source = f"the rule '{rule}'"
-    elif len({item.path for item in items}) < len(items):
-        groups = [item.path for item in items]
+    elif len(set(paths)) < len(items):
+        groups = paths
         source = "file, as several rows are about one"
     else:
         return Grouping(list(items))
-    pairs = list(zip(items, groups, strict=True))
-    return Grouping(
-        [replace(item, group=group or item.key) for item, group in pairs],
-        source,
-        frozenset(item.key for item, group in pairs if group is None),
-    )
+    grouped = []
+    alone = set()
+    for item, group in zip(items, groups, strict=True):
+        grouped.append(replace(item, group=group or item.key))
+        if group is None:
+            alone.add(item.key)
+    return Grouping(grouped, source, frozenset(alone))
 
 
 def group_facts(grouping: Grouping, shown: Sequence[Item]) -> dict[str, str]:
@@ -55,14 +56,17 @@ def group_facts(grouping: Grouping, shown: Sequence[Item]) -> dict[str, str]:
     labels = [item.label for item in shown]
     alone = [item.key for item in shown if item.key in grouping.alone]
     facts = {"groups": describe_groups(groups, labels, grouping.source, alone)}
-    every = [item.group or item.key for item in grouping.items]
-    if shared := groups_across(every, [item.split for item in grouping.items]):
+    groups = [item.group or item.key for item in grouping.items]
+    shared = groups_across(groups, [item.split for item in grouping.items])
+    if shared:
         facts["groups in several splits"] = f"{len(shared):,}: {shorten_list(shared, NAMED)}"
     return facts
 
 
-def _checked(rule: str, columns: Collection[str]) -> str:
-    """The rule; raises UserError for what looks like the name of a column that is not there."""
+def _require_rule(rule: str, columns: Collection[str]) -> None:
+    """Raise UserError for an empty column, and for what looks like the name of one not there."""
+    if rule in columns:
+        raise UserError(f"folder: group: column '{rule}' is empty in every row")
     if columns and "(" not in rule:
         raise UserError(
             "folder: group",
@@ -71,4 +75,3 @@ def _checked(rule: str, columns: Collection[str]) -> str:
             got=f"'{rule}'",
             remedy=nearest(rule, columns),
         )
-    return rule

@@ -115,10 +115,10 @@ class HuggingFace(FileSamples):
                         records.append(_record(number, cells, columns, copies, own))
                         advance(1)
                 copies.remember(stamp, records)
-        rows = [
-            Row(f"row {record['number']}", {**record["cells"], "split": split})
-            for record in records
-        ]
+        rows = []
+        for record in records:
+            cells = {**record["cells"], "split": split}
+            rows.append(Row(f"row {record['number']}", cells))
         if not rows:
             raise UserError(f"hf: {repository} has no rows in split {split}")
         read = manifest_items(rows, repository, None, options.group, copies.files)
@@ -149,9 +149,12 @@ def _revision(source: Any, repository: str, wanted: str | None) -> str:
     """The commit of a hub's repository; of a local one a digest of its files' sizes and times."""
     if _is_local(repository):
         root = Path(repository).expanduser()
-        files = [file for file in sorted(root.rglob("*")) if file.is_file()]
-        stats = [(str(f.relative_to(root)), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
-        return digest(stats)
+        stamps = []
+        for file in sorted(root.rglob("*")):
+            if file.is_file():
+                status = file.stat()
+                stamps.append((str(file.relative_to(root)), status.st_size, status.st_mtime_ns))
+        return digest(stamps)
     if repository.startswith((".", "/", "~")):
         raise UserError(f"hf: no folder {repository}")
     if wanted and COMMIT.fullmatch(wanted):
@@ -182,17 +185,21 @@ def _config(source: Any, repository: str, wanted: str | None, pinned: Mapping[st
 
 def _choose_split(repository: str, splits: list[str], wanted: str | None) -> str:
     """The split of this name ("val" is "validation"); without a name the one that is held out."""
-    known = {canonical_split(split): split for split in splits}
+    by_name = {canonical_split(split): split for split in splits}
     if wanted is None:
-        names = [name for name in PREFERRED if name in known]
-        return known[names[0]] if names else splits[0]
-    if wanted not in splits and canonical_split(wanted) not in known:
+        for name in PREFERRED:
+            if name in by_name:
+                return by_name[name]
+        return splits[0]
+    if wanted in splits:
+        return wanted
+    if canonical_split(wanted) not in by_name:
         raise UserError(
             f"hf: {repository} has no split '{wanted}'",
             expected=f"one of {', '.join(splits)}",
             remedy=nearest(wanted, splits),
         )
-    return wanted if wanted in splits else known[canonical_split(wanted)]
+    return by_name[canonical_split(wanted)]
 
 
 def _record(

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -85,15 +84,15 @@ def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
             got=f"'{manifest}'",
             remedy=_nearest_file(inside),
         )
-    candidates = (root / f"manifest{suffix}" for suffix in MANIFEST_SUFFIXES)
-    manifests = [candidate for candidate in candidates if candidate.is_file()]
+    names = map("manifest{}".format, MANIFEST_SUFFIXES)
+    manifests = [name for name in names if (root / name).is_file()]
     if len(manifests) > 1:
         raise UserError(
             f"folder: {root} has several manifests",
-            got=", ".join(file.name for file in manifests),
-            remedy=f"Choose one with -D manifest={manifests[0].name}",
+            got=", ".join(manifests),
+            remedy=f"Choose one with -D manifest={manifests[0]}",
         )
-    return root.resolve(), manifests[0] if manifests else None
+    return root.resolve(), root / manifests[0] if manifests else None
 
 
 def scan(root: Path) -> tuple[list[PurePosixPath], Unread]:
@@ -136,14 +135,15 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
 
 def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     """Folders beside the class folders without an image or video in them, hidden ones aside."""
-    depth = len(root.parts)
-    # below a split the class is one level deeper
-    names = {i.files[0].parts[depth:][: 2 if i.split else 1] for i in items}
-    used = {root.joinpath(*parts) for parts in names}
-    parents = {folder.parent for folder in used}
-    beside = set(chain.from_iterable(parent.iterdir() for parent in parents))
-    empty = [folder for folder in beside - used if folder.is_dir() and folder.name[0] not in "._"]
-    return sorted(str(folder.relative_to(root)) for folder in empty)
+    used: set[Path] = set()
+    for item in items:
+        below = item.files[0].relative_to(root).parts
+        # below a split the class is one level deeper
+        used.add(root.joinpath(*below[: 2 if item.split else 1]))
+    beside: set[Path] = set()
+    for parent in {folder.parent for folder in used}:
+        beside |= set(parent.glob("[!._]*/"))
+    return sorted(str(folder.relative_to(root)) for folder in beside - used)
 
 
 def tables_in(root: Path) -> list[str]:
@@ -221,27 +221,32 @@ def _leads_out(root: Path, path: Path) -> UserError:
 
 
 def _no_classes(root: Path, files: Sequence[PurePosixPath]) -> UserError:
-    listed = tables_in(root)
+    got = f"{len(files)} images and videos outside any class folder"
+    remedy = None
+    tables = tables_in(root)
+    if tables:
+        remedy = f"Does {tables[0]} list them? Then add -D manifest={tables[0]}"
     return UserError(
         f"folder: no classes in {root}",
         expected="PATH/CLASS/file, PATH/{train,val,test}/CLASS/file or PATH/manifest.csv",
-        got=f"{len(files)} images and videos outside any class folder"
-        if files
-        else "no images or videos",
-        remedy=f"Does {listed[0]} list them? Then add -D manifest={listed[0]}" if listed else None,
+        got=got if files else "no images or videos",
+        remedy=remedy,
     )
 
 
 def canonical_split(name: str) -> str:
     """ "validation", "valid" and "dev" are "val", and so on; other names stay."""
-    return _ALIASES.get(name.lower(), name.lower() if name.lower() in SPLITS else name)
+    lower = name.lower()
+    return _ALIASES.get(lower, lower if lower in SPLITS else name)
 
 
 def natural(text: str) -> tuple[tuple[tuple[int, str], ...], str]:
     """Sort key that counts: "frame2" comes before "frame10"."""
-    parts = re.split(r"(\d+)", text.lower())  # text and numbers take turns
-    numbered = tuple((int(part), "") if i % 2 else (0, part) for i, part in enumerate(parts))
-    return numbered, text
+    numbered: list[tuple[int, str]] = []
+    for part in re.split(r"(\d+)", text.lower()):  # text and numbers take turns
+        is_number = len(numbered) % 2 == 1
+        numbered.append((int(part), "") if is_number else (0, part))
+    return tuple(numbered), text
 
 
 def is_inside(root: Path, path: Path) -> bool:
@@ -261,11 +266,19 @@ def _nearest_file(missing: Path) -> str | None:
         parent = parent.parent  # the first folder of the path that there is
     part = missing.absolute().relative_to(parent).parts[0]
     try:
-        entries = {e.name: e for e in sorted(parent.iterdir()) if not e.name.startswith(".")}
+        entries = sorted(parent.iterdir())
     except OSError:
         return None
-    if hint := nearest(part, entries):
+    names = []
+    usable = []
+    for entry in entries:
+        if not entry.name.startswith("."):
+            names.append(entry.name)
+            if entry.is_dir() or entry.suffix in MANIFEST_SUFFIXES:
+                usable.append(printable_name(entry.name))
+    hint = nearest(part, names)
+    if hint is not None:
         return hint
-    usable = [name for name, e in entries.items() if e.is_dir() or e.suffix in MANIFEST_SUFFIXES]
-    there = ", ".join(printable_name(name) for name in usable[:MOST_NAMED])
-    return f"In {parent} there are {there}" if there else f"There is no folder in {parent}"
+    if not usable:
+        return f"There is no folder in {parent}"
+    return f"In {parent} there are {', '.join(usable[:MOST_NAMED])}"

@@ -146,9 +146,10 @@ def manifest_items(
 
 def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     cells = row.cells
-    name, file = paths.find(text_of(cells.get("path"), "path", location), location)
-    annotations = {c: plain(v) for c, v in cells.items() if c not in COLUMNS}
-    annotations["path"] = name
+    path = text_of(cells.get("path"), "path", location)
+    key, file = paths.find(path, location)
+    annotations = {name: plain(cell) for name, cell in cells.items() if name not in COLUMNS}
+    annotations["path"] = key
     if "cues" in cells:
         annotations["cues"] = cues_of(cells["cues"], location)
     if "boxes" in cells:
@@ -162,7 +163,7 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     split = cells.get("split")
     question = cells.get("question")
     return Item(
-        key=name,
+        key=key,
         files=paths.images_in(file, location) if file.is_dir() else (file,),
         folder=file.is_dir(),
         label=label,

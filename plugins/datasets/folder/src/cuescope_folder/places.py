@@ -76,17 +76,20 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
     if options.manifest is not None:
         return _of_table(address_below(given, str(options.manifest)), options, context, base=given)
     names = list_address(OWNER, given)
-    top = [name for name in names if "/" not in name]
-    usual = {f"manifest{suffix}" for suffix in MANIFEST_SUFFIXES}
-    tables = [name for name in top if name in usual]
-    if tables:
-        return _of_table(address_below(given, tables[0]), options, context)
-    if shards := [name for name in top if name.endswith(SHARD_SUFFIXES)]:
-        return Place(None, shards=tuple(address_below(given, name) for name in shards))
+    usual = set(map("manifest{}".format, MANIFEST_SUFFIXES))
+    shards = []
+    for name in names:
+        if name in usual:
+            return _of_table(address_below(given, name), options, context)
+        if "/" not in name and name.endswith(SHARD_SUFFIXES):
+            shards.append(address_below(given, name))
+    if shards:
+        return Place(None, shards=tuple(shards))
     root = copy_of(given, context)
     files = {address_below(given, name): root / name for name in names}
+    wanted = set(files.values())
     for path in root.rglob("*"):  # what is no longer there
-        if path.is_file() and path not in files.values():
+        if path.is_file() and path not in wanted:
             path.unlink()
     fetch_all(OWNER, files, context, again=options.fetch_again, roots=Roots.of(given))
     return Place(root, facts=_kept_copies(len(files)))
@@ -105,8 +108,11 @@ def _of_table(
     fetch_all(OWNER, {address: table}, context, again=True, roots=roots, most=MOST_TABLE_BYTES)
     if not table.exists():
         raise UserError(f"folder: there is nothing at {address}")
-    base = ("" if root else address.rpartition("/")[0]) if base is None else base
-    return Place(root or table.parent.resolve(), table, base)
+    if root is not None:
+        return Place(root, table)
+    if base is None:
+        base = address.rpartition("/")[0]
+    return Place(table.parent.resolve(), table, base)
 
 
 def copy_of(address: str, context: Context) -> Path:
@@ -117,8 +123,7 @@ def copy_of(address: str, context: Context) -> Path:
 
 def typed_roots(options: FolderOptions) -> Roots:
     """What cells may name: what lies at the host or bucket of the data, and below `roots`."""
-    paths = [str(path) for path in (options.path, options.manifest) if path is not None]
-    addresses = [path for path in paths if is_address(path)]
+    addresses = filter(is_address, (str(options.path), str(options.manifest or "")))
     return Roots.of(*addresses).with_typed(options.roots)
 
 
@@ -148,27 +153,28 @@ def _kept_copies(count: int) -> dict[str, str]:
 
 def _shards_alone(folder: Path) -> tuple[str, ...]:
     """The shards of a folder that has nothing else to show."""
-    try:
-        entries = [entry for entry in folder.iterdir() if entry.name[0] != "."]
-    except OSError:
-        return ()
-    shards = [str(entry) for entry in entries if entry.name.endswith(SHARD_SUFFIXES)]
-    for shard in shards:
-        inside(folder, Path(shard).absolute(), f"folder: {shard}")  # a link may lead anywhere
-    notes = [e for e in entries if e.suffix in (".txt", ".json", ".md") and e.is_file()]
-    return tuple(sorted(shards)) if len(shards) + len(notes) == len(entries) else ()
+    shards = []
+    only_notes_beside = True
+    for entry in sorted(folder.glob("[!.]*")):
+        if entry.name.endswith(SHARD_SUFFIXES):
+            inside(folder, entry.absolute(), f"folder: {entry}")  # a link may lead anywhere
+            shards.append(str(entry))
+        elif entry.suffix not in (".txt", ".json", ".md") or not entry.is_file():
+            only_notes_beside = False
+    return tuple(shards) if only_notes_beside else ()
 
 
 def _expand(pattern: str) -> Iterator[str]:
     """Shards of `train-{000..003}.tar` or `{a,b}.tar`; raises UserError for too many or none."""
-    pieces = _BRACES.split(pattern)
-    options = [[piece] if i % 2 == 0 else _alternatives(piece) for i, piece in enumerate(pieces)]
-    for parts in product(*options):
-        yield "".join(parts)
+    pieces = _BRACES.split(pattern)  # text and the inside of braces take turns
+    options = [[piece] for piece in pieces]
+    options[1::2] = map(_alternatives, pieces[1::2])
+    yield from map("".join, product(*options))
 
 
 def _alternatives(inner: str) -> list[str]:
-    if not (span := _RANGE.fullmatch(inner)):
+    span = _RANGE.fullmatch(inner)
+    if span is None:
         return inner.split(",")
     first, last = span.groups()
     numbers = range(int(first), int(last) + 1)

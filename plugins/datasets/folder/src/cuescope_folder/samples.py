@@ -39,10 +39,10 @@ def read_samples(
         problem = _problem(item, files, probes)
         if problem is None:
             shown = _frames(item, files, probes, frames)
-            known = _times_and_actions(item, probes, len(shown))
+            annotations = _times_and_actions(item, probes, len(shown))
             if item.mask is not None:
-                known["foreground"] = image_frame(item.mask, probes[item.mask])
-            samples.append(_sample(item, shown, known, choices))
+                annotations["foreground"] = image_frame(item.mask, probes[item.mask])
+            samples.append(_sample(item, shown, annotations, choices))
         else:
             problems.append(f"{item.key} ({problem})")
     return samples, problems
@@ -69,15 +69,19 @@ def _times_and_actions(item: Item, probes: Mapping[Path, Probe], wanted: int) ->
     if not described or wanted < 2 or kind_of(item.files[0]) == "image":
         return {}
     (file,) = item.files
-    times = clip_times(file, probes[file])[list(sample_indices(probes[file].frames, wanted))]
-    seconds = {TIMES: tuple(round(float(time), 3) for time in times)}
-    if not item.actions:
-        return seconds
-    # An action is in a frame that is taken from its start on and before its end.
-    spans = [
-        (name, *np.searchsorted(times, (start, end)).tolist()) for name, start, end in item.actions
-    ]
-    return seconds | {"actions": tuple(span for span in spans if span[1] < span[2])}
+    probe = probes[file]
+    shown = list(sample_indices(probe.frames, wanted))
+    times = clip_times(file, probe)[shown]
+    annotations: dict[str, Any] = {TIMES: tuple(round(float(time), 3) for time in times)}
+    if item.actions:
+        actions = []
+        for name, start, end in item.actions:
+            # An action is in a frame that is taken from its start on and before its end.
+            first, after = np.searchsorted(times, (start, end)).tolist()
+            if first < after:
+                actions.append((name, first, after))
+        annotations["actions"] = tuple(actions)
+    return annotations
 
 
 def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) -> str | None:

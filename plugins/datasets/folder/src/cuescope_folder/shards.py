@@ -13,6 +13,7 @@ from io import BufferedReader, RawIOBase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from cuescope_folder.answers import read_names
 from cuescope_folder.cells import parse_json
 from cuescope_folder.copies import Copies
 from cuescope_folder.places import OWNER
@@ -51,11 +52,12 @@ def shard_rows(
     rows: list[Row] = []
     unread = Unread()
     names = _class_names(shards, class_names)
-    last = Counter(PurePosixPath(shard).name for shard in shards)
+    titles = Counter(PurePosixPath(shard).name for shard in shards)
     with context.progress("Reading shards", len(shards)) as advance:
         for shard in shards:
-            name = PurePosixPath(shard).name
-            title = name if last[name] == 1 else name_at(shard) if is_address(shard) else shard
+            title = PurePosixPath(shard).name
+            if titles[title] > 1:
+                title = name_at(shard) if is_address(shard) else shard
             stamp = digest("shard", title, _stamp(shard))
             records = copies.remembered(stamp)
             if records is None:
@@ -79,15 +81,17 @@ def shard_rows(
 
 def _row(record: Mapping[str, Any], names: Sequence[str]) -> Row:
     cells = dict(record["cells"])
-    if (number := cells.pop("cls", None)) is not None and "label" not in cells:
-        cells["label"] = number
-        if names and str(number).isdecimal():
-            if len(str(number)) > MOST_DIGITS or int(number) >= len(names):
+    label = cells.pop("cls", None)
+    if label is not None and "label" not in cells:
+        number = str(label)
+        if names and number.isdecimal():
+            if len(number) > MOST_DIGITS or int(number) >= len(names):
                 raise UserError(
-                    f"folder: {record['location']}: class {str(number)[:MOST_DIGITS]}",
+                    f"folder: {record['location']}: class {number[:MOST_DIGITS]}",
                     expected=f"one of {len(names)} names in {CLASS_NAMES}",
                 )
-            cells["label"] = names[int(number)]
+            label = names[int(number)]
+        cells["label"] = label
     return Row(record["location"], cells)
 
 
@@ -104,9 +108,9 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
             for member in archive:
                 name = printable_name(member.name.removeprefix("./"))
                 folder, slash, last = name.rpartition("/")
-                own, dot, suffix = last.partition(".")
+                stem, dot, suffix = last.partition(".")
                 # a sparse file is holes that stand for any number of zeros
-                if not member.isfile() or member.issparse() or not dot or not own:
+                if not member.isfile() or member.issparse() or not dot or not stem:
                     continue
                 if member.size > MOST_BYTES:
                     raise UserError(
@@ -114,10 +118,10 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
                         expected=f"at most {MOST_BYTES:,} bytes",
                         got=f"{member.size:,}",
                     )
-                if folder + slash + own != key:
+                if folder + slash + stem != key:
                     if key is not None:
                         yield _record(title, key, parts, copies)
-                    key = folder + slash + own
+                    key = folder + slash + stem
                     parts = {}
                 content = archive.extractfile(member)
                 parts[suffix.lower()] = content.read() if content else b""
@@ -129,9 +133,15 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
 
 def _record(shard: str, key: str, parts: Mapping[str, bytes], copies: Copies) -> dict[str, Any]:
     location = f"{shard}: '{key}'"
-    media = {suffix: suffix.split(".") for suffix in parts if kind_of(PurePosixPath(f"a.{suffix}"))}
-    shown = [suffix for suffix, steps in media.items() if steps[0] not in MASKS]
-    masks = [suffix for suffix in media if suffix not in shown]
+    shown: list[str] = []
+    masks: list[str] = []
+    passed = []
+    for suffix in parts:
+        if kind_of(PurePosixPath(f"a.{suffix}")):
+            is_mask = suffix.split(".")[0] in MASKS
+            (masks if is_mask else shown).append(suffix)
+        elif suffix not in ("cls", "txt", "text", "json"):
+            passed.append(suffix)
     if len(shown) > 1:
         raise UserError(
             f"folder: {location} has several images",
@@ -147,7 +157,6 @@ def _record(shard: str, key: str, parts: Mapping[str, bytes], copies: Copies) ->
     for suffix, column in (("cls", "cls"), ("txt", "text"), ("text", "text")):
         if suffix in parts:
             cells[column] = parts[suffix].decode("utf-8", "replace").strip()
-    passed = [s for s in parts if s not in media and s not in ("cls", "txt", "text", "json")]
     if "json" in parts:
         cells = _json(parts["json"], location) | cells
     return {"location": location, "cells": cells, "passed": passed, "files": copies.of(cells)}
@@ -170,18 +179,13 @@ def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
     if given is None:
         if is_address(shards[0]):
             return []
-        folder = Path(shards[0]).expanduser().absolute().parent
-        beside = [folder / CLASS_NAMES, folder.parent / CLASS_NAMES]
-        given = next((file for file in beside if file.is_file()), None)
-        if given is not None:
-            inside(given.parent, given, f"folder: {CLASS_NAMES}")  # nobody typed its name
-    if given is None:
-        return []
-    try:
-        lines = given.expanduser().read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"folder: cannot read names from {given}", got=str(error)) from None
-    return [line.strip() for line in lines if line.strip()]
+        beside = Path(shards[0]).expanduser().absolute().parents[:2]
+        for folder in beside:
+            file = folder / CLASS_NAMES
+            if given is None and file.is_file():
+                inside(folder, file, f"folder: {CLASS_NAMES}")  # nobody typed its name
+                given = file
+    return [] if given is None else read_names(given.expanduser(), "names")
 
 
 class _Unpacked:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from io import StringIO
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -72,13 +71,12 @@ def path_cells(rows: Sequence[Row], name: str) -> dict[str, str]:
 
     These are the cells of the columns that are read as `path` and `mask`, and of no others.
     """
-    canonical = _known_columns(_columns(rows), name)
-    columns = [column for column, meaning in canonical.items() if meaning in ("path", "mask")]
+    meanings = _known_columns(_columns(rows), name)
     cells: dict[str, str] = {}
     for row in rows:
-        for column in columns:
-            value = row.cells.get(column)
-            if isinstance(value, str | int | float):
+        for column, value in row.cells.items():
+            names_file = meanings.get(column) in ("path", "mask")
+            if names_file and isinstance(value, str | int | float):
                 cell = printable_name(str(value).strip())
                 cells.setdefault(cell, f"folder: {name} {row.location}: '{column}'")
     return cells
@@ -93,7 +91,8 @@ def _csv_rows(manifest: Path, _: Copies, delimiter: str) -> Iterator[Row]:
 
 def _json_rows(manifest: Path, _: Copies) -> Iterator[Row]:
     title = f"folder: {manifest.name}"
-    for number, line in enumerate(StringIO(read_text(manifest, "folder", PART_BYTES)), start=1):
+    text = read_text(manifest, "folder", PART_BYTES)
+    for number, line in enumerate(StringIO(text), start=1):
         if not line.strip():
             continue
         try:
@@ -115,15 +114,18 @@ def _parquet_rows(manifest: Path, copies: Copies) -> Iterator[Row]:
     try:
         with parquet.ParquetFile(manifest) as file:
             _require_modest_table(manifest, file)
-            if images := byte_columns(file.schema_arrow):
+            images = byte_columns(file.schema_arrow)
+            if images:
                 yield from _rows_with_images(manifest, file, images, copies)
                 return
             batches = list(_batches(manifest, file))
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{title} is no Parquet", got=_first_line(error)) from None
-    rows = chain.from_iterable(batch.to_pylist() for batch in batches)
-    for number, cells in enumerate(rows, start=1):
-        yield _row(f"row {number}", cells, title)
+    number = 0
+    for batch in batches:
+        for cells in batch.to_pylist():
+            number += 1
+            yield _row(f"row {number}", cells, title)
 
 
 def _require_modest_table(manifest: Path, file: Any) -> None:
@@ -141,13 +143,20 @@ def _require_modest_table(manifest: Path, file: Any) -> None:
             got=f"{rows:,} rows of {columns:,} columns",
             remedy="Split it, and audit the parts",
         )
-    levels = [metadata.schema.column(i).max_definition_level for i in range(columns)]
-    if max(levels, default=0) > MOST_DEPTH:
-        raise UserError(
-            f"folder: {manifest.name}",
-            expected=f"at most {MOST_DEPTH} lists and structs in each other",
-            got=f"{max(levels)}",
-        )
+    for index in range(columns):
+        depth = metadata.schema.column(index).max_definition_level
+        if depth > MOST_DEPTH:
+            raise UserError(
+                f"folder: {manifest.name}",
+                expected=f"at most {MOST_DEPTH} lists and structs in each other",
+                got=f"{depth}",
+            )
+
+
+def _stored_bytes(metadata: Any) -> int:
+    """Of all cells of a Parquet file, before they are compressed."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    return sum(group.total_byte_size for group in groups)
 
 
 def byte_columns(schema: Any) -> list[str]:
@@ -176,13 +185,13 @@ def _rows_with_images(
     if records is None:
         records = []
         for number, cells in enumerate(_image_cells(manifest, file, columns), start=1):
+            named: dict[str, Any] = {}
             for column, cell in cells.items():
-                if column not in columns:
+                if column in columns:
+                    named[column] = _keep(cell, number, column, copies)
+                else:
                     require_modest(cell, column, f"{title} row {number}")
-            named = {
-                column: _keep(cell, number, column, copies) if column in columns else plain(cell)
-                for column, cell in cells.items()
-            }
+                    named[column] = plain(cell)
             records.append({"cells": named, "files": copies.of(named)})
         copies.remember(stamp, records)
     for number, record in enumerate(records, start=1):
@@ -192,19 +201,19 @@ def _rows_with_images(
 def _image_cells(manifest: Path, file: Any, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The cells of each row; raises UserError where they are far more than the file is large."""
     metadata = file.metadata
-    size = manifest.stat().st_size
-    stored = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-    most = SMALL_IMAGES + IMAGE_BYTES_A_BYTE * size
+    stored = _stored_bytes(metadata)
+    most = SMALL_IMAGES + IMAGE_BYTES_A_BYTE * manifest.stat().st_size
     if stored > most:
         raise _too_large(manifest, metadata.num_rows, stored, most)
     together = min(64, max(1, PART_BYTES // max(1, stored)))
     spent = 0
     for batch in file.iter_batches(batch_size=together):
         for cells in batch.to_pylist():
-            sizes = [len(_content(cells[column]) or b"") for column in columns]
-            spent += sum(sizes)
-            if spent > most or max(sizes) > MOST_IMAGE_BYTES:
-                raise _too_large(manifest, metadata.num_rows, max(spent, *sizes), most)
+            for column in columns:
+                size = len(_content(cells[column]) or b"")
+                spent += size
+                if spent > most or size > MOST_IMAGE_BYTES:
+                    raise _too_large(manifest, metadata.num_rows, spent, most)
             yield cells
 
 
@@ -231,21 +240,17 @@ def _batches(manifest: Path, file: Any) -> Iterator[Any]:
     A few bytes may stand for millions of rows, and each of them for one long text.
     """
     metadata = file.metadata
-    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
-    stored = sum(group.total_byte_size for group in groups)
-    size = stored
+    stored = _stored_bytes(metadata)
+    if metadata.num_rows > MOST_ROWS or stored > PART_BYTES:
+        raise _too_large(manifest, metadata.num_rows, stored)
     # no cell is larger than all that is stored
     rows = min(4096, max(1, PART_BYTES // max(1, stored)))
-    if metadata.num_rows <= MOST_ROWS and stored <= PART_BYTES:
-        size = 0
-        for batch in file.iter_batches(batch_size=rows):
-            size += batch.nbytes
-            if size > MOST_BYTES:
-                break
-            yield batch
-        else:
-            return
-    raise _too_large(manifest, metadata.num_rows, size)
+    size = 0
+    for batch in file.iter_batches(batch_size=rows):
+        size += batch.nbytes
+        if size > MOST_BYTES:
+            raise _too_large(manifest, metadata.num_rows, size)
+        yield batch
 
 
 def _too_large(manifest: Path, rows: int, size: int, most: int = MOST_BYTES) -> UserError:
@@ -262,10 +267,14 @@ def _row(location: str, cells: Mapping[str, Any], title: str) -> Row:
 
     Raises UserError, which begins with `title`, for a cell that is too large.
     """
-    named = {str(column).strip(): value for column, value in cells.items()}
-    for column, value in named.items():
-        require_modest(value, column, f"{title} {location}")
-    return Row(location, {c: v for c, v in named.items() if v != "" and plain(v) is not None})
+    named = {}
+    for column, value in cells.items():
+        name = str(column).strip()
+        require_modest(value, name, f"{title} {location}")
+        named[name] = value
+        if value == "" or plain(value) is None:
+            del named[name]
+    return Row(location, named)
 
 
 def _first_line(error: Exception) -> str:
@@ -304,21 +313,21 @@ def _columns(rows: Sequence[Row]) -> list[str]:
 
 def _known_columns(columns: Sequence[str], name: str) -> dict[str, str]:
     """Column -> the name by which it is known here, of those that are."""
-    known = _spellings(columns, COLUMNS)
-    if "path" not in known:
-        files = _spellings(columns, FILES)
+    spellings = _spellings(columns, COLUMNS)
+    if "path" not in spellings:
+        files = list(_spellings(columns, FILES).values())
+        if not files:
+            raise _missing(name, ("path",), columns, ("path", *FILES))
         if len(files) > 1:
             raise UserError(
                 f"folder: manifest {name} has no column 'path'",
-                got=f"columns {', '.join(files.values())}",
+                got=f"columns {', '.join(files)}",
                 remedy="Rename one of them to 'path'",
             )
-        known |= dict.fromkeys(("path",) * len(files), *files.values())
-    if "path" not in known:
-        raise _missing(name, ("path",), columns, ("path", *FILES))
-    if not {*RIGHT, "answers"} & known.keys():
+        spellings["path"] = files[0]
+    if spellings.keys().isdisjoint((*RIGHT, "answers")):
         raise _missing(name, RIGHT, columns, RIGHT)
-    return {column: name for name, column in known.items()}
+    return {column: meaning for meaning, column in spellings.items()}
 
 
 def _spellings(columns: Collection[str], names: Sequence[str]) -> dict[str, str]:
@@ -355,9 +364,8 @@ def _rename_hint(needed: Sequence[str], columns: Sequence[str], words: Sequence[
         endings = [word for word in words if lower.endswith(word)]
         meant = endings or get_close_matches(lower, words, 1, ALIKE)
         if meant and lower not in COLUMNS:
-            return (
-                f"Rename '{column[:_SHOWN]}' to '{meant[0] if meant[0] in needed else needed[0]}'"
-            )
+            name = meant[0] if meant[0] in needed else needed[0]
+            return f"Rename '{column[:_SHOWN]}' to '{name}'"
     return None
 
 
@@ -366,6 +374,6 @@ def _add_hint(needed: Sequence[str], columns: Sequence[str]) -> str:
         return "Put commas between the columns of a .csv, tabs between those of a .tsv"
     if "path" in needed:
         return "Rename the column that names the files to 'path'"
-    if any(column.lower() == "question" for column in columns):
+    if "question" in map(str.lower, columns):
         return "Add a column 'answer' with the right answer to each question"
     return "Add a column 'label' with the class of each file"
