@@ -78,12 +78,12 @@ class Confirm(Plugin):
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "confirm")
-        named = audit.once(interventions, audit, self.options)
+        plugins = audit.once(interventions, audit, self.options)
         study = audit.once(prepare, audit, self.options)
         cues = audit.once(merge_cues, audit, self.options, study)
         if cues:
             study = replace(study, cues=cues)
-            power = power_line(study, len(named), self.options)
+            power = power_line(study, len(plugins), self.options)
             audit.note("power", power)
             if audit.context.planning:
                 audit.context.announce(power)

@@ -48,7 +48,7 @@ class Testimony:
     @property
     def name(self) -> str:
         """What the intervention is called."""
-        return self.witness.named.spec
+        return self.witness.spec
 
     @property
     def kind(self) -> type[Intervention]:
@@ -74,7 +74,8 @@ class Testimony:
     def accuracy(self) -> Float[np.ndarray, "3"]:
         """Share of right answers as the samples are, changed, and with the placebo."""
         answers = self.witness.answers
-        return np.asarray(answers.right[~answers.control].mean(axis=0))
+        with_cue = answers.right[~answers.control]
+        return np.asarray(with_cue.mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,9 @@ class Results:
         """The cue's name, with what it is about where several have this name."""
         names = [other.target.cue.name for other in self.rows]
         cue = row.target.cue
-        return f"{cue.name} on {cue.about or 'any'}" if names.count(cue.name) > 1 else cue.name
+        if names.count(cue.name) > 1:
+            return f"{cue.name} on {cue.about or 'any'}"
+        return cue.name
 
     def count(self, verdict: Verdict) -> int:
         """How many cues have this verdict."""
@@ -144,10 +147,23 @@ def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
     tested = [witness for witness in able if witness.target.role == "finding"]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - options.confidence) / max(len(tested), 2)
-    effects = [_effect(audit, options, dossier, witness, confidence) for witness in tested]
+    effects = []
+    for witness in tested:
+        answers = witness.answers
+        with_cue = ~answers.control
+        effect = effect_of(
+            change_beyond(witness, PLACEBO)[with_cue],
+            groups_of(answers, with_cue),
+            controls_of(options, dossier, witness),
+            audit.rng("confirm", "effect", witness.target.cue.id, witness.spec),
+            confidence,
+            change_beyond(witness, AS_IS)[with_cue],
+        )
+        effects.append(effect)
     by_witness = dict(zip(tested, correct(effects), strict=True))
     rows = [_row(target, dossier, by_witness, options) for target in dossier.targets]
-    return Results(tuple(sorted(rows, key=_rank)), len(tested), confidence)
+    rows.sort(key=_rank)
+    return Results(tuple(rows), len(tested), confidence)
 
 
 def _row(
@@ -165,7 +181,9 @@ def _row(
         decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
         measured.append(Testimony(witness, effect, decision))
     ruling = _ruling(target, measured, unmeasured)
-    lost = _lost(target, measured, options) if ruling.verdict == "causes" else None
+    lost = None
+    if ruling.verdict == "causes":
+        lost = _lost(target, measured, options)
     return Row(target, tuple(measured), tuple(unmeasured), ruling, lost)
 
 
@@ -174,8 +192,10 @@ def is_tested(witness: Witness, options: ConfirmOptions) -> bool:
     with_cue = int((~witness.answers.control).sum())
     if witness.kind.placebo == "none" or with_cue < options.least:
         return False
+    if witness.kind.needs in EXACT:
+        return True
     located = witness.target.located
-    return witness.kind.needs in EXACT or (located is not None and located.quality.good)
+    return located is not None and located.quality.good
 
 
 def _rank(row: Row) -> tuple[bool, float, float]:
@@ -187,27 +207,16 @@ def _rank(row: Row) -> tuple[bool, float, float]:
 def change_beyond(witness: Witness, column: int) -> Float[np.ndarray, " pair"]:
     """What the intervention does beyond a column, positive where it is what a cause would do."""
     values = witness.answers.values
-    change = witness.target.direction.sign * (values[:, CHANGED] - values[:, column])
-    return np.asarray(change if witness.kind.effect == "removes" else -change)
+    sign = witness.target.direction.sign
+    if witness.kind.effect == "inserts":
+        sign = -sign
+    return np.asarray(sign * (values[:, CHANGED] - values[:, column]))
 
 
 def groups_of(answers: Answers, rows: Bool[np.ndarray, " pair"]) -> Groups:
     """The groups of the samples of some pairs."""
-    return Groups.of([pair.case.sample for pair in compress(answers.pairs, rows)])
-
-
-def _effect(
-    audit: Audit, options: ConfirmOptions, dossier: Dossier, witness: Witness, confidence: float
-) -> Effect:
-    with_cue = ~witness.answers.control
-    return effect_of(
-        change_beyond(witness, PLACEBO)[with_cue],
-        groups_of(witness.answers, with_cue),
-        controls_of(options, dossier, witness),
-        audit.rng("confirm", "effect", witness.target.cue.id, witness.named.spec),
-        confidence,
-        change_beyond(witness, AS_IS)[with_cue],
-    )
+    pairs = compress(answers.pairs, rows)
+    return Groups.of([pair.case.sample for pair in pairs])
 
 
 def controls_of(
@@ -222,7 +231,7 @@ def controls_of(
         controls["without the cue"] = change, groups_of(witness.answers, without)
     for name, placebo in witness.target.placebos.items():
         for other in dossier.witnesses_of(placebo):
-            if other.named is witness.named and is_tested(other, options):
+            if other.plugin is witness.plugin and is_tested(other, options):
                 everything = np.full(len(other.answers.pairs), True)
                 groups = groups_of(other.answers, everything)
                 controls[name] = change_beyond(other, PLACEBO), groups
@@ -246,7 +255,9 @@ def _ruling(target: Target, measured: Sequence[Testimony], unmeasured: Sequence[
         if testimony.is_coarse:
             coarse.append(testimony.decision)
         elif testimony.confirms or not testimony.kind.partial:
-            side = removing if testimony.removes else inserting
+            side = inserting
+            if testimony.removes:
+                side = removing
             side.append(testimony.decision)
     ruling = rule(removing, inserting, coarse, located=bool(measured) or is_located)
     if ruling.verdict == "causes" and not target.direction.shown:

@@ -1,15 +1,15 @@
 """What is asked about each sample for a finding, and what the cue does in the run's own samples."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
 from scipy.special import softmax
 
-from cuescope_confirm.study import MODALITIES, Cue, Study
+from cuescope_confirm.scores import BoolPerSample, PerSample
+from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, shuffle
 from cuescope_sdk import Audit, Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
@@ -60,10 +60,14 @@ def view_of(cue: Cue, sample: Sample) -> Sample | None:
     if labels == (None,) or not set(labels).isdisjoint(sample.choices):
         return sample
     if not cue.is_object:
-        return sample if cue.foreign or not sample.choices else None
+        if cue.foreign or not sample.choices:
+            return sample
+        return None
     if sample.question is not None:
         about = sample.annotations.get("question_type")
-        return sample if about == cue.label else None
+        if about == cue.label:
+            return sample
+        return None
     objects = sample.annotations.get("objects") or (sample.label,)
     is_there = cue.label in objects
     if is_there == (cue.kind == "hallucination"):
@@ -88,7 +92,7 @@ def is_of_label(cue: Cue, sample: Sample) -> bool:
     return cue.label is None or cue.foreign or sample.label == cue.label
 
 
-def views_of(samples: Mapping[str, Sample], cue: Cue) -> dict[str, Sample]:
+def views_of(samples: Samples, cue: Cue) -> dict[str, Sample]:
     """The samples as they are asked, with a right answer."""
     views = {}
     for key, sample in samples.items():
@@ -131,7 +135,9 @@ def says(text: str | None, answer: str | None) -> bool:
     if text == answer:
         return True
     marked = re.findall(r"answer(?:\s+is|\s*:)\s*([^\n]+)", text.strip(), re.IGNORECASE)
-    last = marked[-1] if marked else text
+    last = text
+    if marked:
+        last = marked[-1]
     words = last.strip().lower().rstrip(".")
     target = re.escape(answer.strip().lower())
     return target != "" and re.match(rf"{target}(\W|$)", words) is not None
@@ -145,14 +151,12 @@ class RunAnswers:
     """
 
     samples: tuple[Sample, ...]
-    present: Bool[np.ndarray, " sample"]
-    of_label: Bool[np.ndarray, " sample"]
-    right: Float[np.ndarray, " sample"]
+    present: BoolPerSample
+    of_label: BoolPerSample
+    right: PerSample
     labels: Any
 
-    def gap(
-        self, among: Bool[np.ndarray, " sample"], values: Float[np.ndarray, " sample"] | None = None
-    ) -> Gap:
+    def gap(self, among: BoolPerSample, values: PerSample | None = None) -> Gap:
         """The gap of `values` with and without the cue; without any, of right answers."""
         values = self.right if values is None else values
         return stratified_gap(values, self.present, self.labels, among)
@@ -162,12 +166,14 @@ def run_answers(audit: Audit, study: Study, cue: Cue) -> RunAnswers:
     """What the run's own samples tell of a cue."""
     views = views_of(_some(audit, study, cue), cue)
     samples = tuple(views.values())
-    labels = [sample.label for sample in samples]
     shown = cue.shown_in(views)
+    labels = [sample.label for sample in samples]
+    present = [key in shown for key in views]
+    of_label = [is_of_label(cue, sample) for sample in samples]
     return RunAnswers(
         samples=samples,
-        present=np.array([key in shown for key in views], bool),
-        of_label=np.array([is_of_label(cue, sample) for sample in samples], bool),
+        present=np.array(present, bool),
+        of_label=np.array(of_label, bool),
         right=_matches(audit, samples, labels),
         labels=np.array(list(map(str, labels))),
     )
@@ -179,15 +185,15 @@ def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
         return Direction("its own answer", sign=-1)
     answers = run_answers(audit, study, cue)
     gap, z = answers.gap(answers.of_label)
+    is_shown = gap is None or abs(z) >= SHOWN
     if gap is not None and gap < 0 and z <= -1:
-        return Direction(sign=1, gap=gap, shown=abs(z) >= SHOWN, z=z)
+        return Direction(gap=gap, shown=is_shown, z=z)
     if cue.label is not None and not answers.of_label.all():
         pull, z_of_pull = pull_of(audit, answers, cue)
         if pull is not None and pull > 0 and z_of_pull >= 2:
             return Direction("the label", sign=-1, gap=pull, z=z_of_pull)
-    if gap is None:
-        return Direction(z=z)
-    return Direction(sign=-1 if gap > 0 else 1, gap=gap, shown=abs(z) >= SHOWN, z=z)
+    helps = gap is not None and gap > 0
+    return Direction(sign=-1 if helps else 1, gap=gap, shown=is_shown, z=z)
 
 
 def pull_of(audit: Audit, answers: RunAnswers, cue: Cue) -> Gap:
@@ -199,10 +205,7 @@ def pull_of(audit: Audit, answers: RunAnswers, cue: Cue) -> Gap:
 
 
 def stratified_gap(
-    values: Float[np.ndarray, " sample"],
-    present: Bool[np.ndarray, " sample"],
-    labels: Any,
-    among: Bool[np.ndarray, " sample"],
+    values: PerSample, present: BoolPerSample, labels: Any, among: BoolPerSample
 ) -> Gap:
     """Mean with the cue minus mean without it, label by label, and how many standard errors it is.
 
@@ -216,9 +219,10 @@ def stratified_gap(
         shown = values[of_label & present]
         others = values[of_label & ~present]
         if len(shown) and len(others):
+            variance = shown.var() / len(shown) + others.var() / len(others)
             gaps.append(shown.mean() - others.mean())
             weights.append(len(shown))
-            variances.append(shown.var() / len(shown) + others.var() / len(others))
+            variances.append(variance)
     if not gaps:
         return None, 0.0
     share = np.array(weights) / sum(weights)
@@ -231,24 +235,27 @@ def _matches(
     audit: Audit,
     samples: Sequence[Sample],
     answers: Sequence[str | None],
-    among: Bool[np.ndarray, " sample"] | None = None,
-) -> Float[np.ndarray, " sample"]:
+    among: BoolPerSample | None = None,
+) -> PerSample:
     """Whether each sample is answered so; 0 for those that are not `among` the asked ones."""
     values = np.zeros(len(samples))
-    rows = range(len(samples)) if among is None else np.flatnonzero(among).tolist()
+    if among is None:
+        among = np.full(len(samples), True)
+    rows = np.flatnonzero(among).tolist()
     trials = [trial_of(audit, Trial(sample=samples[row])) for row in rows]
-    for row, outcome in zip(rows, audit.respond(trials), strict=True):
+    outcomes = audit.respond(trials)
+    for row, outcome in zip(rows, outcomes, strict=True):
         values[row] = gives(outcome, answers[row])
     return values
 
 
-def _some(audit: Audit, study: Study, cue: Cue) -> Mapping[str, Sample]:
+def _some(audit: Audit, study: Study, cue: Cue) -> Samples:
     """The run's samples, or a draw of them, those that show the cue among them."""
     if len(study.seen) <= MOST_SEEN:
         return study.seen
     shown = cue.shown_in(study.seen)
     others = study.seen.keys() - shown
     rng = audit.rng("confirm", "seen")
-    keys = rng.permutation(sorted(shown))[: MOST_SEEN // 2].tolist()
-    keys += rng.permutation(sorted(others))[: MOST_SEEN - len(keys)].tolist()
+    keys = shuffle(sorted(shown), rng)[: MOST_SEEN // 2]
+    keys += shuffle(sorted(others), rng)[: MOST_SEEN - len(keys)]
     return {key: study.seen[key] for key in sorted(keys)}

@@ -1,7 +1,7 @@
 """What an intervention is done to for a cue, and its placebo: pairs of cases of the same sample."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -50,8 +50,8 @@ def pairs_of(audit: Audit, target: Target, kind: type[Intervention], most: int) 
     rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind), *role)
     maker = PairMaker(target, target.located, kind, rng)
     pairs = list(islice(maker.pairs(), most))
-    has_controls = kind.effect == "removes" and kind.placebo in ("elsewhere", "other frames")
-    if is_finding and has_controls and pairs:
+    is_in_place = kind.placebo in ("elsewhere", "other frames")
+    if is_finding and is_in_place and kind.effect == "removes" and pairs:
         pairs += islice(maker.controls(pairs), most // CONTROLS)
     return pairs
 
@@ -92,8 +92,11 @@ class PairMaker:
 
         At the places of samples with it where none is known.
         """
-        likest = self.located.likest if self.kind.needs == "region" else {}
-        samples = sorted(self._samples_without(), key=lambda sample: sample.key not in likest)
+        likest: Mapping[str, Place] = {}
+        if self.kind.needs == "region":
+            likest = self.located.likest
+        samples = self._samples_without()
+        samples.sort(key=lambda sample: sample.key not in likest)
         for number, sample in enumerate(samples):
             model = pairs[number % len(pairs)].case
             place = likest.get(sample.key) or fit_place(model.place, _sizes(sample))
@@ -113,8 +116,9 @@ class PairMaker:
         return self._shuffle_judged(sorted(self.located.without))
 
     def _shuffle_judged(self, keys: Sequence[str]) -> list[Sample]:
-        samples = [self.target.samples[key] for key in keys]
-        return shuffle(list(filter(self.target.is_judged, samples)), self.rng)
+        samples = map(self.target.samples.__getitem__, keys)
+        judged = filter(self.target.is_judged, samples)
+        return shuffle(list(judged), self.rng)
 
     def _place(self, sample: Sample) -> Place:
         return self.located.places.get(sample.key, Place())
@@ -125,7 +129,9 @@ class PairMaker:
 
     def _objects(self, sample: Sample) -> tuple[np.ndarray, ...]:
         objects = self.located.objects.get(sample.key)
-        return object_masks(sample, self.target.cue.label) if objects is None else objects
+        if objects is None:
+            return object_masks(sample, self.target.cue.label)
+        return objects
 
     # ---------------------------------------------------------------- of one sample
 
@@ -145,7 +151,7 @@ class PairMaker:
     def _frames(self, sample: Sample, place: Place | None = None) -> Pair | None:
         frames = (place or self._place(sample)).frames
         count = len(sample.frames)
-        free = [number for number in range(count) if number not in frames]
+        free = sorted(set(range(count)).difference(frames))
         other = other_frames(Place(frames=frames), count, self.rng)
         if not frames or max(frames) >= count or not free:
             return None
@@ -155,22 +161,26 @@ class PairMaker:
             return Pair(case, replace(case, place=without))
         if other is None:
             return None
-        left = tuple(number for number in free if number not in other.frames)
-        return Pair(case, replace(case, place=other, donor_place=Place(frames=left)))
+        left = sorted(set(free).difference(other.frames))
+        donor_place = Place(frames=tuple(left))
+        return Pair(case, replace(case, place=other, donor_place=donor_place))
 
     def _words(self, sample: Sample) -> Pair | None:
         spans = self._place(sample).spans
+        words = re.finditer(r"\w+", sample.question or "")
         free = []
-        for word in islice(re.finditer(r"\w+", sample.question or ""), 1, None):
+        for word in islice(words, 1, None):
             start, end = word.span()
-            if not any(first < end and start < last for first, last in spans):
+            overlaps = [first < end and start < last for first, last in spans]
+            if not any(overlaps):
                 free.append((start, end))
-        if not spans or len(free) < len(spans):
+        count = len(spans)
+        if not count or len(free) < count:
             return None
-        chosen = sorted(self.rng.choice(len(free), len(spans), replace=False).tolist())
-        other = Place(spans=tuple(free[row] for row in chosen))
+        rows = self.rng.choice(len(free), count, replace=False)
+        other = tuple(free[row] for row in sorted(rows))
         case = Case(sample, Place(spans=spans))
-        return Pair(case, replace(case, place=other))
+        return Pair(case, replace(case, place=Place(spans=other)))
 
     def _mentions(self) -> Iterator[Pair]:
         word = self.located.word or ""
@@ -179,9 +189,11 @@ class PairMaker:
             taken.update(map(str, sample.choices))
         others = [name for name in NOTHING if name not in taken]
         for sample in self._samples_without() or self._samples_with():
-            if sample.question and word.lower() not in sample.question.lower():
+            question = (sample.question or "").lower()
+            if question and word.lower() not in question:
+                other = str(self.rng.choice(others))
                 case = Case(sample, Place(), word=word)
-                yield Pair(case, replace(case, word=str(self.rng.choice(others))))
+                yield Pair(case, replace(case, word=other))
 
     # -------------------------------------------------------------- with another one
 
@@ -210,22 +222,25 @@ class PairMaker:
         if place.area < SMALLEST:
             return None
         without, keeping = self._donors(sample)
-        if not self.kind.in_place and self.located.likest:
-            without = [donor for donor in without if donor.key in self.located.likest]
+        likest = self.located.likest
+        if likest and not self.kind.in_place:
+            without = [donor for donor in without if donor.key in likest]
         others = shuffle(without, self.rng)
         same = self._covering_donor(place, keeping)
         if not others or same is None:
             return None
         case = self._case(sample, place)
-        return Pair(self._with_donor(case, others[0]), self._with_donor(case, same))
+        placebo = self._with_donor(case, same)
+        return Pair(self._with_donor(case, others[0]), placebo)
 
     def _with_donor(self, case: Case, donor: Sample) -> Case:
         """Of the donor is taken what is no object, or where the cue is or would be; else all."""
+        located = self.located
         if self.kind.in_place:
             place = self._background(donor)
         else:
-            places = self.located.places
-            place = places.get(donor.key) or self.located.likest.get(donor.key) or Place()
+            where = {**located.likest, **located.places}
+            place = where.get(donor.key, Place())
         return replace(case, donor=donor, donor_place=place)
 
     def _donors(self, sample: Sample) -> tuple[list[Sample], list[Sample]]:
@@ -236,7 +251,9 @@ class PairMaker:
             same: list[Sample] = []
             other: list[Sample] = []
             for donor in showing:
-                side = same if self._form(donor) == self._form(sample) else other
+                side = other
+                if self._form(donor) == self._form(sample):
+                    side = same
                 side.append(donor)
             return other, same
         without = [samples[key] for key in sorted(self.located.without)]
@@ -256,10 +273,12 @@ class PairMaker:
         sizes = [mask.shape for mask in place.masks]
         shares = []
         for donor in some:
-            region = fit_place(self.located.places[donor.key], sizes)
-            shares.append(_share(place, region) if region else 0.0)
+            shown = self.located.places[donor.key]
+            shares.append(_share(place, fit_place(shown, sizes)))
         best = int(np.argmax(shares))
-        return some[best] if shares[best] >= COVERED else None
+        if shares[best] >= COVERED:
+            return some[best]
+        return None
 
     @property
     def _is_background(self) -> bool:
@@ -268,8 +287,9 @@ class PairMaker:
 
     def _background(self, donor: Sample) -> Place:
         """What is not the donor's object, where that is known: its object is not taken along."""
-        objects = self._objects(donor) if self._is_background else ()
-        return Place(masks=tuple(~mask for mask in objects))
+        if not self._is_background:
+            return Place()
+        return Place(masks=tuple(map(np.invert, self._objects(donor))))
 
     def _insertions(self) -> Iterator[Pair]:
         if self.target.by_label:
@@ -277,14 +297,16 @@ class PairMaker:
         samples = self.target.samples
         by_label: dict[str | None, list[Sample]] = {}
         for key in sorted(self.located.without):
-            by_label.setdefault(samples[key].label, []).append(samples[key])
+            of_label = by_label.setdefault(samples[key].label, [])
+            of_label.append(samples[key])
         donors = []
         for key, shown in sorted(self.located.places.items()):
             if shown.area >= SMALLEST and samples[key].label in by_label:
                 donors.append(samples[key])
         for sample in self._samples_without() if donors else ():
             donor = self._any(donors)
-            alike = [other for other in by_label[donor.label] if other.key != sample.key]
+            of_label = by_label[donor.label]
+            alike = [other for other in of_label if other.key != sample.key]
             place = fit_place(self._place(donor), _sizes(sample))
             if place is None or not alike:
                 continue
@@ -303,9 +325,8 @@ class PairMaker:
         objects = self._objects(sample)
         if len(objects) != len(place.masks):
             return place
-        masks = []
-        for mask, covered in zip(place.masks, objects, strict=True):
-            masks.append(mask & ~covered)
+        free = map(np.invert, objects)
+        masks = map(np.logical_and, place.masks, free)
         return Place(masks=tuple(masks), frames=place.frames)
 
 
@@ -319,13 +340,14 @@ def fit_place(place: Place, sizes: Sequence[tuple[int, ...]]) -> Place | None:
         return place
     if len(sizes) != len(place.masks):
         return None
-    return Place(masks=tuple(map(stretch, place.masks, sizes)), frames=place.frames)
+    masks = map(stretch, place.masks, sizes)
+    return Place(masks=tuple(masks), frames=place.frames)
 
 
-def _share(place: Place, other: Place) -> float:
+def _share(place: Place, other: Place | None) -> float:
     """The share of a place that another one covers."""
     total = sum(map(np.sum, place.masks))
-    if not other.masks or not total:
+    if other is None or not other.masks or not total:
         return 0.0
-    both = sum(map(np.sum, map(np.logical_and, place.masks, other.masks)))
-    return float(both / total)
+    both = map(np.logical_and, place.masks, other.masks)
+    return float(sum(map(np.sum, both)) / total)

@@ -8,7 +8,7 @@ from jaxtyping import UInt8
 from PIL import Image, ImageDraw, ImageFont
 
 from cuescope_confirm.analysis import Results, Row
-from cuescope_confirm.trials import CHANGED, PLACEBO, Answers, box_of
+from cuescope_confirm.trials import CHANGED, PLACEBO, Answers, box_of, shown_frames
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome
 from cuescope_sdk.report import contrast
 
@@ -50,9 +50,10 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         key = before.sample.key
         numbers[after.sample.key] = number
         place = answers.pairs[number].case.place
-        frames = [frame for frame, mask in enumerate(place.masks) if mask.any()]
-        frame = next(iter([*frames, *place.frames]), 0)
-        region = box_of(place, frame) if decisive.removes else None
+        frame = next(iter(shown_frames(place)), 0)
+        region = None
+        if decisive.removes:
+            region = box_of(place, frame)
         where[key] = Occurrence(sample=key, frame=frame, region=region)
         if after.sample.key != key:  # no sample of the data: a drawing is shown in its place
             where[after.sample.key] = Occurrence(sample=f"changed: {key}", frame=frame)
@@ -81,27 +82,34 @@ def _below(answers: Answers, number: int, frame: int) -> bytes | None:
     """The sample as it was changed, and below it with the placebo; what an edit hides is grey."""
     images: dict[str, np.ndarray] = {}
     pair = answers.pairs[number]
-    for column, name, case in ((CHANGED, "changed", pair.case), (PLACEBO, "placebo", pair.placebo)):
+    sides = ((CHANGED, "changed", pair.case), (PLACEBO, "placebo", pair.placebo))
+    for column, name, case in sides:
         trial = answers.trials[number][column]
         if trial is None or case is None or not trial.sample.frames:
             continue
         frames = trial.sample.frames
         pixels = np.array(frames[min(frame, len(frames) - 1)].load())
-        if trial.edit is not None and frame < len(case.place.masks):
-            pixels[case.place.masks[frame]] = GREY
+        masks = case.place.masks
+        if trial.edit is not None and frame < len(masks):
+            pixels[masks[frame]] = GREY
         said = answers.said.get((number, column))
         images[f"{name}: {said}" if said else name] = pixels
-    return draw_below(images) if images else None
+    if images:
+        return draw_below(images)
+    return None
 
 
 def draw_below(images: Mapping[str, UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     """A JPEG: pictures one below the other, each with its words below it."""
     pictures = []
     for image in images.values():
-        height = max(1, round(SIDE * image.shape[0] / image.shape[1]))
-        is_large = image.shape[1] >= SIDE
-        how = Image.Resampling.LANCZOS if is_large else Image.Resampling.NEAREST
-        pictures.append(Image.fromarray(image).resize((SIDE, height), how))
+        rows, cols, _ = image.shape
+        height = max(1, round(SIDE * rows / cols))
+        how = Image.Resampling.NEAREST
+        if cols >= SIDE:
+            how = Image.Resampling.LANCZOS
+        picture = Image.fromarray(image)
+        pictures.append(picture.resize((SIDE, height), how))
     height = sum(picture.height + STRIP for picture in pictures)
     sheet = Image.new("RGB", (SIDE, height), PAPER)
     draw = ImageDraw.Draw(sheet)

@@ -60,7 +60,9 @@ def power_line(study: Study, interventions: int, options: ConfirmOptions) -> str
     if rarest is None:
         return words
     count, name = rarest
-    enough = "enough" if count >= needed else "too few"
+    enough = "too few"
+    if count >= needed:
+        enough = "enough"
     least = f"about {count} of {len(study.held)} held-out samples show '{name}'"
     return f"{words}; {least}, the rarest finding: {enough}"
 
@@ -72,7 +74,9 @@ def scores(audit: Audit, results: Results) -> Iterator[Score]:
     if results.count("causes"):
         step = NEXT
     elif not results.rows:
-        step = ALONE if NO_CUE in audit.notes else NONE
+        step = NONE
+        if NO_CUE in audit.notes:
+            step = ALONE
     audit.note("next step", step)
     counts = (f"{verdict}: {results.count(verdict)}" for verdict in VERDICTS)
     audit.note("result", ", ".join(counts))
@@ -124,7 +128,9 @@ def statement(row: Row) -> str:
     where = "{feature}" + (f" on {labels}" if labels else "")
     if row.ruling.verdict == "cannot tell":
         effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
-        beyond = f" Beyond their placebos: {effects}." if effects else ""
+        beyond = ""
+        if effects:
+            beyond = f" Beyond their placebos: {effects}."
         missing = row.ruling.missing
         return f"{where}: cannot tell whether it is a cause. What is missing: {missing}.{beyond}"
     if row.ruling.verdict == "accompanies":
@@ -159,7 +165,9 @@ def _cost(row: Row) -> str:
     if row.lost is None:
         return ""
     harms = row.target.direction.harms
-    verb = "costs" if harms else "gives"
+    verb = "gives"
+    if harms:
+        verb = "costs"
     lost = [100 * share if harms else -100 * share for share in row.lost]
     low, high = sorted(lost[1:])
     return (
@@ -171,7 +179,9 @@ def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
     first, *others = row.clearest(removes=removes)
     names = ", ".join(testimony.name for testimony in others)
-    also = f"; also {names}" if names else ""
+    also = ""
+    if names:
+        also = f"; also {names}"
     return f"{first.name} {with_interval(first.effect)}{also}"
 
 
@@ -195,12 +205,13 @@ def tables(results: Results) -> Iterator[Table]:
     reasons = _reasons(results)
     if reasons:
         columns = ("intervention", "cue", "why")
-        yield _table("Interventions that do not apply", columns, reasons)
+        yield make_table("Interventions that do not apply", columns, reasons)
 
 
-def _table(
+def make_table(
     title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *notes: str
 ) -> Table:
+    """A table of these cells, row by row."""
     named = tuple(dict(zip(columns, row, strict=True)) for row in rows)
     return Table(title=title, columns=columns, rows=named, notes=notes)
 
@@ -218,7 +229,7 @@ def dossier_table(results: Results) -> Table:
         sufficient = "yes" if ruling.sufficient else "-"
         lost = None if row.lost is None else 100 * row.lost[0]
         rows.append((*_name(row), ruling.verdict, necessary, sufficient, lost))
-    return _table(
+    return make_table(
         "Cues by harm (accuracy lost in points, over all samples)",
         ("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost"),
         rows,
@@ -238,7 +249,7 @@ def places_table(results: Results) -> Table:
         auroc = None if quality.auroc is None else round(quality.auroc, 2)
         area = None if quality.area is None else f"{quality.area:.0%}"
         rows.append((*_name(row), quality.n, quality.by, auroc, area))
-    return _table(
+    return make_table(
         "Where each cue is",
         ("cue", "label", "samples with it", "located by", "AUROC", "area"),
         rows,
@@ -259,7 +270,7 @@ def matrix(results: Results) -> Table:
             mark = MARKS[testimony.decision]
             cells[testimony.name] = f"{with_interval(testimony.effect)} ({mark})"
         rows.append((*_name(row), *cells.values()))
-    return _table(
+    return make_table(
         "Cues and witnesses: points of probability beyond the placebo",
         ("cue", "label", *names),
         rows,
@@ -278,7 +289,7 @@ def figures_table(results: Results) -> Table:
             shares = (100 * testimony.accuracy).tolist()
             name = results.name_of(row)
             rows.append((name, testimony.name, effect.n, *shares, with_interval(effect)))
-    return _table(
+    return make_table(
         "Each witness beside its placebo (accuracy in %, effects in points)",
         ("cue", "intervention", "samples", "as it is", "changed", "placebo", "beyond placebo"),
         rows,
@@ -299,7 +310,7 @@ def controls_table(results: Results) -> Table:
                 cells.append(None if value is None else points(value))
             p_value = f"{effect.corrected:.2g}"
             rows.append((results.name_of(row), testimony.name, *cells, p_value))
-    return _table(
+    return make_table(
         "Each witness where a cause would have no effect (points beyond the placebo)",
         ("cue", "intervention", "with the cue", *CONTROLS, "corrected p"),
         rows,
@@ -317,7 +328,7 @@ def placebo_table(results: Results) -> Table:
         placebos = row.target.placebos
         unfound = name_of_placebo(placebos, "unfound cue")
         rows.append((*_name(row), unfound, name_of_placebo(placebos, "other labels")))
-    return _table(
+    return make_table(
         "What each finding is compared with, beside its placebos",
         ("cue", "label", "unfound cue", "other labels"),
         rows,
@@ -333,11 +344,14 @@ def _reasons(results: Results) -> list[tuple[str, str, str]]:
     for row in results.rows:
         for witness in row.unmeasured:
             reason = witness.reason or _why_unmeasured(witness)
-            cues.setdefault((witness.named.spec, reason), []).append(results.name_of(row))
+            of_reason = cues.setdefault((witness.spec, reason), [])
+            of_reason.append(results.name_of(row))
     reasons = []
     for (name, reason), names in cues.items():
-        is_general = len(names) == len(results.rows)
-        reasons.append((name, "all" if is_general else ", ".join(dict.fromkeys(names)), reason))
+        about = ", ".join(dict.fromkeys(names))
+        if len(names) == len(results.rows):
+            about = "all"
+        reasons.append((name, about, reason))
     return reasons
 
 

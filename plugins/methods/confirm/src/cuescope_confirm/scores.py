@@ -16,6 +16,8 @@ from cuescope_sdk.statistics import (
     samples_for_change,
 )
 
+PerSample = Float[np.ndarray, " sample"]
+BoolPerSample = Bool[np.ndarray, " sample"]
 Decision = Literal["confirms", "placebo does as much", "undecided"]
 Verdict = Literal["causes", "accompanies", "cannot tell"]
 
@@ -56,16 +58,18 @@ class Effect:
         """
         most = max(self.controls.values(), default=0.0)
         least = min(self.value, self.value - most)
-        return least if self.alone is None else min(least, self.alone)
+        if self.alone is None:
+            return least
+        return min(least, self.alone)
 
 
 def effect_of(
-    with_cue: Float[np.ndarray, " sample"],
+    with_cue: PerSample,
     groups: Groups,
     controls: Mapping[Control, Measure],
     rng: np.random.Generator,
     confidence: float,
-    alone: Float[np.ndarray, " sample"] | None = None,
+    alone: PerSample | None = None,
 ) -> Effect:
     """The mean of paired differences, intervention minus placebo, signed as a cause would be.
 
@@ -117,7 +121,9 @@ def decide(effect: Effect, *, level: float, margin: float, claimed: float = 0.0)
     if effect.high < margin or (effect.high < claimed and not sure):
         return NO_MORE
     confirmed = sure and effect.value >= margin and effect.high >= claimed
-    return "confirms" if confirmed else "undecided"
+    if confirmed:
+        return "confirms"
+    return "undecided"
 
 
 @dataclass(frozen=True)
@@ -175,20 +181,23 @@ def samples_needed(effect: float, tests: int, *, level: float) -> int:
 
 
 def accuracy_lost(
-    gain: Float[np.ndarray, " sample"], groups: Groups, share: float, confidence: float
+    gain: PerSample, groups: Groups, share: float, confidence: float
 ) -> tuple[float, float, float]:
     """Accuracy lost to a cue over all samples: its mean cost where it is, times how often that is.
 
     The population-attributable risk (Levin, 1953) by intervention, with its interval.
     """
     low, high = change_interval(gain, groups, confidence=confidence)
-    return float(gain.mean()) * share, (low or 0.0) * share, (high or 0.0) * share
+    value = float(gain.mean())
+    return value * share, (low or 0.0) * share, (high or 0.0) * share
 
 
 def youden_cut(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float:
     """The score that tells both sides apart best: the largest sum of both rates (Youden, 1950)."""
     values = np.unique(scores)
-    cuts = np.append((values[:-1] + values[1:]) / 2, values[-1])
+    between = (values[:-1] + values[1:]) / 2
+    cuts = np.append(between, values[-1])
     above = scores >= cuts[:, None]
-    gains = above[:, positive].mean(axis=1) - above[:, ~positive].mean(axis=1)
-    return float(cuts[gains.argmax()])
+    right = above[:, positive].mean(axis=1)
+    wrong = above[:, ~positive].mean(axis=1)
+    return float(cuts[np.argmax(right - wrong)])

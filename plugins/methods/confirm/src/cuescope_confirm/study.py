@@ -34,6 +34,8 @@ MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
 NOWHERE = ("reasoning", "answers", "claims", "steps", "reliance")  # figures of whole runs
 THING = "thing"  # what reasoning names
 T = TypeVar("T")
+Samples = Mapping[str, Sample]  # by key
+Frames = Sequence[FrameId]
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,9 @@ class Cue:
     def id(self) -> str:
         """Tells it from other findings."""
         labels = "+".join(self.labels) or self.label
-        return self.feature.key if labels is None else f"{self.feature.key}@{labels}"
+        if labels is None:
+            return self.feature.key
+        return f"{self.feature.key}@{labels}"
 
     @property
     def about(self) -> str:
@@ -79,14 +83,16 @@ class Cue:
     def factor(self) -> tuple[str, str] | None:
         """Factor and value of "background|size=small"; None for any other cue."""
         name, _, value = self.feature.key.partition("|")[2].partition("=")
-        return (name, value) if self.kind in BACKGROUNDS and value else None
+        if self.kind in BACKGROUNDS and value:
+            return (name, value)
+        return None
 
     @property
     def is_background(self) -> bool:
         """Whether it is the background as a whole."""
         return self.kind in BACKGROUNDS and self.factor is None
 
-    def shown_in(self, samples: Mapping[str, Sample]) -> set[str]:
+    def shown_in(self, samples: Samples) -> set[str]:
         """The samples that show it in the run."""
         if self.factor is None:
             return roots(self.feature.occurrences, samples)
@@ -109,8 +115,8 @@ class Study:
     """
 
     cues: tuple[Cue, ...]
-    seen: Mapping[str, Sample]
-    held: Mapping[str, Sample]
+    seen: Samples
+    held: Samples
     reports: Mapping[str, Report]
     counts: Mapping[str, int]
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -128,7 +134,7 @@ class Study:
         return frames
 
 
-def frames_in(samples: Mapping[str, Sample]) -> list[FrameId]:
+def frames_in(samples: Samples) -> list[FrameId]:
     """Every frame of some samples."""
     return [(key, frame) for key, sample in samples.items() for frame in range(len(sample.frames))]
 
@@ -138,7 +144,7 @@ def shuffle(items: Sequence[T], rng: np.random.Generator) -> list[T]:
     return [items[row] for row in rng.permutation(len(items))]
 
 
-def root(key: str, samples: Mapping[str, Sample]) -> str | None:
+def root(key: str, samples: Samples) -> str | None:
     """The sample of the data that a key is, or was made of: then it continues its key after a /."""
     while key not in samples:
         key, slash, _ = key.rpartition("/")
@@ -147,7 +153,7 @@ def root(key: str, samples: Mapping[str, Sample]) -> str | None:
     return key
 
 
-def roots(occurrences: Iterable[Occurrence], samples: Mapping[str, Sample]) -> set[str]:
+def roots(occurrences: Iterable[Occurrence], samples: Samples) -> set[str]:
     """The samples of the data in which a feature occurs."""
     keys = (root(occurrence.sample, samples) for occurrence in occurrences)
     return {key for key in keys if key is not None}
@@ -161,7 +167,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     may_be_empty = len(reports) > 1 or (options.run / LISTED).is_file()
     cues: list[Cue] = []
     seen: dict[str, Sample] = {}
-    data: Mapping[str, Sample] = {}
+    data: Samples = {}
     by_name: dict[str, Report] = {}
     counts: dict[str, int] = {}
     for folder, report in reports.items():
@@ -212,7 +218,7 @@ def _note_findings(
     audit.note("findings", f"{counted}, found in {samples:,} samples")
 
 
-def strongest(feature: Feature, seen: Mapping[str, Sample]) -> Feature:
+def strongest(feature: Feature, seen: Samples) -> Feature:
     """The feature where it is; of one that ranks most of all frames, its first tenth.
 
     One that lists most of them alike, without an order, is taken as it is.
@@ -337,7 +343,7 @@ def _requests(
             )
 
 
-def _require_same_data(audit: Audit, report: Report, data: Mapping[str, Sample], run: Path) -> None:
+def _require_same_data(audit: Audit, report: Report, data: Samples, run: Path) -> None:
     keys = _keys_of_samples(report)
     missing = {key for key in keys if root(key, data) is None}
     stamp = report.provenance.data
@@ -355,7 +361,7 @@ def _keys_of_samples(report: Report) -> set[str]:
     return {occurrence.sample for feature in report.features for occurrence in feature.occurrences}
 
 
-def _samples_of_run(report: Report, data: Mapping[str, Sample], run: Path) -> dict[str, Sample]:
+def _samples_of_run(report: Report, data: Samples, run: Path) -> dict[str, Sample]:
     """The samples that the run looked at: those that it asked about, and where features occur."""
     keys = _keys_of_samples(report)
     if (run / "answers.parquet").is_file():
@@ -364,7 +370,7 @@ def _samples_of_run(report: Report, data: Mapping[str, Sample], run: Path) -> di
     return {key: data[key] for key in sorted(known)}
 
 
-def _held_out_samples(audit: Audit, seen: Mapping[str, Sample]) -> dict[str, Sample]:
+def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:
     """The audited samples that share neither frames nor group with those of the run."""
     groups = {sample.group for sample in seen.values()} - {None}
     contents = {content(sample) for sample in seen.values()}

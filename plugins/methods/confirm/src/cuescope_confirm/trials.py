@@ -1,6 +1,6 @@
 """Every cue under every intervention that applies, beside its placebos: what is asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -20,19 +20,6 @@ from cuescope_sdk.interventions import Intervention, Place
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 AS_IS, CHANGED, PLACEBO = range(3)  # columns of what is asked about a pair
 OfPair = tuple[Trial, Trial, Trial | None]  # in the order of the columns
-
-
-@dataclass(frozen=True)
-class Named:
-    """An intervention as it was asked for."""
-
-    spec: str
-    plugin: Intervention
-
-    @property
-    def kind(self) -> type[Intervention]:
-        """Its class, which says what it needs and does."""
-        return type(self.plugin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,42 +54,48 @@ class Witness:
     """One intervention for one cue; `reason` says why it does not apply."""
 
     target: Target
-    named: Named
+    spec: str
+    plugin: Intervention
     reason: str | None = None
     answers: Answers = field(default_factory=Answers.unknown, repr=False)
 
     @property
     def kind(self) -> type[Intervention]:
-        """The class of the intervention."""
-        return self.named.kind
+        """The class of the intervention, which says what it needs and does."""
+        return type(self.plugin)
 
     @property
     def edits_model(self) -> bool:
         """Whether it changes the model, and not the sample."""
-        return any(changed.edit is not None for _, changed, _ in self.answers.trials[:1])
+        for _, changed, _ in self.answers.trials:
+            return changed.edit is not None
+        return False
 
 
-def interventions(audit: Audit, options: ConfirmOptions) -> tuple[Named, ...]:
-    """Those that were asked for, or all; raises UserError for a named one that cannot be used.
+def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Intervention]:
+    """Those that were asked for, or all, by their SPECs; nothing is asked of the model before.
 
-    Nothing is asked of the model before.
+    Raises UserError for a named one that cannot be used.
     """
     registry = audit.context.registry
-    specs = options.interventions
+    specs = list(options.interventions)
     if not specs:
         entries = registry.of_kind("intervention")
-        specs = tuple(sorted(entry.name for entry in entries if registry.check(entry) is None))
+        specs = sorted(entry.name for entry in entries if registry.check(entry) is None)
     if not specs:
         raise UserError(
             "no intervention is installed",
             expected="at least one",
             remedy=how_to_install("cuescope-interventions"),
         )
-    named = tuple(Named(spec, audit.context.build("intervention", spec)) for spec in specs)
-    for intervention in named if options.interventions else ():
-        if lacking := intervention.kind.lacks(audit.capabilities, list(audit.tools)):
-            raise UserError(f"{intervention.spec} cannot be used here: {lacking}")
-    return named
+    plugins = {}
+    for spec in specs:
+        plugin: Intervention = audit.context.build("intervention", spec)
+        lacking = plugin.lacks(audit.capabilities, list(audit.tools))
+        if lacking and options.interventions:
+            raise UserError(f"{spec} cannot be used here: {lacking}")
+        plugins[spec] = plugin
+    return plugins
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +113,9 @@ class Dossier:
 
 def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     """Locate every cue, and make its pairs; the model is asked to locate, and not yet to judge."""
-    named = audit.once(interventions, audit, options)
+    plugins = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
-    audit.expect_more(most_trials(study, len(named), options))
+    audit.expect_more(most_trials(study, len(plugins), options))
     unfound: dict[object, Target | str] = {}
     targets = []
     for cue in audit.once(merge_cues, audit, options, study):
@@ -143,54 +136,48 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
                 everything[placebo] = None
     witnesses: list[Witness] = []
     for target in everything:
-        witnesses += _witnesses(audit, options, named, target)
-    audit.expect_more(most_traces(audit, options, len(targets)))  # after the pairs
+        witnesses += _witnesses(audit, options, plugins, target)
+    # after the pairs, at most so many: with the cue, without it, and samples that do not show it
+    writes = "text" in audit.capabilities.outputs
+    audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
     return Dossier(study, tuple(targets), tuple(witnesses))
 
 
 def _witnesses(
-    audit: Audit, options: ConfirmOptions, named: Sequence[Named], target: Target
+    audit: Audit, options: ConfirmOptions, plugins: Mapping[str, Intervention], target: Target
 ) -> Iterator[Witness]:
     """What is to be asked about a cue, by each intervention."""
     is_finding = target.role == "finding"
     most = options.samples if is_finding else options.samples // BESIDE
     of_sort: dict[tuple[str, ...], list[Pair]] = {}
-    for intervention in named:
-        kind = intervention.kind
-        reason = why_not(audit, target, kind)
+    for spec, plugin in plugins.items():
+        witness = Witness(target, spec, plugin)
+        kind = witness.kind
+        reason: str | None = f"the cue is not located: {target.reason}"
+        if target.located is not None:
+            reason = kind.why_not(target.located, audit.capabilities, list(audit.tools))
         if reason is None and not is_finding and kind.placebo == "none":
             reason = "it decides nothing"
-        if reason is not None:
-            yield Witness(target, intervention, reason)
-            continue
-        sort = sort_of(kind)
-        if sort not in of_sort:
-            of_sort[sort] = pairs_of(audit, target, kind, most)
-        if of_sort[sort]:
-            answers = _prepare_answers(audit, target, intervention, of_sort[sort])
-            yield Witness(target, intervention, answers=answers)
-        else:
-            yield Witness(target, intervention, nothing_to_do(target, kind))
+        if reason is None:
+            sort = sort_of(kind)
+            if sort not in of_sort:
+                of_sort[sort] = pairs_of(audit, target, kind, most)
+            pairs = of_sort[sort]
+            if pairs:
+                yield replace(witness, answers=_prepare_answers(audit, witness, pairs))
+                continue
+            reason = nothing_to_do(target, kind)
+        yield replace(witness, reason=reason)
 
 
 def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
     """A bound on what is asked: frames to locate each cue, then three trials a pair."""
     frames = max((len(sample.frames) for sample in study.held.values()), default=1)
-    pool = min(len(study.held), POOL * options.samples * 3 // 2) * (frames + 1)
-    pairs = options.samples + options.samples // CONTROLS + 2 * (options.samples // BESIDE)
-    return len(study.cues) * (3 * pool + witnesses * pairs * 3)
-
-
-def most_traces(audit: Audit, options: ConfirmOptions, cues: int) -> int:
-    """A bound on what reasoning is asked for: with, without, and samples that do not show it."""
-    return 3 * cues * options.admitted if "text" in audit.capabilities.outputs else 0
-
-
-def why_not(audit: Audit, target: Target, kind: type[Intervention]) -> str | None:
-    """Why an intervention does not apply to a cue, in a line."""
-    if target.located is None:
-        return f"the cue is not located: {target.reason}"
-    return kind.why_not(target.located, audit.capabilities, list(audit.tools))
+    most = options.samples
+    looked_at = min(len(study.held), POOL * most * 3 // 2)
+    pairs = most + most // CONTROLS + 2 * (most // BESIDE)
+    of_cue = looked_at * (frames + 1) + witnesses * pairs
+    return 3 * len(study.cues) * of_cue
 
 
 def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
@@ -210,22 +197,21 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     return "no held-out sample of its label shows the cue"
 
 
-def _prepare_answers(
-    audit: Audit, target: Target, intervention: Named, pairs: Sequence[Pair]
-) -> Answers:
+def _prepare_answers(audit: Audit, witness: Witness, pairs: Sequence[Pair]) -> Answers:
     """What is to be asked about each pair."""
 
     def put(trial: Trial, condition: str) -> Trial:
         feature = target.cue.feature.key
         return replace(trial_of(audit, trial), feature=feature, condition=condition)
 
-    plugin = intervention.plugin
+    target = witness.target
+    plugin = witness.plugin
     for role in sorted(plugin.requires.tools):
         audit.context.stop_plan_before(f"the work of the {role}")
     changed = plugin.intervene([pair.case for pair in pairs], audit.tools)
     cases = [pair.placebo for pair in pairs if pair.placebo is not None]
     placebos = iter(plugin.intervene(cases, audit.tools) if cases else ())
-    name = intervention.spec.partition(":")[0]
+    name = witness.spec.partition(":")[0]
     trials: list[OfPair] = []
     for pair, trial in zip(pairs, changed, strict=True):
         plain = put(Trial(sample=pair.case.sample), "baseline")
@@ -265,7 +251,8 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     """The dossier with the answers to `trials_of` it, in order."""
     answers = {}
     for witness in dossier.witnesses:
-        answers[witness] = Answers.unknown(witness.answers.pairs, witness.answers.trials)
+        asked = witness.answers
+        answers[witness] = Answers.unknown(asked.pairs, asked.trials)
     plain: str | None = None
     for (witness, row, column, trial), outcome in zip(slots(dossier), outcomes, strict=True):
         if column == AS_IS:
@@ -275,8 +262,8 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
         of_witness.values[row, column] = probability(outcome, wanted)
         of_witness.right[row, column] = gives(outcome, trial.sample.label)
         of_witness.said[row, column] = outcome.prediction or ""
-    witnesses = tuple(replace(witness, answers=given) for witness, given in answers.items())
-    return replace(dossier, witnesses=witnesses)
+    witnesses = [replace(witness, answers=given) for witness, given in answers.items()]
+    return replace(dossier, witnesses=tuple(witnesses))
 
 
 def features(dossier: Dossier) -> Iterator[Feature]:
@@ -293,10 +280,18 @@ def features(dossier: Dossier) -> Iterator[Feature]:
 
 
 def _occurrences(target: Target) -> Iterator[Occurrence]:
-    for key, place in target.located.places.items() if target.located else ():
-        frames = [number for number, mask in enumerate(place.masks) if mask.any()]
-        for frame in frames or place.frames or [0]:
-            yield Occurrence(sample=key, frame=frame, region=box_of(place, frame))
+    if target.located is None:
+        return
+    for key, place in target.located.places.items():
+        for frame in shown_frames(place) or [0]:
+            region = box_of(place, frame)
+            yield Occurrence(sample=key, frame=frame, region=region)
+
+
+def shown_frames(place: Place) -> list[int]:
+    """The frames with a region, else those that are known to show the cue."""
+    frames = np.flatnonzero(list(map(np.any, place.masks))).tolist()
+    return frames or list(place.frames)
 
 
 def box_of(place: Place, frame: int) -> tuple[float, float, float, float] | None:
@@ -305,4 +300,7 @@ def box_of(place: Place, frame: int) -> tuple[float, float, float, float] | None
     if not mask.any() or mask.all():
         return None
     rows, cols = np.nonzero(mask)
-    return float(cols.min()), float(rows.min()), float(cols.max() + 1), float(rows.max() + 1)
+    corners = np.array([cols, rows])
+    left, top = corners.min(axis=1).astype(float)
+    right, bottom = corners.max(axis=1) + 1.0
+    return left, top, right, bottom

@@ -11,7 +11,7 @@ from cuescope_sdk import Audit, Evidence, Verdict
 
 BESIDE: dict[Control, str] = {
     "without the cue": "without the cue",
-    "unfound cue": "for another cue, which is no finding",
+    "unfound cue": "at another cue that is no finding",
     "other labels": "on labels that the cue does not affect",
 }
 VERDICTS: Mapping[Decision, Verdict] = {
@@ -87,4 +87,6 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
 
 def _balanced_accuracy(said: np.ndarray, shown: np.ndarray) -> float:
     """The mean of the shares that are right with the cue and without it."""
-    return float((said[shown].mean() + (~said[~shown]).mean()) / 2)
+    with_cue = said[shown].mean()
+    without = 1 - said[~shown].mean()
+    return float((with_cue + without) / 2)

@@ -4,14 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
-
 from cuescope_confirm.asking import Direction, direction_of, is_of_label, views_of
 from cuescope_confirm.locating.annotated import locate_background, locate_object, with_occurrences
 from cuescope_confirm.locating.learned import locate_learned
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merge_places
 from cuescope_confirm.scores import Control
-from cuescope_confirm.study import BACKGROUNDS, MODALITIES, NOWHERE, THING, Cue, Study
+from cuescope_confirm.study import (
+    BACKGROUNDS,
+    MODALITIES,
+    NOWHERE,
+    THING,
+    Cue,
+    Samples,
+    Study,
+    shuffle,
+)
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.interventions import LocatedCue
 
@@ -75,11 +82,13 @@ def locate(
     samples = views_of(study.held, cue)
     word = word_of(cue)
     if direction is None:
-        direction = direction_of(audit, study, with_occurrences(audit, study, cue, word))
+        shown = with_occurrences(audit, study, cue, word)
+        direction = direction_of(audit, study, shown)
     target = Target(cue, direction, samples, role=role)
     if not samples:
         return replace(target, reason="no held-out sample is about it")
-    pool = _pool(audit, (ALL_SHOW if target.by_label else POOL) * most, target)
+    times = ALL_SHOW if target.by_label else POOL
+    pool = _pool(audit, times * most, target)
     located = _locate_by_kind(audit, study, target, pool, word)
     if located is None:
         return replace(target, reason=_why_nowhere(audit, cue, word))
@@ -89,14 +98,16 @@ def locate(
 
 
 def _locate_by_kind(
-    audit: Audit, study: Study, target: Target, pool: Mapping[str, Sample], word: str | None
+    audit: Audit, study: Study, target: Target, pool: Samples, word: str | None
 ) -> LocatedCue | None:
     cue = target.cue
     if cue.kind in MODALITIES:
         return locate_modality(cue, pool)
     if cue.kind in BACKGROUNDS:
         return locate_background(audit, cue, pool)
-    seen = locate_object(audit, study, cue, word, pool) if word else None
+    seen = None
+    if word:
+        seen = locate_object(audit, study, cue, word, pool)
     if seen is None and cue.feature.occurrences and cue.kind != THING:
         controls = target.role == "finding"
         seen = locate_learned(audit, study, cue, pool, word, controls=controls)
@@ -140,12 +151,10 @@ def _pool(audit: Audit, most: int, target: Target) -> dict[str, Sample]:
     judged: list[str] = []
     others: list[str] = []
     for key, sample in target.samples.items():
-        side = judged if target.is_judged(sample) else others
+        side = others
+        if target.is_judged(sample):
+            side = judged
         side.append(key)
-    chosen = _draw(judged, most, rng) + _draw(others, most // 2, rng)
+    chosen = shuffle(judged, rng)[:most]
+    chosen += shuffle(others, rng)[: most // 2]
     return {key: target.samples[key] for key in sorted(chosen)}
-
-
-def _draw(keys: list[str], most: int, rng: np.random.Generator) -> list[str]:
-    chosen: list[str] = rng.permutation(keys)[:most].tolist()
-    return chosen

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from cuescope_confirm.locating.places import Masks, box_mask, located_cue, size_of
 from cuescope_confirm.scores import youden_cut
-from cuescope_confirm.study import THING, Cue, Study
+from cuescope_confirm.study import THING, Cue, Samples, Study, shuffle
 from cuescope_sdk import Audit, Detection, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.interventions import LocatedCue, Place
@@ -35,8 +35,12 @@ def annotated_masks(sample: Sample, name: str) -> Masks | None:
         return (np.asarray(pixels).astype(bool),)
     if "boxes" in annotations:
         boxes = [box.box for box in annotations["boxes"] if box.name.lower() == name]
-        return (box_mask(boxes, size_of(sample.frames[0])),) if boxes else ()
-    return () if "masks" in annotations else None
+        if boxes:
+            return (box_mask(boxes, size_of(sample.frames[0])),)
+        return ()
+    if "masks" in annotations:
+        return ()
+    return None
 
 
 def object_masks(sample: Sample, label: str | None) -> Masks:
@@ -63,11 +67,12 @@ def with_occurrences(audit: Audit, study: Study, cue: Cue, word: str | None) -> 
         best = _best_scores(_detect(audit, study.seen, word))
         keys = [key for key, score in best.items() if score >= SCORE]
     occurrences = tuple(Occurrence(sample=key) for key in keys)
-    return replace(cue, feature=cue.feature.model_copy(update={"occurrences": occurrences}))
+    feature = cue.feature.model_copy(update={"occurrences": occurrences})
+    return replace(cue, feature=feature)
 
 
 def locate_object(
-    audit: Audit, study: Study, cue: Cue, word: str, pool: Mapping[str, Sample]
+    audit: Audit, study: Study, cue: Cue, word: str, pool: Samples
 ) -> LocatedCue | None:
     """An object by its name: annotated, else by `--tool detector`; None with neither."""
     annotated = {key: annotated_masks(sample, word) for key, sample in pool.items()}
@@ -88,21 +93,24 @@ def locate_object(
     return _cue_in_masks(cue, masks, name, auroc=quality, word=word)
 
 
-def _detect(
-    audit: Audit, samples: Mapping[str, Sample], word: str
-) -> dict[str, list[Sequence[Detection]]]:
+def _detect(audit: Audit, samples: Samples, word: str) -> dict[str, list[Sequence[Detection]]]:
     """What the detector finds in each frame of each sample."""
     detector = cached_detector(audit.tools["detector"], audit.context)
     frames = [frame for sample in samples.values() for frame in sample.frames]
     detections = iter(detector.detect(frames, [word]))
-    return {key: list(islice(detections, len(sample.frames))) for key, sample in samples.items()}
+    by_sample: dict[str, list[Sequence[Detection]]] = {}
+    for key, sample in samples.items():
+        count = len(sample.frames)
+        by_sample[key] = list(islice(detections, count))
+    return by_sample
 
 
 def _best_scores(detections: Mapping[str, Sequence[Sequence[Detection]]]) -> dict[str, float]:
     """Of each sample the largest score in any frame; 0 without a detection."""
     best = {}
     for key, of_frames in detections.items():
-        scores = [detection.score for of_frame in of_frames for detection in of_frame]
+        of_sample = chain.from_iterable(of_frames)
+        scores = [detection.score for detection in of_sample]
         best[key] = max(scores, default=0.0)
     return best
 
@@ -113,16 +121,18 @@ def _judge_detector(audit: Audit, study: Study, cue: Cue, word: str) -> tuple[fl
     rng = audit.rng("confirm", "detector", cue.id)
     keys = []
     for side in (shown, study.seen.keys() - shown):
-        keys += rng.permutation(sorted(side))[:MOST_CHECKED].tolist()
+        keys += shuffle(sorted(side), rng)[:MOST_CHECKED]
     positive = np.array([key in shown for key in keys], bool)
     if not positive.any() or positive.all():
         return SCORE, None
-    detections = _detect(audit, {key: study.seen[key] for key in keys}, word)
-    scores = np.array(list(_best_scores(detections).values()))
-    return max(youden_cut(scores, positive), LOWEST), auroc(scores, positive)
+    samples = {key: study.seen[key] for key in keys}
+    best = _best_scores(_detect(audit, samples, word))
+    scores = np.array(list(best.values()))
+    threshold = max(youden_cut(scores, positive), LOWEST)
+    return threshold, auroc(scores, positive)
 
 
-def locate_background(audit: Audit, cue: Cue, pool: Mapping[str, Sample]) -> LocatedCue | None:
+def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | None:
     """All but the foreground, of the cue's factor where it has one; None without a foreground."""
     masks: dict[str, Masks] = {}
     objects: dict[str, Masks] = {}  # of the segmenter: annotated ones are read as they are needed
@@ -132,8 +142,9 @@ def locate_background(audit: Audit, cue: Cue, pool: Mapping[str, Sample]) -> Loc
             foreground = _segment(audit, sample)
             objects[key] = foreground
         if foreground and not any(map(np.all, foreground)):
-            shows = cue.has_factor(sample)
-            masks[key] = tuple(~mask for mask in foreground) if shows else ()
+            masks[key] = ()
+            if cue.has_factor(sample):
+                masks[key] = tuple(map(np.invert, foreground))
     if not masks:
         return None
     located = _cue_in_masks(cue, masks, "the complement of the foreground's masks")
@@ -144,9 +155,12 @@ def _segment(audit: Audit, sample: Sample) -> Masks:
     if "segmenter" not in audit.tools or sample.label is None:
         return ()
     audit.context.stop_plan_before("the masks of the segmenter")
-    found = audit.tools["segmenter"].segment(list(sample.frames), [sample.label])
-    masks = tuple(np.asarray(of_frame[0], dtype=bool) for of_frame in found)
-    return masks if any(map(np.any, masks)) else ()
+    segmenter = audit.tools["segmenter"]
+    by_label = segmenter.segment(list(sample.frames), [sample.label])
+    masks = tuple(np.asarray(of_frame[0], dtype=bool) for of_frame in by_label)
+    if any(map(np.any, masks)):
+        return masks
+    return ()
 
 
 def _cue_in_masks(
@@ -160,8 +174,9 @@ def _cue_in_masks(
     """A sample whose masks are empty does not show the cue."""
     places = {}
     for key, of_frames in masks.items():
-        frames = tuple(np.flatnonzero(list(map(np.any, of_frames))).tolist())
-        if frames:
-            places[key] = Place(masks=of_frames, frames=frames)
+        shows = list(map(np.any, of_frames))
+        if any(shows):
+            frames = np.flatnonzero(shows).tolist()
+            places[key] = Place(masks=of_frames, frames=tuple(frames))
     without = masks.keys() - places.keys()
     return located_cue(cue, places, without, by, auroc=auroc, word=word, has_regions=True)

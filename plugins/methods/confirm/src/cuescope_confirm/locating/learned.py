@@ -7,14 +7,22 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from PIL import Image
 
 from cuescope_confirm.asking import is_of_label
-from cuescope_confirm.locating.linear import Linear, Region, Training, learn, learn_region
-from cuescope_confirm.locating.places import Masks, box_mask, located_cue, size_of, stretch
-from cuescope_confirm.study import Cue, Study, frames_in, shuffle
-from cuescope_sdk import Audit, Frame, Readout, Sample, Trial
+from cuescope_confirm.locating.linear import (
+    BoolPerFrame,
+    Linear,
+    Region,
+    Rows,
+    Training,
+    learn,
+    learn_region,
+)
+from cuescope_confirm.locating.places import box_mask, located_cue, size_of, stretch
+from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, shuffle
+from cuescope_sdk import Audit, Frame, Readout, Trial
 from cuescope_sdk.interventions import GOOD_AUROC, LocatedCue, Place
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import OUTPUTS, FrameId, stack_embeddings
@@ -29,7 +37,7 @@ AT_ONCE = 256  # frames whose patches are held in memory
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 BY = "frames like those of the run"
-Cells = Callable[[Mapping[str, Sample], Sequence[FrameId]], list[np.ndarray]]
+Cells = Callable[[Samples, Frames], list[np.ndarray]]
 
 
 class Patches(Readout):
@@ -44,13 +52,7 @@ class Patches(Readout):
 
 
 def locate_learned(
-    audit: Audit,
-    study: Study,
-    cue: Cue,
-    pool: Mapping[str, Sample],
-    word: str | None,
-    *,
-    controls: bool,
+    audit: Audit, study: Study, cue: Cue, pool: Samples, word: str | None, *, controls: bool
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the region that tells them.
 
@@ -65,29 +67,34 @@ def locate_learned(
     auroc = whole.auroc or 0.0
     region, cells = _best_region(audit, study, cue, frames, data)
     if region is None or region.auroc < GOOD_AUROC:
-        by = BY if region is None else f"{BY}; no patches tell them (AUROC {region.auroc:.2f})"
+        by = BY
+        if region is not None:
+            by = f"{BY}; no patches tell them (AUROC {region.auroc:.2f})"
         return _cue_in_frames(cue, pool, _frames_like(audit, pool, whole), {}, by, auroc, word)
     by_patches = region.auroc > auroc + TIE
     candidates = frames_in(pool) if by_patches else _frames_like(audit, pool, whole)
     masks = {}
     for frame, grid in _read(cells, pool, candidates):
         if not by_patches or region.shows(grid):
-            masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
+            size = size_of(_frame(pool, frame))
+            masks[frame] = stretch(region.mask(grid), size)
     auroc = region.auroc if by_patches else min(auroc, region.auroc)
     by = f"{BY}, and the patches that tell them"
     located = _cue_in_frames(cue, pool, list(masks), masks, by, auroc, word)
     if not masks or not controls or region.area > MOVABLE:
         return located
-    return replace(located, likest=_likest_places(audit, cue, pool, located, region, cells))
+    likest = _likest_places(audit, cue, pool, located, region, cells)
+    return replace(located, likest=likest)
 
 
 def _best_region(
-    audit: Audit, study: Study, cue: Cue, frames: Sequence[FrameId], data: Training
+    audit: Audit, study: Study, cue: Cue, frames: Frames, data: Training
 ) -> tuple[Region | None, Cells]:
     """By colours or by patches, whichever tells frames better; of equals the smaller one."""
     best = None
     best_cells: Cells = colours
-    for cells in _cell_readers(audit, [_frame(study.seen, frame) for frame in frames[:8]]):
+    some = [_frame(study.seen, frame) for frame in frames[:8]]
+    for cells in _cell_readers(audit, some):
         rng = audit.rng("confirm", "region", cue.id)
         region = learn_region(cells(study.seen, frames), data, rng)
         if region is not None and (best is None or _is_better(region, best)):
@@ -102,16 +109,14 @@ def _is_better(region: Region, other: Region) -> bool:
     return region.auroc > other.auroc - TIE and region.area < other.area
 
 
-def _frames_like(audit: Audit, pool: Mapping[str, Sample], model: Linear) -> list[FrameId]:
+def _frames_like(audit: Audit, pool: Samples, model: Linear) -> list[FrameId]:
     """The frames that the model takes for the cue's, by their embeddings."""
     frames = frames_in(pool)
     scores = model.scores(embeddings(audit, pool, frames))
     return list(compress(frames, scores >= model.threshold))
 
 
-def _read(
-    cells: Cells, samples: Mapping[str, Sample], frames: Sequence[FrameId]
-) -> Iterator[tuple[FrameId, np.ndarray]]:
+def _read(cells: Cells, samples: Samples, frames: Frames) -> Iterator[tuple[FrameId, np.ndarray]]:
     """The grid of each frame; those of all frames together may not fit in memory."""
     for start in range(0, len(frames), AT_ONCE):
         batch = frames[start : start + AT_ONCE]
@@ -119,12 +124,7 @@ def _read(
 
 
 def _likest_places(
-    audit: Audit,
-    cue: Cue,
-    pool: Mapping[str, Sample],
-    located: LocatedCue,
-    region: Region,
-    cells: Cells,
+    audit: Audit, cue: Cue, pool: Samples, located: LocatedCue, region: Region, cells: Cells
 ) -> dict[str, Place]:
     """In samples without the cue, the region of equal size whose patches are most like it.
 
@@ -135,17 +135,20 @@ def _likest_places(
     keys = shuffle(sorted(located.without), rng)
     keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
     samples = {key: pool[key] for key in keys[:CONTROLS]}
-    masks: dict[str, Masks] = {}
+    places: dict[str, Place] = {}
     for frame, grid in _read(cells, samples, frames_in(samples)):
-        mask = stretch(region.likest(grid), size_of(_frame(pool, frame)))
-        masks[frame[0]] = (*masks.get(frame[0], ()), mask)
-    return {key: Place(masks=of_sample) for key, of_sample in masks.items()}
+        key, _ = frame
+        size = size_of(_frame(pool, frame))
+        mask = stretch(region.likest(grid), size)
+        earlier = places.get(key, Place())
+        places[key] = Place(masks=(*earlier.masks, mask))
+    return places
 
 
 def _cue_in_frames(
     cue: Cue,
-    pool: Mapping[str, Sample],
-    showing: Sequence[FrameId],
+    pool: Samples,
+    showing: Frames,
     masks: Mapping[FrameId, np.ndarray],
     by: str,
     auroc: float,
@@ -155,14 +158,16 @@ def _cue_in_frames(
     for key, of_sample in groupby(showing, key=itemgetter(0)):
         frames = pool[key].frames
         numbers = tuple(number for _, number in of_sample)
-        regions = []
-        for number, frame in enumerate(frames):
-            mask = masks.get((key, number))
-            regions.append(np.zeros(size_of(frame), bool) if mask is None else mask)
-        has_region = any(map(np.any, regions))
-        places[key] = Place(
-            masks=tuple(regions) if has_region else (), frames=numbers if len(frames) > 1 else ()
-        )
+        regions = [np.zeros(size_of(frame), bool) for frame in frames]
+        for number in numbers:
+            if masks:
+                regions[number] = masks[key, number]
+        place = Place(frames=numbers)
+        if len(frames) == 1:
+            place = Place()
+        if any(map(np.any, regions)):
+            place = replace(place, masks=tuple(regions))
+        places[key] = place
     without = pool.keys() - places.keys()
     return located_cue(cue, places, without, by, auroc=auroc, word=word, has_regions=bool(masks))
 
@@ -181,15 +186,16 @@ def _training(audit: Audit, study: Study, cue: Cue) -> tuple[list[FrameId], Trai
     regions = []
     for frame in frames:
         boxes = [met.region for met in listed.get(frame, ()) if met.region is not None]
-        regions.append(box_mask(boxes, size_of(_frame(seen, frame))) if boxes else None)
+        size = size_of(_frame(seen, frame))
+        regions.append(box_mask(boxes, size) if boxes else None)
     shows = np.arange(len(frames)) < len(shown)
     return frames, training(seen, frames, shows, tuple(regions))
 
 
 def training(
-    samples: Mapping[str, Sample],
-    frames: Sequence[FrameId],
-    shows: Bool[np.ndarray, " frame"],
+    samples: Samples,
+    frames: Frames,
+    shows: BoolPerFrame,
     regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = (),
 ) -> Training:
     """What a model of some frames learns from."""
@@ -198,14 +204,12 @@ def training(
     return Training(shows, labels, Groups.of(of_frames), regions)
 
 
-def _frame(samples: Mapping[str, Sample], frame: FrameId) -> Frame:
+def _frame(samples: Samples, frame: FrameId) -> Frame:
     key, number = frame
     return samples[key].frames[number]
 
 
-def embeddings(
-    audit: Audit, samples: Mapping[str, Sample], frames: Sequence[FrameId]
-) -> Float[np.ndarray, "frame dim"]:
+def embeddings(audit: Audit, samples: Samples, frames: Frames) -> Rows:
     """What the model makes of each frame held still; of its colours, where it does not tell."""
     if not audit.capabilities.outputs >= OUTPUTS:
         return coarse_colours(samples, frames)
@@ -227,7 +231,7 @@ def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
         if not SQUARE[0] < rows / cols < SQUARE[1]:
             return [colours]
 
-    def patches(samples: Mapping[str, Sample], frames: Sequence[FrameId]) -> list[np.ndarray]:
+    def patches(samples: Samples, frames: Frames) -> list[np.ndarray]:
         trials = []
         for key, number in frames:
             sample = samples[key]
@@ -238,7 +242,7 @@ def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
     return [colours, patches]
 
 
-def colours(samples: Mapping[str, Sample], frames: Sequence[FrameId]) -> list[np.ndarray]:
+def colours(samples: Samples, frames: Frames) -> list[np.ndarray]:
     """Mean and spread of each colour, and their products, in a grid of cells: (row, col, dim)."""
     side = CELLS * PIXELS
     first, second = np.triu_indices(3)
@@ -253,9 +257,7 @@ def colours(samples: Mapping[str, Sample], frames: Sequence[FrameId]) -> list[np
     return grids
 
 
-def coarse_colours(
-    samples: Mapping[str, Sample], frames: Sequence[FrameId]
-) -> Float[np.ndarray, "frame dim"]:
+def coarse_colours(samples: Samples, frames: Frames) -> Rows:
     """Mean and spread of the colours of a few large cells."""
     side = CELLS // COARSE
     rows = []

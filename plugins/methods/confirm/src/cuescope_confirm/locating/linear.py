@@ -19,6 +19,10 @@ ROWS = 6_000  # patches that a model is fitted to, drawn evenly
 PENALTY = 0.1  # inverse strength of the L2 penalty, on standardised features
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
 TOUCHING = np.ones((3, 3))  # patches of one piece, corners too
+PerFrame = Float[np.ndarray, " frame"]
+BoolPerFrame = Bool[np.ndarray, " frame"]
+IntPerFrame = Int[np.ndarray, " frame"]
+Rows = Float[np.ndarray, "frame dim"]
 Grid = Float[np.ndarray, "row col dim"]
 
 
@@ -26,7 +30,7 @@ Grid = Float[np.ndarray, "row col dim"]
 class Training:
     """Which frames show the cue, their labels, and what was drawn together."""
 
-    shows: Bool[np.ndarray, " frame"]
+    shows: BoolPerFrame
     labels: np.ndarray
     groups: Groups
     regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = ()
@@ -40,12 +44,12 @@ class Training:
                 return np.asarray(inside.ravel())
         return np.ones(shape[0] * shape[1], bool)
 
-    def folds(self, rng: np.random.Generator) -> Int[np.ndarray, " frame"]:
+    def folds(self, rng: np.random.Generator) -> IntPerFrame:
         """Whole groups, dealt out."""
         deal = rng.permutation(self.groups.count) % FOLDS
         return np.asarray(deal[self.groups.codes])
 
-    def weights(self) -> Float[np.ndarray, " frame"]:
+    def weights(self) -> PerFrame:
         """Frames with and without the cue weigh the same within each label that has both.
 
         So the label is no help to tell them apart. Labels that have one side count a tenth.
@@ -67,7 +71,7 @@ class Training:
         shows = self.shows[rows]
         return bool(shows.any() and not shows.all())
 
-    def matched_auroc(self, scores: Float[np.ndarray, " frame"]) -> float | None:
+    def matched_auroc(self, scores: PerFrame) -> float | None:
         """The AUROC within labels, by how many frames show the cue there."""
         return matched_auroc(scores, self.shows, self.labels)
 
@@ -103,9 +107,7 @@ def fit(
     return Linear(centre, model.coef_[0] / spread, -float(model.intercept_[0]))
 
 
-def held_out_scores(
-    rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.Generator
-) -> Float[np.ndarray, " frame"]:
+def held_out_scores(rows: Rows, data: Training, rng: np.random.Generator) -> PerFrame:
     """Each frame by a model of the other folds, above its threshold; NaN where these show no gap.
 
     That is where all of their frames show the cue, or none.
@@ -121,7 +123,7 @@ def held_out_scores(
     return scores
 
 
-def learn(rows: Float[np.ndarray, "frame dim"], data: Training, rng: np.random.Generator) -> Linear:
+def learn(rows: Rows, data: Training, rng: np.random.Generator) -> Linear:
     """The model of all frames; its threshold and AUROC are those of frames that were held out."""
     scores = held_out_scores(rows, data, rng)
     if np.isnan(scores).any() or not data.has_both(np.arange(len(rows))):
@@ -146,7 +148,9 @@ class PatchModel:
     def scores(self, grid: Grid) -> Float[np.ndarray, "row col"]:
         """Above `threshold` a patch is the cue's."""
         scores = self.shown.scores(grid)
-        return scores if self.usual is None else scores + stretch(self.usual, scores.shape)
+        if self.usual is not None:
+            scores += stretch(self.usual, scores.shape)
+        return scores
 
     def likest(self, grid: Grid) -> float:
         """Of the likest tenth of its patches the mean, above the threshold."""
@@ -184,10 +188,13 @@ class Region:
         above = scores > self.model.threshold
         if not above.any():
             return np.asarray(scores >= scores.max())
-        closed = above | ndimage.binary_closing(np.pad(above, 2), TOUCHING)[2:-2, 2:-2]
+        padded = np.pad(above, 2)
+        closed = ndimage.binary_closing(padded, TOUCHING)[2:-2, 2:-2] | above
         pieces, _ = ndimage.label(closed, TOUCHING)
         sure = np.unique(pieces[(scores >= self.sure) & closed])
-        return np.asarray(np.isin(pieces, sure)) if len(sure) else closed
+        if len(sure):
+            closed = np.isin(pieces, sure)
+        return np.asarray(closed)
 
     def likest(self, grid: Grid) -> Bool[np.ndarray, "row col"]:
         """As large a share of the patches as the cue has on average, the likest ones."""
@@ -221,20 +228,26 @@ def learn_region(grids: Sequence[Grid], data: Training, rng: np.random.Generator
         cut=youden_cut(scores, data.shows),
         sure=youden_cut(highest, data.shows),
     )
-    areas = [region.mask(grids[row]).mean() for row in np.flatnonzero(data.shows).tolist()]
+    areas = []
+    for row in np.flatnonzero(data.shows).tolist():
+        mask = region.mask(grids[row])
+        areas.append(mask.mean())
     return replace(region, area=float(np.mean(areas)))
 
 
-def _fit_patches(
-    grids: Sequence[Grid], data: Training, learned: Int[np.ndarray, " frame"]
-) -> PatchModel:
+def _fit_patches(grids: Sequence[Grid], data: Training, learned: IntPerFrame) -> PatchModel:
     """The model; a share of SPARED of the others' patches stays below its threshold."""
-    flat = [grids[row].reshape(-1, grids[row].shape[-1]) for row in learned]
+    flat = []
+    candidates = []
+    for row in learned.tolist():
+        height, width, dim = grids[row].shape
+        flat.append(grids[row].reshape(-1, dim))
+        candidates.append(data.candidates(row, (height, width)))
     sizes = list(map(len, flat))
     rows = np.concatenate(flat).astype(np.float64)
     shows = np.repeat(data.shows[learned], sizes)
     weights = np.repeat(data.weights()[learned], sizes)
-    may_show = np.concatenate([data.candidates(row, grids[row].shape[:2]) for row in learned])
+    may_show = np.concatenate(candidates)
     step = len(rows) // ROWS
     if step > 1:
         some = slice(None, None, step | 1)  # odd: no column of the grid is left out

@@ -1,18 +1,16 @@
 """Cues that are words, or a whole modality."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from cuescope_confirm.locating.places import located_cue, size_of
-from cuescope_confirm.study import Cue
-from cuescope_sdk import Sample
+from cuescope_confirm.study import Cue, Samples
 from cuescope_sdk.interventions import LocatedCue, Place
 
 
-def locate_words(cue: Cue, word: str, pool: Mapping[str, Sample]) -> LocatedCue | None:
+def locate_words(cue: Cue, word: str, pool: Samples) -> LocatedCue | None:
     """Where questions name the cue; None where no sample has a question."""
     pattern = re.compile(rf"\b{re.escape(word)}(?:e?s)?\b", re.IGNORECASE)
     places = {}
@@ -28,7 +26,7 @@ def locate_words(cue: Cue, word: str, pool: Mapping[str, Sample]) -> LocatedCue 
     return located_cue(cue, places, without, "the words of the question", word=word)
 
 
-def locate_modality(cue: Cue, pool: Mapping[str, Sample]) -> LocatedCue:
+def locate_modality(cue: Cue, pool: Samples) -> LocatedCue:
     """All of the video, or all of the text, as the finding's key says."""
     is_text = re.search(r"text|question", cue.feature.key) is not None
     places = {}

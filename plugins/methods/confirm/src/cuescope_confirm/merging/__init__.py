@@ -113,7 +113,8 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
         direction = direction_of(audit, study, cue)
         directions[cue.id] = direction
         about = cue.label if direction.toward == "the label" else question_of(cue)
-        claims.setdefault((direction.toward, direction.sign, about), []).append(cue)
+        claim = claims.setdefault((direction.toward, direction.sign, about), [])
+        claim.append(cue)
 
     def rank(claim: list[Cue]) -> tuple[bool, float]:
         costs = {}
@@ -121,15 +122,15 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
             costs[cue.label] = _answers_moved(audit, study, cue, directions[cue.id])
         return not directions[claim[0].id].harms, -sum(costs.values())
 
+    def rank_lead(cue: Cue) -> tuple[bool, bool]:
+        return not _is_annotated(cue), cue.feature.key not in pure
+
     chosen = min(claims.values(), key=rank)
     annotated = [cue for cue in members if cue.factor is not None]
-    lead = min(
-        [*chosen, *annotated], key=lambda cue: (not _is_annotated(cue), cue.feature.key not in pure)
-    )
-    all_labels = {cue.label for cue in chosen}
-    labels = tuple(sorted(label for label in all_labels if label is not None))
-    if None in all_labels:
-        labels = ()
+    lead = min([*chosen, *annotated], key=rank_lead)
+    labels: tuple[str, ...] = ()
+    if all(cue.label is not None for cue in chosen):
+        labels = tuple(sorted({str(cue.label) for cue in chosen}))
     occurrences = _occurrences(lead, members, pure)
     return replace(
         lead,

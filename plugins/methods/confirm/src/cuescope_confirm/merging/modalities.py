@@ -22,7 +22,9 @@ def place_of(cue: Cue) -> str | None:
     key = cue.feature.key
     if "text" in key or "question" in key:
         return "text"
-    return "video" if "video" in key else "both"
+    if "video" in key:
+        return "video"
+    return "both"
 
 
 def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
@@ -37,7 +39,9 @@ def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
             groups.setdefault(str(place_of(cue)), []).append(cue)
     of_both = groups.pop("both", [])
     if not groups:
-        return [of_both] if of_both else []
+        if of_both:
+            return [of_both]
+        return []
     groups["video" if "video" in groups else "text"] += of_both
     return list(groups.values())
 

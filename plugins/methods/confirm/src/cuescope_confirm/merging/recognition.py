@@ -15,9 +15,9 @@ from jaxtyping import Float
 
 from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.learned import coarse_colours, embeddings, training
-from cuescope_confirm.locating.linear import Linear, fit, held_out_scores
+from cuescope_confirm.locating.linear import Linear, PerFrame, Rows, fit, held_out_scores
 from cuescope_confirm.merging.modalities import place_of
-from cuescope_confirm.study import Cue, Study, frames_in, shuffle
+from cuescope_confirm.study import Cue, Frames, Study, frames_in, shuffle
 from cuescope_sdk import Audit
 from cuescope_sdk.interventions import GOOD_AUROC
 from cuescope_sdk.statistics import auroc
@@ -28,8 +28,8 @@ FRAMES = 150  # of a finding: so many are looked at
 OTHERS = 500  # frames of the runs that each finding's are told from
 FEWEST = 5  # frames on a side, below which nothing is ranked
 Box = tuple[float, float, float, float]
-Reader = Callable[[Sequence[FrameId]], Float[np.ndarray, "frame dim"]]
-Scorer = Callable[[Sequence[FrameId]], Float[np.ndarray, " frame"]]
+Reader = Callable[[Frames], Rows]
+Scorer = Callable[[Frames], PerFrame]
 
 
 def recognition(
@@ -65,25 +65,32 @@ def _same_by_definition(first: Cue, second: Cue) -> bool | None:
     if question_of(first) != question_of(second):
         return False
     name = name_of(first)
-    return True if name is not None and name == name_of(second) else None
+    if name is not None and name == name_of(second):
+        return True
+    return None
 
 
 def question_of(cue: Cue) -> str | None:
     """Findings about objects are tested by a question of their own, about their label's object."""
-    return cue.label if cue.is_object else None
+    if cue.is_object:
+        return cue.label
+    return None
 
 
 def name_of(cue: Cue) -> str | None:
     """In lower case, by a check, a word or an annotation; None for what a method numbers."""
     name = cue.checked or word_of(cue) or ": ".join(cue.factor or ())
-    return name.strip("' ").lower() if name else None
+    if name:
+        return name.strip("' ").lower()
+    return None
 
 
 def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
     """The frames of the runs that show it."""
     if cue.factor is None:
         return frozenset(study.frames_of(cue))
-    return frozenset(frames_in({key: study.seen[key] for key in cue.shown_in(study.seen)}))
+    keys = cue.shown_in(study.seen)
+    return frozenset(frame for frame in frames_in(study.seen) if frame[0] in keys)
 
 
 def _boxes(study: Study, cue: Cue) -> dict[FrameId, Box]:
@@ -107,10 +114,15 @@ def regions_agree(first: Mapping[FrameId, Box], second: Mapping[FrameId, Box]) -
     """
     shares = []
     for frame in first.keys() & second.keys():
-        both = np.array([first[frame], second[frame]])
-        shared = (both[:, 2:].min(axis=0) - both[:, :2].max(axis=0)).clip(0).prod()
-        smaller = (both[:, 2:] - both[:, :2]).prod(axis=1).min()
-        shares.append(shared / smaller if smaller > 0 else 0.0)
+        boxes = np.array([first[frame], second[frame]])
+        starts = boxes[:, :2]
+        ends = boxes[:, 2:]
+        overlap = ends.min(axis=0) - starts.max(axis=0)
+        areas = (ends - starts).prod(axis=1)
+        share = 0.0
+        if areas.min() > 0:
+            share = overlap.clip(0).prod() / areas.min()
+        shares.append(share)
     return not shares or float(np.median(shares)) >= SAME
 
 
@@ -126,12 +138,13 @@ class _Recognisers:
         self._frames = [_frames(study, cue) for cue in cues]
         self._drawn = []
         for number, frames in enumerate(self._frames):
-            self._drawn.append(self._draw(frames, FRAMES, str(number)))
+            drawn = self._draw(frames, FRAMES, str(number))
+            self._drawn.append(drawn)
         self._readers = [
             _remember(partial(embeddings, audit, study.seen)),
             _remember(partial(coarse_colours, study.seen)),
         ]
-        self._scorers = [list(self._learn(number)) for number in range(len(cues))]
+        self._scorers = list(map(list, map(self._learn, range(len(cues)))))
 
     def recognises(self, number: int, other: int) -> float:
         """The AUROC of the other's frames that are not this one's, against frames of neither.
@@ -154,7 +167,10 @@ class _Recognisers:
             return share
         ranked = [*unlisted, *neither]
         shows = np.arange(len(ranked)) < len(unlisted)
-        ranks = [auroc(score(ranked), shows) or 0.0 for score in self._scorers[number]]
+        ranks = []
+        for score in self._scorers[number]:
+            scores = score(ranked)
+            ranks.append(auroc(scores, shows) or 0.0)
         return share + (1 - share) * min(ranks, default=0.0)
 
     def _learn(self, number: int) -> Iterator[Scorer]:
@@ -173,7 +189,8 @@ class _Recognisers:
             held_out = np.nan_to_num(held_out_scores(rows, data, rng))
             if (auroc(held_out, shows) or 0.0) >= GOOD_AUROC:
                 model = fit(rows, shows, data.weights())
-                yield partial(_score, model, reader, dict(zip(frames, held_out, strict=True)))
+                by_frame = dict(zip(frames, held_out, strict=True))
+                yield partial(_score, model, reader, by_frame)
 
     def _draw(self, frames: Iterable[FrameId], most: int, name: str) -> list[FrameId]:
         rng = self._audit.rng("confirm", "merge", name)
@@ -181,18 +198,19 @@ class _Recognisers:
 
 
 def _score(
-    model: Linear, reader: Reader, held_out: Mapping[FrameId, float], frames: Sequence[FrameId]
-) -> Float[np.ndarray, " frame"]:
+    model: Linear, reader: Reader, held_out: Mapping[FrameId, float], frames: Frames
+) -> PerFrame:
     """Of frames that the model has learned from, what others made of them counts."""
     scores = model.scores(reader(frames)) - model.threshold
-    return np.array(list(map(held_out.get, frames, scores)))
+    values = map(held_out.get, frames, scores)
+    return np.array(list(values))
 
 
 def _remember(reader: Reader) -> Reader:
     """The same, looking at each frame once."""
     rows: dict[FrameId, Float[np.ndarray, " dim"]] = {}
 
-    def read(frames: Sequence[FrameId]) -> Float[np.ndarray, "frame dim"]:
+    def read(frames: Frames) -> Rows:
         missing = [frame for frame in dict.fromkeys(frames) if frame not in rows]
         if missing:
             rows.update(zip(missing, reader(missing), strict=True))

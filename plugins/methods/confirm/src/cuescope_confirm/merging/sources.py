@@ -1,9 +1,11 @@
 """Tables of a dossier of several methods: what found each cue, and what each method found."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from cuescope_confirm.analysis import Results
 from cuescope_confirm.merging import RULE
+from cuescope_confirm.report import make_table
 from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Accuracy, Cell, Table
 
@@ -25,26 +27,27 @@ def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
 
 def found_by(cues: Sequence[Cue]) -> Table:
     """A cue a line, with the findings that are this cue."""
-    rows: list[dict[str, Cell]] = []
+    rows = []
     for cue in cues:
         runs: dict[str, list[str]] = {}
         for member in cue.members or (cue,):
-            runs.setdefault(member.run, []).append(member.id.removeprefix(f"{member.run} "))
-        findings = "; ".join(f"{run}: {', '.join(ids)}" for run, ids in runs.items())
-        rows.append({"cue": cue.name, "methods": len(runs), "findings": findings})
-    return _table("What found each cue", rows, RULE)
+            ids = runs.setdefault(member.run, [])
+            ids.append(member.id.removeprefix(f"{member.run} "))
+        findings = [f"{run}: {', '.join(ids)}" for run, ids in runs.items()]
+        rows.append((cue.name, len(runs), "; ".join(findings)))
+    columns = ("cue", "methods", "findings")
+    return make_table("What found each cue", columns, rows, RULE)
 
 
 def methods(study: Study, cues: Sequence[Cue]) -> Table:
     """A method a line: how many findings it has and of how many cues, or why it was left out."""
-    rows: list[dict[str, Cell]] = []
+    found: Counter[str] = Counter()
+    for cue in cues:
+        found.update({member.run for member in cue.members})
+    rows: list[Sequence[Cell]] = []
     for run, findings in study.counts.items():
-        count = sum(any(member.run == run for member in cue.members) for cue in cues)
-        rows.append({"method": run, "findings": findings, "cues": count, "left out because": None})
+        rows.append((run, findings, found[run], None))
     for name, why in study.left_out.items():
-        rows.append({"method": name, "findings": None, "cues": None, "left out because": why})
-    return _table("Methods", rows)
-
-
-def _table(title: str, rows: Sequence[dict[str, Cell]], *notes: str) -> Table:
-    return Table(title=title, columns=tuple(rows[0]), rows=tuple(rows), notes=notes)
+        rows.append((name, None, None, why))
+    columns = ("method", "findings", "cues", "left out because")
+    return make_table("Methods", columns, rows)
