@@ -73,7 +73,9 @@ class SwapQuestion(CaseByCase):
 
     def change(self, case: Case) -> Trial:
         """The sample with its donor's question."""
-        question = case.donor.question if case.donor else None
+        question = None
+        if case.donor:
+            question = case.donor.question
         return _ask(case, question or "", "swap-question")
 
 

@@ -93,7 +93,9 @@ def measure_cue(
         return change(before, after, present, weights, confidence)
 
     random = comparison.random
-    shifted = comparison.shifted if comparison.mitigator.changes_answers else None
+    shifted = None
+    if comparison.mitigator.changes_answers:
+        shifted = comparison.shifted
     gained = change(before, after, present, weights, confidence)
     beyond_random = gain(random, after)
     beyond_shift = gain(shifted, after)
@@ -130,7 +132,9 @@ def verdict_of(gain: Change, random: Change | None, shifted: Change | None) -> V
         return "only moves answers"
     if random is None:  # --placebos 0: nobody knows why it gains
         return "not tried"
-    return "helps" if random.low > 0 else "not the cue"
+    if random.low > 0:
+        return "helps"
+    return "not the cue"
 
 
 def other_gaps(

@@ -64,7 +64,9 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
     figures = {"worst_group_gain": row.worst, "overall_gain": overall, "gap_after": row.gap}
     for metric, figure in figures.items():
         if figure is not None:
-            value = figure.after if metric == "gap_after" else figure.gain
+            value = figure.gain
+            if metric == "gap_after":
+                value = figure.after
             yield score(metric=metric, value=value, low=figure.low, high=figure.high, n=figure.n)
 
 
@@ -83,7 +85,9 @@ def statement(row: Row, title: str) -> str:
         placebos.append(f"cues drawn at random {points(row.random.gain)}")
     if row.shifted is not None:
         placebos.append(f"the same shift of all answers {points(row.shifted.gain)}")
-    beside = f" For comparison, {' and '.join(placebos)}." if placebos else ""
+    beside = ""
+    if placebos:
+        beside = f" For comparison, {' and '.join(placebos)}."
     return f"{where}: {figures}.{beside} {ENDS[row.verdict]}"
 
 
@@ -154,7 +158,9 @@ def placebo_table(results: Results) -> Table:
 
 
 def _gain(figure: Change | None) -> str | None:
-    return None if figure is None else f"{points(figure.gain)} {_range(figure)}"
+    if figure is None:
+        return None
+    return f"{points(figure.gain)} {_range(figure)}"
 
 
 def _range(figure: Change) -> str:
