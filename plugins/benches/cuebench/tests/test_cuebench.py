@@ -25,7 +25,6 @@ def sheet() -> Sheet:
         {f"s{n}": {"mark": (False, shows[n])} for n in range(100)},
         {f"s{n}": "north" if n in NORTH else "south" for n in range(100)},
         {"mark": "magenta mark", "table for cup": "table"},
-        {"mark": ("north",), "table for cup": ("cup",)},
     )
 
 

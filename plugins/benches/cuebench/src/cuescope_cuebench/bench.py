@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 VERSION = 1  # raise it when equal settings give other grades
 QUICK = 12
-NEEDED = ("confirm", "trove", "domino", "george", "distilling-failures", "cci", "saliency")
-NEEDED_METHODS = (*NEEDED, "quag", "spurlens")
-NEEDED_MODELS = ("toy", "toy-clip", "toy-fusion")
-NEEDED_DATA = ("moving-shapes", "scenes", "object-scenes", "shape-world")
+RIVALS = ("domino", "george", "distilling-failures")
+NEEDED: dict[str, tuple[str, ...]] = {
+    "method": ("confirm", "trove", *RIVALS, "cci", "saliency", "quag", "spurlens"),
+    "model": ("toy", "toy-clip", "toy-fusion"),
+    "dataset": ("moving-shapes", "scenes", "object-scenes", "shape-world"),
+}
 
 
 class AuditorsOptions(Options):
@@ -142,11 +144,12 @@ class AuditorsBench(Plugin):
     def _versions(self) -> Mapping[str, str]:
         """Of every package that decides the grades; raises UserError where one is missing."""
         registry = self.context.registry
-        needed = [("method", name) for name in NEEDED_METHODS]
-        needed += [("model", name) for name in NEEDED_MODELS]
-        needed += [("dataset", name) for name in NEEDED_DATA]
-        entries = [registry.find(kind, name) for kind, name in needed]
-        return {entry.dist: entry.version for entry in entries}
+        versions = {}
+        for kind, names in NEEDED.items():
+            for name in names:
+                entry = registry.find(kind, name)
+                versions[entry.dist] = entry.version
+        return versions
 
 
 def name_of(configuration: "Configuration") -> str:

@@ -8,6 +8,7 @@ from shutil import rmtree
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool, Float
 
 from cuescope.application import Runner
 from cuescope_cuebench.findings import read_findings
@@ -189,13 +190,14 @@ class _Bench:
 
         `listed` is ranked; the highest score of the plant is looked for in `scored`.
         """
-        order = list(dict.fromkeys(score.feature for score in listed))
-        of_plants = [score.value for score in scored if planted[score.feature]]
+        hits = {score.feature: planted[score.feature] for score in listed}
+        plants = [score for score in scored if planted[score.feature]]
+        values = [score.value for score in plants if score.value is not None]
         return {
-            "hits": [planted[key] for key in order[:TOP]],
+            "hits": list(hits.values())[:TOP],
             "alarm": bool(report.findings),
             "detected": any(planted[score.feature] for score in report.findings),
-            "best": max((value for value in of_plants if value is not None), default=None),
+            "best": max(values, default=None),
             "calls": report.cost.trials,
         }
 
@@ -213,29 +215,30 @@ class _Bench:
         data: Any = audit.context.dataset
         clean: Any = self.runner.context.build("dataset", *configuration.clean)
         samples = list(map(data.__getitem__, range(len(data))))
-        right = probabilities(audit, samples)
-        accuracy = float(np.mean([correct for _, correct in right.values()]))
-        shown = []
-        for index, sample in enumerate(samples):
-            is_shown = any(sample.annotations["cues"][configuration.asked])
-            if sample.label == configuration.victim and is_shown:
-                shown.append(index)
-        without = probabilities(audit, [clean[index] for index in shown])
-        keys = [samples[index].key for index in shown]
-        change = [without[key][0] - right[key][0] for key in keys]
-        return (float(np.mean(change)) if change else None), accuracy
+        right, answered = probabilities(audit, samples)
+        shows = [any(sample.annotations["cues"][configuration.asked]) for sample in samples]
+        on_victim = [sample.label == configuration.victim for sample in samples]
+        shown = np.flatnonzero(np.logical_and(shows, on_victim))
+        change = None
+        if len(shown):
+            without, _ = probabilities(audit, [clean[index] for index in shown.tolist()])
+            change = float((without - right[shown]).mean())
+        return change, float(answered.mean())
 
 
-def probabilities(audit: Any, samples: Sequence[Sample]) -> dict[str, tuple[float, bool]]:
-    """Probability of the right answer, and whether it is given, by sample."""
-    values = {}
+def probabilities(
+    audit: Any, samples: Sequence[Sample]
+) -> tuple[Float[np.ndarray, " sample"], Bool[np.ndarray, " sample"]]:
+    """Probability of the right answer, and whether it is given, of each sample."""
+    shares = []
+    right = []
     for outcome in audit.respond([Trial(sample=sample) for sample in samples]):
         sample = outcome.trial.sample
         logits = outcome.response.logits
         weights = np.exp(logits.astype(np.float64) - logits.max())
-        share = float(weights[sample.choices.index(sample.label)] / weights.sum())
-        values[sample.key] = (share, bool(outcome.correct()))
-    return values
+        shares.append(weights[sample.choices.index(sample.label)] / weights.sum())
+        right.append(outcome.correct())
+    return np.array(shares, dtype=float), np.array(right, dtype=bool)
 
 
 def verdict_of(report: Report, score: Score) -> str:

@@ -22,25 +22,23 @@ MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
 class Sheet:
     """What was planted: by sample, which frames show each cue, and the label.
 
-    `names` are the words for each cue, `labels` what it gives away.
+    `names` are the words for each cue.
     """
 
     shown: dict[str, Mapping[str, tuple[bool, ...]]]
     label: dict[str, str | None]
     names: dict[str, str]
-    labels: dict[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, data: Dataset) -> "Sheet":
         """The answer sheet of a data set; empty where it has none."""
-        sheet = cls({}, {}, {}, {})
+        sheet = cls({}, {}, {})
         for index in range(len(data)):
             sample = data[index]
             sheet.shown[sample.key] = sample.annotations.get("cues", {})
             sheet.label[sample.key] = sample.label
         for cue in data.planted_cues if isinstance(data, HasPlantedCues) else ():
             sheet.names[cue.key] = cue.name
-            sheet.labels[cue.key] = cue.labels
         return sheet
 
     def root(self, key: str) -> str | None:

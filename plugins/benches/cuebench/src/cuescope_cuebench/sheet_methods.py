@@ -40,11 +40,21 @@ class AnswerSheetOptions(Options):
     label: str
 
 
-class AnswerSheet(Plugin):
+class Auditor(Plugin):
+    """Changes nothing in the samples."""
+
+    requires = Requirements(labels=0)
+
+    @hookimpl
+    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
+        """Each sample as it is."""
+        return (Trial(sample=sample) for sample in audit.samples)
+
+
+class AnswerSheet(Auditor):
     """Finds a planted cue whatever the model does, so that only the test of causes is tested."""
 
     title = "Answer sheet"
-    requires = Requirements(labels=0)
     metrics = (
         Metric(name="gap", title="Gap", meaning="accuracy without the cue minus accuracy with it"),
     )
@@ -64,11 +74,6 @@ class AnswerSheet(Plugin):
             frames = np.flatnonzero(sample.annotations["cues"][cue.key]).tolist()
             occurrences += [Occurrence(sample=sample.key, frame=frame) for frame in frames]
         yield Feature(key=cue.key, kind="cluster", name=cue.name, occurrences=tuple(occurrences))
-
-    @hookimpl
-    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
-        """Each sample as it is."""
-        return (Trial(sample=sample) for sample in audit.samples)
 
     @hookimpl
     def compute_scores(
@@ -102,11 +107,10 @@ class StatedOptions(Options):
     configuration: str
 
 
-class StatedFindings(Plugin):
+class StatedFindings(Auditor):
     """What another auditor says that it found (docs/cuebench.md has the format)."""
 
     title = "Stated findings"
-    requires = Requirements(labels=0)
     metrics = (Metric(name="score", title="Score", meaning="as the auditor gave it"),)
     Options = StatedOptions
     options: StatedOptions
@@ -116,11 +120,6 @@ class StatedFindings(Plugin):
         """Each feature once."""
         for number, finding in enumerate(self._findings()):
             yield finding.feature(number)
-
-    @hookimpl
-    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
-        """Each sample as it is."""
-        return (Trial(sample=sample) for sample in audit.samples)
 
     @hookimpl
     def compute_scores(

@@ -1,6 +1,6 @@
 """From the grades of all configurations to the tables of the bench."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -96,6 +96,7 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     rows: list[Sequence[Cell]] = []
     for (figure, asked), trained, used in zip(FIGURES.items(), as_trained, by_use, strict=True):
         rows.append((figure, asked, *trained, *used))
+    roles = Counter(result.role for result in results)
     nulls = [result for result in results if result.role == "null"]
     alarms = sum(_is_alarm(result, names) for result in nulls)
     share = alarms / len(nulls) if nulls else None
@@ -103,7 +104,6 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     asked = f"at most {MOST_NULLS:.0%}"
     name = "nulls with a cause, confirm on any auditor"
     rows.append((name, asked, share, count, share, count))
-    unclear = sum(result.role == "unclear" for result in results)
     return make_table(
         "Confirm on cues that the answer sheet finds",
         PROMISES,
@@ -111,8 +111,8 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
         "As trained: every cue that went with its label in training is a cause, every one that "
         "told nothing a decoy. By use: a cause takes "
         f"{LEAST_USE:.0%} or more of the probability of the right answer, told from the same "
-        f"samples without the cue; a decoy less; {unclear} configurations do otherwise and are "
-        "left out.",
+        f"samples without the cue; a decoy less; {roles['unclear']} configurations do otherwise "
+        "and are left out.",
         decimals=3,
     )
 
@@ -160,9 +160,8 @@ def _share_called(cases: Sequence[Grades]) -> tuple[float | None, str]:
 
 def auroc_of_cases(cases: Sequence[tuple[bool, float | None]]) -> float | None:
     """The chance that a cause scores above a decoy; no score is below every score."""
-    is_cause = [cause for cause, _ in cases]
-    scores = [-np.inf if score is None else score for _, score in cases]
-    return auroc(np.array(scores, float), np.array(is_cause, bool))
+    is_cause, scores = np.array(cases, dtype=float).reshape(-1, 2).T
+    return auroc(np.nan_to_num(scores, nan=-np.inf), is_cause.astype(bool))
 
 
 # ------------------------------------------------------------------------------------- auditors
@@ -243,8 +242,11 @@ def detection_table(
     for name in names:
         cells: list[Cell] = [name]
         for value in values:
-            grades = filter(None, (result.grades(name) for result in causes[value]))
-            detected = [of_result["detected"] for of_result in grades]
+            detected = []
+            for result in causes[value]:
+                grades = result.grades(name)
+                if grades:
+                    detected.append(grades["detected"])
             cells.append(f"{np.mean(detected):.0%} ({len(detected)})" if detected else None)
         rows.append(cells)
     note = "In brackets: of how many. Empty: the auditor does not fit."

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 Role = Literal["cause", "decoy", "null"]
 Spec = tuple[str, Mapping[str, Any]]  # SPEC and its options
+Pairs = list[Iterator["Configuration"]]
 USUAL = 0.9  # share of the label's samples that show the cue, where the model learned it
 RATES = (0.75, 0.4)  # of the label, and of other samples, in the audited data
 STRONG = 0.97  # the same, where content would else be enough
@@ -112,16 +113,14 @@ class World:
         n: int,
         learned: float = USUAL,
         rates: tuple[float, float] = RATES,
-        size: int | None = None,
         frames: float | None = None,
     ) -> Iterator[Configuration]:
         """A toy that learned the cue, and one for which it told nothing, on the same data."""
-        world = replace(self, size=size or self.size)
         shown = self.frames if frames is None else frames
         label = self.cues[cue]
         words = (
             f"{self.name}, {cue}, learned at {learned:g}, {rates[0]:g} to {rates[1]:g}, "
-            f"{world.size} samples, {shown:g} of the frames"
+            f"{self.size} samples, {shown:g} of the frames"
         )
         for role, strength in by_role(learned):
             yield Configuration(
@@ -130,8 +129,8 @@ class World:
                 cue=cue,
                 role=role,
                 model=self.trained(strength),
-                data=world.audited(cue, rates, shown, n),
-                clean=world.audited(cue, (0.0, 0.0), shown, n),
+                data=self.audited(cue, rates, shown, n),
+                clean=self.audited(cue, (0.0, 0.0), shown, n),
                 auditors=self.auditors,
                 label=label,
                 victim=self.victim_of(label),
@@ -141,6 +140,10 @@ class World:
                 plants=(cue,),
                 asked=cue,
             )
+
+    def pairs(self, first: int, learned: float = USUAL) -> Pairs:
+        """A pair for each cue, each on another draw, from the first one on."""
+        return [self.pair(cue, n, learned) for n, cue in enumerate(self.cues, first)]
 
     def tangled(self, cue: str, other: str, even: Sequence[str], n: int) -> Iterator[Configuration]:
         """A cue that the toy learned and one that told it nothing, side by side in the same data.
@@ -333,37 +336,26 @@ def native_objects(name: str, companion: str, n: int) -> Iterator[Configuration]
 
 NATIVE = {"background": "red background", "object": "red square", "attribute": "red disc"}
 OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
-Pairs = list[Iterator[Configuration]]
-
-
-def clip_pairs() -> Pairs:
-    """Each cue in clips, as usual."""
-    pairs = [CLIPS.pair(cue, n) for n, cue in enumerate(CLIPS.cues, 1)]
-    return pairs + [MOVED.pair(cue, n, learned=STRONG) for n, cue in enumerate(MOVED.cues, 5)]
 
 
 def varied_pairs() -> Pairs:
     """Cues in clips that are weaker, rarer or shorter, or in fewer samples."""
     few = replace(CLIPS, auditors=("trove",))  # the rivals see the others
     return [
-        *(few.pair(cue, 11, learned=0.75) for cue in ("mark", "cast", "text")),
-        *(few.pair(cue, 12, learned=0.7) for cue in ("mark", "cast", "border")),
+        few.pair("mark", 11, learned=0.75),
+        few.pair("cast", 11, learned=0.75),
+        few.pair("text", 11, learned=0.75),
+        few.pair("mark", 12, learned=0.7),
+        few.pair("cast", 12, learned=0.7),
+        few.pair("border", 12, learned=0.7),
         few.pair("mark", 13, rates=(0.9, 0.2)),
         few.pair("border", 13, rates=(0.9, 0.2)),
         few.pair("cast", 14, rates=(0.5, 0.4)),
-        few.pair("mark", 15, size=400),
-        few.pair("text", 16, size=1600),
+        replace(few, size=400).pair("mark", 15),
+        replace(few, size=1600).pair("text", 16),
         few.pair("border", 17, frames=1.0),
         few.pair("mark", 18, frames=0.34),
         few.pair("cast", 18, frames=0.34),
-    ]
-
-
-def picture_pairs(stronger: World) -> Pairs:
-    """Each cue in pictures, learned as usual and more strongly."""
-    pairs = [PICTURES.pair(cue, n) for n, cue in enumerate(PICTURES.cues, 21)]
-    return pairs + [
-        stronger.pair(cue, n, learned=STRONG) for n, cue in enumerate(PICTURES.cues, 31)
     ]
 
 
@@ -379,22 +371,16 @@ def tangled_pairs(stronger: World) -> Pairs:
     ]
 
 
-def question_pairs() -> Pairs:
-    """Cues in clips that are asked about."""
-    pairs = [ASKED.pair(cue, n) for n, cue in enumerate(ASKED.cues, 41)]
-    return [*pairs, SHAPES.pair("question", 45), SHAPES.pair("mark", 46)]
-
-
 def pairs() -> list[list[Configuration]]:
     """Cause and decoy on the same data, world by world."""
     native = [native_clips(cue, length, 3) for length, cue in product((3, 5), NATIVE)]
     stronger = replace(PICTURES, auditors=("trove",))
     # One of each kind of world after the other: the first ones are varied.
     rounds = zip_longest(
-        clip_pairs(),
+        CLIPS.pairs(1) + MOVED.pairs(5, STRONG),
         native,
-        picture_pairs(stronger),
-        question_pairs(),
+        PICTURES.pairs(21) + stronger.pairs(31, STRONG),
+        [*ASKED.pairs(41), SHAPES.pair("question", 45), SHAPES.pair("mark", 46)],
         tangled_pairs(stronger),
         varied_pairs(),
     )
