@@ -88,6 +88,7 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.law import figure, law
         from cuescope_step_grounding.law.settings import Setting, settings
         from cuescope_step_grounding.paper import read_tables, recomputed_tables
+        from cuescope_step_grounding.tables import make_table
 
         options = self.options
         if options.paper:
@@ -104,11 +105,8 @@ class StepGroundingBench(Plugin):
             models, folders = self._stored_models()
         else:
             models, folders = self._audited_models(Setting(changes=options.components))
-        yield Table(
-            title="Models, in and out of distribution",
-            columns=COLUMNS,
-            rows=tuple(_row(f"{i}. {model.model}", model) for i, model in enumerate(models, 1)),
-        )
+        rows = [_row(f"{i}. {model.model}", model) for i, model in enumerate(models, 1)]
+        yield make_table("Models, in and out of distribution", COLUMNS, rows)
         result = law(models, self.context.rng("bench step-grounding", "law"))
         yield result.table()
         if options.components:
@@ -142,8 +140,9 @@ class StepGroundingBench(Plugin):
             raise UserError(
                 "bench step-grounding: match", expected="--data SPEC and --ood-data SPEC"
             )
-        built = [context.build("dataset", spec, given) for spec, given in named]
-        samples, others = ([data[index] for index in range(len(data))] for data in built)
+        known, new = (context.build("dataset", spec, given) for spec, given in named)
+        samples = [known[index] for index in range(len(known))]
+        others = [new[index] for index in range(len(new))]
         matching = match(samples, others)
         yield matching.table
         alike = on_pairs(models, folders, samples, others, matching.pairs)
@@ -155,7 +154,7 @@ class StepGroundingBench(Plugin):
     def _data(self) -> "tuple[Data, Data]":
         """What the models know, and what they do not: SPEC and options."""
         options = self.options
-        known = options.data, options.data_options
+        known = (options.data, options.data_options)
         return known, (options.ood_data, options.ood_data_options)
 
     def _stored_models(self) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
@@ -163,15 +162,13 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.models import models_of
 
         options = self.options
-        reports, others = (
-            [load_report(run) for run in runs] for runs in (options.runs, options.ood)
-        )
+        reports = list(map(load_report, options.runs))
+        others = list(map(load_report, options.ood))
         models = models_of(reports, others, options.groups)
-        maps = maps_of_models([load_report(run) for run in options.saliency], len(models))
-        models = [
-            replace(model, figures={**model.figures, **own})
-            for model, own in zip(models, maps, strict=True)
-        ]
+        maps = maps_of_models(list(map(load_report, options.saliency)), len(models))
+        for index, of_maps in enumerate(maps):
+            figures = {**models[index].figures, **of_maps}
+            models[index] = replace(models[index], figures=figures)
         return models, list(zip(options.runs, options.ood, strict=True))
 
     def _audited_models(
@@ -197,7 +194,8 @@ class StepGroundingBench(Plugin):
 
         if options.models:
             pairs = live_requests(options.models, *self._data, options.verifier)
-            measured, count = live_models(pairs, run, setting), len(pairs)
+            measured = live_models(pairs, run, setting)
+            count = len(pairs)
         else:
             rng = context.rng("bench step-grounding", "dials", options.driven_by)
             reasoners = random_dials(options.reasoners, options.driven_by, rng)
@@ -211,8 +209,8 @@ class StepGroundingBench(Plugin):
         return models, list(zip(folders[::2], folders[1::2], strict=True))
 
 
-def _row(name: str, model: "MeasuredModel") -> dict[str, Cell]:
+def _row(name: str, model: "MeasuredModel") -> list[Cell]:
     # Nothing right leaves nothing to keep: the floor only saves the division.
     retention = model.ood_accuracy / max(model.accuracy, 1e-9)
     shares = (model.sgr, model.accuracy, model.ood_accuracy, retention)
-    return dict(zip(COLUMNS, (name, *(100 * share for share in shares)), strict=True))
+    return [name, *(100 * share for share in shares)]

@@ -16,6 +16,7 @@ from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
 from cuescope_step_grounding.rows.rows import Row
 from cuescope_step_grounding.scores import ChangeCost, grounding, hallucinates, mean, pearson
+from cuescope_step_grounding.tables import make_table
 from cuescope_step_grounding.trials import is_recorded
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 
@@ -23,8 +24,11 @@ MARKS = {"supported": "\N{CHECK MARK}", "unsupported": "\N{BALLOT X}", "unverifi
 METRIC_COLUMNS = ("reasoning", "Acc", "SGR", "TCS", "HR", "VRS")
 CHANGE_COLUMNS = ("changed", "|P| %", "SGR lost", "Acc lost", "traces")
 TRACE_COLUMNS = ("step", "claims", "when", "g")
-CAPTION_WIDTH, CAPTION_LINES = 78, 3  # characters, lines of a step
-TABLE_STEPS, PICTURE_STEPS, LONGEST_STEP = 40, 12, 300  # steps; characters of a step
+CAPTION_WIDTH = 78  # characters
+CAPTION_LINES = 3  # of a step
+TABLE_STEPS = 40
+PICTURE_STEPS = 12
+LONGEST_STEP = 300  # characters
 
 
 def attach_figures(
@@ -43,61 +47,57 @@ def attach_figures(
 def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
     """This model in each style that was asked for, and the paper's models on the same data."""
     options: StepGroundingOptions = audit.options
-    own = {name: figure.value for name, figure in verdict.figures.items()}
+    figures = {name: figure.value for name, figure in verdict.figures.items()}
     style = "recorded" if is_recorded(audit) else options.style
-    shares = [own.get(name) for name in (ACC, SGR, TCS, HR)]
-    rows: list[tuple[Cell, ...]] = [(style, *map(_hundred, shares), own.get(VRS))]
+    shares = map(_hundred, map(figures.get, (ACC, SGR, TCS, HR)))
+    rows: list[tuple[Cell, ...]] = [(style, *shares, figures.get(VRS))]
     for other in dict.fromkeys(options.also):
-        if traces := judged.in_style(other):
+        traces = judged.in_style(other)
+        if traces:
             accuracy = mean(trace.accuracy for trace in traces)
             sgr = mean(trace.grounding for trace in traces)
             hr = mean(trace.hallucination for trace in traces)
             rows.append((other, *map(_hundred, (accuracy, sgr, None, hr)), None))
-    dataset: object = audit.context.dataset
-    benchmark = dataset.benchmark if isinstance(dataset, HasBenchmark) else None
     note = (
         "SGR: claims supported. TCS: beliefs consistent. HR: steps with a false claim. VRS: visual "
         f"reliance. In percent, but VRS (0 to {options.clip:g})."
     )
-    if benchmark in paper.BENCHMARKS:
-        rows += paper_rows(benchmark)
+    dataset: object = audit.context.dataset
+    if isinstance(dataset, HasBenchmark) and dataset.benchmark in paper.BENCHMARKS:
+        rows += paper_rows(dataset.benchmark)
         note += " Rows with a model's name, as GPT-4o: the paper's figures on this data set."
-    return Table(
-        title="How well the reasoning is grounded",
-        columns=METRIC_COLUMNS,
-        rows=tuple(dict(zip(METRIC_COLUMNS, row, strict=True)) for row in rows),
-        notes=(note, *_hallucination_note(judged)),
-    )
+    title = "How well the reasoning is grounded"
+    return make_table(title, METRIC_COLUMNS, rows, note, *_hallucination_note(judged))
 
 
 def _hallucination_note(judged: JudgedTraces) -> Iterator[str]:
     """HR by step against 1 - SGR by step: the same only where each step has one claim."""
-    steps = [(step, trace.policy) for trace in judged.baselines for step in trace.steps]
-    rates = [
-        (hallucinates(step, policy), rate)
-        for step, policy in steps
-        if (rate := grounding(step, policy)) is not None
-    ]
-    if not rates:
-        return
-    flagged, supported = np.array(rates, dtype=np.float64).T
-    r = pearson(flagged, 1 - supported)
+    rates = []
+    several = 0
+    total = 0
+    for trace in judged.baselines:
+        for step in trace.steps:
+            total += 1
+            several += step.claims > 1
+            rate = grounding(step, trace.policy)
+            if rate is not None:
+                rates.append((hallucinates(step, trace.policy), 1 - rate))
+    flagged, unsupported = np.array(rates, dtype=np.float64).reshape(-1, 2).T
+    r = pearson(flagged, unsupported)
     if r is not None:
-        several = sum(step.claims > 1 for step, _ in steps)
         yield (
             f"By step, HR correlates with 1 - SGR at r = {r:.2f} (paper: 0.61): {several} of "
-            f"{len(steps)} steps make several claims."
+            f"{total} steps make several claims."
         )
 
 
-def paper_rows(benchmark: str) -> list[tuple[Cell, ...]]:
+def paper_rows(benchmark: str) -> Iterator[tuple[Cell, ...]]:
     """Table 1 of the paper."""
-    tables, column = paper.read_tables(), paper.BENCHMARKS.index(benchmark)
-    grids = (tables.accuracy, tables.sgr, tables.tcs, tables.hr)
-    return [
-        (model, *(float(grid[row, column]) for grid in grids), None)
-        for row, model in enumerate(tables.models)
-    ]
+    tables = paper.read_tables()
+    column = paper.BENCHMARKS.index(benchmark)
+    grids = np.stack([tables.accuracy, tables.sgr, tables.tcs, tables.hr], axis=-1)
+    for model, figures in zip(tables.models, grids[:, column].tolist(), strict=True):
+        yield model, *figures, None
 
 
 def _hundred(share: float | None) -> float | None:
@@ -106,24 +106,19 @@ def _hundred(share: float | None) -> float | None:
 
 def changes_table(costs: Sequence[ChangeCost]) -> Table:
     """Table 3 of the paper: what each kind of change costs, in points."""
-    rows: list[dict[str, Cell]] = []
+    rows: list[tuple[Cell, ...]] = []
     for kind in dict.fromkeys(cost.kind for cost in costs):
-        own = [cost for cost in costs if cost.kind == kind]
-        size = None if kind == "paraphrase" else mean(cost.magnitude for cost in own)
-        shares = (size, mean(cost.lost for cost in own), mean(map(_answers_lost, own)))
-        cells = (kind, *map(_hundred, shares), len(own))
-        rows.append(dict(zip(CHANGE_COLUMNS, cells, strict=True)))
+        of_kind = [cost for cost in costs if cost.kind == kind]
+        size = None if kind == "paraphrase" else mean(cost.magnitude for cost in of_kind)
+        lost = mean(cost.lost for cost in of_kind)
+        answers = mean(map(_answers_lost, of_kind))
+        rows.append((kind, *map(_hundred, (size, lost, answers)), len(of_kind)))
     note = (
         "Position: things moved. Temporal: frames in another order. Visibility: things hidden. "
         "Irrelevant: only the background changed. Paraphrase: the question in other words. |P|: "
         "mean difference of the pixels. Lost: in points."
     )
-    return Table(
-        title="What it costs to change what is shown",
-        columns=CHANGE_COLUMNS,
-        rows=tuple(rows),
-        notes=(note,),
-    )
+    return make_table("What it costs to change what is shown", CHANGE_COLUMNS, rows, note)
 
 
 def _answers_lost(cost: ChangeCost) -> float | None:
@@ -148,48 +143,39 @@ def examples(judged: JudgedTraces, most: int) -> list[JudgedTrace]:
 
 def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     """One trace, each claim marked."""
-    rows: list[dict[str, Cell]] = []
+    rows: list[tuple[Cell, ...]] = []
     reasoning = trace.reasoning
     steps = zip(reasoning.trace.steps, reasoning.claims, trace.steps, strict=True)
     for number, (step, claims, counts) in enumerate(islice(steps, TABLE_STEPS), start=1):
         marked = [_claim_line(claim, judged.judgements.of(trace.sample, claim)) for claim in claims]
         times = dict.fromkeys(filter(None, map(moment_words, claims)))
         rate = grounding(counts, trace.policy)
-        cells: tuple[Cell, ...] = (
-            f"{number}. {shorten(step, LONGEST_STEP, placeholder=' ...')}",
-            "\n".join(marked) or "claims nothing",
-            ", ".join(times),
-            None if rate is None else f"{rate:.2f}",
-        )
-        rows.append(dict(zip(TRACE_COLUMNS, cells, strict=True)))
+        words = f"{number}. {shorten(step, LONGEST_STEP, placeholder=' ...')}"
+        share = None if rate is None else f"{rate:.2f}"
+        rows.append((words, "\n".join(marked) or "claims nothing", ", ".join(times), share))
     legend = (
         f"{MARKS['supported']} supported, {MARKS['unsupported']} unsupported, ? cannot be "
         "verified. g: share of the step's claims that are supported."
     )
-    return Table(
-        title=f"One trace: {trace.sample.key}",
-        columns=TRACE_COLUMNS,
-        rows=tuple(rows),
-        notes=(_question_and_answer(trace), legend + _left_out(trace, TABLE_STEPS)),
-    )
+    legend += _left_out(trace, TABLE_STEPS)
+    title = f"One trace: {trace.sample.key}"
+    return make_table(title, TRACE_COLUMNS, rows, _question_and_answer(trace), legend)
 
 
 def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
     """Each step's words above the frames that it speaks of, or above all of them."""
+    sample = trace.sample
     steps = zip(trace.reasoning.trace.steps, trace.reasoning.claims, strict=True)
     rows = []
     for number, (step, claims) in enumerate(islice(steps, PICTURE_STEPS), start=1):
-        verdicts = [judged.judgements.of(trace.sample, claim).verdict for claim in claims]
-        text = f"{number}. {step}  {''.join(MARKS[verdict] for verdict in verdicts)}"
+        marks = [MARKS[judged.judgements.of(sample, claim).verdict] for claim in claims]
+        text = f"{number}. {step}  {''.join(marks)}"
         lines = wrap(text, CAPTION_WIDTH, max_lines=CAPTION_LINES, placeholder=" ...")
-        frames = [thumbnail(frame) for frame in _frames_meant(claims, trace.sample.frames)]
+        frames = list(map(thumbnail, _frames_meant(claims, sample.frames)))
         rows.append(StripRow("\n".join(lines), frames))
-    return Picture(
-        title=f"The trace of {trace.sample.key}",
-        caption=f"{_question_and_answer(trace)} Each step with the frames that it names."
-        + _left_out(trace, PICTURE_STEPS),
-        image=frame_strips(rows),
-    )
+    caption = f"{_question_and_answer(trace)} Each step with the frames that it names."
+    caption += _left_out(trace, PICTURE_STEPS)
+    return Picture(title=f"The trace of {sample.key}", caption=caption, image=frame_strips(rows))
 
 
 def _frames_meant(claims: Sequence[Claim], frames: Sequence[Frame]) -> list[Frame]:

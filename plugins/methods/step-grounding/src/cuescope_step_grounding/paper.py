@@ -18,6 +18,7 @@ from cuescope_sdk import Cell, Table, generator
 from cuescope_sdk.statistics import correlation
 from cuescope_step_grounding.law.pairs import correlation_cells, matched_pairs
 from cuescope_step_grounding.scores import RELEVANT
+from cuescope_step_grounding.tables import make_table
 
 BENCHMARKS = ("STAR", "R2R", "TEACh")
 AGREES = 0.005  # a figure that rounds to the printed one, of two decimals
@@ -50,16 +51,20 @@ def read_tables() -> PaperTables:
     def grid(name: str) -> Grid:
         return np.array([[row[benchmark][name] for benchmark in BENCHMARKS] for row in rows], float)
 
-    def drops(kind: str) -> dict[str, Float[np.ndarray, " model"]]:
-        names = ("accuracy", "sgr")
-        return {name: np.array([row["perturbed"][kind][name] for row in rows]) for name in names}
-
-    grids = ("accuracy", "sgr", "tcs", "hr", "ood_accuracy", "ood_drop")
+    perturbed: dict[str, dict[str, np.ndarray]] = {}
+    for kind in (*RELEVANT, "irrelevant"):
+        drops = [row["perturbed"][kind] for row in rows]
+        perturbed[kind] = {name: np.array([d[name] for d in drops]) for name in ("accuracy", "sgr")}
     return PaperTables(
         models=tuple(row["model"] for row in rows),
         matched=np.array([row["matched"] for row in rows]),
-        perturbed={kind: drops(kind) for kind in (*RELEVANT, "irrelevant")},
-        **{name: grid(name) for name in grids},
+        accuracy=grid("accuracy"),
+        sgr=grid("sgr"),
+        tcs=grid("tcs"),
+        hr=grid("hr"),
+        ood_accuracy=grid("ood_accuracy"),
+        ood_drop=grid("ood_drop"),
+        perturbed=perturbed,
     )
 
 
@@ -98,74 +103,75 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
         cells: tuple[Cell, ...] = (None, None, None, None)
         if result is not None:
             agrees = abs(result.r - reading["printed"]) < AGREES
-            cells = (*correlation_cells(result), "agrees" if agrees else "differs")
-        row = (reading["figure"], reading["printed"], *cells)
-        rows.append(dict(zip(columns, row, strict=True)))
-    return Table(
-        title="Correlations: the paper's text, and its tables",
-        columns=columns,
+            cells = (*correlation_cells(result), _agreement(agrees))
+        rows.append((reading["figure"], reading["printed"], *cells))
+    return make_table(
+        "Correlations: the paper's text, and its tables",
+        columns,
+        rows,
+        "Retention is accuracy on other data over accuracy; drop, their difference in points.",
+        "Interval: Fisher, 95 %, over models. p: whole models permuted, one-sided. 'Within "
+        "benchmarks' compares models on the same benchmark alone.",
+        "The text gives r = 0.83 an interval of 0.76 to 0.91; Fisher's for 24 independent "
+        "points is 0.64 to 0.93. The points are of 8 models: for so many it is 0.30 to 0.97.",
         decimals=2,
-        rows=tuple(rows),
-        notes=(
-            "Retention is accuracy on other data over accuracy; drop, their difference in points.",
-            "Interval: Fisher, 95 %, over models. p: whole models permuted, one-sided. 'Within "
-            "benchmarks' compares models on the same benchmark alone.",
-            "The text gives r = 0.83 an interval of 0.76 to 0.91; Fisher's for 24 independent "
-            "points is 0.64 to 0.93. The points are of 8 models: for so many it is 0.30 to 0.97.",
-        ),
     )
+
+
+def _agreement(agrees: bool) -> str:
+    return "agrees" if agrees else "differs"
 
 
 def _statements(tables: PaperTables) -> Table:
     """Sentences of the text that the tables can answer."""
     t = tables
     gap = t.accuracy - t.sgr
-    pairs = [
-        (benchmark, pair)
-        for b, benchmark in enumerate(BENCHMARKS)
-        for pair in matched_pairs(t.sgr[:, b], t.ood_drop[:, b], t.accuracy[:, b], within=PAIRED)
-    ]
-    better = sum(pair.more_kept > 0 for _, pair in pairs)
+    exceeding = int((gap > 0).sum())
     # Three figures are printed with one decimal each, so a difference may be off by one unit.
     exact = int((np.abs(t.ood_accuracy - t.accuracy - t.ood_drop) < 0.051).sum())
-    more = all(
-        (np.abs(t.perturbed[kind]["sgr"]) > np.abs(t.perturbed[kind]["accuracy"])).all()
-        for kind in RELEVANT
-    )
-    exceeding, always = int((gap > 0).sum()), "always" if more else "not always"
-    columns = ("sentence", "text", "tables", "")
-    pair_sentence = "of pairs within 1 point of accuracy, the better grounded loses less"
-    fall_sentence = "SGR falls more than accuracy under every relevant perturbation"
+    falls = [np.abs(t.perturbed[k]["sgr"]) > np.abs(t.perturbed[k]["accuracy"]) for k in RELEVANT]
+    more = bool(np.all(falls))
+    named = []
+    better = 0
+    for column, benchmark in enumerate(BENCHMARKS):
+        figures = (grid[:, column] for grid in (t.sgr, t.ood_drop, t.accuracy))
+        for pair in matched_pairs(*figures, within=PAIRED):
+            loses_less = pair.more_kept > 0
+            better += loses_less
+            named.append(
+                f"{benchmark}: {t.models[pair.better]} (SGR +{pair.more_grounded:.1f}) against "
+                f"{t.models[pair.worse]}: {abs(pair.more_kept):.1f} points "
+                f"{'less' if loses_less else 'more'} lost"
+            )
+    drop = "drop is other-data accuracy minus accuracy"
+    pairs = "of pairs within 1 point of accuracy, the better grounded loses less"
+    fall = "SGR falls more than accuracy under every relevant perturbation"
+    exceeds = f"in {exceeding} of {gap.size}"
+    always = "always" if more else "not always"
     rows = [
-        ("drop is other-data accuracy minus accuracy", "in all 24", f"in {exact}", True),
-        ("accuracy exceeds SGR", "in all", f"in {exceeding} of {gap.size}", exceeding == gap.size),
+        (drop, "in all 24", f"in {exact}", "agrees"),
+        _row(
+            "accuracy exceeds SGR", "in all", exceeding == gap.size, f"in {exceeding} of {gap.size}"
+        ),
         _number_row("smallest gap of accuracy and SGR (GPT-4o, STAR)", 6.3, gap[-1, 0]),
         _number_row("largest gap (CLIP-ViL, STAR)", 14.1, gap[0, 0]),
         _number_row("SGR among 7B models varies by (STAR)", 10.8, np.ptp(t.sgr[t.matched, 0])),
-        (pair_sentence, "all", f"{better} of {len(pairs)}", better == len(pairs)),
-        (fall_sentence, "always", always, more),
+        _row(pairs, "all", better == len(named), f"{better} of {len(named)}"),
+        _row(fall, "always", more, always),
     ]
-    named = [
-        f"{benchmark}: {t.models[pair.better]} (SGR +{pair.more_grounded:.1f}) against "
-        f"{t.models[pair.worse]}: {abs(pair.more_kept):.1f} points "
-        f"{'less' if pair.more_kept > 0 else 'more'} lost"
-        for benchmark, pair in pairs
-    ]
-    return Table(
-        title="Statements: the paper's text, and its tables",
-        columns=columns,
-        rows=tuple(
-            dict(zip(columns, (*texts, "agrees" if agrees else "differs"), strict=True))
-            for *texts, agrees in rows
-        ),
-        notes=("The pairs: " + "; ".join(named) + ".",),
-    )
+    title = "Statements: the paper's text, and its tables"
+    columns = ("sentence", "text", "tables", "")
+    return make_table(title, columns, rows, "The pairs: " + "; ".join(named) + ".")
 
 
-def _number_row(sentence: str, printed: float, figure: float) -> tuple[str, str, str, bool]:
+def _row(sentence: str, printed: str, agrees: bool, figure: str) -> tuple[str, str, str, str]:
+    return sentence, printed, figure, _agreement(agrees)
+
+
+def _number_row(sentence: str, printed: float, figure: float) -> tuple[str, str, str, str]:
     """Whether a figure of one decimal is the printed one."""
-    agrees = bool(abs(printed - figure) < 0.05 + 1e-9)
-    return sentence, f"{printed}", f"{figure:.1f}", agrees
+    agrees = abs(printed - figure) < 0.05 + 1e-9
+    return _row(sentence, f"{printed}", agrees, f"{figure:.1f}")
 
 
 def _reliance(tables: PaperTables) -> Table:
@@ -173,19 +179,15 @@ def _reliance(tables: PaperTables) -> Table:
     printed = _read("paper_text.toml", tomllib.loads)["reliance"]
     relevant = -np.mean([tables.perturbed[kind]["sgr"] for kind in RELEVANT], axis=0)
     ratios = (relevant / -tables.perturbed["irrelevant"]["sgr"]).tolist()
-    columns = ("model", "text", "ratio of drops", "|P| ratio implied")
     rows = []
     for name, ratio in zip(tables.models, ratios, strict=True):
         score = printed.get(name)
-        cells = (name, score, ratio, ratio / score if score else None)
-        rows.append(dict(zip(columns, cells, strict=True)))
-    return Table(
-        title="VRS on STAR: the paper's text, and Table 3",
-        columns=columns,
-        rows=tuple(rows),
+        rows.append((name, score, ratio, ratio / score if score else None))
+    return make_table(
+        "VRS on STAR: the paper's text, and Table 3",
+        ("model", "text", "ratio of drops", "|P| ratio implied"),
+        rows,
+        "|P| is not printed. The last column is the |P relevant| / |P irrelevant| that the "
+        "text implies.",
         decimals=2,
-        notes=(
-            "|P| is not printed. The last column is the |P relevant| / |P irrelevant| that the "
-            "text implies.",
-        ),
     )

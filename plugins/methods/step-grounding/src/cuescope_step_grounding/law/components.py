@@ -5,6 +5,7 @@ figure that it yields: claims verified (SGR), beliefs tracked (TCS), videos chan
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
@@ -16,9 +17,14 @@ from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.rows.keys import ACC, HR, REASONING, SGR, TCS, VRS
 from cuescope_step_grounding.scores import RELEVANT
+from cuescope_step_grounding.tables import make_table
 
-VERIFIED, TRACKED, CHANGED, UNFLAWED = "SGR", "TCS", "VRS", "1 - HR"
-RIGHT, LOST = "accuracy", "accuracy lost in changed videos"
+VERIFIED = "SGR"
+TRACKED = "TCS"
+CHANGED = "VRS"
+UNFLAWED = "1 - HR"
+RIGHT = "accuracy"
+LOST = "accuracy lost in changed videos"
 PARTS = (VERIFIED, TRACKED, CHANGED)
 # Each row's name, the figures that it is the mean of, and the paper's r where it prints one.
 ROWS: tuple[tuple[str, tuple[str, ...], float | None], ...] = (
@@ -38,30 +44,29 @@ COLUMNS = ("foretold by", "of", "r", "interval", "p", "models", "paper")
 
 def figures_of(report: Report) -> dict[str, float]:
     """What a report measures of a model, by the names above; what it lacks is left out."""
-    own = {s.metric: s.value for s in report.scores if s.feature == REASONING}
-    hallucination = own.get(HR)
-    found: dict[str, float | None] = {
-        VERIFIED: own.get(SGR),
-        TRACKED: own.get(TCS),
-        CHANGED: own.get(VRS),
+    measured = {s.metric: s.value for s in report.scores if s.feature == REASONING}
+    hallucination = measured.get(HR)
+    figures = {
+        VERIFIED: measured.get(SGR),
+        TRACKED: measured.get(TCS),
+        CHANGED: measured.get(VRS),
         UNFLAWED: None if hallucination is None else 1 - hallucination,
-        RIGHT: own.get(ACC),
+        RIGHT: measured.get(ACC),
         LOST: _answers_lost(report),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in figures.items() if value is not None}
 
 
 def _answers_lost(report: Report) -> float | None:
     """Mean loss of accuracy over the relevant changes, from the report's own table."""
-    lost = [
-        row["Acc lost"]
-        for table in report.tables
-        if "Acc lost" in table.columns
-        for row in table.rows
-        if row["changed"] in RELEVANT
-    ]
-    known = [float(value) for value in lost if isinstance(value, int | float)]
-    return float(np.mean(known)) / 100 if known else None
+    lost = []
+    for table in report.tables:
+        if "Acc lost" in table.columns:
+            for row in table.rows:
+                points = row["Acc lost"]
+                if row["changed"] in RELEVANT and isinstance(points, int | float):
+                    lost.append(float(points))
+    return float(np.mean(lost)) / 100 if lost else None
 
 
 def figures_of_maps(report: Report) -> dict[str, float]:
@@ -71,18 +76,15 @@ def figures_of_maps(report: Report) -> dict[str, float]:
     another method.
     """
     run = report.provenance
-    shares = [
-        (s.value, s.n)
-        for s in report.scores
-        if s.metric == "foreground_share" and s.value is not None and s.n
-    ]
+    scores = [s for s in report.scores if s.metric == "foreground_share" and s.n]
+    shares = [(s.value, s.n) for s in scores if s.value is not None]
     if run.method.dist != "cuescope-saliency" or not shares:
         raise UserError(
             f"a run of {run.method.spec}",
             expected="runs of saliency on data with masks of the objects",
             remedy="`cuescope audit saliency:rollout ...` makes them",
         )
-    values, images = zip(*shares, strict=True)
+    values, images = np.array(shares).T
     share = float(np.average(values, weights=images))
     return {f"map of {run.method.options['explainer']}": share}
 
@@ -92,41 +94,41 @@ def maps_of_models(reports: Sequence[Report], models: int) -> list[dict[str, flo
 
     Raises UserError unless there are as many runs of each explainer as models.
     """
-    runs = [figures_of_maps(report) for report in reports]
-    by_explainer = [runs[start : start + models] for start in range(0, len(runs), models)]
-    for own in by_explainer:
-        if len(own) != models or len({*map(frozenset, own)}) > 1:
+    figures: list[dict[str, float]] = [{} for _ in range(models)]
+    runs = list(map(figures_of_maps, reports))
+    for start in range(0, len(runs), models):
+        of_explainer = runs[start : start + models]
+        names = [*chain.from_iterable(of_explainer)]
+        if len(names) != models or len(set(names)) > 1:
             raise UserError(
                 "bench step-grounding: saliency",
                 expected=f"of each explainer a run for each of the {models} models, in their order",
-                got=", ".join(name for run in own for name in run),
+                got=", ".join(names),
             )
-    figures: list[dict[str, float]] = [{} for _ in range(models)]
-    for own in by_explainer:
-        for merged, run in zip(figures, own, strict=True):
-            merged.update(run)
+        for merged, run in zip(figures, of_explainer, strict=True):
+            merged |= run
     return figures
 
 
 def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     """How well each part, and each baseline, goes with what models keep out of distribution."""
     models = [model for model in models if model.accuracy > 0]
+    figures = [model.figures for model in models]
     retention = np.array([model.ood_accuracy / model.accuracy for model in models])
-    strata = np.unique([model.benchmark for model in models], return_inverse=True)[1].ravel()
-    names = {name for model in models for name in model.figures}
-    maps = sorted(name for name in names if name.startswith("map of "))
+    benchmarks, strata = np.unique([model.benchmark for model in models], return_inverse=True)
+    maps = sorted(name for name in set().union(*figures) if name.startswith("map of "))
     rows = [*ROWS, *((f"no reasoning: {name}", (name,), None) for name in maps)]
-    lines, missing = [], []
+    lines = []
+    missing = []
     for title, parts, paper in rows:
-        if any(part not in model.figures for model in models for part in parts):
+        if not all(of_model.keys() >= set(parts) for of_model in figures):
             missing.append(title)
             continue
-        foretold = _standardised_mean([model.figures for model in models], parts, strata)
-        several = len(set(strata.tolist())) > 1
-        found = correlation(foretold, retention, rng, strata=strata if several else None)
-        cells = (*correlation_cells(found), found.n) if found else (None, None, None, None)
-        values = (title, ", ".join(parts), *cells, paper)
-        lines.append(dict(zip(COLUMNS, values, strict=True)))
+        foretold = _standardised_mean(figures, parts, strata)
+        within = strata if len(benchmarks) > 1 else None
+        result = correlation(foretold, retention, rng, strata=within)
+        cells = (*correlation_cells(result), result.n) if result else (None, None, None, None)
+        lines.append((title, ", ".join(parts), *cells, paper))
     notes = [
         "Several figures count by their mean, each in standard deviations of its benchmark. r, "
         "interval and p as in the table above, of rows. The paper's supplement, which defines its "
@@ -135,24 +137,16 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     ]
     if missing:
         notes.append(f"Not measured for all models: {'; '.join(missing)}.")
-    return Table(
-        title="What foretells retention: components and baselines",
-        columns=COLUMNS,
-        rows=tuple(lines),
-        decimals=2,
-        notes=tuple(notes),
-    )
+    title = "What foretells retention: components and baselines"
+    return make_table(title, COLUMNS, lines, *notes, decimals=2)
 
 
 def _standardised_mean(
     figures: Sequence[Mapping[str, float]], parts: Sequence[str], strata: np.ndarray
 ) -> Float[np.ndarray, " model"]:
-    columns = []
-    for part in parts:
-        values = np.array([own[part] for own in figures], np.float64)
-        for stratum in np.unique(strata):
-            mine = strata == stratum
-            spread = values[mine].std()
-            values[mine] = (values[mine] - values[mine].mean()) / (spread or 1.0)
-        columns.append(values)
-    return np.asarray(np.mean(columns, axis=0))
+    values = np.array([[of_model[part] for part in parts] for of_model in figures])
+    for stratum in np.unique(strata):
+        mine = strata == stratum
+        spread = values[mine].std(axis=0)
+        values[mine] = (values[mine] - values[mine].mean(axis=0)) / np.where(spread, spread, 1.0)
+    return np.asarray(values.mean(axis=1))

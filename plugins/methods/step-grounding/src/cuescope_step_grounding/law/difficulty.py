@@ -13,9 +13,11 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
-from cuescope_sdk import Cell, Sample, Table, read_answers
+from cuescope_sdk import Sample, Table, read_answers
 from cuescope_sdk.grounding import scene_of
 from cuescope_step_grounding.law.law import MeasuredModel
+from cuescope_step_grounding.scores import mean
+from cuescope_step_grounding.tables import make_table
 from cuescope_step_grounding.traces import is_right, read_trace
 
 CALIPER = (
@@ -36,7 +38,8 @@ def _per_frame(sample: Sample, *names: str) -> float | None:
     scene = scene_of(sample)
     if not scene:
         return None
-    return float(np.mean([sum(len(getattr(frame, name)) for name in names) for frame in scene]))
+    counts = [len(getattr(frame, name)) for frame in scene for name in names]
+    return sum(counts) / len(scene)
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,11 @@ def complexity(
     samples: Sequence[Sample], others: Sequence[Sample]
 ) -> tuple[Float[np.ndarray, "sample measure"], Float[np.ndarray, "other measure"], list[str]]:
     """What is known of every sample and differs, in standard deviations over both lists."""
-    columns, names = [], []
+    columns = []
+    names = []
     for name, measure in MEASURES.items():
-        values = [measure(sample) for sample in (*samples, *others)]
-        if any(value is None for value in values):
-            continue
-        column = np.array(values, np.float64)
+        column = np.array([measure(sample) for sample in (*samples, *others)], np.float64)
+        # Of what is not known of a sample the deviation is none (NaN).
         if column.std() > 0:
             columns.append((column - column.mean()) / column.std())
             names.append(name)
@@ -70,43 +72,31 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     Pairs are alike where the root mean square of all differences, in standard deviations, is at
     most `CALIPER`; of all pairings the one with the least differences is taken.
     """
-    own, other, names = complexity(samples, others)
-    apart = own[:, None] - other[None]
+    known, new, names = complexity(samples, others)
+    apart = known[:, None] - new[None]
     distance = np.sqrt(np.square(apart).mean(axis=2)) if names else np.zeros(apart.shape[:2])
     # A pair beyond the caliper costs more than any number of pairs within it.
     cost = np.where(distance <= CALIPER, distance, 1e6)
     rows, cols = linear_sum_assignment(cost)
-    kept = cost[rows, cols] < 1e6
-    pairs = np.stack([rows[kept], cols[kept]], axis=1)
-    return Matching(pairs, _table(samples, others, pairs, own, other, names))
-
-
-def _table(
-    samples: Sequence[Sample],
-    others: Sequence[Sample],
-    pairs: Int[np.ndarray, "pair 2"],
-    own: Float[np.ndarray, "sample measure"],
-    other: Float[np.ndarray, "other measure"],
-    names: Sequence[str],
-) -> Table:
-    apart = other.mean(axis=0) - own.mean(axis=0)
-    matched = (other[pairs[:, 1]] - own[pairs[:, 0]]).mean(axis=0) if len(pairs) else None
-    rows: list[tuple[Cell, ...]] = []
-    for place, name in enumerate(names):
-        means = (float(np.mean([MEASURES[name](s) or 0.0 for s in of])) for of in (samples, others))
-        left = None if matched is None else float(matched[place])
-        rows.append((name, *means, float(apart[place]), left))
-    return Table(
-        title="Is the other data only harder?",
-        columns=COLUMNS,
-        rows=tuple(dict(zip(COLUMNS, row, strict=True)) for row in rows),
-        decimals=2,
-        notes=(
-            f"{len(pairs)} of {len(samples)} and {len(others)} samples have a like partner. "
-            "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
-            "0.14); matched: of the pairs alone.",
-        ),
+    alike = cost[rows, cols] < 1e6
+    pairs = np.stack([rows[alike], cols[alike]], axis=1)
+    differences = new.mean(axis=0) - known.mean(axis=0)
+    matched = [None] * len(names)
+    if len(pairs):
+        matched = (new[pairs[:, 1]] - known[pairs[:, 0]]).mean(axis=0).tolist()
+    cells = []
+    for name, difference, left in zip(names, differences.tolist(), matched, strict=True):
+        measure = MEASURES[name]
+        cells.append(
+            (name, mean(map(measure, samples)), mean(map(measure, others)), difference, left)
+        )
+    note = (
+        f"{len(pairs)} of {len(samples)} and {len(others)} samples have a like partner. "
+        "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
+        "0.14); matched: of the pairs alone."
     )
+    table = make_table("Is the other data only harder?", COLUMNS, cells, note, decimals=2)
+    return Matching(pairs, table)
 
 
 def accuracy_of(rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample]) -> float | None:
@@ -114,13 +104,12 @@ def accuracy_of(rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample]) ->
     texts = {row["sample"]: row["text"] for row in rows if row["condition"] == "baseline"}
     # A sample is asked about in a style, which its key ends with.
     texts |= {key.rpartition("/")[0]: text for key, text in texts.items()}
-    right = [
-        is_right(read_trace(texts[sample.key] or "", sample.choices, MOST_STEPS).answer, sample)
-        for sample in samples
-        if sample.key in texts
-    ]
-    known = [answer for answer in right if answer is not None]
-    return float(np.mean(known)) if known else None
+    right = []
+    for sample in samples:
+        if sample.key in texts:
+            trace = read_trace(texts[sample.key] or "", sample.choices, MOST_STEPS)
+            right.append(is_right(trace.answer, sample))
+    return mean(right)
 
 
 def on_pairs(
@@ -135,10 +124,8 @@ def on_pairs(
     other = [others[index] for index in pairs[:, 1]]
     alike = []
     for model, (run, run_of_other) in zip(models, folders, strict=True):
-        known, new = (
-            accuracy_of(read_answers(folder).to_pylist(), chosen)
-            for folder, chosen in ((run, own), (run_of_other, other))
-        )
+        known = accuracy_of(read_answers(run).to_pylist(), own)
+        new = accuracy_of(read_answers(run_of_other).to_pylist(), other)
         if known is None or new is None:
             return []
         alike.append(replace(model, accuracy=known, ood_accuracy=new))

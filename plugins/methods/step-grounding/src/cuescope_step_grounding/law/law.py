@@ -12,6 +12,7 @@ from numpy.random import Generator
 from cuescope_sdk import Picture, Table
 from cuescope_sdk.statistics import Correlation, correlation
 from cuescope_step_grounding.law.pairs import Pair, correlation_cells, matched_pairs
+from cuescope_step_grounding.tables import make_table
 
 LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
 WITHIN = 0.01  # share of right answers: accuracy that counts as the same
@@ -63,49 +64,45 @@ class Law:
             "same capacity": self.matched,
         }
         rows = []
-        for name, of in correlations.items():
-            cells = (name, *correlation_cells(of), of.n) if of else (name, None, None, None, None)
-            rows.append(dict(zip(COLUMNS, cells, strict=True)))
+        for name, result in correlations.items():
+            cells = (*correlation_cells(result), result.n) if result else (None, None, None, None)
+            rows.append((name, *cells))
         better = sum(pair.more_kept > 0 for pair in self.pairs)
         pairs = (
             f"Of {len(self.pairs)} pairs within {100 * WITHIN:g} point of accuracy, the better "
             f"grounded model keeps more in {better}."
         )
-        return Table(
-            title="Does grounding go with out-of-distribution retention?",
-            columns=COLUMNS,
-            rows=tuple(rows),
-            decimals=2,
-            notes=(
-                self.sentence,
-                pairs,
-                "Retention: accuracy on other data over accuracy. Interval: Fisher, 95 %, over "
-                "models. p: one-sided, by permutation of whole models, for what makes a model "
-                "robust on one benchmark does so on the next. The verdict needs "
-                f"p <= {LEVEL} for all models, and again given accuracy. It is an association: "
-                "what these models share beside their grounding is not held fixed.",
-            ),
+        note = (
+            "Retention: accuracy on other data over accuracy. Interval: Fisher, 95 %, over "
+            "models. p: one-sided, by permutation of whole models, for what makes a model "
+            "robust on one benchmark does so on the next. The verdict needs "
+            f"p <= {LEVEL} for all models, and again given accuracy. It is an association: "
+            "what these models share beside their grounding is not held fixed."
         )
+        title = "Does grounding go with out-of-distribution retention?"
+        return make_table(title, COLUMNS, rows, self.sentence, pairs, note, decimals=2)
 
 
 def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) -> Law:
     """The verdict over models; those without a right answer have nothing to keep, and no part."""
     models = [model for model in models if model.accuracy > 0]
-    sgr, accuracy, other = (
-        np.array([getattr(model, name) for model in models])
-        for name in ("sgr", "accuracy", "ood_accuracy")
-    )
-    retention = other / accuracy
-    benchmark = np.unique([model.benchmark for model in models], return_inverse=True)[1]
-    several = len(set(benchmark.tolist())) > 1
-    strata, whole = (benchmark, _whole_models(models)) if several else (None, None)
+    sgr = np.array([model.sgr for model in models])
+    accuracy = np.array([model.accuracy for model in models])
+    retention = np.array([model.ood_accuracy for model in models]) / accuracy
+    benchmarks, benchmark = np.unique([model.benchmark for model in models], return_inverse=True)
+    several = len(benchmarks) > 1
+    strata = benchmark if several else None
+    whole = _whole_models(models) if several else None
     related = partial(correlation, rng=rng, draws=draws)
     plain = related(sgr, retention, strata=strata, units=whole)
     # A better model may be both better grounded and more robust: accuracy must not explain it.
     given = related(sgr, retention, given=accuracy, strata=strata, units=whole)
     same = _largest_group(models)
-    of_same = (None, None) if strata is None or whole is None else (strata[same], whole[same])
-    matched = related(sgr[same], retention[same], strata=of_same[0], units=of_same[1])
+    matched = None
+    if same.any():
+        of_same = None if strata is None else strata[same]
+        units = None if whole is None else whole[same]
+        matched = related(sgr[same], retention[same], strata=of_same, units=units)
     pairs = tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata))
     holds = all(result is not None and result.p_value <= LEVEL for result in (plain, given))
     return Law(plain, given, matched, pairs, holds)

@@ -12,6 +12,7 @@ from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.law.settings import Setting
+from cuescope_step_grounding.tables import make_table
 
 COLUMNS = ("setting", "SGR %", "VRS", "SGR and retention: r", "interval", "p", "ranks", "VRS ranks")
 
@@ -19,21 +20,12 @@ COLUMNS = ("setting", "SGR %", "VRS", "SGR and retention: r", "interval", "p", "
 def sweep_table(swept: Mapping[Setting, Sequence[MeasuredModel]], rng: Generator) -> Table:
     """A row a setting; ranks are those of the models, against those of the first setting."""
     first = next(iter(swept.values()))
-    rows = [
-        dict(zip(COLUMNS, (str(setting), *_cells(models, first, rng)), strict=True))
-        for setting, models in swept.items()
-    ]
-    notes = (
+    rows = [(str(setting), *_cells(models, first, rng)) for setting, models in swept.items()]
+    note = (
         f"{len(first)} models. Ranks: Spearman's correlation of the models' SGR (and VRS) with "
-        "those of the first row. r, interval and p as in the table of the law.",
+        "those of the first row. r, interval and p as in the table of the law."
     )
-    return Table(
-        title="The same under other settings",
-        columns=COLUMNS,
-        rows=tuple(rows),
-        decimals=2,
-        notes=notes,
-    )
+    return make_table("The same under other settings", COLUMNS, rows, note, decimals=2)
 
 
 def _cells(
@@ -54,10 +46,7 @@ def _cells(
 def _rank_agreement(
     models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], name: str
 ) -> float | None:
-    pairs = [(a.figures.get(name), b.figures.get(name)) for a, b in zip(models, first, strict=True)]
-    if any(value is None for pair in pairs for value in pair):
-        return None
-    one, other = np.array(pairs, np.float64).T
-    if one.std() == 0 or other.std() == 0:
-        return None
-    return rank_correlation(one, other)
+    swept = np.array([model.figures.get(name) for model in models], np.float64)
+    others = np.array([model.figures.get(name) for model in first], np.float64)
+    # Of a figure that is missing the deviation is none (NaN).
+    return rank_correlation(swept, others) if swept.std() > 0 and others.std() > 0 else None

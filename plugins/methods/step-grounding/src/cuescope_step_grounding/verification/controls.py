@@ -8,6 +8,7 @@ timestamps. A verifier that only liked the grammar of claims would not notice.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, get_args
 
 from numpy.random import Generator
@@ -38,29 +39,31 @@ class Vocabulary:
 
 def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary:
     """From the annotated scenes and from what was claimed."""
-    heads = set[str]()
-    words: dict[str, set[str]] = {
-        kind.name: set() for kind in KINDS.values() if "predicate" in kind.says
-    }
-    for sample in samples:
-        for frame in scene_of(sample) or ():
-            heads |= {thing.name for thing in frame.things}
-            words["attribute"] |= {word for thing in frame.things for word in thing.attributes}
-            words["action"] |= {action.verb for action in frame.actions}
-            words["relation"] |= {relation.predicate for relation in frame.relations}
-            words["ego-motion"] |= {frame.motion} if frame.motion else set()
+    heads: set[str] = set()
+    words: dict[str, set[str]] = {}
+    for kind in KINDS.values():
+        if "predicate" in kind.says:
+            words[kind.name] = set()
+    frames = chain.from_iterable(scene_of(sample) or () for sample in samples)
+    for frame in frames:
+        for thing in frame.things:
+            heads.add(thing.name)
+            words["attribute"].update(thing.attributes)
+        words["action"].update(action.verb for action in frame.actions)
+        words["relation"].update(relation.predicate for relation in frame.relations)
+        words["ego-motion"].update(filter(None, [frame.motion]))
     for claim in flatten(claims):
-        for phrase in (claim.subject, claim.object or ""):
-            if phrase and "subject" in KINDS[claim.kind].says:
+        if "subject" in KINDS[claim.kind].says:
+            for phrase in filter(None, (claim.subject, claim.object)):
                 heads.add(head_noun(phrase))
-                words["attribute"] |= set(phrase.split()[:-1])
+                words["attribute"].update(phrase.split()[:-1])
         if claim.predicate and claim.kind in words:
             words[claim.kind].add(claim.predicate)
-    words["count"] |= set("12345")
+    words["count"].update("12345")
     if words["ego-motion"]:  # a camera that moves at all may move in any way
-        words["ego-motion"] |= set(MOTIONS)
+        words["ego-motion"].update(MOTIONS)
     # Sorted, for the order of a set differs between runs and a draw goes by position.
-    predicates = {kind: tuple(sorted(known)) for kind, known in words.items()}
+    predicates = {kind: tuple(sorted(of_kind)) for kind, of_kind in words.items()}
     predicates["relation"] = predicates["relation"] or tuple(INVERSE)
     return Vocabulary(tuple(sorted(heads)), predicates)
 
@@ -69,8 +72,10 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
 
 Change = Literal["relations", "entities", "time"]
 CHANGES: tuple[Change, ...] = get_args(Change)
-_PAIRS = [pair.replace("_", " ").split("/") for pair in LISTS["opposites"].split()]
-OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
+OPPOSITE: dict[str, str] = {}
+for _pair in LISTS["opposites"].replace("_", " ").split(","):
+    _first, _second = _pair.strip().split("/")
+    OPPOSITE |= {_second: _first, _first: _second}
 _OPPOSED = re.compile(rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE)
 # As `INVERSE`, but for what is its own inverse: that has an opposite.
 _INVERTED = {**INVERSE, "near": "far from", "touching": "far from", "far from": "near"}
@@ -135,9 +140,10 @@ def _other_thing(phrase: str, words: Vocabulary, rng: Generator) -> str:
     """ "red car" becomes "blue car"; what has no adjective becomes another thing."""
     *adjectives, noun = phrase.split()
     if adjectives and len(words.adjectives) > 1:
-        others = [_draw_other(word, words.adjectives, rng) for word in adjectives]
-        return " ".join([*others, noun])
-    return " ".join([*adjectives, _draw_other(head_noun(phrase), words.heads, rng)])
+        adjectives = [_draw_other(word, words.adjectives, rng) for word in adjectives]
+    else:
+        noun = _draw_other(noun, words.heads, rng)
+    return " ".join([*adjectives, noun])
 
 
 def _reverse(claim: Claim, frames: int) -> Claim:

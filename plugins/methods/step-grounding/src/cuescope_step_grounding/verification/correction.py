@@ -7,23 +7,19 @@ import numpy as np
 from cuescope_sdk import Audit, Evidence, Sample
 from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Groups, Rate, corrected_rate, mean_interval
-from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.verification.judged import JudgedTraces
 
 Verdicts = Sequence[tuple[Sample, str]]  # of the verifier, claim by claim
 Pairs = Sequence[tuple[Sample, str, str]]  # of the verifier and of people
+_DECIDED = frozenset({"supported", "unsupported"})
 
 
 def corrected(audit: Audit, judged: JudgedTraces, pairs: Pairs) -> Iterator[Evidence]:
     """The share of supported claims without the errors that people's labels show."""
     options: StepGroundingOptions = audit.options
-    verdicts = [
-        (trace.sample, judged.judgements.of(trace.sample, claim).verdict)
-        for trace in judged.baselines
-        for claim in all_claims([trace.reasoning.claims])
-    ]
+    verdicts = [(sample, judgement.verdict) for sample, _, judgement in judged.claims()]
     observed = supported_share(verdicts, options.confidence)
     if observed is None:
         return
@@ -48,31 +44,25 @@ def corrected(audit: Audit, judged: JudgedTraces, pairs: Pairs) -> Iterator[Evid
 
 def supported_share(verdicts: Verdicts, confidence: float) -> Rate | None:
     """Of the claims that the verifier decides, those that it calls supported."""
-    decided = [
-        (sample, verdict == "supported") for sample, verdict in verdicts if _decides(verdict)
-    ]
-    return _rate(decided, confidence)
+    decided = [(sample, verdict) for sample, verdict in verdicts if verdict in _DECIDED]
+    return _rate(decided, "supported", confidence)
 
 
 def corrected_share(observed: Rate, pairs: Pairs, confidence: float) -> Rate | None:
     """The same without the verifier's errors, which `pairs` show; None where too few show them."""
-    both = [pair for pair in pairs if _decides(pair[1]) and _decides(pair[2])]
-    found, left_alone = (
-        _rate([(sample, own == said) for sample, own, people in both if people == said], confidence)
-        for said in ("supported", "unsupported")
-    )
-    if found is None or left_alone is None:
+    by_people: dict[str, list[tuple[Sample, str]]] = {"supported": [], "unsupported": []}
+    for sample, verdict, people in pairs:
+        if verdict in _DECIDED and people in _DECIDED:
+            by_people[people].append((sample, verdict))
+    sensitivity, specificity = (_rate(own, said, confidence) for said, own in by_people.items())
+    if sensitivity is None or specificity is None:
         return None
-    return corrected_rate(observed, sensitivity=found, specificity=left_alone)
+    return corrected_rate(observed, sensitivity=sensitivity, specificity=specificity)
 
 
-def _decides(verdict: str) -> bool:
-    return verdict in ("supported", "unsupported")
-
-
-def _rate(hits: Sequence[tuple[Sample, bool]], confidence: float) -> Rate | None:
-    values = np.array([hit for _, hit in hits], dtype=float)
-    low, high = mean_interval(
-        values, Groups.of([sample for sample, _ in hits]), confidence=confidence
-    )
+def _rate(verdicts: Verdicts, wanted: str, confidence: float) -> Rate | None:
+    """The share of the verdicts that are as wanted."""
+    values = np.array([verdict == wanted for _, verdict in verdicts], dtype=float)
+    groups = Groups.of([sample for sample, _ in verdicts])
+    low, high = mean_interval(values, groups, confidence=confidence)
     return None if low is None or high is None else Rate(float(values.mean()), low, high)

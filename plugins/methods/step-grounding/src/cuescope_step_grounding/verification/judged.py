@@ -1,10 +1,10 @@
 """What a verifier said, and the traces with how much of each step it supports."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 
 from cuescope_sdk import PluginError, Sample
 from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
@@ -139,6 +139,12 @@ class JudgedTraces:
     def answered(self) -> tuple[JudgedTrace, ...]:
         """The baseline's traces of which an SGR is known."""
         return tuple(trace for trace in self.baselines if trace.grounding is not None)
+
+    def claims(self) -> Iterator[tuple[Sample, Claim, Judgement]]:
+        """Every claim of the baselines, with what the verifier says of it."""
+        for trace in self.baselines:
+            for claim in chain.from_iterable(trace.reasoning.claims):
+                yield trace.sample, claim, self.judgements.of(trace.sample, claim)
 
     def in_style(self, style: str) -> list[JudgedTrace]:
         unchanged = [trace for trace in self.variants if trace.reasoning.request.change is None]

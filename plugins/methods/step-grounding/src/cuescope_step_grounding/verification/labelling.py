@@ -1,13 +1,14 @@
 """The claims of a run, kept with their verdicts, and put before people (section 3.2)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 import numpy as np
 
 from cuescope_sdk import Audit, LabelItem, StoredRun
-from cuescope_sdk.grounding import KINDS
+from cuescope_sdk.grounding import KINDS, Claim
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -15,12 +16,14 @@ from cuescope_step_grounding.verification.judged import JudgedTraces
 CLAIM = "claim/"  # a claim's feature in answers.parquet: claim/STEP/NUMBER
 VERDICT = "claim supported"  # 1 or 0
 MOST_FRAMES = 9  # of a claim that names no moment, or many
+T = TypeVar("T")
 
 
 def record_claims(audit: Audit, judged: JudgedTraces) -> None:
     """Each claim that the verifier decides, once a trace: what it says, of which frames."""
     for trace in judged.baselines:
-        reasoning, seen = trace.reasoning, set()
+        reasoning = trace.reasoning
+        seen: set[Claim] = set()
         for step, claims in enumerate(reasoning.claims, 1):
             for number, claim in enumerate(claims, 1):
                 verdict = judged.judgements.of(trace.sample, claim).verdict
@@ -34,7 +37,8 @@ def record_claims(audit: Audit, judged: JudgedTraces) -> None:
                     "frames": claim.frames,
                     "step": reasoning.trace.steps[step - 1],
                 }
-                figure, name = float(verdict == "supported"), f"{CLAIM}{step}/{number}"
+                name = f"{CLAIM}{step}/{number}"
+                figure = float(verdict == "supported")
                 audit.record(trace.sample, name, VERDICT, figure, json.dumps(about))
 
 
@@ -46,10 +50,8 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
     """
     rows = [row for row in run.answers if row["condition"] == VERDICT]
     for sample, of_trace in groupby(rows, lambda row: str(row["sample"])):
-        claims, shown = list(of_trace), run.samples.get(sample)
-        few = np.linspace(0, len(claims) - 1, min(each, len(claims))).round().astype(int)
-        for index in few.tolist():
-            row = claims[index]
+        shown = run.samples.get(sample)
+        for row in _spread(list(of_trace), each):
             about = json.loads(row["text"])
             step, number = row["feature"].removeprefix(CLAIM).split("/")
             when = f" ({about['when']})" if about["when"] else ""
@@ -78,7 +80,12 @@ def frames_shown(meant: list[int] | None, count: int, around: bool = False) -> t
     With `around` the frames before and after each are shown too.
     """
     near = (-1, 0, 1) if around else (0,)
-    named = {index + step for index in meant or () for step in near if 0 <= index < count}
-    own = sorted(index for index in named if 0 <= index < count) or list(range(count))
-    few = np.linspace(0, len(own) - 1, min(MOST_FRAMES, len(own))).round().astype(int)
-    return tuple(own[index] for index in few.tolist())
+    named = {index + step for index in meant or () for step in near}
+    frames = sorted(named.intersection(range(count))) or range(count)
+    return tuple(_spread(frames, MOST_FRAMES))
+
+
+def _spread(items: Sequence[T], most: int) -> list[T]:
+    """At most so many of the items, evenly over all."""
+    few = np.linspace(0, len(items) - 1, min(most, len(items))).round().astype(int)
+    return [items[index] for index in few.tolist()]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from cuescope_sdk import Audit
 from cuescope_sdk.grounding import Claim
@@ -10,6 +11,7 @@ from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.trials import Reasoning, is_recorded
+from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
 from cuescope_step_grounding.verification.judging import has_no_evidence
 
@@ -18,14 +20,14 @@ ADD_VERIFIER = "--tool claim-verifier=box-geometry -T claim-verifier.detector=ow
 
 def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:
     """Why no claim is supported or unsupported, and what would help."""
-    traces = [trace.reasoning for trace in judged.baselines]
-    written = [trace for trace in traces if trace.trace.steps]
+    written = sum(bool(trace.reasoning.trace.steps) for trace in judged.baselines)
+    samples = len(judged.baselines)
     if not written and is_recorded(audit):
-        return f"no trace is recorded for any of the {len(traces)} samples"
+        return f"no trace is recorded for any of the {samples} samples"
     if not written:
-        return f"none of the {len(traces)} answers contains a reasoning step"
-    if not any(step for trace in written for step in trace.claims):
-        return f"the {len(written)} traces claim nothing that can be seen"
+        return f"none of the {samples} answers contains a reasoning step"
+    if not judged.counts.claims:
+        return f"the {written} traces claim nothing that can be seen"
     if has_no_evidence(audit):
         return f"there is nothing to hold its claims against. Add a verifier, as {ADD_VERIFIER}"
     reasons = unverifiable_reasons(judged)
@@ -34,75 +36,61 @@ def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:
 
 def unverifiable_reasons(judged: JudgedTraces) -> list[str]:
     """Of the claims that could not be verified the reasons, each with its share."""
-    reasons = [
-        judged.judgements.of(trace.sample, claim).reason
-        for trace in judged.baselines
-        for step in trace.reasoning.claims
-        for claim in step
-    ]
-    count = Counter(reason for reason in reasons if reason is not None)
-    return [f"{reason} {percent(n / count.total())}" for reason, n in count.most_common()]
+    reasons = [judgement.reason for _, _, judgement in judged.claims() if judgement.reason]
+    count = Counter(reasons)
+    return [f"{reason} {percent(n / len(reasons))}" for reason, n in count.most_common()]
 
 
 def describe_traces(traces: Sequence[Reasoning]) -> str:
     """How many traces came, in which forms, and what is wrong with some."""
     written = [trace.trace for trace in traces if trace.trace.steps]
-    steps = sum(len(trace.steps) for trace in written)
-    mean = f", with {steps / len(written):.1f} steps on average" if written else ""
-    forms = _count_words(trace.form for trace in written)
-    problems = _count_words(problem for trace in traces for problem in trace.trace.problems)
-    return (
-        f"{len(written)} of {len(traces)} samples{mean}"
-        + f" ({forms})" * bool(forms)
-        + f"; malformed, but kept: {problems}" * bool(problems)
-    )
+    words = f"{len(written)} of {len(traces)} samples"
+    if written:
+        steps = sum(len(trace.steps) for trace in written)
+        forms = _count_words(trace.form for trace in written)
+        words += f", with {steps / len(written):.1f} steps on average ({forms})"
+    problems = _count_words(chain.from_iterable(trace.trace.problems for trace in traces))
+    return f"{words}; malformed, but kept: {problems}" if problems else words
 
 
 def describe_claims(judged: JudgedTraces) -> str | None:
     """How many claims there are, and how many of them are supported; None where there is none."""
-    steps = [step for trace in judged.baselines for step in trace.steps]
-    total = sum(step.claims for step in steps)
-    if not total:
+    counts = judged.counts
+    if not counts.claims:
         return None
-    shares = (
-        f"{verdict} {percent(sum(getattr(step, verdict) for step in steps) / total)}"
-        for verdict in ("supported", "unsupported", "unverifiable")
-    )
-    claims = (c for trace in judged.baselines for step in trace.reasoning.claims for c in step)
-    outside = sum(claim.frames == () for claim in claims)
+    shares = [
+        f"{verdict} {percent(getattr(counts, verdict) / counts.claims)}" for verdict in VERDICTS
+    ]
+    words = f"{counts.claims}: {', '.join(shares)}"
+    outside = sum(claim.frames == () for _, claim, _ in judged.claims())
+    if outside:
+        words += f"; {outside} about a moment outside the video"
     contradictory = sum(trace.reasoning.contradictory for trace in judged.baselines)
-    return (
-        f"{total}: {', '.join(shares)}"
-        + f"; {outside} about a moment outside the video" * bool(outside)
-        + f"; {contradictory} steps contradict themselves about the time" * bool(contradictory)
-    )
+    if contradictory:
+        words += f"; {contradictory} steps contradict themselves about the time"
+    return words
 
 
 def claim_shares(judged: JudgedTraces) -> str:
     """As "Of 88 claims 19% are supported, 10% refuted, and 70% could not be checked"."""
-    count = judged.counts
-    supported, unsupported, left = (
-        percent(part / count.claims)
-        for part in (count.supported, count.unsupported, count.unverifiable)
-    )
+    counts = judged.counts
+    words = f"Of {counts.claims} claims {percent(counts.supported / counts.claims)} are supported"
     general = len(general_supports(judged))
+    if general:
+        words += f" ({percent(general / counts.claims)} by a more general word)"
     return (
-        f"Of {count.claims} claims {supported} are supported"
-        + f" ({percent(general / count.claims)} by a more general word)" * bool(general)
-        + f", {unsupported} refuted, and {left} could not be checked"
+        f"{words}, {percent(counts.unsupported / counts.claims)} refuted, and "
+        f"{percent(counts.unverifiable / counts.claims)} could not be checked"
     )
 
 
 def general_supports(judged: JudgedTraces) -> list[Claim]:
     """The supported claims of which only something more general was seen: "person" for "woman"."""
-    return [
-        claim
-        for trace in judged.baselines
-        for step in trace.reasoning.claims
-        for claim in step
-        if (judgement := judged.judgements.of(trace.sample, claim)).general
-        and judgement.verdict == "supported"
-    ]
+    general = []
+    for _, claim, judgement in judged.claims():
+        if judgement.general and judgement.verdict == "supported":
+            general.append(claim)
+    return general
 
 
 def describe_general(judged: JudgedTraces) -> str | None:
