@@ -194,12 +194,17 @@ def rooms_on_the_way(words: list[str], method: str) -> list[str]:
         if rooms[-1:] != [room] and any(carries(value, method) for value in values):
             rooms.append(room)
 
-    sys.setprofile(look)
-    try:
+    def audit(run: str) -> None:
         with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
-            main(words)
-    finally:
-        sys.setprofile(None)
+            main([*words, "--out", run])
+
+    with tempfile.TemporaryDirectory() as folder:
+        audit(f"{folder}/first")  # the toy is trained once, and not under a trace
+        sys.setprofile(look)
+        try:
+            audit(f"{folder}/traced")
+        finally:
+            sys.setprofile(None)
     return rooms
 
 
@@ -214,10 +219,8 @@ def returns(rooms: list[str]) -> Iterator[str]:
 
 def show_way() -> None:
     """How often one comes back to a room who follows `method` through an audit."""
-    with tempfile.TemporaryDirectory() as folder:
-        spec = ["--model", "toy-clip", "--data", "scenes:0.98", "--limit", "30", "--device", "cpu"]
-        words = ["audit", "saliency", *spec, "-q", "--out", f"{folder}/run"]
-        rooms = rooms_on_the_way(words, "saliency")
+    spec = ["--model", "toy-clip", "--data", "scenes:0.98", "--limit", "30", "--device", "cpu"]
+    rooms = rooms_on_the_way(["audit", "saliency", *spec, "-q"], "saliency")
     again = Counter(returns(rooms))
     print(
         f"\n`method` from the command line to the report: {len(rooms)} stops, {len(set(rooms))} "
