@@ -4,7 +4,7 @@ Rawal et al., 2024, section 5.1 and appendix B.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, product
@@ -15,7 +15,7 @@ import numpy as np
 
 from cuescope_clavi.layout import is_charades, read_charades, read_classes
 from cuescope_clavi.options import ClaviOptions
-from cuescope_clavi.questions import word_parts
+from cuescope_clavi.questions import Question, word_parts
 from cuescope_clavi.samples import (
     Entry,
     Footage,
@@ -76,8 +76,7 @@ class Clavi(Plugin):
                 got=self.facts.get("no negative control", "none"),
                 remedy="See -D shortest, -D neighbourhood, and the source's own options",
             )
-        by_video = chain.from_iterable(entry.questions for entry in self.entries)
-        self._ends = np.cumsum(list(map(len, by_video)))
+        self._ends = np.cumsum([len(questions) for questions in of_videos(self.entries)])
         self.clips = self._open_clips() if options.clips is not None else {}
         self.facts = self._counts() | self.facts
         self.fingerprint = self._digest()
@@ -144,7 +143,7 @@ class Clavi(Plugin):
                     f"clavi: {options.source} has no splits", remedy="Leave -D split out"
                 )
             source = source.split(options.split)
-        videos, footage = clip_footage(source[index] for index in range(len(source)))
+        videos, footage = clip_footage(map(source.__getitem__, range(len(source))))
         if not videos:
             raise UserError(
                 f"clavi: no sample of {options.source} has timed actions",
@@ -152,8 +151,7 @@ class Clavi(Plugin):
                 remedy=TIMED if name == "folder" else None,
             )
         self.shown_split = options.split or source[0].annotations.get("split")
-        actions = chain.from_iterable(video.actions for video in videos)
-        names = sorted({action.name for action in actions})
+        names = sorted({action.name for video in videos for action in video.actions})
         entries, without = curate(videos, word_parts(names), options)
         self._note_without_control(without)
         return entries, footage
@@ -222,10 +220,15 @@ class Clavi(Plugin):
         return {"segments": segments, "questions": questions}
 
 
+def of_videos(entries: Sequence[Entry]) -> Iterator[Sequence[Question]]:
+    """The questions about each original, and about its complement."""
+    for entry in entries:
+        yield from entry.questions
+
+
 def count_types(entries: Sequence[Entry]) -> Counter[str]:
     """How many questions there are of each type."""
-    of_videos = chain.from_iterable(entry.questions for entry in entries)
-    return Counter(question.kind for question in chain.from_iterable(of_videos))
+    return Counter(question.kind for question in chain.from_iterable(of_videos(entries)))
 
 
 def _no_charades(source: str, got: str) -> UserError:

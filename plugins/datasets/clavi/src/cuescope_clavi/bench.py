@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -30,10 +30,10 @@ from cuescope_sdk.report import bar_chart
 MOST_BARS = 25
 BINS = 10
 # Appendix B.4: mean, standard deviation, least and most, in seconds.
-PAPER: Mapping[str, tuple[float, float, float, float]] = {
-    "actions": (7.7, 3.42, 4.0, 36.0),
-    "videos": (19.95, 7.34, 8.67, 65.73),
-}
+PAPER: tuple[tuple[Cell, ...], ...] = (
+    ("actions", 7.7, 3.42, 4.0, 36.0),
+    ("videos", 19.95, 7.34, 8.67, 65.73),
+)
 PAPER_CLASSES = {"action classes": 141, "nouns": 37, "verbs": 28}
 # Table 13: thousands of questions about a video.
 PAPER_SIZES = {
@@ -88,8 +88,8 @@ class ClaviBench(Plugin):
         yield class_table(kinds, published)
         if self.options.sizes:
             yield self._sizes(data)
-        for letter, (what, values) in zip("ab", lengths.items(), strict=True):
-            yield histogram(f"Figure 6 ({letter}): length of {what}", values)
+        yield histogram("Figure 6 (a): length of actions", lengths["actions"])
+        yield histogram("Figure 6 (b): length of videos", lengths["videos"])
         yield bars("Figure 7 (a): questions of each type", count_types(data.entries))
         for letter, (what, counts) in zip("bcd", kinds.items(), strict=False):
             yield bars(f"Figure 7 ({letter}): how often each of the {what} occurs", counts)
@@ -106,11 +106,10 @@ class ClaviBench(Plugin):
                 parts[benchmark or spec] = other
             for title, part in parts.items():
                 counts[title] = counts.get(title, 0) + len(part)
-        rows = [(title, count / 1000 if count else None) for title, count in counts.items()]
         return make_table(
             "Sizes of data sets",
             ("data set", "thousand questions"),
-            rows,
+            [(title, count / 1000 or None) for title, count in counts.items()],
             f"Questions about a video in the splits {', '.join(splits)} together, without those "
             "whose video is missing. In brackets: table 13 of the paper.",
             paper=PAPER_SIZES.items(),
@@ -140,7 +139,8 @@ def segment_lengths(entries: Sequence[Entry]) -> dict[str, np.ndarray]:
     """Seconds of the actions, and of the clips that are cut."""
     actions = [action.end - action.start for action in _actions(entries)]
     cuts = np.array([entry.segment.cuts for entry in entries])
-    return {"actions": np.array(actions), "videos": cuts[:, -1] - cuts[:, 0]}
+    videos = cuts[:, -1] - cuts[:, 0]
+    return {"actions": np.array(actions), "videos": videos}
 
 
 def count_kinds(
@@ -150,9 +150,10 @@ def count_kinds(
     counts = {"action classes": Counter(names)}
     for what, letter in (("nouns", "o"), ("verbs", "v")):
         codes: Counter[str] = Counter()
-        for code in chain.from_iterable(parts.get(name, ()) for name in names):
-            if code[0] == letter and code[1:].isdigit():
-                codes[code] += 1
+        for name, count in counts["action classes"].items():
+            for code in parts.get(name, ()):
+                if code[0] == letter and code[1:].isdigit():
+                    codes[code] += count
         if codes:
             counts[what] = codes
     return counts
@@ -187,9 +188,8 @@ def length_table(lengths: Mapping[str, np.ndarray], published: bool) -> Table:
     columns = ("length of", "mean", "standard deviation", "least", "most", "n")
     if not published:
         return make_table(title, columns, rows, "Frames.", decimals=2)
-    paper = [(what, *figures) for what, figures in PAPER.items()]
     note = "Seconds. In brackets: appendix B.4 of the paper, all splits."
-    return make_table(title, columns, rows, note, paper=paper, decimals=2)
+    return make_table(title, columns, rows, note, paper=PAPER, decimals=2)
 
 
 def class_table(kinds: Mapping[str, Counter[str]], published: bool) -> Table:
@@ -206,10 +206,8 @@ def class_table(kinds: Mapping[str, Counter[str]], published: bool) -> Table:
 def histogram(title: str, values: np.ndarray) -> Picture:
     """Bars of equal widths."""
     counts, edges = np.histogram(values, BINS)
-    rows = {}
-    for count, low, high in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
-        rows[f"{low:.1f} to {high:.1f}"] = count
-    return _picture(title, rows, len(values))
+    bins = [f"{low:.1f} to {high:.1f}" for low, high in pairwise(edges)]
+    return _picture(title, dict(zip(bins, counts.tolist(), strict=True)), len(values))
 
 
 def bars(title: str, counts: Mapping[str, int]) -> Picture:

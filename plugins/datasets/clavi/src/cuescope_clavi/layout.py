@@ -66,7 +66,7 @@ class Classes:
 
 def is_charades(root: Path) -> bool:
     """Whether a file of the authors' is in the folder or up to two below it."""
-    return any(next(root.glob(f"{below}{FILES}"), None) for below in ("", "*/", "*/*/"))
+    return any(any(root.glob(below + FILES)) for below in ("", "*/", "*/*/"))
 
 
 def authors_split(split: str) -> str:
@@ -189,7 +189,7 @@ def read_published_segments(file: Path, names: Mapping[str, str]) -> list[Publis
     for key, row in read_json_object(file, SegmentRows, "clavi").root.items():
         try:
             first, second = (Action(names[code], start, end) for code, start, end in row.info)
-            others = {names[code] for code in row.other_actions}
+            others = set(map(names.__getitem__, row.other_actions))
         except KeyError as error:
             raise UserError(
                 f"clavi: {file.name}: segment {key}", expected="a class of Charades", got=str(error)

@@ -103,7 +103,8 @@ def curate(
         segment = cut_segment(*pair, video.length, rng, most=options.max_growth, step=video.step)
         occurring = frozenset(action.name for action in video.actions)
         questions = draw_questions(segment, occurring, parts, rng, never_asked)
-        entries.append(questions and Entry(f"{name}-{index}", name, segment, questions))
+        key = f"{name}-{index}"
+        entries.append(questions and Entry(key, name, segment, questions))
     return _complete(entries)
 
 
@@ -230,8 +231,8 @@ def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Fram
 
 def at_positions(frames: tuple[Frame, ...], positions: Sequence[float]) -> tuple[Frame, ...]:
     """The frames of a clip in which these positions fall, frame i being from i to i + 1."""
-    last = len(frames) - 1
-    return tuple(frames[min(int(position + ROUNDING), last)] for position in positions)
+    indices = (np.array(positions) + ROUNDING).astype(int)
+    return tuple(frames[index] for index in indices.clip(max=len(frames) - 1).tolist())
 
 
 def _action(sample: Sample, entry: object) -> Action:
