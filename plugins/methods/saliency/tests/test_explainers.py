@@ -12,6 +12,8 @@ from torch.nn.functional import cosine_similarity, linear, normalize
 
 from cuescope_saliency import EXPLAINERS, Settings, explain
 from cuescope_saliency.explainers.tracing import (
+    Case,
+    Texts,
     differentiate,
     heads_gradient,
     heads_of,
@@ -110,7 +112,9 @@ def test_gradient_of_attention_weights_by_autograd(model: Any, frame: Frame) -> 
         by_weights, by_answers = torch.autograd.grad(score, [leaf[0], answers])
 
     tower, inputs = model.image_tower, model.image_tower.prepare([frame.load()])
-    similar, (call,) = differentiate(tower, inputs, text_of(model), [2])
+    text = text_of(model)
+    case = Case(tower, inputs, Texts(text, text[None]), Settings())
+    similar, (call,) = differentiate(case, case.last_blocks(1))
     (gradient,) = torch.autograd.grad(similar, call.output)
     heads = heads_of(call.block, call.input.detach(), 17)
     ours = heads_gradient(call.block, gradient, heads)

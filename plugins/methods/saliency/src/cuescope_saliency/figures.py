@@ -7,7 +7,6 @@ import numpy as np
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.trials import ExplainedImage, feature_key
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.maths import energy_share
 from cuescope_sdk.report import RULE, PanelRow, contrast, draw_beside, image_panels, overlay_heat
 
 DRAWN = " The drawing: red is what speaks for the text, blue what speaks against it."
@@ -17,7 +16,7 @@ def attach_examples(
     audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
 ) -> None:
     """The images whose maps lie most on the background, and those whose maps lie least there."""
-    ordered = sorted(images, key=lambda image: (_foreground_share(image), image.sample.key))
+    ordered = sorted(images, key=lambda image: (image.foreground_share, image.sample.key))
     # The larger half of an odd number goes to the background, which findings are about.
     half = min(options.pictures, len(ordered)) // 2
     groups = {
@@ -27,26 +26,16 @@ def attach_examples(
     for title, group in groups.items():
         if not group:
             continue
+        panels = list(map(panel_row, group))
         captions = "; ".join(map(caption, group))
-        drawing = image_panels(list(map(panel_row, group)))
-        audit.attach(Picture(title=title, caption=f"{captions}.", image=drawing))
+        audit.attach(Picture(title=title, caption=f"{captions}.", image=image_panels(panels)))
 
 
 def panel_row(image: ExplainedImage) -> PanelRow:
     """The image beside its map and its mask."""
     return PanelRow(
-        caption=caption(image),
-        image=np.asarray(image.canvas.frames[0].load()),
-        heat=image.importance,
-        mask=image.foreground,
+        caption=caption(image), image=_picture(image), heat=image.importance, mask=image.foreground
     )
-
-
-def _foreground_share(image: ExplainedImage) -> float:
-    """Share of the importance on the object; 0 without a mask."""
-    if image.foreground is None:
-        return 0.0
-    return energy_share(image.importance, image.foreground)
 
 
 def caption(image: ExplainedImage) -> str:
@@ -77,13 +66,8 @@ def lean_contrast(
     images: Sequence[ExplainedImage], feature: str, label: str | None
 ) -> Contrast | None:
     """Images of one text whose maps lean on the background, and those whose maps do not."""
-    by_key: dict[str, ExplainedImage] = {}
-    leans: dict[str, float] = {}
-    for image in images:
-        lean = lean_of(image)
-        if lean is not None:
-            by_key[image.sample.key] = image
-            leans[image.sample.key] = lean
+    leans = {image.sample.key: image.lean for image in images if image.lean is not None}
+    by_key = {image.sample.key: image for image in images if image.lean is not None}
     limit = 0.0
     than = "its size explains"
     if leans and min(leans.values()) > 0:  # all of them lean: the half that does so most
@@ -109,26 +93,20 @@ def lean_contrast(
     )
 
 
-def lean_of(image: ExplainedImage) -> float | None:
-    """Share of the map on the background, less its share of the picture; None without a mask."""
-    mask = image.foreground
-    if mask is None or mask.all() or not mask.any():
-        return None
-    return float(mask.mean() - energy_share(image.importance, mask))
-
-
 def lean_words(image: ExplainedImage) -> str:
     """How much of the map the background has, beside how much of the picture."""
-    mask = image.foreground
-    if mask is None:
+    if image.foreground is None:
         return f"map for '{image.text}'"
     return (
-        f"{1 - energy_share(image.importance, mask):.0%} of the map for '{image.text}' lies on the "
-        f"background, which is {1 - mask.mean():.0%} of the picture"
+        f"{1 - image.foreground_share:.0%} of the map for '{image.text}' lies on the "
+        f"background, which is {1 - image.foreground.mean():.0%} of the picture"
     )
 
 
 def draw(image: ExplainedImage) -> bytes:
     """The map over the image."""
-    picture = np.asarray(image.canvas.frames[0].load())
-    return draw_beside([overlay_heat(picture, image.importance)])
+    return draw_beside([overlay_heat(_picture(image), image.importance)])
+
+
+def _picture(image: ExplainedImage) -> np.ndarray:
+    return np.asarray(image.canvas.frames[0].load())

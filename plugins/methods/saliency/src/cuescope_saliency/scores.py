@@ -7,8 +7,10 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_saliency.trials import ExplainedImage
-from cuescope_sdk.maths import energy_share, iou_at_area
+from cuescope_sdk.maths import iou_at_area
 from cuescope_sdk.statistics import Groups
+
+PerMasked = Float[np.ndarray, " masked"]
 
 
 @dataclass(frozen=True)
@@ -20,15 +22,15 @@ class TextFigures:
 
     text: str
     correct: Float[np.ndarray, " image"]
-    share: Float[np.ndarray, " masked"]
-    area: Float[np.ndarray, " masked"]
-    iou: Float[np.ndarray, " masked"]
+    share: PerMasked
+    area: PerMasked
+    iou: PerMasked
     groups: Groups
     masked_groups: Groups
     masked: Sequence[ExplainedImage]
 
     @property
-    def lean(self) -> Float[np.ndarray, " masked"]:
+    def lean(self) -> PerMasked:
         """Importance on the background, less the background's share of the picture."""
         # (1 - share) - (1 - area): what a map that knows nothing would have there is taken off.
         return np.asarray(self.area - self.share)
@@ -41,16 +43,17 @@ class TextFigures:
 
 def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
     """The figures of the images in which one text is explained."""
-    share, area, iou, masked = [], [], [], []
+    share = []
+    area = []
+    iou = []
+    masked = []
     for image in images:
-        mask = image.foreground
-        # A mask that is empty or fills the picture leaves nothing to compare with.
-        if mask is None or mask.all() or not mask.any():
-            continue
-        masked.append(image)
-        share.append(energy_share(image.importance, mask))
-        area.append(mask.mean())
-        iou.append(iou_at_area(image.importance, mask))
+        mask = image.usable_mask
+        if mask is not None:
+            masked.append(image)
+            share.append(image.foreground_share)
+            area.append(mask.mean())
+            iou.append(iou_at_area(image.importance, mask))
     return TextFigures(
         text=images[0].text,
         correct=np.array([image.is_right for image in images], dtype=np.float64),

@@ -11,7 +11,10 @@ from cuescope_saliency.options import SaliencyOptions
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Sample, Trial, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_masks, canvas_samples, foreground_of
-from cuescope_sdk.maths import rescale, upsample
+from cuescope_sdk.maths import energy_share, rescale, upsample
+
+Map = Float[np.ndarray, "row col"]
+Mask = Bool[np.ndarray, "row col"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,28 @@ class ExplainedImage(Image):
     `foreground` is None where no mask is annotated.
     """
 
-    importance: Float[np.ndarray, "row col"]
-    foreground: Bool[np.ndarray, "row col"] | None
+    importance: Map
+    foreground: Mask | None
+
+    @property
+    def usable_mask(self) -> Mask | None:
+        """The mask; None where it is empty or whole, which leaves nothing to compare with."""
+        mask = self.foreground
+        return None if mask is None or mask.all() or not mask.any() else mask
+
+    @property
+    def foreground_share(self) -> float:
+        """Share of the importance on the object; 0 without a mask."""
+        if self.foreground is None:
+            return 0.0
+        return energy_share(self.importance, self.foreground)
+
+    @property
+    def lean(self) -> float | None:
+        """Share of the map on the background, less its share of the picture; None if unknown."""
+        if self.usable_mask is None:
+            return None
+        return float(self.usable_mask.mean() - self.foreground_share)
 
 
 def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
@@ -56,9 +79,11 @@ def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
         )
     canvases = canvas_samples(audit, samples)
     outcomes = audit.respond(Trial(sample=sample) for sample in samples)
-    texts = [text_of(outcome, options) for outcome in outcomes]
-    images = zip(outcomes, canvases, texts, strict=True)
-    return [Image(outcome, canvas, text) for outcome, canvas, text in images]
+    images = []
+    for outcome, canvas in zip(outcomes, canvases, strict=True):
+        text = text_of(outcome, options)
+        images.append(Image(outcome, canvas, text))
+    return images
 
 
 def text_of(outcome: Outcome, options: SaliencyOptions) -> str:
@@ -100,13 +125,13 @@ def feature_key(text: str) -> str:
 def trials(audit: Audit, options: SaliencyOptions) -> list[Trial]:
     """A readout of each image, for the text that is explained in it."""
     images = audit.once(list_images, audit, options)
-    canvases = [image.canvas for image in images]
     texts = [image.text for image in images]
-    readouts = []
-    for text, trial in zip(texts, map_trials(audit, options, canvases, texts), strict=True):
-        readout = replace(trial, feature=feature_key(text), condition="explained")
-        readouts.append(readout)
-    return readouts
+    readouts = map_trials(audit, options, [image.canvas for image in images], texts)
+    trials = []
+    for text, readout in zip(texts, readouts, strict=True):
+        trial = replace(readout, feature=feature_key(text), condition="explained")
+        trials.append(trial)
+    return trials
 
 
 def map_trials(
@@ -129,25 +154,17 @@ def explained_images(
     masks = _canvas_foregrounds(audit, [image.sample for image in images])
     explained = []
     for image, outcome in zip(images, outcomes, strict=True):
-        importance = _on_canvas(outcome, image.canvas)
+        width, height = image.canvas.frames[0].load().size
+        fine = upsample(np.asarray(outcome.response.readout), (height, width))
+        # Rescaled after the resize, which averages and so moves the highest and lowest values.
         mask = masks.get(image.sample.key)
-        explained.append(ExplainedImage(image.outcome, image.canvas, image.text, importance, mask))
+        explained.append(ExplainedImage(**vars(image), importance=rescale(fine), foreground=mask))
     return explained
 
 
-def _on_canvas(outcome: Outcome, canvas: Sample) -> Float[np.ndarray, "row col"]:
-    """The map over the pixels that it is about."""
-    width, height = canvas.frames[0].load().size
-    importance = np.asarray(outcome.response.readout)
-    # Rescaled after the resize, which averages and so moves the highest and lowest values.
-    return rescale(upsample(importance, (height, width)))
-
-
-def _canvas_foregrounds(
-    audit: Audit, samples: Sequence[Sample]
-) -> dict[str, Bool[np.ndarray, "row col"]]:
+def _canvas_foregrounds(audit: Audit, samples: Sequence[Sample]) -> dict[str, Mask]:
     """Annotated foregrounds as the network sees them, by sample."""
-    masked: list[Sample] = []
+    masked = []
     masks = []
     for sample in samples:
         mask = foreground_of(sample)

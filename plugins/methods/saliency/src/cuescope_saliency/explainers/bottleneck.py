@@ -6,15 +6,16 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from cuescope_saliency.explainers.chance import generator_for
-from cuescope_saliency.explainers.tracing import Texts, count_tokens, repeat, similarity
-from cuescope_saliency.options import Settings
-from cuescope_sdk.torch import ImageTower, Inputs, hook_input
+from cuescope_saliency.explainers.tracing import Case, repeat, similarity
+from cuescope_sdk.torch import Block, ImageTower, hook_input
 
 OPEN = 5.0  # sigmoid(5) = 0.993: nearly everything passes at the start
 LEARNING_RATE = 1.0
 
+PerToken = Float[Tensor, "token dim"]
 
-def m2ib(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
+
+def m2ib(case: Case) -> Tensor:
     """M2IB (Wang et al., 2023): bits of each patch that an information bottleneck lets pass.
 
     Behind one block the tokens h become z = lambda h + (1 - lambda) noise. Adam finds the lambda
@@ -23,37 +24,36 @@ def m2ib(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) ->
     nats, summed over channels. The published code shows the lambda before its last step, ours with
     `form` "stock" the one after it.
     """
-    block = _block_after(tower, settings.m2ib_layer)
-    generator = generator_for(inputs, settings.seed, "m2ib")
-    with torch.no_grad():
-        tokens = _tokens_into(tower, inputs, block)
-    alpha = torch.full(tokens.shape, OPEN, device=tower.device, requires_grad=True)
-    optimizer = torch.optim.Adam([alpha], lr=LEARNING_RATE)
+    settings = case.settings
+    device = case.tower.device
     variance = settings.m2ib_variance
+    block = _block_after(case.tower, settings.m2ib_layer)
+    generator = generator_for(case, "m2ib")
+    with torch.no_grad():
+        tokens = _tokens_into(case, block)
+    alpha = torch.full(tokens.shape, OPEN, device=device, requires_grad=True)
+    optimizer = torch.optim.Adam([alpha], lr=LEARNING_RATE)
+    shape = (settings.m2ib_draws, *tokens.shape)
     with torch.enable_grad():
         for _ in range(settings.m2ib_steps):
-            shape = (settings.m2ib_draws, *tokens.shape)
             # Drawn on the CPU, where the same seed gives the same noise for every device.
-            noise = torch.randn(shape, generator=generator).to(tower.device) * variance**0.5
+            noise = torch.randn(shape, generator=generator).to(device) * variance**0.5
             share = alpha.sigmoid()
             noised = share * tokens + (1 - share) * noise
             passed = information(tokens, alpha, variance)
-            nats = passed.mean()
-            embeddings = _encode_from(tower, inputs, block, noised)
-            fit = similarity(embeddings, texts.row).mean()
+            embeddings = _encode_from(case, block, noised)
+            fit = similarity(embeddings, case.texts.row).mean()
+            loss = settings.m2ib_beta * passed.mean() - fit
             # The gradient of alpha alone: backward() would fill those of the user's model too.
-            (alpha.grad,) = torch.autograd.grad(settings.m2ib_beta * nats - fit, alpha)
+            [alpha.grad] = torch.autograd.grad(loss, alpha)
             optimizer.step()
     if settings.form == "stock":
         passed = information(tokens, alpha, variance)
     nats_by_token = passed.detach().sum(dim=-1)
-    patches = nats_by_token[tower.prefix : count_tokens(tower, inputs)]
-    return patches.reshape(tower.grid(inputs))
+    return case.patch_map(nats_by_token[case.patches])
 
 
-def information(
-    tokens: Float[Tensor, "token dim"], alpha: Float[Tensor, "token dim"], variance: float
-) -> Float[Tensor, "token dim"]:
+def information(tokens: PerToken, alpha: PerToken, variance: float) -> PerToken:
     """KL divergence in nats of N(share h, (1 - share)^2 variance) from N(0, variance).
 
     `share` is the sigmoid of alpha.
@@ -64,29 +64,29 @@ def information(
     return 0.5 * (signal + passed_noise - 1) - logsigmoid(-alpha)
 
 
-def _block_after(tower: ImageTower, layer: int | None) -> int:
+def _block_after(tower: ImageTower, layer: int | None) -> Block:
     """The block that the noised tokens enter; patches behind the last one may count for nothing."""
     depth = len(tower.blocks)
     wanted = depth * 3 // 4 if layer is None else layer
-    return min(wanted + 1, depth - 1)
+    return tower.blocks[min(wanted + 1, depth - 1)]
 
 
-def _tokens_into(tower: ImageTower, inputs: Inputs, block: int) -> Float[Tensor, "token dim"]:
+def _tokens_into(case: Case, block: Block) -> PerToken:
     entered: list[Tensor] = []
-    with hook_input(tower.blocks[block].module, entered.append):
-        tower.encode(inputs)
+    with hook_input(block.module, entered.append):
+        case.encode()
     return entered[0][0].float()
 
 
 def _encode_from(
-    tower: ImageTower, inputs: Inputs, block: int, tokens: Float[Tensor, "image token dim"]
+    case: Case, block: Block, tokens: Float[Tensor, "image token dim"]
 ) -> Float[Tensor, "image embedding"]:
     """Embeddings where these tokens enter the block.
 
     The blocks before it see one image, unless there is padding, which the library masks by image.
     """
-    module = tower.blocks[block].module
-    if tower.blocks[block].masked.padded:
+    inputs = case.inputs
+    if block.masked.padded:
         inputs = repeat(inputs, len(tokens))
-    with hook_input(module, lambda stock: tokens.to(stock.dtype)):
-        return tower.encode(inputs)
+    with hook_input(block.module, lambda stock: tokens.to(stock.dtype)):
+        return case.tower.encode(inputs)

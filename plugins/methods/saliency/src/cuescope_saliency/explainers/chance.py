@@ -8,15 +8,14 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import interpolate, normalize
 
-from cuescope_saliency.explainers.tracing import Texts, repeat, similarity
+from cuescope_saliency.explainers.tracing import Case, repeat, similarity
 from cuescope_saliency.options import Settings
 from cuescope_sdk import UserError, derive, digest
-from cuescope_sdk.torch import ImageTower, Inputs
 
 CHUNK = 32  # masked images in one forward pass; it does not change what is drawn
 
 
-def rise(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
+def rise(case: Case) -> Tensor:
     """RISE (Petsiuk et al., 2018): mean score of the masked images that show a pixel.
 
     The normalised image is multiplied by the mask, as the paper has it: what is hidden has the
@@ -26,7 +25,11 @@ def rise(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) ->
     cosines differ little from image to image, and their common part would draw the unevenness of
     the masks. The masks are the same for all images.
     """
-    name, image = _pixels(tower, inputs)
+    tower = case.tower
+    texts = case.texts
+    settings = case.settings
+    name, image = _pixels(case)
+    image = image.to(tower.device)
     by_probability = settings.form == "published" and len(texts.choices) > 1
     rows, cols = image.shape[-2:]
     total = torch.zeros(rows, cols, device=tower.device)
@@ -34,14 +37,13 @@ def rise(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) ->
     with torch.inference_mode():
         for masks in _masks(settings, rows, cols):
             batch = masks.to(tower.device)
-            masked = image.to(tower.device) * batch[:, None].to(image.dtype)
-            stacked = {**repeat(inputs, len(masked)), name: masked}
-            embeddings = tower.encode(stacked)
+            masked = image * batch[:, None].to(image.dtype)
+            embeddings = tower.encode({**repeat(case.inputs, len(masked)), name: masked})
             scores = similarity(embeddings, texts.row)
             if by_probability:
                 cosines = normalize(embeddings.float(), dim=-1) @ texts.choices.T
-                logits = texts.scale * cosines
-                scores = logits.softmax(dim=-1)[:, texts.index]
+                probabilities = (texts.scale * cosines).softmax(dim=-1)
+                scores = probabilities[:, texts.index]
             total += torch.einsum("m,mrc->rc", scores, batch)
             shown += batch.sum(dim=0)
     if by_probability:
@@ -53,17 +55,16 @@ def rise(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) ->
     return (total / shown.clamp_min(tiny)).clone()
 
 
-def random(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
+def random(case: Case) -> Tensor:
     """Uniform noise on the patches, another for each image: what any explainer must beat."""
-    generator = generator_for(inputs, settings.seed, "random")
-    return torch.rand(tower.grid(inputs), generator=generator)
+    return torch.rand(case.tower.grid(case.inputs), generator=generator_for(case, "random"))
 
 
-def generator_for(inputs: Inputs, seed: int, name: str) -> torch.Generator:
+def generator_for(case: Case, name: str) -> torch.Generator:
     """A generator of its own for each image, on the CPU; it depends on nothing but pixels."""
     # Of pixels, not of a sample's place in the data: --limit must not change a map.
-    values = [inputs[key].float().cpu().numpy() for key in sorted(inputs)]
-    return torch.Generator().manual_seed(derive(seed, name, digest(*values)))
+    values = [case.inputs[key].float().cpu().numpy() for key in sorted(case.inputs)]
+    return torch.Generator().manual_seed(derive(case.settings.seed, name, digest(*values)))
 
 
 def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "mask row col"]]:
@@ -81,22 +82,21 @@ def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "
     for start in range(0, count, CHUNK):
         chunk = grids[start : start + CHUNK].float()
         masks = []
-        for number, large in enumerate(interpolate(chunk, size=size, mode="bilinear"), start):
-            top = up[number]
-            side = left[number]
-            masks.append(large[0, top : top + rows, side : side + cols])
+        for number, [large] in enumerate(interpolate(chunk, size=size, mode="bilinear"), start):
+            from_top = large[up[number] :, left[number] :]
+            masks.append(from_top[:rows, :cols])
         yield torch.stack(masks)
 
 
-def _pixels(tower: ImageTower, inputs: Inputs) -> tuple[str, Tensor]:
+def _pixels(case: Case) -> tuple[str, Tensor]:
     """The one input that is an image, (1, channel, row, col)."""
-    images = [(name, tensor) for name, tensor in inputs.items() if tensor.ndim == 4]
+    images = {name: tensor for name, tensor in case.inputs.items() if tensor.ndim == 4}
     if len(images) != 1:
-        shapes = [f"{name} {tuple(tensor.shape)}" for name, tensor in inputs.items()]
+        shapes = [f"{name} {tuple(tensor.shape)}" for name, tensor in case.inputs.items()]
         raise UserError(
-            f"saliency: rise masks pixels, but {tower.name} has no input of pixels",
+            f"saliency: rise masks pixels, but {case.tower.name} has no input of pixels",
             expected="an input (image, channel, row, col)",
             got=", ".join(shapes),
             remedy="Take another explainer.",
         )
-    return images[0]
+    return images.popitem()

@@ -8,56 +8,53 @@ from torch.nn.functional import normalize
 
 from cuescope_saliency.explainers.tracing import (
     AttentionCall,
+    Case,
     Texts,
-    count_tokens,
     heads_of,
-    last_blocks,
     patch_embeddings,
     record,
     with_answers,
 )
-from cuescope_saliency.options import Settings
-from cuescope_sdk.torch import ImageTower, Inputs, hook_input, hook_output
+from cuescope_sdk.torch import hook_input, hook_output
 
 SURGERY_BLOCKS = 6
 
 
-def maskclip(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
+def maskclip(case: Case) -> Tensor:
     """MaskCLIP (Zhou et al., 2022): the last attention gives each token its own value.
 
     The rest of the last block, the last norm and the projection are the model's own.
     """
-    call = AttentionCall(tower.blocks[-1])
-    tokens = count_tokens(tower, inputs)
+    [block] = case.last_blocks(1)
+    call = AttentionCall(block)
 
     def answer_by_value(output: Tensor) -> Tensor:
-        heads = heads_of(call.block, call.input, tokens)
+        heads = heads_of(call.block, call.input, case.tokens)
         return with_answers(call, heads, heads.values)
 
     with ExitStack() as hooks:
         # Hooks run in the order of their entry: `record` must see the output before it is replaced.
         record(hooks, call)
-        hooks.enter_context(hook_output(call.block.attention, answer_by_value))
-        embeddings = patch_embeddings(tower, inputs, lambda output: output)
-    return (embeddings @ texts.row).reshape(tower.grid(inputs))
+        hooks.enter_context(hook_output(block.attention, answer_by_value))
+        embeddings = patch_embeddings(case, lambda output: output)
+    return case.patch_map(embeddings @ case.texts.row)
 
 
-def clip_surgery(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
+def clip_surgery(case: Case) -> Tensor:
     """CLIP Surgery (Li et al., 2023): a second path of value-value attention, without MLPs.
 
     It leaves the model's own path `layers` blocks before the end, and adds up softmax(v v^T) v of
     what that path gives each attention. The original changes the model; ours reads its stock
     forward pass. What the text shares with all choices is taken off, unless `form` is "stock".
     """
-    layers = last_blocks(tower, settings.layers or SURGERY_BLOCKS)
-    calls = [AttentionCall(tower.blocks[layer]) for layer in layers]
-    tokens = count_tokens(tower, inputs)
+    blocks = case.last_blocks(case.settings.layers or SURGERY_BLOCKS)
+    calls = [AttentionCall(block) for block in blocks]
     start: list[Tensor] = []
 
     def second_path(output: Tensor) -> Tensor:
-        path = start[0]
+        [path] = start
         for call in calls:
-            heads = heads_of(call.block, call.input, tokens)
+            heads = heads_of(call.block, call.input, case.tokens)
             values = heads.values
             scale = values.shape[-1] ** -0.5  # recorded queries have it already, values do not
             # Values in the place of queries and keys: tokens attend to those of their own kind.
@@ -66,15 +63,14 @@ def clip_surgery(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Sett
         return path
 
     with ExitStack() as hooks:
-        hooks.enter_context(hook_input(calls[0].block.module, start.append))
+        hooks.enter_context(hook_input(blocks[0].module, start.append))
         for call in calls:
             record(hooks, call)
-        embeddings = patch_embeddings(tower, inputs, second_path)
-    if settings.form == "stock":
-        return (embeddings @ texts.row).reshape(tower.grid(inputs))
-    whole = normalize(tower.encode(inputs).float(), dim=-1)[0]
-    scores = without_common_part(embeddings, whole, texts)
-    return scores.reshape(tower.grid(inputs))
+        embeddings = patch_embeddings(case, second_path)
+    if case.settings.form == "stock":
+        return case.patch_map(embeddings @ case.texts.row)
+    [whole] = normalize(case.encode().float(), dim=-1)
+    return case.patch_map(without_common_part(embeddings, whole, case.texts))
 
 
 def without_common_part(

@@ -15,7 +15,7 @@ from cuescope_saliency.explainers.bottleneck import m2ib
 from cuescope_saliency.explainers.chance import random, rise
 from cuescope_saliency.explainers.dense import clip_surgery, maskclip
 from cuescope_saliency.explainers.gradients import grad_cam, grad_eclip
-from cuescope_saliency.explainers.tracing import Texts
+from cuescope_saliency.explainers.tracing import Case, Texts
 from cuescope_saliency.options import (
     BLIND,
     COMPARING,
@@ -26,11 +26,9 @@ from cuescope_saliency.options import (
 )
 from cuescope_sdk import Frame, Readout, Sample, Trial, UserError
 from cuescope_sdk.explain import single_frame
-from cuescope_sdk.torch import HasImageTower, ImageTower, Inputs
+from cuescope_sdk.torch import HasImageTower, ImageTower
 
-Explain = Callable[[ImageTower, Inputs, Texts, Settings], Tensor]
-
-FUNCTIONS: Mapping[Explainer, Explain] = {
+FUNCTIONS: Mapping[Explainer, Callable[[Case], Tensor]] = {
     "raw-attention": raw_attention,
     "rollout": rollout,
     "grad-cam": grad_cam,
@@ -68,12 +66,14 @@ class Explanation(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[Float[np.ndarray, "row col"]]:
         """One image at a time, so that a map does not depend on what is asked beside it."""
-        frames = [single_frame(trial.sample) for trial in trials]
-        choices = self.choices
-        return [
-            explain(model, frame, self.text, self.explainer, self.settings, choices)
-            for frame in frames
-        ]
+        maps = []
+        for trial in trials:
+            frame = single_frame(trial.sample)
+            importance = explain(
+                model, frame, self.text, self.explainer, self.settings, self.choices
+            )
+            maps.append(importance)
+        return maps
 
 
 def explain(
@@ -96,8 +96,8 @@ def explain(
     # Tensors of inference mode can never have a gradient; the explainers switch it on themselves.
     with torch.inference_mode(False), torch.no_grad():
         texts = _embed(model, text, choices, explainer, tower.device)
-        inputs = tower.prepare([frame.load()])
-        importance = FUNCTIONS[explainer](tower, inputs, texts, settings or Settings())
+        case = Case(tower, tower.prepare([frame.load()]), texts, settings or Settings())
+        importance = FUNCTIONS[explainer](case)
     return np.asarray(importance.detach().float().cpu().numpy())
 
 

@@ -9,40 +9,34 @@ from torch.nn.functional import normalize
 
 from cuescope_saliency.explainers.tracing import (
     AttentionCall,
-    Heads,
-    Texts,
+    Case,
     as_single_head,
-    count_tokens,
     differentiate,
-    embedding_tokens,
     heads_gradient,
     heads_of,
-    last_blocks,
+    join,
     single_head,
     weights_gradient,
 )
-from cuescope_saliency.options import Settings
-from cuescope_sdk.torch import ImageTower, Inputs
+
+PerToken = Float[Tensor, "token dim"]
 
 
-def grad_cam(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
+def grad_cam(case: Case) -> Tensor:
     """Grad-CAM (Selvaraju et al., 2017) on the normed tokens that enter the last attention.
 
     Behind that attention the patches of a class-token model have no gradient, so these are the
     last features that the embedding still depends on.
     """
-    score, (call,) = differentiate(tower, inputs, texts.row, last_blocks(tower, 1))
-    (gradient,) = torch.autograd.grad(score, call.input)
-    patches = slice(tower.prefix, count_tokens(tower, inputs))
+    score, [call] = differentiate(case, case.last_blocks(1))
+    [gradient] = torch.autograd.grad(score, call.input)
     # A mean of half-precision gradients loses digits, hence float32 first.
-    channels = gradient[0, patches].float().mean(dim=0)
-    values = call.input[0, patches].float() @ channels
-    return values.relu().reshape(tower.grid(inputs))
+    channels = gradient[0, case.patches].float().mean(dim=0)
+    values = call.input[0, case.patches].float() @ channels
+    return case.patch_map(values.relu())
 
 
-def grad_eclip(
-    tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings, *, loosened: bool = True
-) -> Tensor:
+def grad_eclip(case: Case, *, loosened: bool = True) -> Tensor:
     """Grad-ECLIP (Zhao et al., 2024): relu of gradient . value, times the loosened attention.
 
     The gradient is that of the attention's answer to the class token; the value is the patch's.
@@ -52,49 +46,38 @@ def grad_eclip(
     another pooling the answers to all patches have a gradient: the maps of all are summed. Without
     lambda (`loosened` is False) all patches count alike.
     """
-    published = settings.form == "published"
-    tokens = count_tokens(tower, inputs)
-    replace = partial(as_single_head, tokens=tokens) if published else None
-    layers = last_blocks(tower, settings.layers or 1)
-    score, calls = differentiate(tower, inputs, texts.row, layers, replace)
+    published = case.settings.form == "published"
+    replace = partial(as_single_head, tokens=case.tokens) if published else None
+    score, calls = differentiate(case, case.last_blocks(case.settings.layers or 1), replace)
     gradients = torch.autograd.grad(score, [call.output for call in calls])
-    rows = embedding_tokens(tower, tokens)
-    patches = slice(tower.prefix, tokens)
-    total = torch.zeros(tokens - tower.prefix, device=tower.device)
+    rows = case.embedding_tokens
+    maps = []
     for call, gradient in zip(calls, gradients, strict=True):
-        heads = heads_of(call.block, call.input.detach(), tokens)
+        heads = heads_of(call.block, call.input.detach(), case.tokens)
         if published:
             heads = single_head(heads)
         answers = heads_gradient(call.block, gradient, heads)
-        importance = weights_gradient(answers, heads).sum(dim=0)[rows, patches]
-        if loosened:
-            queries, keys = project_again(call, heads) if published else join_heads(heads)
-            attention = loosened_attention(queries, keys[patches])
-            importance = importance * attention[rows]
         # Heads are summed before the relu: what one head says for the text another may deny.
-        total = total + importance.relu().sum(dim=0)
-    return total.reshape(tower.grid(inputs))
+        importance = weights_gradient(answers, heads).sum(dim=0)[rows, case.patches]
+        if loosened:
+            queries = join(heads.queries)
+            keys = join(heads.keys)
+            if published:
+                queries = _project_again(call, queries * queries.shape[-1] ** 0.5)
+                keys = _project_again(call, keys)
+            attention = loosened_attention(queries, keys[case.patches])
+            importance = importance * attention[rows]
+        maps.append(importance.relu().sum(dim=0))
+    return case.patch_map(torch.stack(maps).sum(dim=0))
 
 
-def join_heads(heads: Heads) -> tuple[Float[Tensor, "token dim"], Float[Tensor, "token dim"]]:
-    """Queries and keys, heads side by side."""
-    queries = heads.queries.transpose(0, 1)
-    keys = heads.keys.transpose(0, 1)
-    return queries.flatten(1), keys.flatten(1)
-
-
-def project_again(
-    call: AttentionCall, heads: Heads
-) -> tuple[Float[Tensor, "token dim"], Float[Tensor, "token dim"]]:
-    """Queries, not scaled, and keys of a single head, behind the attention's output projection."""
-    weight = call.block.out_weight().float()
-    queries, keys = join_heads(heads)
-    queries = queries * queries.shape[-1] ** 0.5
-    return queries @ weight.T + call.bias, keys @ weight.T + call.bias
+def _project_again(call: AttentionCall, rows: PerToken) -> PerToken:
+    """What the attention's output projection makes of the queries or keys of a single head."""
+    return rows @ call.block.out_weight().float().T + call.bias
 
 
 def loosened_attention(
-    queries: Float[Tensor, "token dim"], keys: Float[Tensor, "patch dim"]
+    queries: PerToken, keys: Float[Tensor, "patch dim"]
 ) -> Float[Tensor, "token patch"]:
     """Cosine of query and key over all heads, to [0, 1] by each query's lowest and highest.
 

@@ -6,13 +6,14 @@ linear algebra on the block's own projections, so that it agrees with what reall
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
+from cuescope_saliency.options import Settings
 from cuescope_sdk.torch import (
     Block,
     ImageTower,
@@ -23,15 +24,18 @@ from cuescope_sdk.torch import (
     without_mask,
 )
 
+EMPTY = torch.empty(0)
+PerHead = Float[Tensor, "head token head_dim"]
+
 
 @dataclass
 class AttentionCall:
     """What the self-attention of a block got (normed tokens) and returned, (1, token, dim)."""
 
     block: Block
-    input: Tensor = field(default_factory=lambda: torch.empty(0))
-    output: Tensor = field(default_factory=lambda: torch.empty(0))
-    bias: Tensor = field(default_factory=lambda: torch.empty(0))  # of the projection, once known
+    input: Tensor = EMPTY
+    output: Tensor = EMPTY
+    bias: Tensor = EMPTY  # of the projection, once known
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,45 @@ class Texts:
     empty: Float[Tensor, " dim"] | None = None
 
 
+@dataclass(frozen=True)
+class Case:
+    """One image as the tower takes it, the text that is explained in it, and the settings."""
+
+    tower: ImageTower
+    inputs: Inputs
+    texts: Texts
+    settings: Settings
+
+    @property
+    def tokens(self) -> int:
+        """Prefix tokens and patches: what follows is padding."""
+        rows, cols = self.tower.grid(self.inputs)
+        return self.tower.prefix + rows * cols
+
+    @property
+    def patches(self) -> slice:
+        """The tokens that are patches."""
+        return slice(self.tower.prefix, self.tokens)
+
+    @property
+    def embedding_tokens(self) -> slice:
+        """The tokens whose last state makes the embedding: the class token, or all the patches."""
+        return slice(0, 1) if self.tower.pooling.kind == "token" else self.patches
+
+    def encode(self) -> Float[Tensor, "image dim"]:
+        """The embedding of the image."""
+        return self.tower.encode(self.inputs)
+
+    def last_blocks(self, count: int | None) -> list[Block]:
+        """The last `count` blocks; all of them for None, or where there are fewer."""
+        # Counted from the end: the last blocks are those whose attention the embedding still reads.
+        return list(self.tower.blocks[-(count or 0) :])
+
+    def patch_map(self, values: Float[Tensor, " patch"]) -> Float[Tensor, "row col"]:
+        """The values of the patches in their places."""
+        return values.reshape(self.tower.grid(self.inputs))
+
+
 def similarity(embedding: Float[Tensor, "image dim"], text: Float[Tensor, " dim"]) -> Tensor:
     """Cosine of each image embedding with the text, float32."""
     return cosine_similarity(embedding.float(), text[None].float())
@@ -69,33 +112,29 @@ Replace = Callable[[AttentionCall], Tensor]
 
 
 def record_attention(
-    tower: ImageTower, inputs: Inputs, layers: Sequence[int], replace: Replace | None = None
+    case: Case, blocks: Sequence[Block], replace: Replace | None = None
 ) -> tuple[Float[Tensor, "1 dim"], list[AttentionCall]]:
-    """Embedding of one image, and what the attention of these blocks got and returned.
+    """Embedding of the image, and what the attention of these blocks got and returned.
 
     `replace` makes another output of each call, with which the tower goes on.
     """
-    calls = [AttentionCall(tower.blocks[layer]) for layer in layers]
+    calls = [AttentionCall(block) for block in blocks]
     with ExitStack() as hooks:
         for call in calls:
             record(hooks, call, replace)
         # The calls fill while the tower runs, so they are returned with its result.
-        return tower.encode(inputs), calls
+        return case.encode(), calls
 
 
 def differentiate(
-    tower: ImageTower,
-    inputs: Inputs,
-    text: Float[Tensor, " dim"],
-    layers: Sequence[int],
-    replace: Replace | None = None,
+    case: Case, blocks: Sequence[Block], replace: Replace | None = None
 ) -> tuple[Tensor, list[AttentionCall]]:
-    """Similarity of one image to the text, in a graph that starts at the first of the blocks."""
-    first = tower.blocks[min(layers)].module
+    """Similarity of the image to the text, in a graph that starts at the first of the blocks."""
+    first = blocks[0].module
     # Cut off before the first block: the blocks below need no graph, which saves their memory.
     with torch.enable_grad(), hook_input(first, lambda tokens: tokens.detach().requires_grad_()):
-        embedding, calls = record_attention(tower, inputs, layers, replace)
-        return similarity(embedding, text)[0], calls
+        embedding, calls = record_attention(case, blocks, replace)
+        return similarity(embedding, case.texts.row)[0], calls
 
 
 def record(hooks: ExitStack, call: AttentionCall, replace: Replace | None = None) -> None:
@@ -115,31 +154,27 @@ def record(hooks: ExitStack, call: AttentionCall, replace: Replace | None = None
     hooks.enter_context(hook_output(call.block.attention, keep_output))
 
 
-def last_blocks(tower: ImageTower, count: int | None) -> list[int]:
-    """Numbers of the last `count` blocks; of all of them for None, or where there are fewer."""
-    depth = len(tower.blocks)
-    # Counted from the end: the last blocks are those whose attention the embedding still reads.
-    first = max(depth - count, 0) if count else 0
-    return list(range(first, depth))
-
-
-def count_tokens(tower: ImageTower, inputs: Inputs) -> int:
-    """Prefix tokens and patches: what follows is padding."""
-    rows, cols = tower.grid(inputs)
-    return tower.prefix + rows * cols
-
-
 def heads_of(block: Block, normed: Tensor, tokens: int) -> Heads:
     """What the heads of one image's attention make of its first `tokens` tokens, float32."""
     queries, keys, values = (part[0, :, :tokens].float() for part in block.project(normed))
     # The fused kernel never returns its weights, so they are made again, in float32.
+    return attend(queries, keys, values)
+
+
+def attend(queries: PerHead, keys: PerHead, values: PerHead) -> Heads:
+    """The heads with their weights."""
     weights = (queries @ keys.transpose(1, 2)).softmax(dim=-1)
     return Heads(queries, keys, values, weights)
 
 
+def join(heads: PerHead) -> Float[Tensor, "token dim"]:
+    """The heads side by side."""
+    return heads.transpose(0, 1).flatten(1)
+
+
 def heads_gradient(
     block: Block, output_gradient: Float[Tensor, "1 padded dim"], heads: Heads
-) -> Float[Tensor, "head token head_dim"]:
+) -> PerHead:
     """Gradient with respect to what each head answers each token, o = A v.
 
     The attention returns o W^T + b, so dS/do = dS/d(output) W.
@@ -149,20 +184,17 @@ def heads_gradient(
     return split_heads(gradient, count)[0]
 
 
-def weights_gradient(
-    answer_gradient: Float[Tensor, "head token head_dim"], heads: Heads
-) -> Float[Tensor, "head token token"]:
+def weights_gradient(answer_gradient: PerHead, heads: Heads) -> Float[Tensor, "head token token"]:
     """Gradient with respect to the attention weights: dS/dA[h, i, j] = <dS/do[h, i], v[h, j]>."""
     return answer_gradient @ heads.values.transpose(1, 2)
 
 
 def with_answers(
-    call: AttentionCall, heads: Heads, answers: Float[Tensor, "head token head_dim"]
+    call: AttentionCall, heads: Heads, answers: PerHead
 ) -> Float[Tensor, "1 padded dim"]:
     """What the attention would have returned with other answers of its heads: bias and all."""
     # Only the difference is projected: the rest stays what the library itself computed.
-    change = answers - heads.weights @ heads.values
-    change = change.transpose(0, 1).flatten(1)
+    change = join(answers - heads.weights @ heads.values)
     flat = change @ call.block.out_weight().float().T
     output = call.output.clone()  # in place it would change what the model itself computed
     output[0, : len(flat)] += flat.to(output.dtype)
@@ -171,12 +203,8 @@ def with_answers(
 
 def single_head(heads: Heads) -> Heads:
     """The same projections as one head as wide as the model, scaled as such a head is."""
-    queries, keys, values = (
-        rows.transpose(0, 1).flatten(1)[None] for rows in (heads.queries, heads.keys, heads.values)
-    )
-    queries = queries / len(heads.queries) ** 0.5
-    weights = (queries @ keys.transpose(1, 2)).softmax(dim=-1)
-    return Heads(queries, keys, values, weights)
+    queries = join(heads.queries)[None] / len(heads.queries) ** 0.5
+    return attend(queries, join(heads.keys)[None], join(heads.values)[None])
 
 
 def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded dim"]:
@@ -186,8 +214,7 @@ def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded 
     """
     heads = heads_of(call.block, call.input, tokens)
     weight = call.block.out_weight().float()
-    first = heads.weights[:, :1] @ heads.values
-    stock = first.transpose(0, 1).flatten(1) @ weight.T
+    stock = join(heads.weights[:, :1] @ heads.values) @ weight.T
     call.bias = (call.output[0, 0].float() - stock[0]).detach()
     head = single_head(heads)
     (answers,) = head.weights @ head.values
@@ -196,26 +223,18 @@ def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded 
     return output
 
 
-def embedding_tokens(tower: ImageTower, tokens: int) -> slice:
-    """The tokens whose last state makes the embedding: the class token, or all the patches."""
-    if tower.pooling.kind == "token":
-        return slice(0, 1)
-    return slice(tower.prefix, tokens)
-
-
-def patch_embeddings(
-    tower: ImageTower, inputs: Inputs, path: Callable[[Tensor], Tensor]
-) -> Float[Tensor, "patch dim"]:
+def patch_embeddings(case: Case, path: Callable[[Tensor], Tensor]) -> Float[Tensor, "patch dim"]:
     """Unit embedding of each patch, as `path` makes it of the last block's output, (1, token, dim).
 
     Each patch becomes an image of its own, every token of which is this patch. Whatever pools (a
     class token, a mean, an attention over equal keys) then gives this patch in the shared space,
     through the library's own last norm and projection.
     """
+    tower = case.tower
 
     def split(output: Tensor) -> Tensor:
         # Copies enough for any pooling: it may read the first token, or all that follow the prefix.
-        patches = path(output)[0, tower.prefix : count_tokens(tower, inputs), None]
+        patches = path(output)[0, case.patches, None]
         return patches.expand(-1, tower.prefix + 1, -1)
 
     with ExitStack() as hooks:
@@ -223,7 +242,7 @@ def patch_embeddings(
         # A padding mask is as long as the stock sequence, and the patches here are alone.
         if tower.pooling.masked is not None:
             hooks.enter_context(without_mask(tower.pooling.masked))
-        embeddings = tower.encode(inputs).float()
+        embeddings = case.encode().float()
     return normalize(embeddings, dim=-1)
 
 
