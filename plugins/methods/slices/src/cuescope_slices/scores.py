@@ -6,7 +6,7 @@ within a slice by their strength.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -17,6 +17,12 @@ from jaxtyping import Bool, Float, Int
 
 PENALTIES = np.logspace(-6, 0, 7)  # of the support vector machine, as the published code tries
 TINY = np.finfo(np.float64).eps
+
+Some = Int[np.ndarray, " some"]  # numbers of points
+PerDim = Float[np.ndarray, "point dim"]
+PerClass = Float[np.ndarray, "point class"]
+PerSlice = Float[np.ndarray, "point slice"]
+Folds = list[tuple[np.ndarray, np.ndarray]]  # training and test points
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +55,10 @@ class Points:
         """Size of the label set."""
         return len(self.labels)
 
+    def draw(self, label: int, most: int, rng: np.random.Generator) -> Some:
+        """At most so many of the fitted points of a label."""
+        return choose(self.fitted & (self.label == label), most, rng)
+
 
 @dataclass(frozen=True, eq=False)
 class Slice:
@@ -66,7 +76,7 @@ class Slice:
 
 def make_slice(
     name: str,
-    points: Int[np.ndarray, " some"],
+    points: Some,
     strength: Float[np.ndarray, " some"],
     value: Mapping[int, float],
     core: Bool[np.ndarray, " some"] | None = None,
@@ -79,9 +89,7 @@ def make_slice(
     return Slice(name, points[order], strength, core[order], value)
 
 
-def choose(
-    chosen: Bool[np.ndarray, " point"], most: int, rng: np.random.Generator
-) -> Int[np.ndarray, " some"]:
+def choose(chosen: Bool[np.ndarray, " point"], most: int, rng: np.random.Generator) -> Some:
     """At most so many of the points, in order."""
     points = np.flatnonzero(chosen)
     if len(points) > most:
@@ -90,10 +98,7 @@ def choose(
 
 
 def reduce(
-    embedding: Float[np.ndarray, "point dim"],
-    fitted: Int[np.ndarray, " some"],
-    dims: int,
-    seed: int,
+    embedding: PerDim, fitted: Some, dims: int, seed: int
 ) -> Float[np.ndarray, "point component"]:
     """Principal components of the fitted points, for all points; 0 where these are all the same."""
     from sklearn.decomposition import PCA
@@ -120,7 +125,7 @@ class Mixture:
     label: np.ndarray
     prediction: np.ndarray
 
-    def log_gaussian(self, z: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point slice"]:
+    def log_gaussian(self, z: PerDim) -> PerSlice:
         """log P(slice) + log P(z | slice), diagonal covariances."""
         precision = 1 / self.variance
         of_mean = (self.mean**2 * precision).sum(axis=1)
@@ -131,16 +136,16 @@ class Mixture:
 
 
 def fit_mixture(
-    z: Float[np.ndarray, "point dim"],
-    label: Float[np.ndarray, "point class"],
-    prediction: Float[np.ndarray, "point class"],
+    z: PerDim,
+    label: PerClass,
+    prediction: PerClass,
     start: Int[np.ndarray, " point"],
     weights: tuple[float, float],
     iterations: int,
     *,
     floor: float = 1e-6,
     tolerance: float = 1e-3,
-) -> tuple[Mixture, Float[np.ndarray, "point slice"]]:
+) -> tuple[Mixture, PerSlice]:
     """Expectation maximisation from hard clusters `start`: the mixture, and responsibilities.
 
     scikit-learn's GaussianMixture takes no label and prediction beside the embedding. `weights`
@@ -177,11 +182,11 @@ def _maximise(
 
 def responsibilities(
     mixture: Mixture,
-    z: Float[np.ndarray, "point dim"],
-    label: Float[np.ndarray, "point class"] | None,
-    prediction: Float[np.ndarray, "point class"] | None,
+    z: PerDim,
+    label: PerClass | None,
+    prediction: PerClass | None,
     weights: tuple[float, float] = (1.0, 1.0),
-) -> tuple[Float[np.ndarray, "point slice"], float]:
+) -> tuple[PerSlice, float]:
     """P(slice | point), by embedding alone where label and prediction are None; mean likelihood."""
     log = mixture.log_gaussian(z)
     label_weight, prediction_weight = weights
@@ -190,24 +195,24 @@ def responsibilities(
     if prediction is not None:
         log = log + prediction_weight * np.log(prediction @ mixture.prediction.T + TINY)
     top = log.max(axis=1, keepdims=True)
-    sums = np.exp(log - top).sum(axis=1, keepdims=True)
-    total = top + np.log(sums)
+    total = top + np.log(np.exp(log - top).sum(axis=1, keepdims=True))
     return np.exp(log - total), float(total.mean())
 
 
 def confusion_start(
-    points: Points, fitted: Int[np.ndarray, " some"], components: int, rng: np.random.Generator
-) -> Int[np.ndarray, " some"]:
+    points: Points, fitted: Some, components: int, rng: np.random.Generator
+) -> Some:
     """A component for each point, of those of its cell of label and prediction, at random.
 
     Components are dealt to the cells that occur in turn.
     """
     code = points.label[fitted] * points.classes + points.prediction[fitted]
-    cell = np.unique(code, return_inverse=True)[1].ravel()
-    cells = int(cell.max()) + 1
+    occurring, cell = np.unique(code, return_inverse=True)
+    cells = len(occurring)
     turns = np.maximum((components - 1 - cell % components) // cells + 1, 1)
     start = (cell + cells * rng.integers(turns)) % components
-    return np.asarray(np.unique(start, return_inverse=True)[1].ravel())
+    _, number = np.unique(start, return_inverse=True)
+    return np.asarray(number)
 
 
 def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) -> list[Slice]:
@@ -257,7 +262,7 @@ def george(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     """
     slices = []
     for label in np.unique(points.label).tolist():
-        mine = choose(points.fitted & (points.label == label), options.most, rng)
+        mine = points.draw(label, options.most, rng)
         if len(mine) < 3:
             continue
         z = reduce(points.embedding, mine, options.dims, seed)
@@ -275,7 +280,7 @@ def george(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     return slices
 
 
-def best_mixture(z: Float[np.ndarray, "point dim"], most: int, restarts: int, seed: int) -> Any:
+def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
     """The Gaussian mixture whose clusters have the best mean silhouette; None where none has.
 
     Each cluster counts alike, as in the published code, which of equals takes the more clusters.
@@ -325,7 +330,7 @@ def distilling_failures(
     everyone = np.arange(len(points))
     slices = []
     for label in np.unique(points.label).tolist():
-        mine = choose(points.fitted & (points.label == label), options.most, rng)
+        mine = points.draw(label, options.most, rng)
         if len(np.unique(points.correct[mine])) < 2:
             continue
         right = points.correct[mine].astype(int)
@@ -340,7 +345,7 @@ def distilling_failures(
 
 def group_folds(
     right: Int[np.ndarray, " point"], group: Int[np.ndarray, " point"], folds: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> Folds:
     """Training and test points of each fold, whole groups; none where either side has too few."""
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -353,11 +358,7 @@ def group_folds(
     return splits if usable else []
 
 
-def fit_svm(
-    unit: Float[np.ndarray, "point dim"],
-    right: Int[np.ndarray, " point"],
-    folds: list[tuple[np.ndarray, np.ndarray]],
-) -> tuple[Any, float]:
+def fit_svm(unit: PerDim, right: Int[np.ndarray, " point"], folds: Folds) -> tuple[Any, float]:
     """The machine with the penalty of the best cross-validated balanced accuracy, and that."""
     from sklearn.metrics import balanced_accuracy_score
     from sklearn.svm import SVC
@@ -383,10 +384,10 @@ def fit_svm(
 # ------------------------------------------------------------------------- orders of all frames
 
 
-def one_order(name: str, strength: Float[np.ndarray, " point"], classes: int) -> Iterator[Slice]:
+def one_order(name: str, strength: Float[np.ndarray, " point"], classes: int) -> Slice:
     """One slice of all points for every label; its first tenth counts as inside."""
     points = np.arange(len(strength))
     order = np.argsort(-strength, kind="stable")
     tenth = order[: max(len(order) // 10, 1)]
     value = dict.fromkeys(range(classes), float(strength.mean()))
-    yield make_slice(name, points, strength, value, np.isin(points, tenth))
+    return make_slice(name, points, strength, value, np.isin(points, tenth))

@@ -81,23 +81,22 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
     )
     keys = tuple(sample.key for sample in samples)
     ranked = Ranked(points, sequence, frame, lengths, keys, groups, ())
-    slices = tuple(find(audit, name, options, answers, ranked))
+    slices = tuple(find(audit, name, options, answers, points))
     return replace(ranked, slices=slices)
 
 
 def find(
-    audit: Audit, name: str, options: Any, answers: Answers, ranked: Ranked
+    audit: Audit, name: str, options: Any, answers: Answers, points: Points
 ) -> Sequence[Slice]:
     """The slices; none where all is right, or too few samples are left to make them of."""
-    points = ranked.points
     if points.correct.all() or points.fitted.sum() < 2:
         return []
     if name == "confidence":
         confidence = softmax(answers.static_logits).max(axis=1)
-        return [*one_order("frames by confidence", confidence, points.classes)]
+        return [one_order("frames by confidence", confidence, points.classes)]
     if name == "random":
         chance = audit.rng("random").random(len(points))
-        return [*one_order("frames in random order", chance, points.classes)]
+        return [one_order("frames in random order", chance, points.classes)]
     return slices_of(audit, name, options, points)
 
 
@@ -120,9 +119,9 @@ def features(ranked: Ranked) -> Iterator[Feature]:
 
 
 def _occurrences(ranked: Ranked, part: Slice) -> Iterator[Occurrence]:
-    for point, strength in zip(part.points.tolist(), part.strength.tolist(), strict=True):
-        number = int(ranked.sequence[point])
-        position = int(ranked.frame[point])
-        frames = range(ranked.lengths[number]) if position < 0 else (position,)
-        for frame in frames:
-            yield Occurrence(sample=ranked.keys[number], frame=frame, strength=strength)
+    for point, strength in zip(part.points, part.strength, strict=True):
+        number = ranked.sequence[point]
+        frame = int(ranked.frame[point])
+        frames = range(ranked.lengths[number]) if frame < 0 else [frame]
+        for shown in frames:
+            yield Occurrence(sample=ranked.keys[number], frame=shown, strength=float(strength))

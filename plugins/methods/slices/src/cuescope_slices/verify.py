@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence
-from cuescope_sdk.statistics import benjamini_hochberg, exceeds_rate_p_value
-from cuescope_slices.report import compare
+from cuescope_sdk.statistics import exceeds_rate_p_value
+from cuescope_slices.analysis import compare
 from cuescope_slices.trials import SLICERS, Ranked, rank, slices_of
 
 SIGNIFICANT = 0.05
@@ -17,24 +17,21 @@ SIGNIFICANT = 0.05
 def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
     """How often slices of shuffled answers pass the test, where the slices know of answers."""
     ranked = audit.once(rank, audit, name, options)
-    in_parts = not ranked.points.fitted.all()
-    if not ranked.slices or not options.null_shuffles or not (in_parts or name != "domino"):
-        return
-    if name == "distilling-failures" and not in_parts:
+    count = options.null_shuffles
+    looks_at_errors = name in ("domino", "distilling-failures")
+    if not ranked.slices or not count or (looks_at_errors and ranked.points.fitted.all()):
         return  # nothing was tested
     alarms = 0
-    with audit.context.progress("shuffling", options.null_shuffles) as advance:
-        for number in range(options.null_shuffles):
+    with audit.context.progress("shuffling", count) as advance:
+        for number in range(count):
             rng = audit.rng("null", str(number))
             shuffled = shuffle_answers(ranked, rng)
             slices = ranked.slices
             if name in SLICERS:
                 slices = tuple(slices_of(audit, name, options, shuffled.points))
-            pairs = compare(shuffled, slices, options, rng)
-            q_values = benjamini_hochberg([pair.p_value for pair in pairs])
+            q_values = [pair.q_value for pair in compare(shuffled, slices, options, rng)]
             alarms += any(q is not None and q <= options.fdr for q in q_values)
             advance(1)
-    count = options.null_shuffles
     excessive = exceeds_rate_p_value(alarms, count, options.fdr) < SIGNIFICANT
     yield Evidence(
         check="null: answers dealt anew within each label",

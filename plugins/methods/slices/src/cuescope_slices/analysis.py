@@ -1,0 +1,96 @@
+"""What slices cost labels, which of them are found, and what could have been missed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cuescope_sdk.statistics import benjamini_hochberg, gap_intervals, gap_p_values, smallest_gap
+from cuescope_slices.scores import Slice
+from cuescope_slices.trials import Ranked
+
+SHARE = 0.25  # of a label's sequences in a slice, for which the limit of detection is told
+
+
+@dataclass
+class Pair:
+    """A slice and a label, and what the slice costs the label; None where it cannot be compared.
+
+    `lost` is the accuracy `outside` the slice less that `inside`.
+    """
+
+    number: int
+    label: int
+    value: float
+    n: int = 0
+    inside: float = 0.0
+    outside: float = 0.0
+    lost: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    q_value: float | None = None
+
+
+def compare(
+    ranked: Ranked,
+    slices: Sequence[Slice],
+    options: Any,
+    rng: np.random.Generator,
+    *,
+    tested: bool = True,
+) -> list[Pair]:
+    """What each slice costs each of its labels, in the sequences that had no part in making it."""
+    points = ranked.points
+    label = points.label[ranked.first]
+    correct = points.correct[ranked.first].astype(float)
+    pairs = []
+    for number, part in enumerate(slices):
+        is_inside = np.zeros(len(label), dtype=bool)
+        is_inside[ranked.sequence[part.points[part.core]]] = True
+        for code, value in part.value.items():
+            mine = np.flatnonzero(ranked.measured & (label == code))
+            present = is_inside[mine]
+            pair = Pair(number, code, value, n=int(present.sum()))
+            pairs.append(pair)
+            if pair.n in (0, len(mine)):
+                continue
+            right = correct[mine]
+            about = right, present[:, None], ranked.groups.take(mine)
+            [low], [high] = gap_intervals(*about, confidence=options.confidence)
+            pair.inside = float(right[present].mean())
+            pair.outside = float(right[~present].mean())
+            pair.lost = pair.outside - pair.inside
+            pair.low = None if np.isnan(low) else float(low)
+            pair.high = None if np.isnan(high) else float(high)
+            if tested:
+                pair.p_value = gap_p_values(*about, rng).item()
+    q_values = benjamini_hochberg([pair.p_value for pair in pairs])
+    for pair, q_value in zip(pairs, q_values, strict=True):
+        pair.q_value = q_value
+    return pairs
+
+
+def is_finding(pair: Pair, options: Any) -> bool:
+    """Whether the slice costs the label more than `min_loss`, and more than chance explains."""
+    if pair.lost is None or pair.q_value is None:
+        return False
+    return bool(pair.lost > options.min_loss and pair.q_value <= options.fdr)
+
+
+def smallest_findable(ranked: Ranked, options: Any, pairs: int) -> float | None:
+    """The smallest loss found in 8 of 10 audits in a slice of `SHARE` of any label; None: none."""
+    points = ranked.points
+    first = ranked.first[ranked.measured]
+    limits = [0.0]
+    for label in np.unique(points.label[first]):
+        mine = first[points.label[first] == label]
+        count = len(np.unique(points.group[mine]))
+        n_with = SHARE * count
+        n_without = (1 - SHARE) * count
+        limit = smallest_gap(n_with, n_without, points.correct[mine].mean(), options.fdr / pairs)
+        if limit is None:
+            return None
+        limits.append(limit)
+    return max(limits)
