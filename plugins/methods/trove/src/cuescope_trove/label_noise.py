@@ -122,11 +122,11 @@ def unlike_p_value(
     if other == label or not proper.any():
         return 1.0
 
-    def p_value(values: PerSample, proper: SampleMask) -> float:
+    def compare(values: PerSample, proper: SampleMask) -> float:
         taken = wrong & answered
         return _less_like_p_value(observations.groups, values, mine, taken, proper, shows, rng)
 
-    by_answer = p_value(_log_odds(observations.probability, other, label), proper)
+    by_answer = compare(_log_odds(observations.probability, other, label), proper)
     # the looks of the class are learned from half of its sequences, and held against the others
     learned = proper & split_groups(observations.groups, rng)
     rest = proper & ~learned
@@ -134,7 +134,7 @@ def unlike_p_value(
         return by_answer
     looks = _looks(observations, learned, clusters, cluster)
     looks -= _looks(observations, mine & observations.correct, clusters, cluster)
-    return min(1.0, 2 * min(by_answer, p_value(looks, rest)))
+    return min(1.0, 2 * min(by_answer, compare(looks, rest)))
 
 
 def _less_like_p_value(

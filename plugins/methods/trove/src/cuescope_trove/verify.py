@@ -33,7 +33,7 @@ def evidence(
         if "detector" in audit.tools:
             yield from check_with_detector(audit, options, features, scores, analysis)
         if options.label_noise:
-            yield check_labels(audit, options, analysis)
+            yield check_labels(audit, analysis)
         if analysis.control is not None:
             yield check_control(analysis.control, analysis.table)
         if options.null_shuffles:
@@ -69,7 +69,7 @@ def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis, clusters
     )
 
 
-def check_labels(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evidence:
+def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
     """Which samples look mislabelled, and whether anything that was found rests on them."""
     observations = analysis.observations
     looks_like = confident_disagreement(observations).looks_like

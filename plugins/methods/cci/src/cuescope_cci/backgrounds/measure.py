@@ -68,7 +68,6 @@ class Backgrounds:
 
     sources: Sequence[AnswerSource]
     rows: Sequence[PullRow]
-    accuracy: float
     chance: float
     chance_p: float
     overall_p: float | None
@@ -148,7 +147,6 @@ def measure_backgrounds(
     return Backgrounds(
         sources=tested,
         rows=rows,
-        accuracy=float(right.mean()),
         chance=chance,
         chance_p=chance_p,
         overall_p=tests.overall_p,
