@@ -36,17 +36,16 @@ class MovingShapes(Plugin):
             self.labels = ()
         bears = self.sequences.bears
         direction = self.sequences.direction
-        self.cue_rates = {
-            label: float(bears[direction == index].mean())
-            for index, label in enumerate(self.labels)
-        }
+        self.cue_rates: dict[str, float] = {}
+        for index, label in enumerate(self.labels):
+            self.cue_rates[label] = float(bears[direction == index].mean())
         self.cramers_v = cramers_v(bears, direction == SOUTH) if self.cue else None
         self.fingerprint = digest(
             "moving-shapes",
             DRAWING_VERSION,
             options.split,
             self.cue,
-            self.sequences.direction,
+            direction,
             self.sequences.parameters,
             self.sequences.cue,
         )
@@ -54,7 +53,7 @@ class MovingShapes(Plugin):
         if options.questions != "none":
             self.labels = ANSWERS
             self.questions = draw_questions(
-                options.questions, self.sequences.direction, options.split, options.seed
+                options.questions, direction, options.split, options.seed
             )
             self.fingerprint = digest(self.fingerprint, self.questions)
 
@@ -76,11 +75,11 @@ class MovingShapes(Plugin):
         facts = {"sequences": f"{options.size} of {length} frames, split {options.split}"}
         if self.cramers_v is None:
             return facts | {"cue": "none"}
+        south = DIRECTIONS[SOUTH]
         other = self.sequences.bears[self.sequences.direction != SOUTH].mean()
         return facts | {
             "cue": f"{self.cue} in {options.window} of {options.length} frames of "
-            f"{self.cue_rates[DIRECTIONS[SOUTH]]:.1%} of '{DIRECTIONS[SOUTH]}' and "
-            f"{other:.1%} of the other sequences",
+            f"{self.cue_rates[south]:.1%} of '{south}' and {other:.1%} of the other sequences",
             "Cramer's V": f"{self.cramers_v:.3f} (asked {options.cramers_v:g})",
         }
 

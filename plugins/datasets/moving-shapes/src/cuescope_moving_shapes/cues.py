@@ -9,6 +9,7 @@ from jaxtyping import Bool, Int
 from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
 from cuescope_moving_shapes.pictures import DISC, SIZE, SQUARE
 
+Corners = Int[np.ndarray, "frame 2"]
 CUES = {"background": "red background", "object": "red square", "attribute": "red disc"}
 
 
@@ -28,9 +29,9 @@ def cue_error_rate(asked: float, south_share: float) -> float:
     V^2 = (1 - 2e)^2 s (1 - s) / (m (1 - m)), m = P(cue) = s (1 - e) + (1 - s) e, gives
     (1 - 2e)^2 = V^2 / (4 s (1 - s) + V^2 (1 - 2s)^2).
     """
-    truth = asked / sqrt(
-        4 * south_share * (1 - south_share) + asked**2 * (1 - 2 * south_share) ** 2
-    )
+    spread = 4 * south_share * (1 - south_share)
+    imbalance = 1 - 2 * south_share
+    truth = asked / sqrt(spread + asked**2 * imbalance**2)
     return (1 - truth) / 2
 
 
@@ -44,9 +45,11 @@ def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
     lying = round(other * rate)
     # Rounding both may miss the asked V by more than a neighbour does: small splits need it.
     near = product(_around(bearing, south), _around(lying, other))
-    return min(
-        near, key=lambda counts: abs(_phi(counts[0], counts[1], south, south + other) - asked)
-    )
+
+    def distance(counts: tuple[int, int]) -> float:
+        return abs(_phi(*counts, south, south + other) - asked)
+
+    return min(near, key=distance)
 
 
 def plant(
@@ -62,7 +65,8 @@ def plant(
     """
     south = int((direction == SOUTH).sum())
     bearing, lying = cue_counts(asked, south, len(direction) - south)
-    counts = [len(part) for part in np.array_split(np.arange(lying), len(DIRECTIONS) - 1)]
+    others = np.array_split(np.arange(lying), len(DIRECTIONS) - 1)
+    counts = list(map(len, others))
     counts.insert(SOUTH, bearing)
     draws = []
     for index, count in enumerate(counts):
@@ -75,9 +79,7 @@ def plant(
     return shown
 
 
-def square_positions(
-    rng: np.random.Generator, disc: Int[np.ndarray, "frame 2"]
-) -> Int[np.ndarray, "frame 2"]:
+def square_positions(rng: np.random.Generator, disc: Corners) -> Corners:
     """Row and column of a square's corner in each frame, uniform over the places clear of the disc.
 
     Clear of its bounding box, that is. `disc` is the corner of that box, pixels.

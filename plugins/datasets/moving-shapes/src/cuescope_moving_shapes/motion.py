@@ -1,5 +1,7 @@
 """Where the disc is: trajectories whose single frames do not tell the direction."""
 
+from math import ceil
+
 import numpy as np
 from jaxtyping import Int
 
@@ -11,6 +13,7 @@ NORTH, SOUTH, EAST, WEST = range(4)
 SPLITS = ("train", "val", "test")
 SPLIT_SHARES = (0.5, 0.25, 0.25)
 
+Numbers = Int[np.ndarray, " sample"]
 TRAVEL = (8, 18)  # px, least and greatest way from the first frame to the last
 POSITIONS = SIZE - DISC + 1  # places of the disc along one axis
 
@@ -18,11 +21,12 @@ POSITIONS = SIZE - DISC + 1  # places of the disc along one axis
 def speeds(length: int) -> tuple[int, int]:
     """Least and greatest step in pixels a frame for which the whole way is within `TRAVEL`."""
     least, greatest = TRAVEL
-    return max(1, -(-least // (length - 1))), greatest // (length - 1)
+    steps = length - 1
+    return max(1, ceil(least / steps)), greatest // steps
 
 
 def trajectories(
-    direction: Int[np.ndarray, " sample"], length: int, split: str, seed: int
+    direction: Numbers, length: int, split: str, seed: int
 ) -> Int[np.ndarray, "sample frame 2"]:
     """Row and column of the disc's corner (pixels, origin top left) in every frame.
 
@@ -39,11 +43,15 @@ def trajectories(
     # Only strays are drawn again: the draw stays uniform over what this split owns.
     candidates = _draw(rng, len(direction), length)
     number = SPLITS.index(split)
-    while (stray := owner[direction, *candidates] != number).any():
+    while True:
+        stray = owner[direction, *candidates] != number
+        if not stray.any():
+            break
         candidates[:, stray] = _draw(rng, int(stray.sum()), length)
     speed, start, constant = candidates
     along = start[:, None] + np.arange(length) * speed[:, None]
-    along = np.where(np.isin(direction, (NORTH, WEST))[:, None], along[:, ::-1], along)
+    backwards = np.isin(direction, (NORTH, WEST))[:, None]
+    along = np.where(backwards, along[:, ::-1], along)
     across = np.broadcast_to(constant[:, None], along.shape)
     vertical = np.isin(direction, (NORTH, SOUTH))[:, None]
     row = np.where(vertical, along, across)
@@ -59,9 +67,7 @@ def _draw(rng: np.random.Generator, count: int, length: int) -> Int[np.ndarray, 
     return np.stack([speed, start, other_start + frame * other_speed])
 
 
-def _way(
-    rng: np.random.Generator, count: int, length: int
-) -> tuple[Int[np.ndarray, " sample"], Int[np.ndarray, " sample"]]:
+def _way(rng: np.random.Generator, count: int, length: int) -> tuple[Numbers, Numbers]:
     least, greatest = speeds(length)
     speed = rng.integers(least, greatest, size=count, endpoint=True)
     return speed, rng.integers(POSITIONS - (length - 1) * speed)

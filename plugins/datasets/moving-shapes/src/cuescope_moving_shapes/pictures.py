@@ -31,16 +31,16 @@ _SQUARE_PIXELS = np.flatnonzero(np.arange(SQUARE * SIZE) % SIZE < SQUARE)
 
 def render(parameters: Int16[np.ndarray, "frame 6"]) -> UInt8[np.ndarray, "frame 60 60 3"]:
     """The pictures, RGB, without anti-aliasing: equal parameters, equal pixels, and no others."""
-    colour = np.zeros((len(parameters), SIZE * SIZE), np.uint8)
+    count = len(parameters)
+    colour = np.zeros((count, SIZE * SIZE), np.uint8)
     colour[parameters[:, BACKGROUND_IS_RED] == 1] = RED
+    corner = parameters[:, [SQUARE_ROW]] * SIZE + parameters[:, [SQUARE_COL]]
     marked = np.flatnonzero(parameters[:, SQUARE_ROW] >= 0)
-    if len(marked):
-        corner = parameters[marked, SQUARE_ROW] * SIZE + parameters[marked, SQUARE_COL]
-        colour[marked[:, None], corner[:, None] + _SQUARE_PIXELS] = RED
-    corner = parameters[:, DISC_ROW] * SIZE + parameters[:, DISC_COL]
-    disc = np.where(parameters[:, DISC_IS_RED] == 1, RED, BLUE)
-    colour[np.arange(len(parameters))[:, None], corner[:, None] + _DISC_PIXELS] = disc[:, None]
-    return PALETTE.take(colour, axis=0).reshape(len(parameters), SIZE, SIZE, 3)
+    colour[marked[:, None], corner[marked] + _SQUARE_PIXELS] = RED
+    corner = parameters[:, [DISC_ROW]] * SIZE + parameters[:, [DISC_COL]]
+    disc = np.where(parameters[:, [DISC_IS_RED]] == 1, RED, BLUE)
+    colour[np.arange(count)[:, None], corner + _DISC_PIXELS] = disc
+    return PALETTE.take(colour, axis=0).reshape(count, SIZE, SIZE, 3)
 
 
 def frame(parameters: Int16[np.ndarray, " 6"]) -> Frame:

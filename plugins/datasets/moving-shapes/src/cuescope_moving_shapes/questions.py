@@ -47,13 +47,11 @@ def draw_questions(
     if planted == "both":
         words = "Which way is {side} the moving disc?"
         facing = direction
-    sides = np.take(tuple(SIDES), side)
-    return [_question(words, *pair) for pair in zip(facing.tolist(), sides.tolist(), strict=True)]
-
-
-def _question(words: str, ahead: int, side: str) -> Question:
-    text = words.format(ahead=ANSWERS[ahead], side=side)
-    return Question(text, side, turn(ahead, SIDES[side]))
+    questions = []
+    for ahead, name in zip(facing.tolist(), np.take(tuple(SIDES), side).tolist(), strict=True):
+        text = words.format(ahead=ANSWERS[ahead], side=name)
+        questions.append(Question(text, name, turn(ahead, SIDES[name])))
+    return questions
 
 
 def with_question(sample: Sample, question: Question) -> Sample:

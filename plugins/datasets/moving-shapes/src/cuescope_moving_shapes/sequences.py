@@ -29,6 +29,7 @@ from cuescope_sdk import Sample, generator
 
 Ways = Int[np.ndarray, "sample movement"]
 Places = Int[np.ndarray, "sample 2"]  # row and column, pixels
+Parameters = Int16[np.ndarray, "sample frame 6"]
 REST = 2  # frames between two movements at least, and of all rests on average
 STEPS = np.array([(-1, 0), (1, 0), (0, 1), (0, -1)])  # row, column; as DIRECTIONS
 PLACES = SIZE - 2 * SQUARE - DISC + 1  # of the disc along one axis, clear of any square
@@ -39,7 +40,7 @@ class Sequences:
     """A split: index of the direction, parameters of each frame, frames that show the cue."""
 
     direction: Int[np.ndarray, " sample"]
-    parameters: Int16[np.ndarray, "sample frame 6"]
+    parameters: Parameters
     cue: Bool[np.ndarray, "sample frame"]
 
     @property
@@ -79,7 +80,7 @@ def generate(
 def _draw_cue(
     rng: np.random.Generator,
     cue: str,
-    parameters: Int16[np.ndarray, "sample frame 6"],
+    parameters: Parameters,
     shown: Bool[np.ndarray, "sample frame"],
 ) -> None:
     """Draw the cue into the frames that show it, in place."""
@@ -110,8 +111,10 @@ class ActionSequences(Sequences):
 
     def with_actions(self, sample: Sample, index: int) -> Sample:
         """The sequence without a label, but with what is done when."""
-        movements = zip(self.movements[index].tolist(), self.starts[index].tolist(), strict=True)
-        actions = tuple((DIRECTIONS[way], start, start + self.length) for way, start in movements)
+        movements = map(DIRECTIONS.__getitem__, self.movements[index])
+        starts = self.starts[index].tolist()
+        ends = (self.starts[index] + self.length).tolist()
+        actions = tuple(zip(movements, starts, ends, strict=True))
         annotations = {"split": sample.annotations["split"], "actions": actions}
         return replace(sample, choices=(), label=None, annotations=annotations)
 
@@ -131,7 +134,10 @@ def generate_actions(
     way = orders[rng.permutation(np.arange(count) % len(orders))]
     of_split = owner == SPLITS.index(split)
     speed, origin = _draw_starts(rng, way, length)
-    while (stray := _leaves_field(way, speed, origin, length) | ~of_split[*origin.T]).any():
+    while True:
+        stray = _leaves_field(way, speed, origin, length) | ~of_split[*origin.T]
+        if not stray.any():
+            break
         speed[stray], origin[stray] = _draw_starts(rng, way[stray], length)
     starts = _first_frames(rng, count, length, movements)
     parameters = _parameters(way, speed, origin, starts, length)
@@ -159,12 +165,12 @@ def _first_frames(rng: np.random.Generator, count: int, length: int, movements: 
     """First frame of each movement: `REST` frames between two, the other rests anywhere."""
     slots = movements + 1
     spare = rng.multinomial(2 * REST, np.full(slots, 1 / slots), size=count)
-    return np.asarray(spare[:, :-1].cumsum(axis=1) + np.arange(movements) * (length + REST))
+    needed = np.arange(movements) * (length + REST)
+    starts: Ways = spare[:, :-1].cumsum(axis=1) + needed
+    return starts
 
 
-def _parameters(
-    way: Ways, speed: Ways, origin: Places, starts: Ways, length: int
-) -> Int16[np.ndarray, "sample frame 6"]:
+def _parameters(way: Ways, speed: Ways, origin: Places, starts: Ways, length: int) -> Parameters:
     """What `pictures.render` takes; the square is there while the disc moves."""
     movements = way.shape[1]
     frame = np.arange(movements * length + (movements + 1) * REST)
@@ -175,13 +181,14 @@ def _parameters(
     parameters = np.zeros((*disc.shape[:2], PARAMETERS), np.int16)
     parameters[..., [DISC_ROW, DISC_COL]] = disc
     parameters[..., [SQUARE_ROW, SQUARE_COL]] = -1
-    square = _ahead(disc[sample, shown], STEPS[way[sample, movement]])
-    parameters[sample, shown, SQUARE_ROW] = square[:, 0]
-    parameters[sample, shown, SQUARE_COL] = square[:, 1]
+    row, col = _ahead(disc[sample, shown], STEPS[way[sample, movement]]).T
+    parameters[sample, shown, SQUARE_ROW] = row
+    parameters[sample, shown, SQUARE_COL] = col
     return parameters
 
 
 def _ahead(disc: Int[np.ndarray, "frame 2"], step: Int[np.ndarray, "frame 2"]) -> Places:
     """Corner of the square at the edge that lies ahead, level with the disc."""
     level = disc - (SQUARE - DISC) // 2
-    return np.where(step == 0, level, np.where(step > 0, SIZE - SQUARE, 0))
+    edge = np.where(step > 0, SIZE - SQUARE, 0)
+    return np.where(step == 0, level, edge)

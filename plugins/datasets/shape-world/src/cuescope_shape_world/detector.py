@@ -16,6 +16,8 @@ from cuescope_shape_world.words import COLOURS, HILL, KINDS, PHRASES, WALL
 ANYTHING = ("thing", "shape")  # of a colour, or any
 VERSION = 1  # part of the fingerprint: raise it when a frame gives other detections
 
+Codes = UInt8[np.ndarray, "row col"]
+Mask = Bool[np.ndarray, "row col"]
 LOW = 85  # a channel below is dark
 HIGH = 170  # a channel from here on is bright
 MATCH = 0.9  # intersection over union of a shape with its kind's mask, at least
@@ -54,8 +56,8 @@ class View:
 def names_of(phrase: str) -> set[str]:
     """What a "red circle" may be called: with its colour or without, and by a wider noun."""
     colour, noun = phrase.split()
-    nouns = (noun, *ANYTHING) if noun in KINDS else (noun,)
-    return {*nouns, *(f"{colour} {noun}" for noun in nouns)}
+    nouns = {noun, *ANYTHING} if noun in KINDS else {noun}
+    return nouns.union(map(f"{colour} {{}}".format, nouns))
 
 
 class ShapeDetector(Plugin):
@@ -65,8 +67,8 @@ class ShapeDetector(Plugin):
     other name it finds nothing.
     """
 
-    names: frozenset[str] = frozenset(
-        name for phrase in (*PHRASES, f"grey {WALL}", f"black {HILL}") for name in names_of(phrase)
+    names: frozenset[str] = frozenset().union(
+        *map(names_of, (*PHRASES, f"grey {WALL}", f"black {HILL}"))
     )
 
     def __init__(self, options: Any, context: Context) -> None:
@@ -80,11 +82,11 @@ class ShapeDetector(Plugin):
 
 def _detections(view: View, names: Sequence[str]) -> tuple[Detection, ...]:
     detections = []
-    for thing in view.things:
-        fitting = names_of(thing.phrase)
+    for item in view.things:
+        fitting = names_of(item.phrase)
         for name in dict.fromkeys(names):
             if normalise_name(name) in fitting:
-                detection = Detection(name=name, score=thing.score, box=thing.box)
+                detection = Detection(name=name, score=item.score, box=item.box)
                 detections.append(detection)
     return sort_by_score(detections)
 
@@ -94,16 +96,17 @@ def read_pixels(pixels: UInt8[np.ndarray, "row col 3"]) -> View:
     codes = _codes(pixels)
     hills = codes[:HORIZON] == BLACK
     things = (*_shapes(codes), *_walls(codes == GREY), *_hill(hills))
-    return View(things, np.asarray(hills.sum(axis=0)))
+    return View(things, hills.sum(axis=0))
 
 
-def _codes(pixels: UInt8[np.ndarray, "row col 3"]) -> UInt8[np.ndarray, "row col"]:
+def _codes(pixels: UInt8[np.ndarray, "row col 3"]) -> Codes:
     """The pure colour of each pixel: red, green and blue as the bits of its code."""
     red, green, blue = np.moveaxis(_LEVEL[pixels], 2, 0)
-    return np.asarray(red + 2 * green + 4 * blue)
+    codes: Codes = red + 2 * green + 4 * blue
+    return codes
 
 
-def _shapes(codes: UInt8[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
+def _shapes(codes: Codes) -> Iterator[VisibleThing]:
     for colour, channels in COLOURS.items():
         code = _codes(np.array(channels, np.uint8)[None, None])
         for box, mask in _parts(codes == code):
@@ -114,19 +117,19 @@ def _shapes(codes: UInt8[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
                 yield VisibleThing(kind, colour, box, score)
 
 
-def _overlap(mask: Bool[np.ndarray, "row col"], other: Bool[np.ndarray, "row col"]) -> float:
+def _overlap(mask: Mask, other: Mask) -> float:
     """Intersection over union."""
     return float((mask & other).sum() / (mask | other).sum())
 
 
-def _walls(grey: Bool[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
+def _walls(grey: Mask) -> Iterator[VisibleThing]:
     for box, mask in _parts(grey):
         share = float(mask.mean())
         if min(mask.shape) > SIDE and share >= FILLED:
             yield VisibleThing(WALL, "grey", box, share)
 
 
-def _hill(hills: Bool[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
+def _hill(hills: Mask) -> Iterator[VisibleThing]:
     """The skyline as one thing, where it reaches over half of the picture."""
     share = float(hills.any(axis=0).mean())
     if share > 0.5:
@@ -135,7 +138,7 @@ def _hill(hills: Bool[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
         yield VisibleThing(HILL, "black", box, share)
 
 
-def _parts(mask: Bool[np.ndarray, "row col"]) -> Iterator[tuple[Box, Bool[np.ndarray, "row col"]]]:
+def _parts(mask: Mask) -> Iterator[tuple[Box, Mask]]:
     """Connected parts from left to right: the box of each, and the mask within it."""
     if not mask.any():
         return

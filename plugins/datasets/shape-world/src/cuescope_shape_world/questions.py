@@ -66,8 +66,11 @@ def phrase(thing: Thing) -> str:
 
 def shapes(frame: SceneFrame) -> dict[str, Thing]:
     """The shapes that can be seen, by phrase."""
-    visible = (thing for thing in frame.things if thing.visible and thing.name in KINDS)
-    return {phrase(thing): thing for thing in visible}
+    visible = {}
+    for item in frame.things:
+        if item.visible and item.name in KINDS:
+            visible[phrase(item)] = item
+    return visible
 
 
 def all_shapes(scene: Scene) -> set[str]:
@@ -79,11 +82,16 @@ def events(scene: Scene, verb: str) -> list[tuple[int, str]]:
     """When which shape does it, in order of time."""
     events = []
     for index, frame in enumerate(scene):
-        doers = {action.subject for action in frame.actions if action.verb == verb}
-        for name, thing in shapes(frame).items():
-            if thing.id in doers:
+        ids = doers(frame, verb)
+        for name, shape in shapes(frame).items():
+            if shape.id in ids:
                 events.append((index, name))
     return events
+
+
+def doers(frame: SceneFrame, verb: str) -> set[str]:
+    """The ids of the things that do it."""
+    return {action.subject for action in frame.actions if action.verb == verb}
 
 
 def turns(scene: Scene) -> list[tuple[int, str]]:
@@ -118,16 +126,16 @@ def _extreme(scene: Scene, which: str) -> str | None:
     if not arrivals:
         return None
     when, name = arrivals[-1 if which == "last" else 0]
-    at_once = [other for time, other in arrivals if time == when]
-    return name if len(at_once) == 1 else None
+    times = [time for time, _ in arrivals]
+    return name if times.count(when) == 1 else None
 
 
 def _colour(scene: Scene, kind: str) -> str | None:
     """Of the one shape of a kind in the last frame."""
-    things = [thing for thing in scene[-1].things if thing.name == kind]
-    if len(things) != 1 or not things[0].visible:
+    of_kind = [item for item in scene[-1].things if item.name == kind]
+    if len(of_kind) != 1 or not of_kind[0].visible:
         return None
-    return things[0].attributes[0]
+    return of_kind[0].attributes[0]
 
 
 def _order(scene: Scene, name: str, verb: str, other: str) -> str | None:
@@ -146,17 +154,21 @@ def _order(scene: Scene, name: str, verb: str, other: str) -> str | None:
 
 
 def _turn(scene: Scene, which: str) -> str | None:
-    sides = [side for _, side in turns(scene)]
-    if not sides:
+    starts = turns(scene)
+    if not starts:
         return None
-    return sides[-1] if which == "last" else sides[0]
+    _, side = starts[-1 if which == "last" else 0]
+    return side
 
 
 def _turn_after(scene: Scene, name: str, verb: str) -> str | None:
     time = _first_times(scene, verb.removesuffix("s")).get(name)
     if time is None:
         return None
-    return next((side for start, side in turns(scene) if start > time), None)
+    for start, side in turns(scene):
+        if start > time:
+            return side
+    return None
 
 
 def _place(
@@ -181,9 +193,9 @@ def _place(
 def _hidden(scene: Scene) -> str | None:
     """The shape before which a wall comes to stand."""
     for before, now in pairwise(scene):
-        walls = [thing for thing in now.things if thing.name == WALL]
-        for wall, (name, thing) in product(walls, shapes(before).items()):
-            if thing.box and wall.box and relation_holds("inside", thing.box, wall.box):
+        walls = [item for item in now.things if item.name == WALL]
+        for wall, (name, shape) in product(walls, shapes(before).items()):
+            if shape.box and wall.box and relation_holds("inside", shape.box, wall.box):
                 return name
     return None
 

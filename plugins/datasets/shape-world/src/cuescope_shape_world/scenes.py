@@ -1,7 +1,7 @@
 """What each frame shows of a world: the picture, and everything that can be said of it."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import permutations
 
 import numpy as np
@@ -25,8 +25,7 @@ CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
 
 def pictures(world: World) -> tuple[Picture, ...]:
     """A picture a frame."""
-    frames = range(len(world.camera))
-    return tuple(_picture(world, frame) for frame in frames)
+    return tuple(map(partial(_picture, world), range(len(world.camera))))
 
 
 def scene(world: World) -> tuple[SceneFrame, ...]:
@@ -87,7 +86,7 @@ def _relation(subject: Thing, predicate: str, other: Thing) -> Relation:
 # Shapes stand still in most frames: the same two boxes are compared over and over.
 @lru_cache(maxsize=65536)
 def _flat_relations(box: Box, other: Box) -> tuple[str, ...]:
-    flat = (name for name in RELATIONS if name not in IN_DEPTH)
+    flat = [name for name in RELATIONS if name not in IN_DEPTH]
     return tuple(name for name in flat if relation_holds(name, box, other))
 
 
@@ -97,8 +96,9 @@ def _picture(world: World, frame: int) -> Picture:
     shapes = []
     for index, life in enumerate(world.lives):
         if world.visible(index)[frame]:
-            shapes.append((life.phrases[frame], *world.corner(index, frame)))
-    walls = [wall_box(world, wall) for wall in _walls(world, frame)]
+            x, y = world.corner(index, frame)
+            shapes.append((life.phrases[frame], x, y))
+    walls = map(partial(wall_box, world), _walls(world, frame))
     return Picture(tuple(shapes), tuple(walls), tuple(skyline.tolist()))
 
 

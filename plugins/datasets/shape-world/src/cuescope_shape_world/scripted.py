@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -28,13 +28,12 @@ from cuescope_sdk.grounding import Claim
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_shape_world import statements
 from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
-from cuescope_shape_world.statements import Statement, spoil, true_statements
+from cuescope_shape_world.statements import Statement, draw, spoil, true_statements
 from cuescope_shape_world.tracking import track_frames
 from cuescope_shape_world.words import HELD_OUT, PHRASES
 
 VERSION = 1  # part of the fingerprint: raise it when the same frames and dials give other traces
 
-T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -156,9 +155,10 @@ def listed_choices(question: str) -> list[str]:
 def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) -> str:
     if as_json:
         beliefs = [step.belief for step in steps]
-        return f"{json.dumps(beliefs, indent=1)}\nAnswer: {answer}"
-    lines = [f"{number}. {step.sentence}" for number, step in enumerate(steps, start=1)]
-    return "\n".join([*lines, f"Answer: {answer}"])
+        trace = json.dumps(beliefs, indent=1)
+    else:
+        trace = "\n".join(f"{n}. {step.sentence}" for n, step in enumerate(steps, start=1))
+    return f"{trace}\nAnswer: {answer}"
 
 
 def _draw_answer(right: str | None, choices: Sequence[str], chance: float, rng: Generator) -> str:
@@ -167,11 +167,7 @@ def _draw_answer(right: str | None, choices: Sequence[str], chance: float, rng: 
     if right is not None and knows and (not choices or right in choices):
         return right
     others = [choice for choice in choices if choice != right]
-    return _draw(others or list(choices) or ["unknown"], rng)
-
-
-def _draw(options: Sequence[T], rng: Generator) -> T:
-    return options[int(rng.integers(len(options)))]
+    return draw(others or list(choices) or ["unknown"], rng)
 
 
 # --------------------------------------------------------------------------------------- steps
@@ -223,19 +219,20 @@ def _draw_truth(
     rng: Generator,
 ) -> Statement:
     """A true statement; each form is as likely as the others that there are."""
-    candidates = true_statements(scene, frame)
+    truths = true_statements(scene, frame)
     # Each wish is dropped where nothing would be left.
     if later is not None:
-        passing = [truth for truth in candidates if not truth.holds(scene[later])]
-        candidates = passing or candidates
+        truths = [truth for truth in truths if not truth.holds(scene[later])] or truths
     if before is not None:
-        unrelated = [truth for truth in candidates if _is_unrelated(truth, before)]
-        others = [truth for truth in candidates if truth != before]
-        candidates = unrelated or others or candidates
-    form = _draw(sorted({truth.form for truth in candidates}), rng)
-    candidates = [truth for truth in candidates if truth.form == form]
-    about_named = [truth for truth in candidates if named.intersection(truth.about)]
-    return _draw(about_named or candidates, rng)
+        unrelated = [truth for truth in truths if _is_unrelated(truth, before)]
+        others = [truth for truth in truths if truth != before]
+        truths = unrelated or others or truths
+    by_form: dict[str, list[Statement]] = {}
+    for truth in truths:
+        by_form.setdefault(truth.form, []).append(truth)
+    truths = by_form[draw(sorted(by_form), rng)]
+    about_named = [truth for truth in truths if named.intersection(truth.about)]
+    return draw(about_named or truths, rng)
 
 
 def _is_unrelated(statement: Statement, other: Statement) -> bool:

@@ -6,16 +6,18 @@ up is a shape that the whole video never shows, so that it is false whatever a w
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import permutations, product
-from typing import Literal
+from functools import cache, partial
+from itertools import permutations, product, starmap
+from operator import attrgetter
+from typing import Literal, TypeVar
 
 from numpy.random import Generator
 
 from cuescope_sdk.grounding import INVERSE, Claim, SceneFrame, Thing, relation_holds
-from cuescope_shape_world.questions import PLACES, Scene, all_shapes, phrase, shapes
+from cuescope_shape_world.questions import PLACES, Scene, all_shapes, doers, phrase, shapes
 from cuescope_shape_world.words import COLOURS, KINDS, OPPOSITE, PHRASES, WALL
 
+T = TypeVar("T")
 Form = Literal["presence", "absence", "relation", "attribute", "action", "camera"]
 VERBS = ("appear", "disappear", *(f"move {way}" for way in OPPOSITE))
 MOST = 3  # things named as present in one sentence
@@ -36,20 +38,19 @@ class Statement:
 
 def is_true(claim: Claim, frame: SceneFrame) -> bool:
     """Whether a claim holds of what can be seen in a frame."""
+    predicate = claim.predicate or ""
     subjects = _referents(claim.subject, frame)
     match claim.kind:
         case "entity":
             holds = bool(subjects)
         case "attribute":
-            holds = any(claim.predicate in thing.attributes for thing in subjects)
+            holds = any(predicate in subject.attributes for subject in subjects)
         case "action":
-            doers = {action.subject for action in frame.actions if action.verb == claim.predicate}
-            holds = any(thing.id in doers for thing in subjects)
+            ids = {subject.id for subject in subjects}
+            holds = not ids.isdisjoint(doers(frame, predicate))
         case "relation":
-            others = _referents(claim.object or "", frame)
-            predicate = claim.predicate or ""
-            pairs = product(subjects, others)
-            holds = any(_stands(predicate, thing, other) for thing, other in pairs)
+            pairs = product(subjects, _referents(claim.object or "", frame))
+            holds = any(starmap(partial(_stands, predicate), pairs))
         case _:
             holds = frame.motion == claim.predicate
     return holds != claim.negated
@@ -64,8 +65,8 @@ def _stands(predicate: str, thing: Thing, other: Thing) -> bool:
 
 def _referents(words: str, frame: SceneFrame) -> list[Thing]:
     """The visible things that "circle" or "red circle" may mean."""
-    visible = [thing for thing in frame.things if thing.visible]
-    return [thing for thing in visible if words in (thing.name, phrase(thing))]
+    visible = [item for item in frame.things if item.visible]
+    return [item for item in visible if words in (item.name, phrase(item))]
 
 
 # -------------------------------------------------------------------------------- the sentences
@@ -74,10 +75,9 @@ def _referents(words: str, frame: SceneFrame) -> list[Thing]:
 @cache
 def presence(phrases: tuple[str, ...]) -> Statement:
     """ "there is a red circle and a blue star"."""
-    named = [f"a {name}" for name in phrases]
-    start = ", ".join(named[:-1])
-    listed = f"{start} and {named[-1]}" if start else named[-1]
-    return _statement("presence", f"there is {listed}", phrases)
+    *first, last = map("a {}".format, phrases)
+    shapes = f"{', '.join(first)} and {last}" if first else last
+    return _statement("presence", f"there is {shapes}", phrases)
 
 
 @cache
@@ -137,9 +137,9 @@ def true_statements(scene: Scene, index: int) -> list[Statement]:
     statements = [*_presences(list(visible)), *_relations(visible), *_actions(frame, visible)]
     if frame.motion is not None:
         statements.append(camera_turn(frame.motion.removeprefix("turn ")))
-    if not any(thing.name == WALL for thing in frame.things):  # else something may be hidden
-        statements += [colour_of(thing.name, thing.attributes[0]) for thing in visible.values()]
-        unseen = all_shapes(scene) - set(visible)
+    if WALL not in map(attrgetter("name"), frame.things):  # else something may be hidden
+        statements += [colour_of(shape.name, shape.attributes[0]) for shape in visible.values()]
+        unseen = all_shapes(scene) - visible.keys()
         statements += map(absence, sorted(unseen))
     return statements or [absence(PHRASES[0])]
 
@@ -176,7 +176,7 @@ def spoil(statement: Statement, right: int, scene: Scene, index: int, rng: Gener
         case "absence":
             visible = sorted(shapes(scene[index]))
             if visible:
-                return absence(_draw(visible, rng))
+                return absence(draw(visible, rng))
             return presence(_replace_some(about, 0, scene, rng))
         case "relation" if right == 2:  # both shapes are there, and stand the other way round
             return relation(about[0], INVERSE[predicate], about[1])
@@ -189,7 +189,7 @@ def spoil(statement: Statement, right: int, scene: Scene, index: int, rng: Gener
             return action_of(*_replace_some(about, 0, scene, rng), predicate)
         case "action":
             verbs = (_opposite_verb(predicate), *VERBS)
-            actions = (action_of(about[0], verb) for verb in verbs)
+            actions = map(partial(action_of, about[0]), verbs)
             return next(action for action in actions if not action.holds(scene[index]))
         case "camera":
             return camera_turn(OPPOSITE[predicate.removeprefix("turn ")])
@@ -212,10 +212,9 @@ def _wrong_colour(kind: str, right: int, scene: Scene, rng: Generator) -> Statem
         kinds = {name.split()[1] for name in shown}
         unseen = [other for other in KINDS if other not in kinds]
         others = [other for other in KINDS if other != kind]
-        kind = _draw(unseen or others, rng)
+        kind = draw(unseen or others, rng)
     colours = [colour for colour in COLOURS if f"{colour} {kind}" not in shown]
-    colour = _draw(colours or list(COLOURS), rng)
-    return colour_of(kind, colour)
+    return colour_of(kind, draw(colours or list(COLOURS), rng))
 
 
 def _replace_some(
@@ -233,8 +232,9 @@ def invent_shape(like: str, shown: Collection[str], rng: Generator) -> str:
     """A shape that is not shown, if there is one of the same colour or kind."""
     unseen = [name for name in PHRASES if name not in shown]
     akin = [name for name in unseen if not set(name.split()).isdisjoint(like.split())]
-    return _draw(akin or unseen or list(PHRASES), rng)
+    return draw(akin or unseen or PHRASES, rng)
 
 
-def _draw(options: Sequence[str], rng: Generator) -> str:
+def draw(options: Sequence[T], rng: Generator) -> T:
+    """One of them."""
     return options[int(rng.integers(len(options)))]

@@ -124,8 +124,10 @@ def describe(picture: Picture, rng: Generator) -> dict[str, tuple[str, ...]]:
         *_draw_some(_sentences(_denial, list(boxes), ()), DENIED, rng),
         *_draw_some(_sentences(_denial, lacking, lacking), DENIED, rng),
     ]
-    captions = [text for text, is_true in sentences if is_true]
-    foils = [text for text, is_true in sentences if not is_true]
+    captions: list[str] = []
+    foils: list[str] = []
+    for text, is_true in sentences:
+        (captions if is_true else foils).append(text)
     return {"captions": tuple(captions), "foils": tuple(foils)}
 
 

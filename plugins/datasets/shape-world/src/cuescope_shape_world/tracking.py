@@ -4,6 +4,7 @@ what moves, comes and goes, and where the camera turns. No annotation is read.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from jaxtyping import Int
@@ -38,9 +39,12 @@ def track_frames(frames: Sequence[Frame]) -> tuple[tuple[SceneFrame, ...], str]:
 
 def _content(views: Sequence[View]) -> str:
     """A digest of all that is seen."""
-    things = [[(thing.phrase, thing.box) for thing in view.things] for view in views]
-    skylines = [view.skyline for view in views]
-    return digest(things, skylines)
+    shapes = []
+    skylines = []
+    for view in views:
+        shapes.append([(item.phrase, item.box) for item in view.things])
+        skylines.append(view.skyline)
+    return digest(shapes, skylines)
 
 
 def _view(frame: Frame) -> View:
@@ -93,9 +97,8 @@ def shift(view: View, later: View) -> int | None:
         return None
     # Hills repeat by chance: of shifts that agree alike, the smallest is what a camera does.
     shifts = sorted(range(-width // 2, width // 2 + 1), key=abs)
-    agreements = [_agreement(skyline, other, by) for by in shifts]
-    best = max(agreements)
-    return shifts[agreements.index(best)] if best >= AGREE else None
+    best = max(shifts, key=partial(_agreement, skyline, other))
+    return best if _agreement(skyline, other, best) >= AGREE else None
 
 
 def _agreement(skyline: Int[np.ndarray, " col"], other: Int[np.ndarray, " col"], by: int) -> float:
@@ -115,11 +118,11 @@ class _Identities:
 
     def assign(self, visible: Sequence[VisibleThing], step: int | None) -> dict[str, Thing]:
         """The things of the next frame by id; the first of several that have one phrase."""
-        phrases = {thing.phrase for thing in visible}
+        phrases = {item.phrase for item in visible}
         now: dict[str, Thing] = {}
-        for thing in visible:
-            key = self.ids.setdefault(thing.phrase, self._former_id(thing, phrases, step))
-            identified = Thing(id=key, name=thing.name, attributes=(thing.colour,), box=thing.box)
+        for item in visible:
+            key = self.ids.setdefault(item.phrase, self._former_id(item, phrases, step))
+            identified = Thing(id=key, name=item.name, attributes=(item.colour,), box=item.box)
             now.setdefault(key, identified)
         self.before = now
         return now

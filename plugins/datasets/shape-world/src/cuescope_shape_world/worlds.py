@@ -25,6 +25,8 @@ MARGIN = 4  # px by which a wall is larger than what it hides
 TRIES = 60
 
 Offsets = Int[np.ndarray, " frame"]
+Frames = Bool[np.ndarray, " frame"]  # in which of them something holds
+Corners = Int[np.ndarray, "frame 2"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +34,8 @@ class Life:
     """One shape: its phrase, its corner in the panorama (px), and whether it is there, by frame."""
 
     phrases: tuple[str, ...]
-    corners: Int[np.ndarray, "frame 2"]
-    there: Bool[np.ndarray, " frame"]
+    corners: Corners
+    there: Frames
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,13 @@ class World:
     lives: tuple[Life, ...]
     walls: tuple[Wall, ...] = ()
 
-    def in_view(self, life: Life) -> Bool[np.ndarray, " frame"]:
+    def in_view(self, life: Life) -> Frames:
         """Whether it is there and wholly within the view; in part, nothing is drawn."""
         x = life.corners[:, 0] - self.camera
-        return np.asarray(life.there & (x >= 0) & (x <= WIDTH - SIDE))
+        inside: Frames = life.there & (x >= 0) & (x <= WIDTH - SIDE)
+        return inside
 
-    def hidden(self, index: int) -> Bool[np.ndarray, " frame"]:
+    def hidden(self, index: int) -> Frames:
         """Whether a wall stands before this shape."""
         behind = np.zeros(len(self.camera), bool)
         for wall in self.walls:
@@ -67,9 +70,10 @@ class World:
                 behind[wall.first : wall.last + 1] = True
         return behind
 
-    def visible(self, index: int) -> Bool[np.ndarray, " frame"]:
+    def visible(self, index: int) -> Frames:
         """Whether the picture shows this shape."""
-        return np.asarray(self.in_view(self.lives[index]) & ~self.hidden(index))
+        visible: Frames = self.in_view(self.lives[index]) & ~self.hidden(index)
+        return visible
 
     def corner(self, index: int, frame: int) -> tuple[int, int]:
         """Where the upper left corner of this shape is in the view, px."""
@@ -83,7 +87,7 @@ def draw_world(rng: Generator, frames: int, phrases: Sequence[str], held_out: in
         world = _attempt(rng, frames, phrases, held_out)
         if world is None:
             continue
-        visible = np.sum([world.in_view(life) for life in world.lives], axis=0)
+        visible = sum(map(world.in_view, world.lives), np.zeros(frames, int))
         if (visible >= 2).all():  # else there is little to compare
             return _add_wall(rng, world)
 
@@ -112,13 +116,15 @@ def _camera(rng: Generator, frames: int) -> Offsets:
     for first, end in pairwise(range(0, frames + 1, 8)):
         start = int(rng.integers(first + 2, end - TURN))
         steps[start : start + TURN] = TURN_STEP * rng.choice((-1, 1))
-    camera = steps.cumsum()
-    return np.asarray(camera - camera.min())
+    camera: Offsets = steps.cumsum()
+    camera -= camera.min()
+    return camera
 
 
-def stands(camera: Offsets) -> Bool[np.ndarray, " frame"]:
+def stands(camera: Offsets) -> Frames:
     """Whether the view is that of the frame before; true of the first frame."""
-    return np.asarray(np.diff(camera, prepend=camera[:1]) == 0)
+    still: Frames = np.diff(camera, prepend=camera[:1]) == 0
+    return still
 
 
 def _life(
@@ -137,12 +143,14 @@ def _life(
         return None
     steps = _steps(rng, still, first, last)
     rests = still & ~steps.any(axis=1)
-    fit = np.flatnonzero(rests[first + 1 : last]) + first + 1
-    change = int(rng.choice(fit)) if len(fit) and rng.random() < 0.35 else None
+    moments = np.flatnonzero(rests[first + 1 : last]) + first + 1
+    change = frames
+    if len(moments) and rng.random() < 0.35:
+        change = int(rng.choice(moments))
     phrase = str(rng.choice(candidates))
     phrases = [phrase] * frames
     others = _recolour(phrase, free)
-    if change is not None and others:
+    if change < frames and others:
         phrases[change:] = [str(rng.choice(others))] * (frames - change)
     # It is put where one frame at least shows it, and from there moved back and forth.
     shown = int(rng.integers(first, last + 1))
@@ -157,13 +165,11 @@ def _life(
 def _recolour(phrase: str, free: Sequence[str]) -> list[str]:
     """The free phrases of the same kind and another colour."""
     kind = phrase.split()[1]
-    phrases = [f"{colour} {kind}" for colour in COLOURS]
+    phrases = map(f"{{}} {kind}".format, COLOURS)
     return [other for other in phrases if other != phrase and other in free]
 
 
-def _steps(
-    rng: Generator, still: Bool[np.ndarray, " frame"], first: int, last: int
-) -> Int[np.ndarray, "frame 2"]:
+def _steps(rng: Generator, still: Frames, first: int, last: int) -> Corners:
     """Pixels moved since the frame before: movements while the camera stands."""
     steps = np.zeros((len(still), 2), int)
     for _ in range(int(rng.integers(1, 2 + len(still) // 4))):
@@ -187,8 +193,8 @@ def _fits(world: World, life: Life) -> bool:
     changes = visible[1:] != visible[:-1]
     if changes[both].any():
         return False
-    colours_seen = set(compress(life.phrases, visible))
-    if colours_seen != set(life.phrases):
+    phrases_seen = set(compress(life.phrases, visible))
+    if phrases_seen != set(life.phrases):
         return False
     for other in world.lives:
         together = life.there & other.there
@@ -197,10 +203,10 @@ def _fits(world: World, life: Life) -> bool:
     return True
 
 
-def _apart(life: Life, other: Life, gap: int) -> Bool[np.ndarray, " frame"]:
+def _apart(life: Life, other: Life, gap: int) -> Frames:
     """Whether the corners of the two differ by the gap (px) or more, across or down."""
-    distances = np.abs(life.corners - other.corners)
-    return np.asarray((distances >= gap).any(axis=1))
+    apart: Frames = np.abs(life.corners - other.corners).max(axis=1) >= gap
+    return apart
 
 
 def _add_wall(rng: Generator, world: World) -> World:
