@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cuescope_quag.analysis import part_with_video
 from cuescope_quag.measures import Measure
-from cuescope_quag.report import part_with_video
 from cuescope_quag.scores import Rule, compare
 from cuescope_quag.trials import CROSSMODAL, WITHOUT_VIDEO, Answers, Condition
 from cuescope_quag.verdict import State, state
