@@ -32,8 +32,8 @@ from cuescope_sdk.statistics import Groups
 
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
-DIFFERENCE = "a difference: answers move as much where a cause would have no effect"
-UNEXPLAINED = "something to explain: in the run answers are as right with it as without it"
+DIFFERENCE = "a difference from the controls: answers change as much where a cause has no effect"
+UNEXPLAINED = "a difference in the run: there, answers are as often right with the cue as without"
 COARSE = ("frames",)  # what holds more than the cue
 
 

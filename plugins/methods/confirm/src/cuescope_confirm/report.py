@@ -18,23 +18,23 @@ VERDICTS: tuple[Verdict, ...] = ("causes", "accompanies", "cannot tell")
 MARKS: Mapping[Decision, str] = {"confirms": "*", "placebo does as much": "0", "undecided": "?"}
 SHOWN_EFFECT = 0.25  # that enough samples would show
 RULE = (
-    "causes: most of the interventions that decide move the answers more than their placebo. "
-    "They also move them more than they do without the cue, at a cue that nobody found, and on "
-    "labels where the cue makes no difference. Holm's correction is over findings and "
-    "interventions. Accompanies: the placebo does as much. Cannot tell: neither"
+    "causes: most interventions with a clear result change the answers more than their placebo. "
+    "Their effect is also larger than in three controls: samples without the cue, another cue "
+    "that is no finding, and labels that the cue does not affect. All tests are corrected "
+    "together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is shown"
 )
 NEXT = (
-    "Learn how the model can do without a cause, and measure whether that helps: "
-    "`cuescope mitigate RUN --with NAME`, with the run that found it."
+    "Try a remedy for a cause, and measure whether it helps: "
+    "`cuescope mitigate RUN --with NAME`. RUN is the run that found the cue."
 )
 MISSING = (
-    "No cue is shown to be a cause. Beside each cue stands what is missing for a decision. More "
-    "samples (`--on SPLIT`) or a tool (`--tool detector=SPEC`) may help."
+    "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
+    "More samples (`--on SPLIT`) or a tool (`--tool detector=SPEC`) may help."
 )
-ALONE = "One finding is tested by itself with `cuescope confirm RUN --feature KEY`."
+ALONE = "To test one finding by itself: `cuescope confirm RUN --feature KEY`."
 NONE = (
-    "More samples find weaker cues. What each method could have missed stands in its own report, "
-    "in the folder `found`."
+    "More samples can find weaker cues. The reports in the folder `found` say what each method "
+    "could have missed."
 )
 
 
@@ -293,8 +293,8 @@ def figures_table(results: Results) -> Table:
         "Each witness beside its placebo (accuracy in %, effects in points)",
         ("cue", "intervention", "samples", "as it is", "changed", "placebo", "beyond placebo"),
         rows,
-        "Beyond placebo: by how many points more than with the placebo the change moves the "
-        "probability of the answer.",
+        "Beyond placebo: the change of the answer's probability, minus that with the placebo, in "
+        "points.",
     )
 
 

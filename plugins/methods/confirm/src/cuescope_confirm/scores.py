@@ -25,8 +25,8 @@ Verdict = Literal["causes", "accompanies", "cannot tell"]
 NO_MORE: Decision = "placebo does as much"
 DRAWS = 20_000  # of the groups, for a p-value
 POWER = "power: more samples"
-AGREEMENT = "agreement: half or more do no more than placebos"
-REGION = "the cue's region: changed frames move answers, and what in them does so is unknown"
+AGREEMENT = "agreement: at least half of the interventions do no more than their placebos"
+REGION = "the cue's region: changed frames change the answers, but not known is which part of them"
 Control = Literal["without the cue", "unfound cue", "other labels"]
 Measure = tuple[Float[np.ndarray, " _other"], Groups]
 

@@ -157,7 +157,7 @@ def _witnesses(
         if target.located is not None:
             reason = kind.why_not(target.located, audit.capabilities, list(audit.tools))
         if reason is None and not is_finding and kind.placebo == "none":
-            reason = "it decides nothing"
+            reason = "it has no placebo, so it decides nothing"
         if reason is None:
             sort = sort_of(kind)
             if sort not in of_sort:
@@ -189,7 +189,7 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     if kind.needs == "question":
         return "too few samples have other questions about the same choices"
     if kind.placebo == "other donor" and kind.effect == "removes":
-        return "no two samples have the cue at one place, or none is without it"
+        return "no two samples show the cue at the same place, or all samples show it"
     if kind.effect == "inserts" and kind.needs != "frames":
         return "no held-out sample of its label is without the cue"
     if kind.needs == "frames":

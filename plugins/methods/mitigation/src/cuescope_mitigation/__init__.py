@@ -20,13 +20,13 @@ METRICS = (
         name="gain",
         title="Accuracy gained",
         meaning="accuracy on the hurt label where the cue is on screen, after the remedy minus "
-        "before (-1 to 1), on samples that nothing was learned from",
+        "before (-1 to 1), on samples that were not used for fitting",
     ),
     Metric(
         name="gap_after",
         title="Gap left",
         meaning="accuracy on the hurt label without the cue minus with it, after the remedy "
-        "(-1 to 1); 0: the cue costs nothing any more",
+        "(-1 to 1); 0: the cue costs no accuracy any more",
     ),
     Metric(
         name="worst_group_gain",

@@ -119,7 +119,8 @@ def of_label(comparison: Comparison, cue: Cue) -> BoolPerSample:
     """The measured samples of the label that a cue hurts, all of them where it hurts any."""
     if cue.label is None:
         return np.full(len(comparison.targets), True)
-    return np.asarray(comparison.targets == comparison.parts.labels.index(cue.label))
+    number = comparison.parts.labels.index(cue.label)
+    return np.asarray(comparison.targets == number)
 
 
 def verdict_of(gain: Change, random: Change | None, shifted: Change | None) -> Verdict:
@@ -153,7 +154,7 @@ def other_gaps(
             without = labelled & ~shown
             if min(present.sum(), without.sum()) < options.least:
                 continue
-            if not cues.isdisjoint({(feature.key, label), (feature.key, None)}):
+            if (feature.key, label) in cues or (feature.key, None) in cues:
                 continue
             gap = gap_change(
                 comparison.before,

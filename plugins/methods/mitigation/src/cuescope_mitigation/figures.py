@@ -22,7 +22,8 @@ def contrasts(
     """One for each of the first cues: the measured samples of the label that show it."""
     by_key = {feature.key: feature for feature in features}
     measured = np.flatnonzero(~comparison.parts.fitted).tolist()
-    ranked = [score for score in scores if score.metric == "gain" and score.value is not None]
+    gains = [score for score in scores if score.metric == "gain"]
+    ranked = [score for score in gains if score.value is not None]
     for score in ranked[:SHOWN]:
         where: dict[str, Occurrence] = {}
         for occurrence in by_key[score.feature].occurrences:
@@ -51,6 +52,7 @@ def outcomes(
     answered = []
     for row, number in rows:
         trial = comparison.parts.outcomes[number].trial
-        columns = [labels.index(choice) for choice in trial.sample.choices]
-        answered.append(Outcome(trial, Response(logits=logits[row][columns])))
+        columns = list(map(labels.index, trial.sample.choices))
+        response = Response(logits=logits[row][columns])
+        answered.append(Outcome(trial, response))
     return answered

@@ -51,10 +51,12 @@ def other_words(
     words: Sequence[str | None], labels: Sequence[str], rng: np.random.Generator
 ) -> tuple[str | None, ...]:
     """A thing drawn at random in place of each word; the same for the same word, None for None."""
-    taken = " ".join(word.lower() for word in (*words, *labels) if word)
-    free = [name for name in THINGS if not set(name.split()) & set(taken.split())]
+    known = filter(None, (*words, *labels))
+    taken = set(" ".join(known).lower().split())
+    free = [name for name in THINGS if taken.isdisjoint(name.split())]
     names = free or THINGS  # hundreds of labels may name them all
-    order = rng.permutation(max(len(words), len(names))) % len(names)
+    count = max(len(words), len(names))
+    order = rng.permutation(count) % len(names)
     other: dict[str | None, str | None] = {}
     for word, row in zip(dict.fromkeys(words), order, strict=False):
         other[word] = names[row]

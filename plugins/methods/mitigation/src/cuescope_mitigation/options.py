@@ -19,18 +19,18 @@ class MitigationOptions(Options):
     names: Annotated[dict[str, str], Words()] = Field(
         {},
         exclude_if=lambda names: not names,
-        description="what findings show, by their key: {cluster-03: red corner}",
+        description="a name for what a finding shows, by its key: {cluster-03: red corner}",
     )
-    top: PositiveInt = Field(20, description="most findings that are mitigated, the first ones")
+    top: PositiveInt = Field(20, description="how many findings are mitigated: the first ones")
     placebos: NonNegativeInt = Field(
-        3, description="times that the mitigator is fitted to cues drawn at random"
+        3, description="how often the mitigator is also fitted to random cues"
     )
     confidence: float = Field(
-        0.95, gt=0, lt=1, description="level of the intervals, for all cues together"
+        0.95, gt=0, lt=1, description="confidence level of the intervals, for all cues together"
     )
     least: PositiveInt = Field(5, description="a group with fewer samples is not judged")
-    fit_share: float = Field(0.5, gt=0, lt=1, description="share of the groups that is fitted on")
-    save: Path | None = Field(None, description="folder for what was learned")
+    fit_share: float = Field(0.5, gt=0, lt=1, description="share of the groups used for fitting")
+    save: Path | None = Field(None, description="folder in which the fitted remedy is saved")
     model: Annotated[dict[str, str], Words()] = Field(
         default={}, description="fingerprint and SPEC of the model, for the stamp of that folder"
     )

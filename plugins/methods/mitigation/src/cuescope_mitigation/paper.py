@@ -1,7 +1,7 @@
 """TRoVe's Tables 4 and 5 (Varma et al., 2025, appendix D.2), with this remedy, beside its own."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 
 import numpy as np
@@ -12,7 +12,7 @@ from cuescope_mitigation.trials import Comparison
 from cuescope_sdk import Cell, Table
 
 TOPS = (5, 10, 20)  # first cues
-COLUMNS = ("model", *(f"{among} {top}" for top in TOPS for among in ("label", "all")))
+COLUMNS = ("model", "label 5", "all 5", "label 10", "all 10", "label 20", "all 20")
 PAPER = tomllib.loads(files(__package__).joinpath("paper.toml").read_text("utf-8"))
 
 
@@ -28,21 +28,17 @@ def papers_table(comparison: Comparison, mitigator: str, number: int, best: int)
     cues = len(comparison.parts.cues)
     before = among_best(comparison.logits_before, comparison.targets, best)
     after = among_best(comparison.logits_after, comparison.targets, best)
-    names = ("this model", "this model +", "samples")
-    cells: list[list[Cell]] = [[name] for name in names]
+    cells: list[list[Cell]] = [["this model"], ["this model +"], ["samples"]]
     for top, previous in zip(TOPS, (0, *TOPS), strict=False):
         for among in first_cues(comparison, top):
-            is_known = cues > previous and bool(among.any())
             figures: list[Cell] = [None, None, None]
-            if is_known:
-                share_before = float(before[among].mean())
-                share_after = float(after[among].mean())
-                figures = [100 * share_before, 100 * share_after, int(among.sum())]
+            if cues > previous and among.any():
+                shares = before[among].mean(), after[among].mean()
+                percent = [100 * float(share) for share in shares]
+                figures = [*percent, int(among.sum())]
             for row, figure in zip(cells, figures, strict=True):
                 row.append(figure)
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in cells]
-    published = PAPER[str(best)].items()
-    paper = [dict(zip(COLUMNS, (name, *row), strict=True)) for name, row in published]
+    published = [[name, *figures] for name, figures in PAPER[str(best)].items()]
     notes = [
         "Label: samples that show one of the first 5, 10, 20 cues and have the label that it "
         f"hurts. All: all samples that show one of these cues. +: with {mitigator}. The paper's "
@@ -55,10 +51,14 @@ def papers_table(comparison: Comparison, mitigator: str, number: int, best: int)
     return Table(
         title=f"As TRoVe's Table {number}: accuracy@{best} where the first cues are (%)",
         columns=COLUMNS,
-        rows=tuple(rows),
-        paper=tuple(paper),
+        rows=_by_column(cells),
+        paper=_by_column(published),
         notes=tuple(notes),
     )
+
+
+def _by_column(rows: Iterable[list[Cell]]) -> tuple[dict[str, Cell], ...]:
+    return tuple(dict(zip(COLUMNS, row, strict=True)) for row in rows)
 
 
 def first_cues(comparison: Comparison, top: int) -> tuple[BoolPerSample, BoolPerSample]:
@@ -66,11 +66,13 @@ def first_cues(comparison: Comparison, top: int) -> tuple[BoolPerSample, BoolPer
     shown = np.asarray(comparison.shows[:, :top].any(axis=1))
     hurt = np.zeros_like(shown)
     for column, cue in enumerate(comparison.parts.cues[:top]):
-        hurt |= comparison.shows[:, column] & of_label(comparison, cue)
+        labelled = of_label(comparison, cue)
+        hurt |= comparison.shows[:, column] & labelled
     return hurt, shown
 
 
 def among_best(logits: Logits, targets: IntPerSample, best: int) -> BoolPerSample:
     """Whether the label is among so many best answers."""
     order = np.argsort(-logits, axis=1, kind="stable")
-    return np.asarray((order[:, :best] == targets[:, None]).any(axis=1))
+    is_label = order[:, :best] == targets[:, None]
+    return np.asarray(is_label.any(axis=1))

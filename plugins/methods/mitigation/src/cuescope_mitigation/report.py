@@ -17,8 +17,8 @@ ENDS: Mapping[Verdict, str] = {
     "helps": "The remedy helps, and it helps because of the cue.",
     "no gain shown": "No gain is shown: it may be chance.",
     "harms": "The remedy harms here.",
-    "only moves answers": "The remedy only moves answers: a shift of them all gains as much.",
-    "not tried": "Without placebos it is not known whether the gain comes from the cue.",
+    "only moves answers": "The remedy only moves answers: a constant added to each gains as much.",
+    "not tried": "It is not known whether the gain comes from the cue: no placebo was tried.",
     "not the cue": "The gain does not come from the cue: random cues gain as much.",
     "too few": "",
 }
@@ -33,16 +33,20 @@ def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> 
     if not comparison.mitigator.changes_answers:
         audit.note("answers", "this mitigator does not change the model: train with its weights")
     helped = [row.verdict for row in results.rows].count("helps")
-    result = "No remedy: for no cue is a gain shown that comes from the cue."
+    result = "No remedy: no cue shows a gain that comes from the cue itself."
     if helped:
         count = len(results.rows)
-        result = f"The remedy helps with {helped} of {count} cues, and because of them."
+        result = f"The remedy helps for {helped} of {count} cues, and because of these cues."
     audit.note("result", result)
     if options.save is not None:
         audit.note("audit the mitigated model", f"-M mitigated={options.save}")
-    ranked = sorted(results.rows, key=lambda row: -(row.present.gain if row.present else -2))
-    for row in ranked:
+    for row in sorted(results.rows, key=_rank):
         yield from scores_of(row, results.overall, comparison.mitigator.title)
+
+
+def _rank(row: Row) -> float:
+    """The largest gain first, then what was not measured."""
+    return -row.present.gain if row.present else 2
 
 
 def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
@@ -128,7 +132,7 @@ def before_and_after(results: Results) -> Table:
         rows.append(cells)
     overall = results.overall
     return _table(
-        "Accuracy before and after, on samples that nothing was learned from (%)",
+        "Accuracy before and after, on samples that were not used for fitting (%)",
         (*NAMES, "samples", "with it", "then", "without it", "then ", "gap", "gap left"),
         rows,
         f"All samples: {overall.before:.1%} before, {overall.after:.1%} after "
@@ -145,14 +149,15 @@ def placebo_table(results: Results) -> Table:
             continue
         placebos = (row.random, row.shifted, row.beyond_random, row.beyond_shift)
         figures = map(_gain, (row.present, *placebos, row.worst))
-        rows.append([row.cue.name, row.cue.label or "any", *figures, row.verdict])
+        about = row.cue.name, row.cue.label or "any"
+        rows.append([*about, *figures, row.verdict])
     return _table(
         "The remedy beside two placebos (points of accuracy where the cue is)",
         (*NAMES, "gain", *PLACEBOS, "worst group", "verdict"),
         rows,
-        "Random cues: the same mitigator, fitted to as many samples of each label, drawn at "
-        "random. It answers where the cue is. Shift: a constant is added to each answer, so "
-        "that each is given as often as by the mitigated model.",
+        "Random cues: the same mitigator, fitted to random samples of each label, as many as show "
+        "the cue. It answers where the cue is. Shift: a constant is added to each answer, so that "
+        "each is given as often as by the mitigated model.",
         f"Intervals hold for all cues together ({results.confidence:.1%} each).",
     )
 
@@ -172,7 +177,9 @@ def other_cues(results: Results, comparison: Comparison, options: MitigationOpti
     gaps = other_gaps(comparison, options, results)
     rows: list[list[Cell]] = []
     for name, label, gap in gaps[:OTHERS]:
-        rows.append([name, label, gap.n, 100 * gap.before, 100 * gap.after, _range(gap)])
+        before = 100 * gap.before
+        after = 100 * gap.after
+        rows.append([name, label, gap.n, before, after, _range(gap)])
     return _table(
         "Other features of the run whose gap grew most (points)",
         ("feature", "label", "samples", "gap before", "gap after", "interval after"),

@@ -53,8 +53,9 @@ def gap_change(
     confidence: float,
 ) -> Change:
     """Accuracy without the cue minus with it, before and after; the interval is that of after."""
-    draws = weighted_means(after, without, weights) - weighted_means(after, present, weights)
-    low, high = percentile_interval(draws, confidence)
+    of_others = weighted_means(after, without, weights)
+    of_shown = weighted_means(after, present, weights)
+    low, high = percentile_interval(of_others - of_shown, confidence)
     gap_before = float(before[without].mean() - before[present].mean())
     gap_after = float(after[without].mean() - after[present].mean())
     return Change(gap_before, gap_after, low, high, int(present.sum()))
@@ -84,7 +85,8 @@ def worst_change(
         draws = [weighted_means(values, member, weights) for member in members]
         return np.asarray(np.nanmin(draws, axis=0))
 
-    low, high = percentile_interval(lowest(after) - lowest(before), confidence)
+    draws = lowest(after) - lowest(before)
+    low, high = percentile_interval(draws, confidence)
     worst = members[int(means(before).argmin())]
     worst_before = float(means(before).min())
     worst_after = float(means(after).min())
@@ -108,13 +110,15 @@ def answer_shift(logits: Logits, wanted: IntPerSample) -> Float[np.ndarray, " cl
     """
     classes = logits.shape[1]
     target = np.bincount(wanted, minlength=classes) / len(wanted)
-    spread = float(np.median(logits.max(axis=1) - np.median(logits, axis=1))) or 1.0
+    leads = logits.max(axis=1) - np.median(logits, axis=1)
+    spread = float(np.median(leads)) or 1.0
     shift = np.zeros(classes)
     best = shift
     least = np.inf
     for step in range(STEPS):
         answers = (logits + shift).argmax(axis=1)
-        miss = target - np.bincount(answers, minlength=classes) / len(wanted)
+        frequency = np.bincount(answers, minlength=classes) / len(wanted)
+        miss = target - frequency
         error = float(np.abs(miss).sum())
         if error < least:
             least = error

@@ -126,7 +126,8 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     run_samples = open_samples(options.run, audit.context)
     stills, members = _members(features, run_samples)
     shown = chain.from_iterable(feature.occurrences for feature in features)
-    samples = _samples_held_out(audit, [run_samples[occurrence.sample] for occurrence in shown])
+    seen = [run_samples[occurrence.sample] for occurrence in shown]
+    samples = _samples_held_out(audit, seen)
     trials = list(baseline_trials(samples))
     routing = list(chain.from_iterable(map(stills_of, trials)))
     mitigator = build(audit, options)
@@ -137,14 +138,17 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     keys = [feature.key for feature in features]
     columns = tuple(keys.index(cue.feature.key) for cue in cues)
     router = CueRouter(centroids(stack_embeddings(of_stills), members), columns)
-    clusters, nearness = router.place(trials, stack_embeddings(list(answers)))
-    strata = 2 * _targets(samples, audit.labels) + clusters[:, list(columns)].any(axis=1)
+    embedding = stack_embeddings(list(answers))
+    clusters, nearness = router.place(trials, embedding)
+    shows_any = clusters[:, list(columns)].any(axis=1)
+    strata = 2 * _targets(samples, audit.labels) + shows_any
     rng = audit.rng("fit")
-    fitted = split_groups(Groups.of(samples), rng, share=options.fit_share, strata=strata)
+    groups = Groups.of(samples)
+    fitted = split_groups(groups, rng, share=options.fit_share, strata=strata)
     count = int(fitted.sum())
-    seen = report.provenance.samples
+    of_run = report.provenance.samples
     audit.note("mitigator", f"{mitigator.title} ({options.mitigator})")
-    audit.note("cues", f"{len(cues)} of {report.title}, found in {seen} samples")
+    audit.note("cues", f"{len(cues)} of {report.title}, found in {of_run} samples")
     audit.note(
         "parts",
         f"the remedy is fitted to {count} samples and measured on {len(samples) - count} others; "
@@ -179,9 +183,11 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
         first.setdefault(cluster, cue)
     for cluster, cue in first.items():
         occurrences = []
-        for row in np.flatnonzero(parts.clusters[:, cluster] & ~parts.fitted).tolist():
+        shown = parts.clusters[:, cluster] & ~parts.fitted
+        for row in np.flatnonzero(shown).tolist():
             nearness = parts.nearness[row]
-            for frame in np.flatnonzero(nearness.argmax(axis=1) == cluster).tolist():
+            nearest = nearness.argmax(axis=1)
+            for frame in np.flatnonzero(nearest == cluster).tolist():
                 key = parts.samples[row].key
                 strength = float(nearness[frame, cluster])
                 occurrences.append(Occurrence(sample=key, frame=frame, strength=strength))
@@ -198,7 +204,8 @@ def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
     for score in findings:
         feature = by_key[score.feature]
         name = given.get(feature.key) or report.names[feature.key]
-        cues.append(Cue(feature, score.label, name, word_of(report, feature, given)))
+        word = word_of(report, feature, given)
+        cues.append(Cue(feature, score.label, name, word))
     if not cues:
         raise UserError(
             f"{options.run} has no finding",
@@ -366,13 +373,18 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
         # learned from as many samples of each label, without anything in common; it answers where
         # the cue is, or a remedy that changes nothing else would have an easy rival; what names the
         # cues to the model names other things
-        shuffled = shuffle_within(parts.shows, parts.targets, audit.rng("placebo", str(number)))
+        rng = audit.rng("placebo", str(number))
+        shuffled = shuffle_within(parts.shows, parts.targets, rng)
         shows = np.where(parts.fitted[:, None], shuffled, parts.shows)
-        keys = [sample.key for sample in parts.samples]
-        router = FixedRouter(dict(zip(keys, map(tuple, shows.tolist()), strict=True)))
-        names = other_words(words, parts.labels, audit.rng("placebo", "names", str(number)))
-        draws.append(right(logits(fit(shows, router, names))))
-    shift = answer_shift(before[parts.fitted], after[parts.fitted].argmax(axis=1))
+        shown = {}
+        for sample, row in zip(parts.samples, shows.tolist(), strict=True):
+            shown[sample.key] = tuple(row)
+        rng = audit.rng("placebo", "names", str(number))
+        names = other_words(words, parts.labels, rng)
+        placebo = fit(shows, FixedRouter(shown), names)
+        draws.append(right(logits(placebo)))
+    wanted = after[parts.fitted].argmax(axis=1)
+    shift = answer_shift(before[parts.fitted], wanted)
     return Comparison(
         parts=parts,
         mitigator=mitigator,

@@ -31,7 +31,7 @@ PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged 
 RULE = (
     "Findings are one cue where they have the same place or name. They are also one cue where "
     "each predicts the other: a linear model of one ranks the other's frames above frames of "
-    f"neither. Needed is an AUROC of {GOOD_AUROC}, on average over the findings that are joined."
+    f"neither. The mean AUROC over the joined findings is at least {GOOD_AUROC}."
 )
 
 
