@@ -21,10 +21,10 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
 
     def __init__(self, options: OpenVocabularyOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._network = network = self.find_network()
-        self._limits = options.threshold, options.overlap
-        self.fingerprint = digest(self.owner, 1, network.fingerprint, self._limits)
-        self.facts = {**network.facts, "threshold": f"{options.threshold:g}"}
+        self._network = self.find_network()
+        self._limits = (options.threshold, options.overlap)
+        self.fingerprint = digest(self.owner, 1, self._network.fingerprint, self._limits)
+        self.facts = {**self._network.facts, "threshold": f"{options.threshold:g}"}
 
     @abstractmethod
     def find_network(self) -> "OwlNetwork | GroundingDinoNetwork":
@@ -42,14 +42,15 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
             return [() for _ in frames]
         columns = [queries.index(query) for query in spoken_of.values()]
         by_frame = []
-        for start in range(0, len(frames), self.options.images):
-            images = [frame.load() for frame in frames[start : start + self.options.images]]
+        size = self.options.images
+        for start in range(0, len(frames), size):
+            images = [frame.load() for frame in frames[start : start + size]]
             answers = self._network.detect(images, queries)
             for image, (scores, boxes) in zip(images, answers, strict=True):
-                by_name = scores[:, columns]
-                by_frame.append(
-                    make_detections(list(spoken_of), by_name, boxes, image.size, *self._limits)
+                detections = make_detections(
+                    list(spoken_of), scores[:, columns], boxes, image.size, *self._limits
                 )
+                by_frame.append(detections)
         return by_frame
 
 

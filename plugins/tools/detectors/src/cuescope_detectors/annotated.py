@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,12 @@ class AnnotatedBoxes(Plugin):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """The boxes of any of the names, a tuple a frame; raises UserError for other frames."""
-        names = tuple(dict.fromkeys(names))
-        return [
-            sort_by_score(
-                box for name in names for box in boxes_of(self._annotations.samples(frame), name)
-            )
-            for frame in frames
-        ]
+        by_frame = []
+        for frame in frames:
+            samples = self._annotations.samples(frame)
+            boxes = chain.from_iterable(boxes_of(samples, name) for name in dict.fromkeys(names))
+            by_frame.append(sort_by_score(boxes))
+        return by_frame
 
 
 class AnnotatedMasks(Plugin):
@@ -49,11 +49,12 @@ class AnnotatedMasks(Plugin):
         """Masks at the size of each frame, empty where a name has none."""
         by_frame = []
         for frame in frames:
-            # the size of the frame as it is, also where all masks are empty
-            size = frame.load().size
+            image = frame.load()
             samples = self._annotations.samples(frame)
-            masks = [mask_of(samples, name, size) for name in names]
-            by_frame.append(np.array(masks, dtype=bool).reshape(len(names), *size[::-1]))
+            masks = np.zeros((len(names), image.height, image.width), dtype=bool)
+            for row, name in zip(masks, names, strict=True):
+                row |= mask_of(samples, name, image.size)
+            by_frame.append(masks)
         return by_frame
 
 
@@ -115,9 +116,12 @@ def comparable(name: str) -> str:
 
 def boxes_of(samples: Sequence[Sample], name: str) -> list[Detection]:
     """The boxes of a name, under that name, each once."""
-    boxes = [box for sample in samples for box in sample.annotations.get("boxes", ())]
-    matching = (box for box in boxes if comparable(box.name) == comparable(name))
-    return list(dict.fromkeys(box.model_copy(update={"name": name}) for box in matching))
+    boxes: dict[Detection, None] = {}
+    for sample in samples:
+        for box in sample.annotations.get("boxes", ()):
+            if comparable(box.name) == comparable(name):
+                boxes[box.model_copy(update={"name": name})] = None
+    return list(boxes)
 
 
 def mask_of(
@@ -126,22 +130,24 @@ def mask_of(
     """Everything of a name in an image of `size` (width, height)."""
     union = np.zeros(size[::-1], dtype=bool)
     for sample in samples:
-        for thing, mask in _masks(sample):
-            if comparable(thing) == comparable(name):
-                pixels = mask_pixels(mask)
-                if pixels.shape != union.shape:
-                    raise UserError(
-                        f"the mask of '{thing}' in sample {sample.key}",
-                        expected=f"{size[0]} x {size[1]} pixels, as its image",
-                        got=f"{pixels.shape[1]} x {pixels.shape[0]}",
-                    )
-                union |= pixels  # several things of a name are one mask
+        for object_name, mask in _masks(sample):
+            if comparable(object_name) != comparable(name):
+                continue
+            pixels = mask_pixels(mask)
+            if pixels.shape != union.shape:
+                raise UserError(
+                    f"the mask of '{object_name}' in sample {sample.key}",
+                    expected=f"{size[0]} x {size[1]} pixels, as its image",
+                    got=f"{pixels.shape[1]} x {pixels.shape[0]}",
+                )
+            union |= pixels  # several things of a name are one mask
     return union
 
 
 def mask_pixels(mask: Frame | np.ndarray) -> Bool[np.ndarray, "row col"]:
-    pixels = mask if isinstance(mask, np.ndarray) else np.asarray(mask.load().convert("L")) > WHITE
-    return np.asarray(pixels, dtype=bool)
+    if isinstance(mask, Frame):
+        mask = np.asarray(mask.load().convert("L")) > WHITE
+    return np.asarray(mask, dtype=bool)
 
 
 def _masks(sample: Sample) -> Iterator[tuple[str, Any]]:

@@ -1,6 +1,6 @@
 """Networks with a fixed list of classes: DETR and its like, and Faster R-CNN."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,21 +35,24 @@ def class_boxes(
     outputs: Sequence[Mapping[str, Tensor]], size: tuple[int, int], threshold: float
 ) -> list[list[ClassBox]]:
     """`outputs` ("scores", "labels", "boxes") with the boxes clipped to images of this size."""
+    limits = torch.tensor([*size, *size])
     by_image = []
     for output in outputs:
-        boxes = output["boxes"].float().cpu().clamp(min=0).minimum(torch.tensor([*size, *size]))
-        rows = zip(
-            output["scores"].tolist(), output["labels"].tolist(), boxes.tolist(), strict=True
-        )
-        # a box that lies outside of the image has no extent once it is clipped
-        by_image.append(
-            [
-                (score, label, (x0, y0, x1, y1))
-                for score, label, (x0, y0, x1, y1) in rows
-                if score > threshold and x1 > x0 and y1 > y0
-            ]
-        )
+        scores = output["scores"].tolist()
+        labels = output["labels"].tolist()
+        boxes = output["boxes"].float().cpu().clamp(min=0).minimum(limits).tolist()
+        kept = []
+        for score, label, (x0, y0, x1, y1) in zip(scores, labels, boxes, strict=True):
+            # a box that lies outside of the image has no extent once it is clipped
+            if score > threshold and x1 > x0 and y1 > y0:
+                kept.append((score, label, (x0, y0, x1, y1)))
+        by_image.append(kept)
     return by_image
+
+
+def named_classes(classes: Iterable[tuple[int, str]]) -> dict[int, str]:
+    """Names by their numbers, without those that stand for no class."""
+    return {index: name for index, name in classes if name not in NO_CLASS}
 
 
 class DetrNetwork:
@@ -61,8 +64,7 @@ class DetrNetwork:
     def __init__(self, options: CocoOptions, context: Context) -> None:
         self._files = find_pretrained(OWNER, options.model, options.revision, context, _builder)
         self._processor = self._files.read("processor", transformers.AutoImageProcessor)
-        labels = self._files.config.id2label
-        self.classes = {index: name for index, name in labels.items() if name not in NO_CLASS}
+        self.classes = named_classes(self._files.config.id2label.items())
         self.fingerprint = self._files.fingerprint(config_content(self._processor))
         self.facts = self._files.facts
 
@@ -72,10 +74,10 @@ class DetrNetwork:
     @torch.no_grad()
     def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
         """Boxes that score more than `threshold` in images of one size, an image each."""
-        inputs = self._processor(list(images), return_tensors="pt").to(self._files.device)
-        inputs["pixel_values"] = inputs["pixel_values"].to(self._files.dtype)
+        files = self._files
+        inputs = self._processor(list(images), return_tensors="pt").to(files.device, files.dtype)
         outputs = self._processor.post_process_object_detection(
-            self._files.network(**inputs),
+            files.network(**inputs),
             threshold=threshold,
             target_sizes=[image.size[::-1] for image in images],
         )
@@ -99,16 +101,12 @@ class FasterRCNNNetwork:
 
     def __init__(self, weights: Path, options: CocoOptions, context: Context) -> None:
         self._weights = weights
-        self._backbone = options.backbone
-        self._side = options.side
+        self._options = options
         self._context = context
         self._device = resolve_device(context.device)
-        self.classes = {
-            index: name for index, name in enumerate(CATEGORIES) if name not in NO_CLASS
-        }
-        self.fingerprint = digest(
-            "faster-rcnn", 1, files_digest([weights]), options.backbone, options.side
-        )
+        self.classes = named_classes(enumerate(CATEGORIES))
+        content = files_digest([weights])
+        self.fingerprint = digest("faster-rcnn", 1, content, options.backbone, options.side)
         self.facts = {
             "architecture": f"Faster R-CNN, {options.backbone} FPN",
             "weights": weights.name,
@@ -121,22 +119,20 @@ class FasterRCNNNetwork:
     def _model(self) -> FasterRCNN:
         """The network as published: batch norms are frozen, and add nothing to the variance."""
         self._context.stop_plan_before(f"the weights of {self._weights.name}")
-        pyramid = resnet_fpn_backbone(
-            backbone_name=self._backbone, weights=None, norm_layer=FrozenBatchNorm2d
-        )
+        backbone = self._options.backbone
+        side = self._options.side
         model = FasterRCNN(
-            # as published: 800 and 1333
-            pyramid,
+            resnet_fpn_backbone(backbone_name=backbone, weights=None, norm_layer=FrozenBatchNorm2d),
             num_classes=len(CATEGORIES),
-            min_size=self._side,
-            max_size=self._side * 5 // 3,
+            min_size=side,
+            max_size=side * 5 // 3,  # as published: 800 and 1333
         )
         try:
             model.load_state_dict(read_weights(OWNER, self._weights))
         except (RuntimeError, ValueError, AttributeError, TypeError) as error:
             raise UserError(
                 f"coco-detector: {self._weights.name} holds no Faster R-CNN",
-                expected=f"the weights of one with {self._backbone} and {len(CATEGORIES)} classes",
+                expected=f"the weights of one with {backbone} and {len(CATEGORIES)} classes",
                 remedy="Another backbone: -T detector.backbone=resnet101.",
             ) from error
         # torchvision's own COCO weights were trained so; with its default of 1e-5 scores differ

@@ -1,12 +1,17 @@
 """Detectors of a fixed list of names: DETR and its like, and Faster R-CNN."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cuescope_detectors.options import CocoOptions
 from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, digest
 from cuescope_sdk.tools import normalise_name, sort_by_score
+
+if TYPE_CHECKING:
+    from cuescope_detectors.closed_networks import ClassBox
 
 
 class CocoDetector(Plugin, LazyWeights):
@@ -49,18 +54,22 @@ class CocoDetector(Plugin, LazyWeights):
         if self.names.isdisjoint(spoken_of.values()):
             return [() for _ in frames]
         by_frame: list[tuple[Detection, ...]] = []
-        for start in range(0, len(frames), self.options.images):
-            images = [frame.load() for frame in frames[start : start + self.options.images]]
+        size = self.options.images
+        for start in range(0, len(frames), size):
+            images = [frame.load() for frame in frames[start : start + size]]
             # neighbours of one size go together: padding would change the boxes of the smaller
-            for _, alike in groupby(images, key=lambda image: image.size):
+            for _, alike in groupby(images, key=attrgetter("size")):
                 answers = self._network.detect(list(alike), self.options.threshold)
-                by_frame += [
-                    sort_by_score(
-                        Detection(name=name, score=score, box=box)
-                        for name, query in spoken_of.items()
-                        for score, index, box in boxes
-                        if self._classes.get(index) == query
-                    )
-                    for boxes in answers
-                ]
+                by_frame += [self._name_boxes(boxes, spoken_of) for boxes in answers]
         return by_frame
+
+    def _name_boxes(
+        self, boxes: "Sequence[ClassBox]", spoken_of: Mapping[str, str]
+    ) -> tuple[Detection, ...]:
+        """The boxes of an image whose class is one of the names, under the names as given."""
+        detections = []
+        for name, query in spoken_of.items():
+            for score, index, box in boxes:
+                if self._classes.get(index) == query:
+                    detections.append(Detection(name=name, score=score, box=box))
+        return sort_by_score(detections)

@@ -46,7 +46,7 @@ class GroundedSam(Plugin, LazyWeights):
     ) -> list[Bool[np.ndarray, "name row col"]]:
         """Masks at the size of each frame, empty where the detector finds nothing."""
         by_frame = self._detector.detect(frames, list(dict.fromkeys(names)))
-        return [self._masks(*pair, names) for pair in zip(frames, by_frame, strict=True)]
+        return [self._masks(frame, by_frame[index], names) for index, frame in enumerate(frames)]
 
     def _masks(
         self, frame: Frame, detections: Sequence[Detection], names: Sequence[str]
@@ -55,9 +55,7 @@ class GroundedSam(Plugin, LazyWeights):
         boxes = [box for box in detections if box.score > self.options.threshold]
         outlines = self._network.outline(image, [box.box for box in boxes])
         masks = np.zeros((len(names), image.height, image.width), dtype=bool)
-        for row, name in enumerate(names):
-            for box, outline in zip(boxes, outlines, strict=True):
-                # several boxes of a name are one mask
-                if box.name == name:
-                    masks[row] |= outline
+        # several boxes of a name are one mask
+        for box, outline in zip(boxes, outlines, strict=True):
+            masks[[name == box.name for name in names]] |= outline
         return masks

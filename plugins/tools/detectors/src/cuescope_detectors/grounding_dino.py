@@ -5,7 +5,6 @@ A caption is "[CLS] red cat . dog . [SEP]", with the positions of each name's to
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -40,12 +39,14 @@ def make_captions(
     phrases = [tokenizer(word, add_special_tokens=False).input_ids[:room] for word in words]
     end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
     captions = []
-    for part in pack([len(phrase) + 1 for phrase in phrases], limit - FRAME_TOKENS, most):
+    for part in pack([len(phrase) + 1 for phrase in phrases], room + 1, most):
         ids = [tokenizer.cls_token_id]
         positions = {}
         for index in part:
-            positions[index] = range(len(ids), len(ids) + len(phrases[index]))
-            ids += [*phrases[index], end]
+            start = len(ids)
+            ids += phrases[index]
+            positions[index] = range(start, len(ids))
+            ids.append(end)
         captions.append(Caption((*ids, tokenizer.sep_token_id), positions))
     return captions
 
@@ -89,17 +90,18 @@ class GroundingDinoNetwork(StockNetwork):
         limit = self.files.network.config.max_text_len
         captions = make_captions(names, self.processor.tokenizer, limit, self._most)
         answers: dict[int, ScoredBoxes] = {}
+        by_size: dict[tuple[int, int], list[int]] = {}
         # images of one size go together: beside a larger one an image would be padded, and that
         # changes its boxes a little
-        by_size = sorted(range(len(images)), key=lambda index: images[index].size)
-        for size, alike in groupby(by_size, key=lambda index: images[index].size):
-            indices = list(alike)
-            pixels = self.processor.image_processor(
-                [images[index] for index in indices], return_tensors="pt"
-            ).to(self.files.device, self.files.dtype)
+        for index, image in enumerate(images):
+            by_size.setdefault(image.size, []).append(index)
+        for size, indices in by_size.items():
+            alike = [images[index] for index in indices]
+            batch = self.processor.image_processor(alike, return_tensors="pt")
+            pixels = batch.to(self.files.device, self.files.dtype)
             passes = [self._pass(pixels, size, caption) for caption in captions]
-            for index, of_image in zip(indices, zip(*passes, strict=True), strict=True):
-                answers[index] = merge_captions(captions, of_image, len(names))
+            for index, *by_caption in zip(indices, *passes, strict=True):
+                answers[index] = merge_captions(captions, by_caption, len(names))
         return [answers[index] for index in range(len(images))]
 
     @torch.no_grad()
@@ -108,28 +110,22 @@ class GroundingDinoNetwork(StockNetwork):
         ids = torch.tensor([caption.ids] * len(pixels.pixel_values), device=self.files.device)
         output = self.files.network(**pixels, input_ids=ids)
         tokens = output.logits.float().sigmoid().cpu().numpy()
-        return [
-            (
-                np.stack(
-                    [
-                        self._over_tokens(of_image[:, at], axis=1)
-                        for at in caption.positions.values()
-                    ],
-                    axis=1,
-                ),
-                corners(boxes, size),
-            )
-            for of_image, boxes in zip(tokens, output.pred_boxes, strict=True)
-        ]
+        spans = caption.positions.values()
+        columns = [self._over_tokens(tokens[:, :, span], axis=2) for span in spans]
+        scores = np.stack(columns, axis=2)
+        boxes = [corners(of_image, size) for of_image in output.pred_boxes]
+        return list(zip(scores, boxes, strict=True))
 
 
 def merge_captions(
     captions: Sequence[Caption], answers: Sequence[ScoredBoxes], names: int
 ) -> ScoredBoxes:
     """The boxes of all captions, with the scores of all names."""
-    wide = []
-    for caption, (scores, _) in zip(captions, answers, strict=True):
-        of_caption = np.zeros((len(scores), names), dtype=np.float32)
-        of_caption[:, list(caption.positions)] = scores
-        wide.append(of_caption)
-    return np.concatenate(wide), np.concatenate([boxes for _, boxes in answers])
+    all_scores = []
+    all_boxes = []
+    for caption, (scores, boxes) in zip(captions, answers, strict=True):
+        wide = np.zeros((len(scores), names), dtype=np.float32)
+        wide[:, list(caption.positions)] = scores
+        all_scores.append(wide)
+        all_boxes.append(boxes)
+    return np.concatenate(all_scores), np.concatenate(all_boxes)

@@ -27,14 +27,14 @@ class StockNetwork:
 
     def __init__(self, options: PretrainedOptions, context: Context, *entering: object) -> None:
         """Find the files and read all but the weights; what is `entering` is fingerprinted too."""
-        self.files = files = find_pretrained(
+        self.files = find_pretrained(
             self.owner, options.model, options.revision, context, self._builder_of
         )
-        self.processor = processor = files.processor(self.takes_text)
-        words = tokenizer_content(processor.tokenizer) if self.takes_text else None
-        preprocessing = config_content(processor.image_processor)
-        self.fingerprint = files.fingerprint(preprocessing, words, self.owner, *entering)
-        self.facts = files.facts
+        self.processor = self.files.processor(self.takes_text)
+        words = tokenizer_content(self.processor.tokenizer) if self.takes_text else None
+        preprocessing = config_content(self.processor.image_processor)
+        self.fingerprint = self.files.fingerprint(preprocessing, words, self.owner, *entering)
+        self.facts = self.files.facts
 
     def open_weights(self) -> None:
         _ = self.files.network
@@ -57,4 +57,5 @@ def corners(boxes: Float[Tensor, "box 4"], extent: tuple[int, int]) -> Float[np.
     # in float32 on the CPU: half precision would round pixels of a large image
     centres = shares[:, :2]
     halves = shares[:, 2:] / 2
-    return np.asarray(np.hstack((centres - halves, centres + halves)) * (*extent, *extent))
+    starts_and_ends = np.hstack((centres - halves, centres + halves))
+    return np.asarray(starts_and_ends * np.tile(extent, 2))

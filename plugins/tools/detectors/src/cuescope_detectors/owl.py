@@ -39,9 +39,12 @@ class OwlNetwork(StockNetwork):
         scores = logits.float().sigmoid().cpu().numpy()
         # what a box of side 1 spans in pixels: OWLv2 pads images to squares
         padded = self.processor.image_processor.do_pad
-        extents = [(max(image.size),) * 2 if padded else image.size for image in images]
-        in_pixels = map(corners, boxes, extents)
-        return list(zip(scores, in_pixels, strict=True))
+        answers = []
+        for image, of_image, shares in zip(images, scores, boxes, strict=True):
+            side = max(image.size)
+            extent = (side, side) if padded else image.size
+            answers.append((of_image, corners(shares, extent)))
+        return answers
 
     def texts(self, names: Sequence[str]) -> Float[Tensor, "name dim"]:
         """Unit embeddings; a name beyond the model's context is cut at its end."""
@@ -50,13 +53,15 @@ class OwlNetwork(StockNetwork):
         if new:
             network = self.files.network
             tower = getattr(network, network.config.model_type)
+            prompts = [self._prompt.replace("{name}", name) for name in new]
             tokens = self.processor.tokenizer(
-                [self._prompt.replace("{name}", name) for name in new],
+                prompts,
                 padding="max_length",
                 truncation=True,
                 return_tensors="pt",
                 max_length=network.config.text_config.max_position_embeddings,
             ).to(self.files.device)
             rows = tower.get_text_features(tokens.input_ids, tokens.attention_mask).pooler_output
-            self._texts |= zip(new, rows / rows.norm(dim=-1, keepdim=True), strict=True)
+            unit = rows / rows.norm(dim=-1, keepdim=True)
+            self._texts |= zip(new, unit, strict=True)
         return torch.stack([self._texts[name] for name in names])

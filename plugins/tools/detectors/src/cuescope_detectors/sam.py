@@ -28,12 +28,14 @@ class SamNetwork(StockNetwork):
             return np.zeros((0, image.height, image.width), dtype=bool)
         processor = self.processor
         files = self.files
-        inputs = processor(image, input_boxes=[[list(box) for box in boxes]], return_tensors="pt")
+        listed = [list(box) for box in boxes]
+        inputs = processor(image, input_boxes=[listed], return_tensors="pt")
         pixels = inputs.pixel_values.to(files.device, files.dtype)
         embeddings = files.network.get_image_embeddings(pixels)
         masks = []
+        prompt_boxes = inputs.input_boxes.float().to(files.device)
         # the image is encoded once; the decoder's memory grows with the boxes of a pass
-        for prompts in inputs.input_boxes.float().to(files.device).split(BOXES_AT_ONCE, dim=1):
+        for prompts in prompt_boxes.split(BOXES_AT_ONCE, dim=1):
             output = files.network(
                 image_embeddings=embeddings, input_boxes=prompts, multimask_output=False
             )
