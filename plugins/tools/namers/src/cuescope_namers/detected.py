@@ -5,13 +5,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-import numpy as np
-from jaxtyping import Float
 from pydantic import Field
 
 from cuescope_namers.words import read_words
-from cuescope_sdk import Context, Detection, NamesPlugin, Options, Plugin, UserError, digest
-from cuescope_sdk.tools import FrameGroup, NameGuess, best_name, cached_detector
+from cuescope_sdk import Context, NamesPlugin, Options, Plugin, UserError, digest
+from cuescope_sdk.tools import FrameGroup, NameGuess, best_name, cached_detector, k_scores
 
 
 class DetectedOptions(Options):
@@ -64,17 +62,14 @@ class DetectedNames(Plugin):
         finder = cached_detector(self._detector, self.context)
         requests = []
         for group in groups:
-            requests += [(frames, names) for frames in (group.frames, group.others) if frames]
+            requests += [(group.frames, names), (group.others, names)]
         answers = iter(finder.detect_all(requests))
         guesses: list[NameGuess | None] = []
-        for group in groups:
-            inside = next(answers) if group.frames else None
-            outside = next(answers) if group.others else None
+        for group, inside, outside in zip(groups, answers, answers, strict=True):
             guess = None
-            if inside is not None and outside is not None:
-                guess = best_name(
-                    names, mean_best_scores(inside, names), mean_best_scores(outside, names)
-                )
+            if group.frames and group.others:
+                scores = k_scores(inside, names).mean(axis=0)
+                guess = best_name(names, scores, k_scores(outside, names).mean(axis=0))
             guesses.append(guess)
         return guesses
 
@@ -89,16 +84,3 @@ class DetectedNames(Plugin):
                 remedy="-T namer.words=FILE, one a line",
             )
         return tuple(sorted(names))
-
-
-def mean_best_scores(
-    by_frame: Sequence[Sequence[Detection]], names: Sequence[str]
-) -> Float[np.ndarray, " name"]:
-    """The best score of each name in a frame, 0 where it is not found; the mean over frames."""
-    column = {name: index for index, name in enumerate(names)}
-    best = np.zeros((len(by_frame), len(names)))
-    for row, detections in zip(best, by_frame, strict=True):
-        for detection in detections:
-            index = column[detection.name]
-            row[index] = max(row[index], detection.score)
-    return np.asarray(best.mean(axis=0))

@@ -27,10 +27,14 @@ def guesses(
     """
     if not groups or not words:
         return [None] * len(groups)
-    prompts = [prompts_of(templates, word) for word in words]
-    embedded = groups[0].embed_texts(list(chain.from_iterable(prompts))).astype(np.float64)
-    ends = np.cumsum([len(of_word) for of_word in prompts])
-    rows = np.stack([part.mean(axis=0) for part in np.split(embedded, ends[:-1])])
+    prompts: list[str] = []
+    ends = []
+    for word in words:
+        prompts += prompts_of(templates, word)
+        ends.append(len(prompts))
+    embedded = groups[0].embed_texts(prompts).astype(np.float64)
+    parts = np.split(embedded, ends[:-1])
+    rows = np.stack([part.mean(axis=0) for part in parts])
     return [best_name(words, rows @ group.centre, rows @ group.elsewhere) for group in groups]
 
 

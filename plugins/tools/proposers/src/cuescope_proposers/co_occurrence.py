@@ -7,8 +7,10 @@ from functools import cached_property
 from math import log, sqrt
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import Field, PositiveInt
 
+from cuescope_proposers.samples import classes_of
 from cuescope_sdk import (
     Context,
     Dataset,
@@ -61,15 +63,13 @@ class Counts:
 
     def rank(self, label: str, least: int) -> list[str]:
         """The names in `least` images of a class or more, those of the strongest bond first."""
-        return [
-            name
-            for _, name in sorted(
-                (-bond(both, self.of_class[label], self.of_name[name], self.images), name)
-                for name, both in self.together[label].items()
-                # few images give a wide interval, and chance finds
-                if both >= least and name != label
-            )
-        ]
+        bonds = []
+        of_class = self.of_class[label]
+        for name, both in self.together[label].items():
+            # few images give a wide interval, and chance finds
+            if both >= least and name != label:
+                bonds.append((-bond(both, of_class, self.of_name[name], self.images), name))
+        return [name for _, name in sorted(bonds)]
 
 
 class CoOccurrence(Plugin):
@@ -80,17 +80,18 @@ class CoOccurrence(Plugin):
 
     def __init__(self, options: CoOccurrenceOptions, context: Context) -> None:
         super().__init__(options, context)
-        if context.dataset is None:
+        data = context.dataset
+        if data is None:
             raise UserError(
                 f"{OWNER} counts in a data set, and there is no data set here", remedy=REMEDY
             )
-        self._data: Dataset = context.dataset
         if options.split is not None:
-            if not isinstance(context.dataset, HasSplits):
+            if not isinstance(data, HasSplits):
                 raise UserError(
                     f"{OWNER}: the data set has no split '{options.split}'", remedy="Leave it out."
                 )
-            self._data = context.dataset.split(options.split)
+            data = data.split(options.split)
+        self._data: Dataset = data
         self.fingerprint = digest(OWNER, 1, self._data.fingerprint, options.model_dump())
 
     @property
@@ -115,8 +116,7 @@ class CoOccurrence(Plugin):
         with self.context.progress("counting names", len(self._data)) as advance:
             for index in range(len(self._data)):
                 sample = self._data[index]
-                label = () if sample.label is None else (sample.label,)
-                classes = {*map(normalise_name, (*sample.annotations.get("objects", ()), *label))}
+                classes = set(map(normalise_name, classes_of(sample)))
                 counts.add(classes, names_in(sample, self.options.source))
                 advance(1)
         if not counts.of_name:
@@ -132,8 +132,9 @@ def names_in(sample: Sample, source: Source) -> set[str]:
     annotations = sample.annotations
     names: set[str] = set()
     if source != "captions":
-        names |= {normalise_name(name) for name in annotations.get("objects", ())}
-        names |= {normalise_name(box.name) for box in annotations.get("boxes", ())}
+        names.update(annotations.get("objects", ()))
+        names.update(box.name for box in annotations.get("boxes", ()))
+        names = set(map(normalise_name, names))
     if source != "annotations" and annotations.get("captions"):
         from cuescope_proposers.captions import nouns
 
@@ -147,7 +148,7 @@ def bond(both: int, of_class: int, of_name: int, images: int) -> float:
     One half is added to each of the four counts (Haldane, 1956), so that none is zero.
     """
     # the four cells: with the name and of the class, of the class alone, the name alone, neither
-    cells = both, of_class - both, of_name - both, images - of_class - of_name + both
-    with_both, with_class, with_name, with_neither = (count + 0.5 for count in cells)
-    ratio = log(with_both * with_neither / (with_class * with_name))
-    return ratio - Z * sqrt(sum(1 / (count + 0.5) for count in cells))
+    neither = images - of_class - of_name + both
+    cells = np.array([both, of_class - both, of_name - both, neither]) + 0.5
+    ratio = log(cells[0] * cells[3] / (cells[1] * cells[2]))
+    return ratio - Z * sqrt((1 / cells).sum())

@@ -12,6 +12,7 @@ from cuescope_sdk.data import load_yaml, read_lines
 
 OWNER = "cues"
 Cues = dict[str, list[str]]  # by class
+ClassCues = tuple[str, list[str], str]  # its name, its cues, and where they stand
 
 
 class CueFileOptions(Options):
@@ -57,26 +58,30 @@ def read_cues(path: Path) -> Cues:
     plain_names: dict[str, str] = {}
     for name, cues, where in _classes(path):
         # "Fire_Truck" and "fire truck" are one class
-        if (first := plain_names.setdefault(plain(name), name)) in by_class:
+        first = plain_names.setdefault(plain(name), name)
+        if first in by_class:
+            line = "" if where == path.name else f" ({where})"
             raise UserError(
-                f"cues: {path.name} has class '{name}' twice",
-                got=f"'{first}' and '{name}'" + f" ({where})" * (where != path.name),
+                f"cues: {path.name} has class '{name}' twice", got=f"'{first}' and '{name}'{line}"
             )
         by_class[name] = cues
     return by_class
 
 
-def _classes(path: Path) -> list[tuple[str, list[str], str]]:
-    """Name, cues, and where they stand."""
+def _classes(path: Path) -> list[ClassCues]:
     if path.is_dir():
         files = sorted(path.glob("*.txt"))
         if not files:
             raise UserError(f"cues: folder {path.name}", expected="a .txt file a class", got="none")
-        return [(file.stem, [cue for _, cue in _lines(file)], file.name) for file in files]
+        classes = []
+        for file in files:
+            cues = [cue for _, cue in _lines(file)]
+            classes.append((file.stem, cues, file.name))
+        return classes
     if path.suffix.lower() in (".yaml", ".yml", ".json"):
-        return _of_yaml(path)
+        return _read_yaml(path)
     if path.suffix.lower() == ".txt":
-        return _of_lines(path)
+        return _read_lines(path)
     raise UserError(
         f"cues: {path.name}",
         expected="a .yaml, .json or .txt file, or a folder of .txt files",
@@ -89,18 +94,18 @@ def plain(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
 
 
-def _of_lines(path: Path) -> list[tuple[str, list[str], str]]:
+def _read_lines(path: Path) -> list[ClassCues]:
     classes = []
     for where, line in _lines(path):
         name, colon, listed = line.partition(":")
         if not colon or not name.strip():
             raise UserError(where, expected="class: cue, cue", got=f"'{line[:60]}'")
-        cues = [cue for part in listed.split(",") if (cue := part.strip())]
-        classes.append((name.strip(), cues, where))
+        cues = filter(None, map(str.strip, listed.split(",")))
+        classes.append((name.strip(), list(cues), where))
     return classes
 
 
-def _of_yaml(path: Path) -> list[tuple[str, list[str], str]]:
+def _read_yaml(path: Path) -> list[ClassCues]:
     try:
         content = load_yaml(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
@@ -125,11 +130,10 @@ def _of_yaml(path: Path) -> list[tuple[str, list[str], str]]:
     for name, cues in content.items():
         text = _text(path, name)
         if not isinstance(cues, list):
-            fault = repr(cues)[:60]
-            raise UserError(
-                f"cues: {path.name} class '{name}'", expected="a list [cue, cue]", got=fault
-            )
-        classes.append((text, [_text(path, cue) for cue in cues], path.name))
+            title = f"cues: {path.name} class '{name}'"
+            raise UserError(title, expected="a list [cue, cue]", got=repr(cues)[:60])
+        words = [_text(path, cue) for cue in cues]
+        classes.append((text, words, path.name))
     return classes
 
 
@@ -144,4 +148,6 @@ def _text(path: Path, value: Any) -> str:
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """The lines that are no comments, each after where it stands."""
-    return ((where, line) for where, line in read_lines(path, OWNER) if not line.startswith("#"))
+    for where, line in read_lines(path, OWNER):
+        if not line.startswith("#"):
+            yield where, line

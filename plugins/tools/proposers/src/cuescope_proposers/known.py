@@ -5,11 +5,12 @@ and says how strongly each image shows one. Nothing looks at the pixels.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import filterfalse, product
 from typing import Any, Literal
 
 from pydantic import Field
 
+from cuescope_proposers.samples import classes_of
 from cuescope_sdk import (
     Context,
     Dataset,
@@ -89,7 +90,9 @@ class KnownCues(Plugin):
         for sample, number in self._shown[frame.key]:
             for name, strength in self._strengths(sample, number).items():
                 strongest[name] = max(strength, strongest.get(name, 0.0))
-            yield from (box for box in sample.annotations.get("boxes", ()) if box.name in names)
+            for box in sample.annotations.get("boxes", ()):
+                if box.name in names:
+                    yield box
         shown = [name for name, strength in strongest.items() if name in names and strength > 0]
         if shown:
             width, height = frame.load().size
@@ -125,21 +128,19 @@ class KnownCues(Plugin):
         has_sheet = "cues" in annotations and self.options.source != "factors"
         if has_sheet or not self._takes("factors"):
             return []
-        return [str(value) for value in annotations.get("factors", {}).values()]
+        return list(map(str, annotations.get("factors", {}).values()))
 
     def _cue_names(self, sample: Sample, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Class and cue, for each cue that the sample's annotations give a name to."""
-        annotations: Mapping[str, Any] = sample.annotations
+        annotations = sample.annotations
         if self._takes("spuriosity") and "spuriosity" in annotations:
-            for label in _classes(sample):
+            for label in classes_of(sample):
                 yield label, ranked_cue(label)
         spurious_class = annotations.get("spurious_class")
         if self._takes("spurious_class") and spurious_class is not None:
             yield spurious_class, feature_of(spurious_class)
-        cues: list[str] = []
-        if self._takes("cues"):
-            cues += annotations.get("cues", {})
-        cues += [value for value in self._factors(annotations) if value not in labels]
+        cues = list(annotations.get("cues", ())) if self._takes("cues") else []
+        cues += filterfalse(labels.__contains__, self._factors(annotations))
         for cue, label in product(cues, labels):
             yield label, cue
         if self._takes("supercategories"):
@@ -151,7 +152,7 @@ class KnownCues(Plugin):
         annotations = sample.annotations
         strengths: Strengths = {}
         if self._takes("spuriosity") and "spuriosity" in annotations:
-            for label in _classes(sample):
+            for label in classes_of(sample):
                 strengths[ranked_cue(label)] = float(annotations["spuriosity"])
         spurious_class = annotations.get("spurious_class")
         if self._takes("spurious_class") and spurious_class is not None:
@@ -161,8 +162,9 @@ class KnownCues(Plugin):
             for cue, shown in annotations.get("cues", {}).items():
                 strengths[cue] = float(shown[number])
         if self._takes("supercategories"):
-            for label, (name, kind) in product(self._cues, dict(_kinds(sample)).items()):
-                cue = other_of(label, kind)
+            kinds = dict(_kinds(sample))
+            for label, name in product(self._cues, kinds):
+                cue = other_of(label, kinds[name])
                 if name != label and cue in self._cues[label]:
                     strengths[cue] = 1.0
         return strengths
@@ -187,10 +189,3 @@ def _kinds(sample: Sample) -> list[tuple[str, str]]:
     """Each object's name and its supercategory."""
     objects = sample.annotations.get("objects", ())
     return list(zip(objects, sample.annotations.get("supercategories", ()), strict=False))
-
-
-def _classes(sample: Sample) -> tuple[str, ...]:
-    classes = list(sample.annotations.get("objects", ()))
-    if sample.label is not None:
-        classes.append(sample.label)
-    return tuple(dict.fromkeys(classes))
