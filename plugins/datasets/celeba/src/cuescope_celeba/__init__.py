@@ -4,7 +4,8 @@ The authors' `list_attr_celeba.txt` and `list_eval_partition.txt`, and `img_alig
 `identity_CelebA.txt` is there too, it says whose face each is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -67,19 +68,15 @@ class CelebA(ImageFolder):
         )
         # The partition decides which faces there are, and in which order.
         files = [file for file, number in partition.items() if self.split_names[number] == split]
-        missing = [file for file in files if file not in attributes]
-        if missing:
-            raise UserError(
-                f"celeba: {table.name} has no '{missing[0]}'",
-                expected="every face of list_eval_partition.txt",
-            )
+        self._require_faces(table, attributes, files)
         persons = self._persons(files)
         items = []
         for file in files:
-            present = tuple(name for name in names if name in attributes[file])
-            label, cue = (words(name, name in present) for name in (target, spurious))
-            known = {
-                "attributes": tuple(words(name) for name in present),
+            present = attributes[file]
+            label = words(target, target in present)
+            cue = words(spurious, spurious in present)
+            annotations = {
+                "attributes": tuple(words(name) for name in names if name in present),
                 "factors": {words(target): label, words(spurious): cue},
                 "subgroup": f"{label}, {cue}",
                 "cues": {words(spurious): (spurious in present,)},
@@ -90,7 +87,7 @@ class CelebA(ImageFolder):
                     folder / file,
                     (label,),
                     label=label,
-                    annotations=known,
+                    annotations=annotations,
                     group=persons.get(file),
                 )
             )
@@ -103,13 +100,16 @@ class CelebA(ImageFolder):
             self.facts["persons"] = "not known: there is no identity_CelebA.txt"
             return {}
         persons = read_persons(table, self.title)
+        self._require_faces(table, persons, files)
+        return persons
+
+    def _require_faces(self, table: Path, faces: Container[str], files: Sequence[str]) -> None:
         for file in files:
-            if file not in persons:
+            if file not in faces:
                 raise UserError(
-                    f"celeba: {table.name} has no '{file}'",
+                    f"{self.title}: {table.name} has no '{file}'",
                     expected="every face of list_eval_partition.txt",
                 )
-        return persons
 
 
 def words(attribute: str, present: bool = True) -> str:

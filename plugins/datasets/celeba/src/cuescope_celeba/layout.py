@@ -1,5 +1,6 @@
 """The annotation files of CelebA, checked line by line."""
 
+from itertools import compress
 from pathlib import Path
 
 from cuescope_sdk import UserError
@@ -22,9 +23,7 @@ def read_attributes(path: Path, title: str) -> tuple[tuple[str, ...], dict[str, 
         if len(flags) != len(names) or not set(flags) <= {"1", "-1"}:
             expected = f"a file and {len(names)} times 1 or -1"
             raise UserError(location, expected=expected, got=f"'{line[:60]}'")
-        faces[file] = frozenset(
-            name for name, flag in zip(names, flags, strict=True) if flag == "1"
-        )
+        faces[file] = frozenset(compress(names, map("1".__eq__, flags)))
     return names, faces
 
 

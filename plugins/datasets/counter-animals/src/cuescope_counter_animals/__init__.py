@@ -65,10 +65,10 @@ class CounterAnimals(ImageFolder):
         for group in groups:
             if group.difficulty == "easy":
                 easy.setdefault(group.background, []).append(group.label)
-        self.planted_cues = tuple(
-            PlantedCue(key=cue_name(background), name=cue_name(background), labels=(*labels,))
-            for background, labels in sorted(easy.items())
-        )
+        self.planted_cues: tuple[PlantedCue, ...] = ()
+        for background in sorted(easy):
+            name = cue_name(background)
+            self.planted_cues += (PlantedCue(key=name, name=name, labels=tuple(easy[background])),)
         root = groups[0].folder.parent.parent  # keys do not tell where the folder is
         items = []
         for group in groups:
@@ -77,10 +77,8 @@ class CounterAnimals(ImageFolder):
             annotations = _annotations(group, sorted(easy))
             for photo in images_in(group.folder):
                 key = photo.relative_to(root).as_posix()
-                item = ImageItem(
-                    key, photo, (group.label,), label=group.label, annotations=annotations
-                )
-                items.append(item)
+                label = group.label
+                items.append(ImageItem(key, photo, (label,), label, annotations=annotations))
         return Listing(tuple(dict.fromkeys(group.label for group in groups)), items)
 
     def _groups(self) -> Iterator[Group]:
@@ -101,7 +99,8 @@ class CounterAnimals(ImageFolder):
                     f"{self.title}: folder '{folder.parent.name}/{folder.name}'",
                     expected="common-BACKGROUND or counter-BACKGROUND",
                 )
-            label, background = (text.replace("_", " ") for text in (name[2], group[2]))
+            label = name[2].replace("_", " ")
+            background = group[2].replace("_", " ")
             yield Group(folder, int(name[1]), label, GROUPS[group[1]], background)
 
 

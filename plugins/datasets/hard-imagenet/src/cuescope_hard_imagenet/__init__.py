@@ -66,6 +66,7 @@ class HardImageNet(ImageFolder):
                     expected="WNID_FILE.JPEG",
                     remedy=nearest(wnid, names),
                 )
+            name = names[wnid]
             # ImageNet's val folder is flat as it is unpacked, and has WNID folders once sorted.
             folder = images / wnid if (images / wnid).is_dir() else images
             known: dict[str, object] = {"wnid": wnid}
@@ -75,10 +76,10 @@ class HardImageNet(ImageFolder):
                 ImageItem(
                     f"{split}/{wnid}/{file}",
                     folder / file,
-                    (names[wnid],),
-                    label=names[wnid],
+                    (name,),
+                    label=name,
                     annotations=known,
-                    masks={names[wnid]: mask},
+                    masks={name: mask},
                 )
             )
         return Listing(tuple(names.values()), items)

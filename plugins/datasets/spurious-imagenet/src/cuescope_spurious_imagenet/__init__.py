@@ -8,6 +8,7 @@ import csv
 import re
 from collections.abc import Iterator
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -82,14 +83,15 @@ class SpuriousImageNet(ImageFolder):
                 "component": component,
                 "subgroup": f"cue of {name}",
             }
-            items.setdefault(number, []).extend(
-                ImageItem(f"{folder.name}/{photo.name}", photo, (name,), annotations=known)
-                for photo in images_in(folder)
-            )
+            of_class = items.setdefault(number, [])
+            for photo in images_in(folder):
+                key = f"{folder.name}/{photo.name}"
+                of_class.append(ImageItem(key, photo, (name,), annotations=known))
         # only classes with images are choices
-        labels = tuple(CLASSES[number][1] for number in sorted(items))
-        listed = [item for number in sorted(items) for item in items[number]]
-        return Listing(labels, [*listed, *self._photos(sorted(items))])
+        numbers = sorted(items)
+        labels = tuple(CLASSES[number][1] for number in numbers)
+        listed = chain.from_iterable(items[number] for number in numbers)
+        return Listing(labels, [*listed, *self._photos(numbers)])
 
     def _photos(self, numbers: list[int]) -> Iterator[ImageItem]:
         """ImageNet's own photos of the classes, spread evenly over its files."""

@@ -44,17 +44,15 @@ class Waterbirds(ImageFolder):
         table = self.place("metadata.csv", "waterbird_complete95_forest2water2/metadata.csv")
         rows = read_csv(table, PhotoRow, self.title)
         number = self.split_names.index(split)  # 0 train, 1 val, 2 test, as the authors count
-        items = [
-            ImageItem(
-                row.img_filename,
-                table.parent / row.img_filename,
-                (BIRDS[row.y],),
-                label=BIRDS[row.y],
-                annotations=_annotations(row),
-            )
-            for row in rows
-            if row.split == number
-        ]
+        items = []
+        for row in rows:
+            if row.split == number:
+                bird = BIRDS[row.y]
+                name = row.img_filename
+                annotations = _annotations(row)
+                items.append(
+                    ImageItem(name, table.parent / name, (bird,), bird, annotations=annotations)
+                )
         return Listing(BIRDS, items)
 
 
