@@ -56,13 +56,13 @@ def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, byte
                 if not answers or _is_sound(key, value):
                     yield key, value
     except (*DAMAGE, sqlite3.Error, OSError) as error:
-        stopped = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+        got = " ".join(str(error).split())
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            got = f"no answer within {PATIENCE_SECONDS:g} seconds"
         raise UserError(
             f"{path} has no answers to import",
             expected="a file of `cuescope cache export`",
-            got=f"no answer within {PATIENCE_SECONDS:g} seconds"
-            if stopped
-            else " ".join(str(error).split()),
+            got=got,
         ) from error
 
 
@@ -80,8 +80,7 @@ def _require_own_table(connection: Connection) -> None:
     A view, a virtual table or a generated column would make rows of its own, without end.
     """
     query = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex_%'"
-    things = connection.execute(query).fetchmany(2)
-    if things != [("table", "rows", TABLE)]:
+    if connection.execute(query).fetchmany(2) != [("table", "rows", TABLE)]:
         raise sqlite3.DatabaseError("other tables than those of a cache")
 
 

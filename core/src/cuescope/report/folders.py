@@ -30,12 +30,11 @@ def refuse_another_audit(folder: Path, request: Request) -> None:
 
 def _answer_part(command: str) -> list[str]:
     """The words of a command without those that only say how it is run."""
-    words = command_words(command)
-    kept = list[str]()
-    while words:
-        word = words.pop(0)
+    kept = []
+    words = iter(command_words(command))
+    for word in words:
         if word in _WAY:
-            words[:1] = []
+            next(words, None)  # its value
         else:
             kept.append(word)
     return kept

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from PIL import Image, ImageDraw
 
+from cuescope.affected import root
 from cuescope.conclusions import Occurrence, Report
 from cuescope.errors import BadDataError
 from cuescope.runs import exhibit_key, exhibits, illustrations, picture_key
@@ -23,17 +24,22 @@ def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, byte
     an audit.
     """
     by_key = {sample.key: sample for sample in samples}
-    small = {picture_key(o): _jpeg(o, by_key, PICTURE_SIDE) for o in illustrations(report)}
-    shown, side = exhibits(report), EXHIBIT_SIDE
-    large = {exhibit_key(o): _jpeg(o, by_key, side) for o in shown}
+    pictures = {picture_key(o): _jpeg(o, by_key, PICTURE_SIDE) for o in illustrations(report)}
+    side = EXHIBIT_SIDE
+    large = _exhibit_pictures(report, by_key, side)
     while sum(map(len, large.values())) > EXHIBIT_BYTES and side > PICTURE_SIDE:
         side = side * 3 // 4
-        large = {exhibit_key(o): _jpeg(o, by_key, side) for o in shown}
-    return {key: picture for key, picture in (small | large).items() if picture}
+        large = _exhibit_pictures(report, by_key, side)
+    pictures |= large
+    return {key: picture for key, picture in pictures.items() if picture}
+
+
+def _exhibit_pictures(report: Report, by_key: Mapping[str, Sample], side: int) -> dict[str, bytes]:
+    return {exhibit_key(o): _jpeg(o, by_key, side) for o in exhibits(report)}
 
 
 def _jpeg(occurrence: Occurrence, by_key: Mapping[str, Sample], side: int) -> bytes:
-    sample = _sample_of(occurrence, by_key)
+    sample = by_key.get(root(occurrence.sample, by_key) or "")
     if sample is None or not sample.frames:
         return b""
     try:
@@ -41,14 +47,6 @@ def _jpeg(occurrence: Occurrence, by_key: Mapping[str, Sample], side: int) -> by
     except BadDataError as error:
         warnings.warn(f"no picture of {occurrence.sample}: {error}", stacklevel=2)
         return b""
-
-
-def _sample_of(occurrence: Occurrence, by_key: Mapping[str, Sample]) -> Sample | None:
-    """The sample, or the one that it was derived from: its key goes on after a slash."""
-    key = occurrence.sample
-    while key not in by_key and "/" in key:
-        key = key.rpartition("/")[0]
-    return by_key.get(key)
 
 
 def jpeg(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
@@ -60,10 +58,10 @@ def jpeg(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
     if occurrence.region is not None:
         width = max(1, max(image.size) // 60)  # two pixels in the thumbnail, whatever the image
         ImageDraw.Draw(image).rectangle(occurrence.region, outline="red", width=width)
-    if (factor := side // (2 * max(image.size))) > 1:
-        image = image.resize(
-            (image.width * factor, image.height * factor), Image.Resampling.NEAREST
-        )
+    factor = side // (2 * max(image.size))
+    if factor > 1:
+        size = (image.width * factor, image.height * factor)
+        image = image.resize(size, Image.Resampling.NEAREST)
     image.thumbnail((side, side))
     out = io.BytesIO()
     image.save(out, "JPEG", quality=88)

@@ -47,7 +47,7 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]
     contrast = report.contrast_of(report.findings[0]) if report.findings else None
     if contrast:
         yield _contrast_title(report, contrast), _contrast(contrast)
-    yield _ranked_title(report), _ranked(report, width)
+    yield _ranking_title(report), _ranking(report, width)
     for table in report.tables:
         yield table.title, render_table(table)
     yield "Checks", _checks(report.evidence)
@@ -94,7 +94,7 @@ def copyable(command: str, width: int) -> list[str]:
 
 def _finding(report: Report) -> RenderableType:
     # Text: rich would read [brackets] as markup
-    statements = [Text(statement) for statement in report.statements or [_nothing(report)]]
+    statements = list(map(Text, report.statements or [_nothing(report)]))
     statements[0].stylize("bold")
     lines = statements[:MAX_STATEMENTS]
     more = len(statements) - len(lines)
@@ -166,8 +166,8 @@ def _facts(report: Report) -> Table:
     if origin.labels:
         samples += f" of {len(origin.labels)} classes"
     facts = [("samples", samples), *report.notes.items()]
-    facts += [(f"data: {key}", fact) for key, fact in origin.data.facts.items()]
-    facts += [(f"model: {key}", fact) for key, fact in origin.model.facts.items()]
+    for role, stamp in (("data", origin.data), ("model", origin.model)):
+        facts += [(f"{role}: {key}", fact) for key, fact in stamp.facts.items()]
     return _grid(facts)
 
 
@@ -178,12 +178,12 @@ def _grid(rows: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
-def _ranked_title(report: Report) -> str:
+def _ranking_title(report: Report) -> str:
     rows = len(report.headlines)
     return f"Ranked cues (first {MAX_ROWS} of {rows})" if rows > MAX_ROWS else "Ranked cues"
 
 
-def _ranked(report: Report, width: int) -> RenderableType:
+def _ranking(report: Report, width: int) -> RenderableType:
     if not report.scores:
         return Text("nothing to rank")
     # of a narrow screen the headline has all
@@ -194,7 +194,7 @@ def _ranked(report: Report, width: int) -> RenderableType:
         if spare >= 0:
             break
     for column in (table.columns[2], table.columns[1]):  # what is left over is the names'
-        longest = max(len(str(cell)) for cell in column.cells)
+        longest = max(map(len, map(str, column.cells)))
         least = column.width or 0
         more = max(0, min(longest - least, spare))
         column.width = least + more
@@ -225,7 +225,7 @@ def _table(report: Report, metrics: Sequence[Metric], *, gap: int, with_interval
             style="bold" if headline.finding else "dim",
         )
     for column in table.columns[1:]:
-        text = "\n".join(str(cell) for cell in (column.header, *column.cells))
+        text = "\n".join(map(str, (column.header, *column.cells)))
         if column.no_wrap:
             column.width = max(map(len, text.splitlines()))
         else:
