@@ -3,7 +3,12 @@
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._frames import FrameMemory, require_frames
 from cuescope_sdk.models._hub import fetch_repository, require_hub
-from cuescope_sdk.models._question_prompt import QuestionPrompt
+from cuescope_sdk.models._option_types import (
+    PromptWords,
+    QuestionPrompt,
+    RepositoryName,
+    StockOptions,
+)
 from cuescope_sdk.models._refusals import refuse_unanswerable, refuse_unknown
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.models._zero_shot.heads import read_table
@@ -23,7 +28,10 @@ from cuescope_sdk.models._zero_shot.texts import (
 __all__ = [
     "FrameMemory",
     "PromptTower",
+    "PromptWords",
     "QuestionPrompt",
+    "RepositoryName",
+    "StockOptions",
     "Templates",
     "TextTower",
     "TowerEdit",

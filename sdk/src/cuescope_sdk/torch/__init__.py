@@ -37,6 +37,7 @@ from cuescope_sdk.torch._image_tower import (
     split_heads,
     without_mask,
 )
+from cuescope_sdk.torch._language_models import causal_builder
 from cuescope_sdk.torch._pretrained import (
     Pretrained,
     Source,
@@ -75,6 +76,7 @@ __all__ = [
     "Watch",
     "additive",
     "ask_nobody",
+    "causal_builder",
     "config_content",
     "encode_visible",
     "fault_of",
