@@ -29,7 +29,8 @@ def fit_temperature(logits: Logits, labels: Int[np.ndarray, " sample"]) -> float
 
     def slope(log_temperature: float) -> float:
         """Expected minus observed logit: the likelihood's slope in 1 / temperature."""
-        expected = (softmax(wide, float(np.exp(log_temperature))) * wide).sum(axis=1)
+        probability = softmax(wide, float(np.exp(log_temperature)))
+        expected = (probability * wide).sum(axis=1)
         return float((expected - chosen).mean())
 
     coldest, hottest = np.log(TEMPERATURES)

@@ -38,8 +38,9 @@ class Clusters:
 
 def normalise(points: Points) -> Points:
     """Rows of length 1, float32; a row of zeros stays as it is."""
-    length = np.linalg.norm(np.asarray(points, dtype=np.float64), axis=1, keepdims=True)
-    return (points / np.where(length > 0, length, 1.0)).astype(np.float32)
+    length = np.linalg.norm(points.astype(np.float64), axis=1, keepdims=True)
+    length[length == 0] = 1.0
+    return np.asarray(points / length, dtype=np.float32)
 
 
 def spherical_kmeans(points: Points, k: int, seed: int, *, restarts: int = 1) -> Clusters:
@@ -53,7 +54,8 @@ def spherical_kmeans(points: Points, k: int, seed: int, *, restarts: int = 1) ->
         raise ValueError(f"expected k >= 1 and some points, got k = {k}, {len(points)} points")
     unit = np.ascontiguousarray(points, dtype=np.float32)
     if np.ptp(unit, axis=0).max() <= NOISE:
-        return _clusters(np.zeros(len(unit), dtype=np.int64), np.ones(len(unit)), unit[:1])
+        alone = np.zeros(len(unit), dtype=np.int64)
+        return _clusters(alone, np.ones(len(unit)), unit[:1])
     centroid = _train(unit, min(k, len(unit)), seed, restarts)
     return _clusters(*_assign(unit, centroid), centroid)
 

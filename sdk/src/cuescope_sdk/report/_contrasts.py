@@ -12,6 +12,7 @@ from cuescope.conclusions import Contrast, Exhibit, Occurrence, Side
 from cuescope.types import Outcome
 from cuescope_sdk.report._numbers import percent
 
+Judge = Callable[[Outcome], bool | None]  # whether an answer is right; None where nobody knows
 EXHIBITS = 4  # on a side: more are not looked at
 DRAWING = 256  # pixels of a drawing's width, and at most of its height
 RULE = (
@@ -37,7 +38,7 @@ def contrast(
     where: Mapping[str, Occurrence] | None = None,
     words: Callable[[Outcome], str | None] = lambda outcome: None,
     drawing: Callable[[Outcome], bytes | None] = lambda outcome: None,
-    correct: Callable[[Outcome], bool | None] = is_right,
+    correct: Judge = is_right,
     paired: bool = False,
     counted: bool = True,
     count: int = EXHIBITS,
@@ -80,9 +81,7 @@ def contrast(
 
 
 def typical(
-    outcomes: Sequence[Outcome],
-    count: int = EXHIBITS,
-    correct: Callable[[Outcome], bool | None] = is_right,
+    outcomes: Sequence[Outcome], count: int = EXHIBITS, correct: Judge = is_right
 ) -> list[Outcome]:
     """So many of them, at even steps of the probability of the right answer; the median first."""
     return _spread(outcomes, [_of_label(outcome, correct) for outcome in outcomes], count)
@@ -102,10 +101,14 @@ def draw_beside(images: Sequence[UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     """A JPEG for an exhibit: pictures side by side, small, each in an equal share of the width."""
     width = DRAWING // len(images)
     pictures = []
+    tallest = 1
     for image in images:
-        height = max(1, min(DRAWING, round(width * image.shape[0] / image.shape[1])))
-        pictures.append(Image.fromarray(image).resize((width, height), Image.Resampling.LANCZOS))
-    sheet = Image.new("RGB", (width * len(pictures), max(p.height for p in pictures)), "white")
+        rows, cols, _ = image.shape
+        height = max(1, min(DRAWING, round(width * rows / cols)))
+        tallest = max(tallest, height)
+        picture = Image.fromarray(image)
+        pictures.append(picture.resize((width, height), Image.Resampling.LANCZOS))
+    sheet = Image.new("RGB", (width * len(pictures), tallest), "white")
     for column, picture in enumerate(pictures):
         sheet.paste(picture, (column * width, 0))
     out = BytesIO()
@@ -113,19 +116,14 @@ def draw_beside(images: Sequence[UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     return out.getvalue()
 
 
-def _changes(
-    before: Sequence[Outcome], after: Sequence[Outcome], correct: Callable[[Outcome], bool | None]
-) -> list[float]:
+def _changes(before: Sequence[Outcome], after: Sequence[Outcome], correct: Judge) -> list[float]:
     """What the second answer to each sample takes from the probability of the right one."""
-    return [
-        _of_label(first, correct) - _of_label(second, correct)
-        for first, second in zip(before, after, strict=True)
-    ]
+    first = [_of_label(outcome, correct) for outcome in before]
+    second = [_of_label(outcome, correct) for outcome in after]
+    return [one - other for one, other in zip(first, second, strict=True)]
 
 
-def _with_accuracy(
-    title: str, outcomes: Sequence[Outcome], correct: Callable[[Outcome], bool | None]
-) -> str:
+def _with_accuracy(title: str, outcomes: Sequence[Outcome], correct: Judge) -> str:
     marks = Counter(map(correct, outcomes))
     marked = marks[True] + marks[False]
     if not marked:
@@ -133,7 +131,7 @@ def _with_accuracy(
     return f"{title}: {percent(marks[True] / marked)} of {marked:,} right"
 
 
-def _of_label(outcome: Outcome, correct: Callable[[Outcome], bool | None]) -> float:
+def _of_label(outcome: Outcome, correct: Judge) -> float:
     """The probability of the right answer, or whether it was given."""
     sample = outcome.trial.sample
     if sample.label is None or sample.label not in sample.choices:

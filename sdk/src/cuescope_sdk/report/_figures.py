@@ -24,6 +24,8 @@ DENSITY = 200  # dots an inch, twice that of a page
 PAPER = "#fcfcfa"
 INK = "#22252a"
 FAINT = "#d9d9d4"
+SMALL: dict[str, Any] = {"size": 7, "color": INK}  # of letters
+HEADING: dict[str, Any] = {"size": 8, "weight": "bold", "color": INK}
 # Okabe and Ito (2008), the yellow darkened to be seen on a light ground
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#b8a800", "#555555")
 BRIGHT = 380  # sum of red, green and blue
@@ -100,16 +102,13 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
     side = PANEL - MARGIN
     figure = _figure(width, height)
     for column, name in enumerate(shown):
-        middle = MARGIN + PANEL * column + side / 2
-        top = 1 - 0.15 / height
-        figure.text(
-            middle / width, top, titles[name], size=7, weight="bold", color=INK, ha="center"
-        )
+        middle = (MARGIN + PANEL * column + side / 2) / width
+        figure.text(middle, 1 - 0.15 / height, titles[name], weight="bold", ha="center", **SMALL)
     bottom = height - HEAD + MARGIN
     for row in rows:
         bottom -= CAPTION + PANEL
         above = (bottom + PANEL) / height
-        figure.text(MARGIN / width, above, _words(row.caption), size=7, color=INK)
+        figure.text(MARGIN / width, above, _words(row.caption), **SMALL)
         for column, name in enumerate(shown):
             axes = _image_axes(figure, MARGIN + PANEL * column, bottom, side)
             picture = _panel(row, name)
@@ -117,13 +116,14 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
                 axes.imshow(picture, interpolation="lanczos")  # large or small, without steps
             if name == "mask" and row.mask is not None:
                 # as numbers: the 0.5 line of a coarse mask is smooth
-                _outline(axes, upsample(row.mask.astype(np.float32), row.image.shape[:2]))
+                mask = row.mask.astype(np.float32)
+                _outline(axes, upsample(mask, row.image.shape[:2]))
     return _jpeg(figure)
 
 
 def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
     """A JPEG: the frames of each row side by side under its caption, at most `most` of them."""
-    longest = max((min(len(row.frames), most) for row in rows), default=0)
+    longest = min(most, max((len(row.frames) for row in rows), default=0))
     width = MARGIN + STRIP * max(STRIP_WORDS, longest)
     heights = [CAPTION * (1 + row.caption.count("\n")) + STRIP for row in rows]
     height = MARGIN + sum(heights)
@@ -133,8 +133,8 @@ def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
         top -= tall
         above = (top + STRIP + MARGIN) / height
         caption = _words(row.caption)
-        figure.text(MARGIN / width, above, caption, size=7, color=INK, va="bottom", linespacing=1.5)
-        for column, index in enumerate(_spaced(len(row.frames), most)):
+        figure.text(MARGIN / width, above, caption, va="bottom", linespacing=1.5, **SMALL)
+        for column, index in enumerate(_even_indices(len(row.frames), most)):
             left = MARGIN + STRIP * column
             axes = _image_axes(figure, left, top + MARGIN, STRIP - MARGIN)
             axes.imshow(row.frames[index], interpolation="lanczos")
@@ -143,7 +143,8 @@ def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
 
 def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> bytes:
     """A JPEG: at most `most` frames of a clip, from first to last, in rows of two."""
-    images = [Image.fromarray(thumbnail(frames[i], side)) for i in _spaced(len(frames), most)]
+    shown = [frames[index] for index in _even_indices(len(frames), most)]
+    images = [Image.fromarray(thumbnail(frame, side)) for frame in shown]
     width = max(image.width for image in images) + 2
     height = max(image.height for image in images) + 2
     lines = -(-len(images) // 2)
@@ -156,9 +157,9 @@ def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> byte
     return out.getvalue()
 
 
-def _spaced(count: int, most: int) -> list[int]:
+def _even_indices(count: int, most: int) -> list[int]:
     """All of `count` indices, or `most` of them from the first to the last."""
-    return [round(place) for place in np.linspace(0, count - 1, min(count, most))]
+    return [round(index) for index in np.linspace(0, count - 1, min(count, most))]
 
 
 def _image_axes(figure: Any, left: float, bottom: float, side: float) -> Any:
@@ -194,7 +195,8 @@ def overlay_heat(image: Pixels, heat: Heat) -> Pixels:
     """The image in pale grey; red where `heat` is positive, blue where negative, strong to weak."""
     large = upsample(heat, image.shape[:2])[..., None]
     size = np.abs(large)
-    strength = size / max(float(size.max()), np.finfo(np.float32).tiny)
+    largest = max(float(size.max()), np.finfo(np.float32).tiny)
+    strength = size / largest
     colour = np.where(large > 0, _rgb("#ca0020"), _rgb("#0571b0"))
     return _blend(image, colour, 0.85 * strength)
 
@@ -202,7 +204,8 @@ def overlay_heat(image: Pixels, heat: Heat) -> Pixels:
 def _blend(image: Pixels, above: np.ndarray, opacity: np.ndarray | np.float64) -> Pixels:
     """Colours over the image in grey, half way to white, so that they show on dark images."""
     grey = (image.mean(axis=2, keepdims=True) + 255) / 2
-    return np.asarray(np.rint(grey + (above - grey) * opacity).astype(np.uint8))
+    blended = grey + (above - grey) * opacity
+    return np.asarray(np.rint(blended).astype(np.uint8))
 
 
 def _outline(axes: Any, mask: Float[np.ndarray, "row col"]) -> None:
@@ -221,7 +224,7 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
     figure = _figure(5.2, 3.0)
     axes = figure.add_axes((0.1, 0.15, 0.62, 0.75 if title else 0.81))
     _style(axes, xlabel, ylabel)
-    axes.set_title(_words(title), size=8, weight="bold", loc="left", color=INK)
+    axes.set_title(_words(title), loc="left", **HEADING)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     styles = ("-", "--", ":")
     for number, line in enumerate(lines):
@@ -232,7 +235,8 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
             axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.12, linewidth=0)
     axes.margins(x=0, y=0.04)
     low, high = axes.get_ylim()
-    ends = [(float(line.y[-1]) - low) / (high - low) for line in lines]
+    last = np.array([line.y[-1] for line in lines], dtype=float)
+    ends = ((last - low) / (high - low)).tolist()
     heights = space_labels(ends, LABEL_GAP)
     for number, line in enumerate(lines):
         colour = _colour(number)
@@ -311,7 +315,8 @@ def bar_chart(
     figure = _figure(5.2, height)
     axes = figure.add_axes((0.24, 0.38 / height, 0.72, 0.3 * len(rows) / height))
     _style(axes, xlabel)
-    longest = limit or max((sum(row.values()) for row in rows.values()), default=0) or 1.0
+    lengths = [sum(row.values()) for row in rows.values()]
+    longest = limit or max(lengths, default=0) or 1.0
     names = [_words(row) for row in rows]
     left = np.zeros(len(rows))
     for number, part in enumerate(parts):
@@ -347,8 +352,8 @@ def _figure(width: float, height: float) -> Any:
 
 
 def _style(axes: Any, xlabel: str, ylabel: str = "") -> None:
-    axes.set_xlabel(_words(xlabel), size=7, color=INK)
-    axes.set_ylabel(_words(ylabel), size=7, color=INK)
+    axes.set_xlabel(_words(xlabel), **SMALL)
+    axes.set_ylabel(_words(ylabel), **SMALL)
     axes.set_facecolor(PAPER)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(INK)
@@ -358,7 +363,7 @@ def _style(axes: Any, xlabel: str, ylabel: str = "") -> None:
 def _head(figure: Any, title: str, columns: int) -> None:
     """The title at the left, and the legend at the right."""
     _, height = figure.get_size_inches().tolist()
-    figure.text(0.01, 1 - 0.17 / height, _words(title), size=8, weight="bold", color=INK)
+    figure.text(0.01, 1 - 0.17 / height, _words(title), **HEADING)
     figure.legend(
         loc="upper right",
         ncols=columns,

@@ -82,7 +82,7 @@ def association_tests(
     cells = tested[features][:, columns]
     spread = spread[features][:, columns]
     statistics = np.empty((draws + 1, int(tested.sum())))
-    statistics[0] = _standardised(feature, value, spread)[cells]
+    statistics[0] = _standardise(feature, value, spread)[cells]
     order = np.argsort(stratum, kind="stable")
     feature = feature[order]
     value = value[order]
@@ -90,7 +90,7 @@ def association_tests(
     for draw in range(1, draws + 1):
         # sorted by stratum and a random part: a permutation within each stratum
         shuffled = feature[(steps + rng.random(len(steps))).argsort()]
-        statistics[draw] = _standardised(shuffled, value, spread)[cells]
+        statistics[draw] = _standardise(shuffled, value, spread)[cells]
     return tests_of_draws(statistics, tested, level=level)
 
 
@@ -103,7 +103,8 @@ def tests_of_draws(
     (Westfall and Young, 1993), on a scale that takes account of how skewed each is.
     """
     together = (np.maximum(statistics, 0) ** 2).sum(axis=1, keepdims=True)
-    together = (together - together.mean()) / max(float(together.std()), TIE)
+    spread = max(float(together.std()), TIE)
+    together = (together - together.mean()) / spread
     surprise = np.hstack([_surprise(statistics), _surprise(together)])
     p_values = (surprise >= surprise[0] - TIE).mean(axis=0)
     q_values = step_down_max(surprise[0], surprise[1:])
@@ -111,8 +112,11 @@ def tests_of_draws(
     q_table = p_table.copy()
     p_table[tested] = p_values[:-1]
     q_table[tested] = q_values[:-1]
-    critical = float(np.quantile(statistics[1:].max(axis=1), 1 - level))
-    return AssociationTests(p_table, q_table, float(p_values[-1]), float(q_values[-1]), critical)
+    largest = statistics[1:].max(axis=1)
+    critical = float(np.quantile(largest, 1 - level))
+    overall_p = float(p_values[-1])
+    overall_q = float(q_values[-1])
+    return AssociationTests(p_table, q_table, overall_p, overall_q, critical)
 
 
 def association(
@@ -124,13 +128,14 @@ def association(
     """The standardised statistic of `association_tests`, which is found beyond its `critical`."""
     value = centre(group_means(values, groups), stratum)
     feature = centre(group_means(present, groups), stratum)
-    return _standardised(feature, value, _spread(feature, value, stratum))
+    return _standardise(feature, value, _spread(feature, value, stratum))
 
 
 def group_means(values: Shaped[np.ndarray, "sample column"], groups: Groups) -> GroupByColumn:
     """The mean of each group."""
+    sums = groups.sums(values.astype(np.float64))
     sizes = np.bincount(groups.codes, minlength=groups.count)
-    return np.asarray(groups.sums(np.asarray(values, dtype=np.float64)) / sizes[:, None])
+    return np.asarray(sums / sizes[:, None])
 
 
 def centre(values: GroupByColumn, stratum: IntPerGroup) -> GroupByColumn:
@@ -153,10 +158,10 @@ def _spread(
     freedom = np.maximum(np.bincount(stratum) - 1, 1)
     of_feature = _stratum_sums(feature**2, stratum)
     of_value = _stratum_sums(value**2, stratum) / freedom[:, None]
-    return np.asarray(np.sqrt(of_feature.T @ of_value))
+    return np.sqrt(of_feature.T @ of_value)
 
 
-def _standardised(
+def _standardise(
     feature: Float[np.ndarray, "group feature"], value: GroupByColumn, spread: FeatureByColumn
 ) -> FeatureByColumn:
     """The statistic over its spread: under permutation, or as the groups have it if that is more.

@@ -76,7 +76,8 @@ def correlation(
         y_rest = _residual(y_rest, control)
     orders, is_exact = _orders(groups, rows, rng, draws)
     scale = np.linalg.norm(x_rest) * np.linalg.norm(y_rest)
-    least = TIE * max(1.0, float(np.abs(x).max() * np.abs(y).max()))
+    largest = float(np.abs(x).max() * np.abs(y).max())
+    least = TIE * max(1.0, largest)
     if count - spent < FEWEST or scale < least:
         return None
 
@@ -90,7 +91,8 @@ def correlation(
 
 
 def _centre(values: PerRow, groups: IntPerRow) -> PerRow:
-    means = np.bincount(groups, values) / np.maximum(np.bincount(groups), 1)
+    sizes = np.maximum(np.bincount(groups), 1)
+    means = np.bincount(groups, values) / sizes
     return np.asarray(values - means[groups], np.float64)
 
 
@@ -110,7 +112,8 @@ def _orders(
     shapes: dict[tuple[int, ...], list[np.ndarray]] = {}
     for unit in units:
         rows = unit[np.argsort(strata[unit], kind="stable")]
-        shapes.setdefault(tuple(strata[rows].tolist()), []).append(rows)
+        shape = tuple(strata[rows].tolist())
+        shapes.setdefault(shape, []).append(rows)
     # Of each shape a row a unit: what is dealt are these rows.
     blocks = [np.stack(members) for members in shapes.values()]
     is_exact = len(blocks) == 1 and factorial(len(units)) <= EXACT

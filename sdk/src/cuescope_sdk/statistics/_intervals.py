@@ -42,7 +42,8 @@ def mean_interval(
     lowest, highest = bounds
     scale = highest - lowest
     shares = (np.asarray(values, dtype=float) - lowest) / scale
-    _, low, high = _limits(shares, np.ones((len(shares), 1)), groups, confidence)
+    everyone = np.ones((len(shares), 1))
+    _, low, high = _limits(shares, everyone, groups, confidence)
     return lowest + scale * float(low[0]), lowest + scale * float(high[0])
 
 
@@ -129,7 +130,8 @@ def student_interval(values: PerItem, *, confidence: float = 0.95) -> tuple[floa
     count = len(values)
     if count < 2:
         raise ValueError(f"expected two numbers or more, got {count}")
-    reach = float(stats.t.ppf((1 + confidence) / 2, count - 1) * stats.sem(values))
+    quantile = stats.t.ppf((1 + confidence) / 2, count - 1)
+    reach = float(quantile * stats.sem(values))
     mean = float(np.mean(values))
     return mean - reach, mean + reach
 
@@ -156,8 +158,8 @@ def bca_interval(
         samples = np.concatenate([members[code] for code in draw])
         resampled.append(figure(samples))
     omitted = [figure(np.flatnonzero(groups.codes != code)) for code in range(groups.count)]
-    figures = _present(resampled)
-    jackknife = _present(omitted)
+    figures = _drop_missing(resampled)
+    jackknife = _drop_missing(omitted)
     if not len(figures) or not len(jackknife):
         return None
     below = ((figures < value).mean() + (figures <= value).mean()) / 2
@@ -165,17 +167,19 @@ def bca_interval(
     bias = special.ndtri(np.clip(below, least, 1 - least))
     residuals = jackknife.mean() - jackknife
     spread = float((residuals**2).sum())
-    acceleration = float((residuals**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
+    skew = float((residuals**3).sum())
+    acceleration = skew / (6 * spread**1.5) if spread > 0 else 0.0
     # groups are few: the percentiles are widened as Student's t is (Hesterberg, 2015)
     freedom = groups.count - 1
-    reach = stats.t.ppf((1 + confidence) / 2, freedom) * np.sqrt(groups.count / freedom)
+    quantile = stats.t.ppf((1 + confidence) / 2, freedom)
+    reach = quantile * np.sqrt(groups.count / freedom)
     ends = bias + np.array([-reach, reach])
     shares = special.ndtr(bias + ends / (1 - acceleration * ends))
     low, high = np.quantile(figures, shares)
     return min(float(low), value), max(float(high), value)
 
 
-def _present(figures: list[float | None]) -> Float[np.ndarray, " draw"]:
+def _drop_missing(figures: list[float | None]) -> Float[np.ndarray, " draw"]:
     return np.array([figure for figure in figures if figure is not None])
 
 
@@ -224,7 +228,9 @@ def _limits(shares: PerSample, member: SampleByCell, groups: Groups, confidence:
         no = size - yes
         low = special.betaincinv(yes, no + 1, tail)
         high = special.betaincinv(yes + 1, no, 1 - tail)
-    return mean, np.where(mean > 0, low, 0.0), np.where(mean < 1, high, 1.0)
+    low = np.where(mean > 0, low, 0.0)
+    high = np.where(mean < 1, high, 1.0)
+    return mean, low, high
 
 
 def _variance(
@@ -241,7 +247,8 @@ def _variance(
     # a large group hides its own deviation: each is left out of the mean it is held against
     weight = sizes / count
     deviations = (sums - mean * sizes) / (1 - np.minimum(weight, 0.5)) / count
-    together = (deviations**2).sum(axis=0) * clusters / np.maximum(clusters - 1, 1)
+    squares = (deviations**2).sum(axis=0)
+    together = squares * clusters / np.maximum(clusters - 1, 1)
     squared_weight = (weight**2).sum(axis=0)
     if not groups.all_single:
         # groups as alike within as can be; the rarer the answer, the less its groups tell of that
@@ -270,6 +277,9 @@ def _difference(first: _Mean, second: _Mean) -> tuple[PerCell, PerCell]:
 
 def _correlation(first: GroupByCell, second: GroupByCell) -> PerCell:
     """Correlation of two means over the same groups; 0 where one of them does not vary."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scale = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
-        return np.asarray(np.where(scale > 0, (first * second).sum(axis=0) / scale, 0.0))
+    squares = (first**2).sum(axis=0) * (second**2).sum(axis=0)
+    scale = np.sqrt(squares)
+    products = (first * second).sum(axis=0)
+    correlation = np.zeros(len(scale))
+    np.divide(products, scale, out=correlation, where=scale > 0)
+    return correlation

@@ -50,7 +50,8 @@ def paired_flips(
     `alternative`: after is "greater" than before, or "less". Correct it for all that was tried
     with `benjamini_hochberg`.
     """
-    first, second = (np.asarray(values, dtype=np.float64) for values in (before, after))
+    first = np.asarray(before, dtype=np.float64)
+    second = np.asarray(after, dtype=np.float64)
     if first.ndim != 1 or first.shape != second.shape or not len(first):
         raise ValueError(
             f"expected two arrays of one number a sample, got shapes {first.shape}, {second.shape}"
@@ -60,8 +61,8 @@ def paired_flips(
     change = second - first
     gained = int((change > 0).sum())
     lost = int((change < 0).sum())
-    low, high = (x or 0.0 for x in change_interval(change, groups, confidence=confidence))
+    low, high = change_interval(change, groups, confidence=confidence)
     # samples that stay as they were say nothing of the direction: the sign test leaves them out
     p_value = change_p_value(np.sign(change), groups, rng, alternative=alternative)
     mean = float(change.mean())
-    return PairedFlips(mean, low, high, p_value, gained, lost, len(change))
+    return PairedFlips(mean, low or 0.0, high or 0.0, p_value, gained, lost, len(change))

@@ -91,7 +91,8 @@ class _Orders:
         self._sizes = np.bincount(codes, minlength=groups.count)
         self._starts = np.cumsum(self._sizes) - self._sizes
         self._place = np.empty(len(codes), dtype=int)  # of a sample within its group
-        self._place[by_group] = np.arange(len(codes)) - self._starts[codes[by_group]]
+        starts = self._starts[codes[by_group]]
+        self._place[by_group] = np.arange(len(codes)) - starts
         self._by_group = by_group
         self._codes = codes
         self._stratum = stratum
@@ -183,7 +184,8 @@ def change_p_value(
     elif alternative == "two-sided":
         totals = np.abs(totals)
         observed = abs(observed)
-    hits = int((totals >= observed - TIE * np.abs(sums).sum()).sum())
+    rounding = TIE * np.abs(sums).sum()
+    hits = int((totals >= observed - rounding).sum())
     return hits / len(flips) if is_exact else monte_carlo_p_value(hits, len(flips))
 
 
@@ -251,7 +253,8 @@ def chance_accuracy(
     observed = float((given * true).sum())
     dealt = np.empty(draws)
     for draw in range(draws):
-        dealt[draw] = (given * true[rng.permutation(groups.count)]).sum()
+        shuffled = true[rng.permutation(groups.count)]
+        dealt[draw] = (given * shuffled).sum()
     reached = int((dealt >= observed - TIE).sum())
     return float(dealt.mean()) / len(answers), monte_carlo_p_value(reached, draws)
 

@@ -32,7 +32,8 @@ def placement_p_value(
     blocks = _members(block)
     if not blocks:
         return 1.0
-    observed = float(sum(fit[units, place[units]].sum() for units in blocks)) - TIE
+    dealt_units = np.concatenate(blocks)
+    observed = float(fit[dealt_units, place[dealt_units]].sum()) - TIE
     reached = 0
     drawn = 0
     while drawn < draws and reached < ENOUGH:
@@ -96,10 +97,12 @@ def share_beyond_chance(
         return None
     yes = rare / (1 + SHARES * rare)
     no = -1 / (1 - SHARES)
+    scores = np.where(holds[:, None], yes, no)
     by_group = np.zeros((int(group.max()) + 1, len(SHARES)))
-    np.add.at(by_group, group, np.where(holds[:, None], yes, no))
+    np.add.at(by_group, group, scores)
     # one group of which all holds, and one of which nothing does
-    extremes = np.stack([yes.sum(axis=0), no * (rare > 0).sum()])
+    nothing_holds = no * (rare > 0).sum()
+    extremes = np.stack([yes.sum(axis=0), nothing_holds])
     return score_interval(by_group, SHARES, extremes=extremes, confidence=confidence)
 
 
@@ -124,5 +127,7 @@ def score_interval(
     rows = np.concatenate([scores, extremes / (2 * len(scores))])
     spread = rows.std(axis=0, ddof=1) * np.sqrt(len(rows))
     reach = stats.t.ppf((1 + confidence) / 2, len(scores) - 1)
-    inside = values[np.abs(rows.sum(axis=0)) <= reach * spread + TIE]
-    return value, float(inside.min(initial=value)), float(inside.max(initial=value))
+    away = np.abs(rows.sum(axis=0))
+    inside = values[away <= reach * spread + TIE]
+    low = float(inside.min(initial=value))
+    return value, low, float(inside.max(initial=value))

@@ -61,9 +61,9 @@ def _gap_variance(drop: float, n_with: float, n_without: float, rate: float) -> 
 
 def _likely(n: int, rate: float) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     """The counts of a binomial that are not too rare, and their probabilities."""
-    counts = np.arange(n + 1)
-    chances = stats.binom.pmf(counts, n, rate)
-    return counts[chances > RARE], chances[chances > RARE]
+    chances = stats.binom.pmf(np.arange(n + 1), n, rate)
+    likely = np.flatnonzero(chances > RARE)
+    return likely, chances[likely]
 
 
 def smallest_gap(
@@ -188,13 +188,15 @@ class _Stratum:
     def __init__(self, values: PerSample, groups: Groups, rng: np.random.Generator) -> None:
         self._values = np.asarray(values, dtype=float)
         self._groups = groups
-        self._orders = _Orders(groups, np.zeros(groups.count, dtype=int)).draw(PERMUTED, rng)
+        one_stratum = np.zeros(groups.count, dtype=int)
+        self._orders = _Orders(groups, one_stratum).draw(PERMUTED, rng)
 
     def smallest_drop(self, share: float, needed: float, rng: np.random.Generator) -> float:
         """The smallest drop that this draw of a cue needs; infinite where none suffices."""
         groups = self._groups
         values = self._values
-        chosen = rng.permutation(groups.count) < max(round(share * groups.count), 1)
+        count = max(round(share * groups.count), 1)
+        chosen = rng.permutation(groups.count) < count
         present = chosen[groups.codes]
         accuracy = float(values[present].mean())
         if present.all() or accuracy <= 0:

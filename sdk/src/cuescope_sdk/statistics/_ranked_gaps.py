@@ -37,10 +37,12 @@ def gap_weights(
         np.put_along_axis(member, side, 1.0, axis=1)
         if kept is not None:
             member *= kept
-        weights += sign * member / np.maximum(member.sum(axis=1, keepdims=True), 1)
+        size = member.sum(axis=1, keepdims=True)
+        weights += sign * member / np.maximum(size, 1)
     # A side that lost all its units leaves no difference of two means.
-    whole = np.minimum((weights > 0).any(axis=1), (weights < 0).any(axis=1))
-    return np.asarray(weights * whole[:, None])
+    has_top = (weights > 0).any(axis=1, keepdims=True)
+    whole = has_top & (weights < 0).any(axis=1, keepdims=True)
+    return np.asarray(weights * whole)
 
 
 def expected_gaps(rates: PerUnit, weights: CueByUnit, stratum: IntPerUnit | None) -> PerCue:
@@ -141,7 +143,8 @@ def smallest_ranked_gap(
         bottom = spiked[:, k : 2 * k]
         bottom *= luck >= share
         gap = spiked[:, :k].mean(axis=1) - bottom.mean(axis=1)
-        spread = np.sqrt(2 / k * spiked.var(axis=1) * count / max(count - 1, 1))
+        variance = spiked.var(axis=1) * count / max(count - 1, 1)
+        spread = np.sqrt(2 / k * variance)
         needed = critical * np.maximum(spread, TIE)
         power = float((gap >= needed).mean())
         if power >= POWER:

@@ -84,10 +84,11 @@ def rank_correlation_interval(
     repeats = values.shape[1]
     draws = rng.integers(repeats, size=(resamples, *values.shape))
     # Repeats change places within their level, so every draw has all levels.
-    resampled = np.take_along_axis(values[None], draws, axis=2).reshape(resamples, -1)
-    rank = stats.rankdata(np.repeat(levels, repeats))
+    resampled = np.take_along_axis(values[None], draws, axis=2)
     # The data are the first row, so that they and their draws are ranked alike.
-    correlation = _correlations(rank, np.concatenate([values.reshape(1, -1), resampled]))
+    rows = np.concatenate([values[None], resampled]).reshape(resamples + 1, -1)
+    rank = stats.rankdata(np.repeat(levels, repeats))
+    correlation = _correlations(rank, rows)
     low, high = percentile_interval(correlation[1:], confidence)
     return float(correlation[0]), low, high
 

@@ -41,7 +41,8 @@ def overlap_p_value(first: BoolPerSample, second: BoolPerSample) -> float:
     # The upper tail: one minus the lower one, as accuracy_gap_p_value takes, differs in the last
     # digits, so neither is written by the other.
     both = (first & second).sum()
-    return float(stats.hypergeom.sf(both - 1, len(first), first.sum(), second.sum()))
+    n_first = first.sum()
+    return float(stats.hypergeom.sf(both - 1, len(first), n_first, second.sum()))
 
 
 def common_by_chance(total: int, sizes: Sequence[int]) -> Float[np.ndarray, " count"]:
@@ -72,7 +73,8 @@ def cohen_kappa(first: BoolPerSample, second: BoolPerSample) -> float | None:
 def correlation_interval(r: float, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
     """Interval of Pearson's r over n independent points (Fisher, 1921)."""
     # r itself is skewed near 1; its inverse hyperbolic tangent is nearly normal.
-    reach = stats.norm.ppf((1 + confidence) / 2) / np.sqrt(n - 3)
+    quantile = stats.norm.ppf((1 + confidence) / 2)
+    reach = quantile / np.sqrt(n - 3)
     middle = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
     return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
 
@@ -103,4 +105,5 @@ def exceeds_rate_p_value(successes: int, n: int, rate: float) -> float:
     """Exact one-sided binomial p-value that `successes` of `n` come from more than `rate`."""
     if n == 0:
         return 1.0
-    return float(stats.binomtest(successes, n, min(rate, 1.0), alternative="greater").pvalue)
+    test = stats.binomtest(successes, n, min(rate, 1.0), alternative="greater")
+    return float(test.pvalue)

@@ -113,7 +113,8 @@ class CachedDetector:
                 # nothing found is kept too, as ()
                 new[frame.key, name] = tuple(d for d in detections if d.name == name)
         if not self._context.planning:  # a free detector answers in a plan, and counts in the audit
-            self._cache.put({self._key(key, names): _to_json(boxes) for key, boxes in new.items()})
+            texts = {self._key(pair, names): _to_json(boxes) for pair, boxes in new.items()}
+            self._cache.put(texts)
         return new
 
     def _read(self, batch: Sequence[Frame], names: tuple[str, ...]) -> dict[Key, Boxes]:
