@@ -1,56 +1,19 @@
-"""Croissant metadata (MLCommons, version 1.0): what is in the folder, for other tools."""
+"""Croissant metadata (MLCommons, version 1.0): what is in the folder, for other tools.
+
+`croissant.json` of this package has what is the same of every folder.
+"""
 
 import json
 from collections.abc import Sequence
 from dataclasses import fields
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from cuescope_covar_build.manifest import MANIFEST, ORIGINAL, Row
 
 CROISSANT = "croissant.json"
-CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataBiases": "cr:dataBiases",
-    "dataCollection": "cr:dataCollection",
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "personalSensitiveInformation": "cr:personalSensitiveInformation",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
 KINDS = {int: "sc:Integer", bool: "sc:Boolean", str: "sc:Text"}
 MEANINGS = {
     "image": "the image, a file inside the folder",
@@ -71,54 +34,20 @@ def write_croissant(folder: Path, rows: Sequence[Row]) -> None:
 
 def metadata(folder: Path, rows: Sequence[Row]) -> dict[str, Any]:
     """The folder in words of schema.org and Croissant."""
-    licences = sorted({row.licence for row in rows} - {""})
+    content: dict[str, Any] = json.loads(files(__package__).joinpath(CROISSANT).read_bytes())
     labels = {row.label for row in rows}
     photos = {row.source_key for row in rows}
     backgrounds = {row.background for row in rows} - {ORIGINAL}
+    licences = {row.licence for row in rows} - {""}
+    content["description"] = (
+        f"{len(rows):,} images of {len(labels):,} classes made from {len(photos):,} photos: each "
+        f"object on {len(backgrounds):,} backgrounds, in controlled variants."
+    )
+    content["license"] = sorted(licences) or ["unknown"]
     manifest = (folder / MANIFEST).read_bytes()
-    return {
-        "@context": CONTEXT,
-        "@type": "sc:Dataset",
-        "name": "covar",
-        "description": f"{len(rows):,} images of {len(labels):,} classes made from "
-        f"{len(photos):,} photos: each object on {len(backgrounds):,} backgrounds, in controlled "
-        "variants.",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "version": "1.0.0",
-        "license": licences or ["unknown"],
-        "keywords": ["spurious correlations", "backgrounds", "robustness"],
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": "manifest",
-                "name": MANIFEST,
-                "contentUrl": MANIFEST,
-                "encodingFormat": "application/x-parquet",
-                "sha256": sha256(manifest).hexdigest(),
-            },
-            _file_set("images"),
-            _file_set("masks"),
-        ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": "images-of-objects",
-                "name": "images-of-objects",
-                "key": {"@id": "images-of-objects/key"},
-                "field": [_field(field.name, field.type) for field in fields(Row)],
-            }
-        ],
-    }
-
-
-def _file_set(folder: str) -> dict[str, str]:
-    return {
-        "@type": "cr:FileSet",
-        "@id": folder,
-        "name": folder,
-        "encodingFormat": "image/png",
-        "includes": f"{folder}/**/*.png",
-    }
+    content["distribution"][0]["sha256"] = sha256(manifest).hexdigest()
+    content["recordSet"][0]["field"] = [_field(field.name, field.type) for field in fields(Row)]
+    return content
 
 
 def _field(name: str, kind: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from cuescope_covar_build.composite import Composite, CompositeOptions
 from cuescope_covar_build.drafts import Draft, of_variants, on_background, paint
 from cuescope_covar_build.lists import Background
 from cuescope_covar_build.quality import Case, Judges, Thresholds, judge, measure
-from cuescope_covar_build.quality.thresholds import BLIND, fit_thresholds
+from cuescope_covar_build.quality.measures import MEASURES
+from cuescope_covar_build.quality.thresholds import fit_thresholds
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Source, Sources
 from cuescope_sdk import (
@@ -96,7 +97,7 @@ class Filter:
 
 def _blind_only(measures: dict[str, float | None]) -> dict[str, float | None]:
     """Those that compare an image with itself."""
-    return {name: value if name in BLIND else None for name, value in measures.items()}
+    return {name: value if MEASURES[name].blind else None for name, value in measures.items()}
 
 
 def read_thresholds(path: Path, *, begun: bool) -> Thresholds | None:

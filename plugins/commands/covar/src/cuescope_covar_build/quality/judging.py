@@ -1,6 +1,6 @@
 """The scores of edited images, and which of the images are kept."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 
@@ -9,19 +9,9 @@ from cuescope_covar_build.quality.border import border_scores
 from cuescope_covar_build.quality.cases import Case, Memory, View
 from cuescope_covar_build.quality.judges import Judges
 from cuescope_covar_build.quality.kept import object_scores
+from cuescope_covar_build.quality.measures import FAULTS, MEASURES
 from cuescope_covar_build.quality.reasons import sentence
-from cuescope_covar_build.quality.thresholds import FALSE_DROPS, FLOORS, Thresholds, fit_thresholds
-
-MEASURES = tuple(FLOORS)
-# The checks, in the order of the manifest's columns, and what each is measured by.
-CHECKS: Mapping[str, tuple[str, ...]] = {
-    "kept": ("object_pixels", "object_colour", "object_colours", "object_embedding"),
-    "found": ("object_place", "object_size", "object_class", "object_box"),
-    "background": ("background_image", "background_text"),
-    "else": ("second_object_known", "second_object", "second_copy", "second_detection"),
-    "changed": ("background_unchanged",),
-    "seam": ("border_image", "seam", "leak"),
-}
+from cuescope_covar_build.quality.thresholds import FALSE_DROPS, Thresholds, fit_thresholds
 
 
 @dataclass(frozen=True)
@@ -79,10 +69,12 @@ def measure(
 
 def _verdict(case: Case, measures: dict[str, float | None], thresholds: Thresholds) -> Quality:
     excesses = thresholds.excesses(case.subset, measures)
-    scores: dict[str, float | None] = {}
-    for check, names in CHECKS.items():
-        of_check = [excesses[name] for name in names if name in excesses]
-        scores[check] = max(of_check, default=None)
+    scores: dict[str, float | None] = dict.fromkeys(FAULTS)
+    for name, excess in excesses.items():
+        check = MEASURES[name].check
+        largest = scores[check]
+        if largest is None or excess > largest:
+            scores[check] = excess
     if not excesses:
         return Quality(scores, "", 0.0, measures)
     worst = max(excesses, key=excesses.__getitem__)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from cuescope_covar_build.quality.measures import MEASURES
 from cuescope_sdk import UserError
 
 Scores = Mapping[str, float | None]
@@ -13,33 +14,6 @@ Scores = Mapping[str, float | None]
 FALSE_DROPS = 0.01  # share of clean images that may be dropped, over all scores together
 FOLDS = 5  # of sources
 OF_ITS_OWN = 20  # clean images of a subset from which on it has limits of its own
-
-# The least rise above the usual that counts as one unit: what nobody would call a defect, where
-# clean images show none at all.
-FLOORS: dict[str, float] = {
-    "object_pixels": 0.01,  # share of the object's area
-    "object_colour": 3.0,  # grey levels
-    "object_colours": 6.0,  # grey levels
-    "object_place": 0.05,  # share of the object's area
-    "object_size": 0.1,  # doublings of the side
-    "object_embedding": 0.05,  # cosine distance
-    "object_class": 0.2,  # probability
-    "object_box": 0.2,  # share of the two boxes
-    "background_image": 0.02,  # share of the background
-    "background_text": 0.2,  # probability
-    "background_unchanged": 0.1,  # share of the background, or correlation
-    "second_object_known": 0.02,  # side, as a share of the image's
-    "second_object": 0.5,  # times the usual contrast
-    "second_copy": 0.3,  # nats a pixel
-    "second_detection": 0.2,  # confidence of the detector
-    "border_image": 0.05,  # share of the pixels beside the object
-    "seam": 0.15,  # doublings of the energy
-    "leak": 0.04,  # share of the object's colour
-}
-
-
-# Measures that compare an image with itself alone: their limits are of all subsets together.
-BLIND = frozenset({"second_object", "second_copy", "seam", "leak"})
 
 
 @dataclass(frozen=True)
@@ -140,19 +114,20 @@ def _all_limits(
     for subset, members in groups.items():
         if len(members) >= OF_ITS_OWN:
             limits[subset] = _limits(members, false_drops)
-            for name in BLIND:
-                limits[subset].pop(name, None)
+            for name, measure in MEASURES.items():
+                if measure.blind:
+                    limits[subset].pop(name, None)
     return limits
 
 
 def _limits(scores: Sequence[Scores], false_drops: float) -> dict[str, Limit]:
     limits = {}
-    for name, least in FLOORS.items():
+    for name, measure in MEASURES.items():
         values = [value for row in scores if (value := row.get(name)) is not None]
         if values:
             usual = float(np.median(values))
             unit = conformal_quantile(values, 1 - false_drops) - usual
-            limits[name] = Limit(usual, max(unit, least), len(values))
+            limits[name] = Limit(usual, max(unit, measure.least), len(values))
     return limits
 
 
