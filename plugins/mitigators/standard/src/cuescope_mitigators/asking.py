@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import entr, log_softmax, logsumexp, softmax
 
-from cuescope_mitigators.reading import best_cues, read
+from cuescope_mitigators.reading import Trials, best_cues, read
 from cuescope_sdk import Capabilities, Output, Readout, Response, Sample, Trial, UserError
 from cuescope_sdk.language import (
     WORDINGS,
@@ -47,7 +47,7 @@ class OwnQuestion(Readout):
 
     name: ClassVar[str] = "own-question"
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """The same for each trial."""
         question = str(getattr(model.options, "question", ""))
         return [np.frombuffer(f"{question}\n".encode(), np.uint8)] * len(trials)
@@ -62,7 +62,7 @@ class Asker:
     ask: Ask
 
     def answers(
-        self, ways: Sequence[str], trials: Sequence[Trial], cues: Sequence[int]
+        self, ways: Sequence[str], trials: Trials, cues: Sequence[int]
     ) -> dict[str, list[list[Response]]]:
         """For each way and trial the response to each wording; `cues` has the cue of each trial."""
         descriptions = [""] * len(trials)
@@ -70,12 +70,16 @@ class Asker:
             descriptions = self._descriptions(trials)
         rows: dict[str, list[list[Trial]]] = {}
         for way in ways:
-            rows[way] = list(map(partial(self._put, way), trials, cues, descriptions))
+            of_way = map(partial(self._put, way), trials, cues, descriptions)
+            rows[way] = list(of_way)
         everything = chain.from_iterable(chain.from_iterable(rows.values()))
         responses = iter(self.ask(list(everything)))
-        answers = {}
+        answers: dict[str, list[list[Response]]] = {}
         for way, of_trials in rows.items():
-            answers[way] = [list(islice(responses, len(row))) for row in of_trials]
+            answers[way] = []
+            for wordings in of_trials:
+                of_trial = islice(responses, len(wordings))
+                answers[way].append(list(of_trial))
         return answers
 
     def _put(self, way: str, trial: Trial, cue: int, description: str) -> list[Trial]:
@@ -95,12 +99,14 @@ class Asker:
                 text = add_guidance(question, THING)
             case "spurious-top":
                 # of what shows no cue, the strongest finding's
-                text = add_warning(question, [self.names[max(cue, 0)]], ANSWER, CLAIM)
+                name = self.names[max(cue, 0)]
+                text = add_warning(question, [name], ANSWER, CLAIM)
             case _:
-                text = add_warning(question, list(dict.fromkeys(self.names)), ANSWER, CLAIM)
+                names = list(dict.fromkeys(self.names))
+                text = add_warning(question, names, ANSWER, CLAIM)
         return [_reword(trial, text)]
 
-    def _descriptions(self, trials: Sequence[Trial]) -> list[str]:
+    def _descriptions(self, trials: Trials) -> list[str]:
         answers = self.ask([_ask_description(trial) for trial in trials])
         return [shorten_description(answer.text or "") for answer in answers]
 
@@ -123,14 +129,17 @@ def _reword(trial: Trial, question: str) -> Trial:
 
 
 def _medium(sample: Sample) -> str:
-    return "image" if len(sample.frames) == 1 else "video"
+    if len(sample.frames) == 1:
+        return "image"
+    return "video"
 
 
 def log_probabilities(wordings: Sequence[Response]) -> Float[np.ndarray, " choice"]:
     """Of the mean over the wordings of a way: an ensemble's vote, counted by how sure each is."""
     logits = [np.asarray(response.logits, np.float64) for response in wordings]
     rows = log_softmax(logits, axis=1)
-    return np.asarray(logsumexp(rows, axis=0) - np.log(len(rows)))
+    total = logsumexp(rows, axis=0)
+    return np.asarray(total - np.log(len(rows)))
 
 
 def common_text(wordings: Sequence[Response]) -> str:
@@ -149,9 +158,10 @@ def information(logits: Float[np.ndarray, "way sample label"]) -> Float[np.ndarr
     cue alone decides tells nothing.
     """
     shares = softmax(logits, axis=2)
-    of_answers = entr(shares).sum(axis=2).mean(axis=1)
+    of_answers = entr(shares).sum(axis=2)
     of_mean = entr(shares.mean(axis=1)).sum(axis=1)
-    return np.asarray((of_mean - of_answers) / np.log(logits.shape[2]))
+    most = np.log(logits.shape[2])
+    return np.asarray((of_mean - of_answers.mean(axis=1)) / most)
 
 
 def ways_of(
@@ -182,7 +192,8 @@ def ways_of(
     impossible = set(NAMED if unnamed else ())
     if not writes:
         impossible.add("dual")
-    return tuple(dict.fromkeys(wanted)) or tuple(way for way in WAYS if way not in impossible)
+    possible = [way for way in WAYS if way not in impossible]
+    return tuple(dict.fromkeys(wanted or possible))
 
 
 @dataclass(frozen=True)
@@ -204,11 +215,12 @@ def fit_ways(
     """
     ways = ways_of(task.capabilities, task.names, wanted)
     [letters] = read(task.ask, OwnQuestion(), task.samples[:1])
-    question_of_model = letters.astype(np.uint8).tobytes().decode().strip()
+    encoded = letters.astype(np.uint8).tobytes()
+    question_of_model = encoded.decode().strip()
     names = tuple(name or "" for name in task.names)
     asker = Asker(names, question_of_model or question, task.ask)
-    rows = np.flatnonzero(task.shows.any(axis=1) | everywhere).tolist()
-    trials = list(baseline_trials(task.samples[row] for row in rows))
+    is_asked = np.logical_or(everywhere, task.shows.any(axis=1))
+    trials = list(baseline_trials(compress(task.samples, is_asked)))
     if not trials:
         raise UserError(
             "prompts: no sample to learn from shows a cue",
@@ -223,7 +235,8 @@ def fit_ways(
     _require_reading(answers)
     if single:
         return Learned(ways, np.ones(1), names, asker.question)
-    logits = np.stack([_label_rows(task, trials, answers[way]) for way in ways])
+    of_ways = [_label_rows(task, trials, answers[way]) for way in ways]
+    logits = np.stack(of_ways)
     weights = softmax(sharpness * TENTHS * information(logits))
     heavy = weights >= LEAST
     weights = weights[heavy] / weights[heavy].sum()
@@ -231,7 +244,7 @@ def fit_ways(
 
 
 def _label_rows(
-    task: Task, trials: Sequence[Trial], answers: Sequence[Sequence[Response]]
+    task: Task, trials: Trials, answers: Sequence[Sequence[Response]]
 ) -> Float[np.ndarray, "sample label"]:
     """Log-probabilities of each trial's answers, in the order of the task's labels."""
     rows = []
@@ -246,8 +259,9 @@ def _require_reading(answers: Mapping[str, list[list[Response]]]) -> None:
     others = [way for way in answers if way != "plain"]
     for way in others:
         for [plain], wordings in zip(answers["plain"], answers[way], strict=True):
+            logits = np.asarray(plain.logits)
             for wording in wordings:
-                if not np.array_equal(np.asarray(wording.logits), np.asarray(plain.logits)):
+                if not np.array_equal(np.asarray(wording.logits), logits):
                     return
     if others:
         raise UserError(
@@ -259,13 +273,15 @@ def _require_reading(answers: Mapping[str, list[list[Response]]]) -> None:
 
 
 def answer_otherwise(
-    learned: Learned, router: Router, everywhere: bool, trials: Sequence[Trial], ask: Ask
+    learned: Learned, router: Router, everywhere: bool, trials: Trials, ask: Ask
 ) -> list[Response]:
     """A response to each trial; those that show no cue are asked as they are."""
     has_frames = [bool(trial.sample.frames) for trial in trials]
     cues = best_cues(router, trials, has_frames, ask)
     has_plain = not {"plain", "ensemble"}.isdisjoint(learned.ways)
-    more = frozenset() if has_plain else EMBEDDING
+    more = EMBEDDING
+    if has_plain:
+        more = frozenset()
     changed = []
     requests = []
     for number, trial in enumerate(trials):
@@ -279,9 +295,10 @@ def answer_otherwise(
     asker = Asker(learned.names, learned.question, ask)
     some = [trials[number] for number in changed]
     by_way = asker.answers(learned.ways, some, [cues[number] for number in changed])
-    # Of each changed trial the answers to all ways.
-    for number, of_ways in zip(changed, zip(*by_way.values(), strict=True), strict=True):
-        responses[number] = _mix(learned, of_ways, trials[number].outputs, responses[number])
+    for row, number in enumerate(changed):
+        of_ways = [answers[row] for answers in by_way.values()]
+        outputs = trials[number].outputs
+        responses[number] = _mix(learned, of_ways, outputs, responses[number])
     return responses
 
 

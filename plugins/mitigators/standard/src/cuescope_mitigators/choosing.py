@@ -46,7 +46,7 @@ def best_setting(
     if not losses:
         return None
     least = min(losses.values(), key=lambda loss: loss.value)
-    enough = least.value + least.error
+    enough = least.value + least.error  # within one standard error
     return next(setting for setting, left in losses.items() if left.value <= enough)
 
 
@@ -59,7 +59,7 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
     sides = []
     for cue in cues:
         hurt = task.hurts[cue]
-        is_hurt = np.array([hurt is None or sample.label == hurt for sample in task.samples])
+        is_hurt = np.array([hurt in (None, sample.label) for sample in task.samples])
         shows = task.shows[:, cue]
         with_cue = is_hurt & shows
         without = is_hurt & ~shows
@@ -72,11 +72,13 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
         gaps = []
         variances = []
         for with_cue, without in sides:
-            gap = right[without].mean() - right[with_cue].mean()
+            shown = right[with_cue]
+            others = right[without]
+            gap = others.mean() - shown.mean()
             gaps.append(abs(float(gap)))
-            variances.append(_variance(right[with_cue]) + _variance(right[without]))
-        error = float(np.sqrt(np.sum(variances))) / len(gaps)
-        return Loss(float(np.mean(gaps)), error)
+            variances.append(_variance(shown) + _variance(others))
+        error = float(np.sqrt(np.sum(variances)))
+        return Loss(float(np.mean(gaps)), error / len(gaps))
 
     return loss
 

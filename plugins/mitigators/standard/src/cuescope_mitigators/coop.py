@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves
-from cuescope_mitigators.reading import best_cues
-from cuescope_sdk import Options, Requirements, Response, Trial, UserError
+from cuescope_mitigators.reading import Trials, best_cues
+from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
 
@@ -71,7 +71,7 @@ class PromptTables(Mitigation):
     bias: float
     router: Router
 
-    def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the prompts of the cue that a sample shows; without one, as before."""
         wanted = ["logits" in trial.outputs for trial in trials]
         cues = best_cues(self.router, trials, wanted, ask)
@@ -84,7 +84,8 @@ class PromptTables(Mitigation):
             share = self.shares[cue]
             columns = columns_of(trials[place].sample.choices, self.labels)
             [unit] = normalise(np.asarray(answer.embedding)[None])
-            learned = self.scale * (self.tables[cue][columns] @ unit) + self.bias
+            cosine = self.tables[cue][columns] @ unit
+            learned = self.scale * cosine + self.bias
             return np.asarray((1 - share) * before + share * learned)
 
         return rescored(trials, ask, logits)
@@ -144,9 +145,11 @@ class CoOp(Mitigator):
                 **self.options.model_dump(exclude={"cost"}),
             )
             trials.append(readout.of(task.samples[0]))
-        learned = [np.asarray(answer.readout) for answer in task.ask(trials)]
-        dim = embedding.shape[1]
-        return [LearnedPrompts.parts(row, len(task.labels), dim) for row in learned]
+        parts = []
+        for answer in task.ask(trials):
+            row = np.asarray(answer.readout)
+            parts.append(LearnedPrompts.parts(row, len(task.labels), embedding.shape[1]))
+        return parts
 
     def _shares(self, task: Task, showing: Sequence[Rows]) -> Float[np.ndarray, " cue"]:
         """How far each cue's prompts count: each half is answered by what the other half taught.
@@ -163,7 +166,8 @@ class CoOp(Mitigator):
             second = rows[half == 1]
             if _has_labels(task, first) and _has_labels(task, second):
                 pairs[cue] = (first, second)
-        parts = iter(self._learn(task, list(chain.from_iterable(pairs.values()))))
+        taught = chain.from_iterable(pairs.values())
+        parts = iter(self._learn(task, list(taught)))
         logits = task.logits
         embedding = normalise(task.embedding)
         before = logits.argmax(axis=1) == task.targets
@@ -172,7 +176,8 @@ class CoOp(Mitigator):
             right = {share: before.copy() for share in SHARES}
             for rows in (second, first):  # the half that did not teach
                 part = next(parts)
-                learned = part.scale * (embedding[rows] @ part.table.T) + part.bias
+                cosine = embedding[rows] @ part.table.T
+                learned = part.scale * cosine + part.bias
                 for share in SHARES:
                     answers = (1 - share) * logits[rows] + share * learned
                     right[share][rows] = answers.argmax(axis=1) == task.targets[rows]

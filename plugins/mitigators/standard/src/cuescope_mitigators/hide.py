@@ -1,6 +1,5 @@
 """The cue's patches are absent while the model answers: what the model can hide, by its edits."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, ClassVar
@@ -9,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from pydantic import Field
 
-from cuescope_mitigators.reading import read
+from cuescope_mitigators.reading import Trials, read
 from cuescope_sdk import HideTokens, Options, Readout, Requirements, Response, Trial, UserError
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 
@@ -36,7 +35,7 @@ class MeanPatch(Readout):
 
     name: ClassVar[str] = "mean-patch"
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """One row a trial."""
         means = []
         for trial in trials:
@@ -52,7 +51,7 @@ class PatchProjection(Readout):
     name: ClassVar[str] = "patch-projection"
     direction: bytes  # float32 (dim)
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """One grid of numbers a frame."""
         direction = np.frombuffer(self.direction, np.float32)
         projections = []
@@ -71,7 +70,7 @@ class HiddenPatches(Mitigation):
     most: float
     router: Router
 
-    def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """With the patches of the cues that a sample shows hidden; a trial's own edit stands."""
         free = np.flatnonzero(list(map(_is_free, trials))).tolist()
         if not free:
@@ -80,7 +79,8 @@ class HiddenPatches(Mitigation):
         masks: dict[int, Mask] = {}
         for cue in range(len(self.directions)):
             numbers = list(compress(free, shown[:, cue]))
-            of_cue = self._masks([trials[number] for number in numbers], cue, ask)
+            showing = [trials[number] for number in numbers]
+            of_cue = self._masks(showing, cue, ask)
             for number, mask in zip(numbers, of_cue, strict=True):
                 masks[number] = masks.get(number, False) | mask
         changed = list(trials)
@@ -92,18 +92,20 @@ class HiddenPatches(Mitigation):
                 changed[number] = replace(trials[number], edit=edit)
         return list(ask(changed))
 
-    def _masks(self, trials: Sequence[Trial], cue: int, ask: Ask) -> list[np.ndarray]:
+    def _masks(self, trials: Trials, cue: int, ask: Ask) -> list[np.ndarray]:
         masks = []
         samples = [trial.sample for trial in trials]
-        for likeness in read(ask, projection(self.directions[cue]), samples):
-            bound = float(np.quantile(likeness, 1 - self.most))
-            masks.append(likeness > max(float(self.thresholds[cue]), bound))
+        readout = projection(self.directions[cue])
+        for likeness in read(ask, readout, samples):
+            bound = np.quantile(likeness, 1 - self.most)
+            masks.append(likeness > max(self.thresholds[cue], bound))
         return masks
 
 
 def _is_free(trial: Trial) -> bool:
     """Whether it has patches, and asks for nothing that hiding some would change."""
-    return trial.edit is None and trial.readout is None and bool(trial.sample.frames)
+    is_plain = trial.edit is None and trial.readout is None
+    return is_plain and bool(trial.sample.frames)
 
 
 def projection(direction: Float[np.ndarray, " dim"]) -> PatchProjection:
@@ -139,7 +141,7 @@ class Hide(Mitigator):
             likeness = read(task.ask, projection(direction), without)
             values = np.concatenate(list(map(np.ravel, likeness)))
             directions.append(direction)
-            thresholds.append(float(np.quantile(values, self.options.spared)))
+            thresholds.append(np.quantile(values, self.options.spared))
         return HiddenPatches(
             directions=np.stack(directions),
             thresholds=np.array(thresholds),

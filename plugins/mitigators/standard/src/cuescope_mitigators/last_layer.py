@@ -1,6 +1,5 @@
 """Last-layer retraining (DFR; Kirichenko et al., 2023): a head that is balanced over the groups."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,8 +8,8 @@ from jaxtyping import Bool, Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_group
-from cuescope_mitigators.reading import best_cues
-from cuescope_sdk import Options, Requirements, Response, Trial, UserError
+from cuescope_mitigators.reading import Trials, best_cues
+from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.mitigation import (
     Ask,
     Mitigation,
@@ -60,7 +59,7 @@ class Head(Mitigation):
     everywhere: bool
     router: Router
 
-    def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the new head where the sample shows a cue; without one, as before."""
         wanted = ["logits" in trial.outputs for trial in trials]
         cues = best_cues(self.router, trials, wanted, ask)
@@ -68,7 +67,8 @@ class Head(Mitigation):
         def logits(place: int, answer: Response) -> np.ndarray:
             if cues[place] < 0 and not self.everywhere:
                 return np.asarray(answer.logits)
-            gains = self.weights @ np.asarray(answer.embedding, np.float64) + self.bias
+            embedding = np.asarray(answer.embedding, np.float64)
+            gains = self.weights @ embedding + self.bias
             columns = columns_of(trials[place].sample.choices, self.labels)
             return np.asarray(answer.logits + gains[columns])
 
@@ -111,7 +111,8 @@ class LastLayer(Mitigator):
         embedding = task.embedding[rows]
         centre = embedding.mean(axis=0)
         spread = embedding.std() or 1.0
-        inputs = np.column_stack([(embedding - centre) / spread, np.ones(len(embedding))])
+        standard = (embedding - centre) / spread
+        inputs = np.column_stack([standard, np.ones(len(rows))])
         head = self._head(task, rows, inputs)
         weights = head[:, :-1] / spread
         return Head(
@@ -141,12 +142,14 @@ class LastLayer(Mitigator):
         if len(strengths) > 1 and half.any():
             for strength in strengths:
                 for tested in (half == 0, half == 1):
-                    answers = offset[tested] + inputs[tested] @ head(~tested, strength).T
-                    right[strength][rows[tested]] = answers.argmax(axis=1) == targets[tested]
+                    gains = inputs[tested] @ head(~tested, strength).T
+                    answers = (offset[tested] + gains).argmax(axis=1)
+                    right[strength][rows[tested]] = answers == targets[tested]
         loss = gap_left(task, range(task.shows.shape[1]))
         if self.options.goal == "worst-group":
             loss = worst_group(task.groups)
-        best = best_setting(right, before, self.options.cost * len(before), loss)
+        most = self.options.cost * len(before)
+        best = best_setting(right, before, most, loss)
         everything = np.ones(len(rows), bool)
         return head(everything, strengths[0] if best is None else best)
 
@@ -173,8 +176,9 @@ def fit_head(
         head = flat.reshape(shape)
         likelihood = log_softmax(own + inputs @ head.T, axis=1)
         wrong = weights[:, None] * (np.exp(likelihood) - right)
-        value = -(weights * (likelihood * right).sum(axis=1)).sum()
-        value += (head**2).sum() / (2 * strength)
+        of_label = (likelihood * right).sum(axis=1)
+        penalty = (head**2).sum() / (2 * strength)
+        value = penalty - (weights * of_label).sum()
         gradient = wrong.T @ inputs + head / strength
         return value, gradient.ravel()
 

@@ -1,7 +1,6 @@
 """The training of CoOp, as a readout: it runs where the model is, and is remembered."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, ClassVar
@@ -12,7 +11,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from cuescope_sdk import Readout, Trial, UserError
+from cuescope_mitigators.reading import Trials
+from cuescope_sdk import Readout, UserError
 from cuescope_sdk.models import PromptTower
 
 PLACEHOLDER = "X"  # a word whose vectors are replaced by the learned ones
@@ -52,7 +52,7 @@ class LearnedPrompts(Readout):
     batch_size: int
     seed: int
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """Scale, bias, the table, then the vectors, in one row: the same for each trial."""
         row = self.learn(model.prompt_tower())
         return [row] * len(trials)
@@ -79,13 +79,14 @@ class LearnedPrompts(Readout):
             words = tower.embedding(torch.unique(inputs["input_ids"])[None])[0].float()
         width = words.shape[1]
         device = words.device
-        stretch = max(1.0, float(words.square().mean().sqrt()) / SPREAD)
+        spread = float(words.square().mean().sqrt())
+        stretch = max(1.0, spread / SPREAD)
         generator = torch.Generator().manual_seed(self.seed)
         first = stretch * SPREAD * torch.randn(self.context, width, generator=generator)
         context = first.to(device).requires_grad_(True)
         targets = torch.tensor(self.targets, device=device)
-        rows = np.frombuffer(self.embeddings, np.float32).reshape(len(self.targets), -1)
-        images = torch.from_numpy(rows.copy()).to(device)
+        numbers = np.frombuffer(self.embeddings, np.float32).copy()
+        images = torch.from_numpy(numbers).to(device).reshape(len(targets), -1)
 
         def put(module: Any, given: Any, vectors: Tensor) -> Tensor:
             vectors = vectors.clone()
@@ -101,10 +102,9 @@ class LearnedPrompts(Readout):
         finally:
             hook.remove()
         vectors = context.detach().cpu().numpy()
-        numbers = np.concatenate(
-            [[tower.scale, tower.bias], table.cpu().numpy().ravel(), vectors.ravel(), [width]]
-        )
-        return numbers.astype(np.float32)
+        rows = table.cpu().numpy()
+        parts = ([tower.scale, tower.bias], rows.ravel(), vectors.ravel(), [width])
+        return np.concatenate(parts).astype(np.float32)
 
     def _train(
         self,
@@ -119,13 +119,15 @@ class LearnedPrompts(Readout):
         optimizer = torch.optim.SGD(
             [context], lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
         )
-        epochs = max(self.epochs, ceil(self.steps / ceil(len(targets) / self.batch_size)))
+        batches = ceil(len(targets) / self.batch_size)
+        epochs = max(self.epochs, ceil(self.steps / batches))
         for epoch in range(epochs):
             # as published: a constant rate at first, then the cosine of the whole training
             turn = (1 + np.cos(np.pi * epoch / epochs)) / 2
             rate = WARM_UP_RATE if epoch < self.warm_up else self.learning_rate * turn
             optimizer.param_groups[0]["lr"] = stretch * rate
-            order = self._order(targets.cpu(), generator).to(targets.device)
+            order = self._order(targets.cpu(), generator)
+            order = order.to(targets.device)
             for batch in torch.split(order, self.batch_size):
                 try:
                     rows = normalize(tower.encode(inputs), dim=-1)
@@ -164,7 +166,8 @@ def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:
     double = tower.tokenize([f"{PLACEHOLDER} {PLACEHOLDER}"])["input_ids"][0]
     more = Counter(double.tolist()) - Counter(single.tolist())
     word = list(more)
-    places = torch.isin(ids, torch.tensor(word[:1] or [-1], device=ids.device))
+    wanted = torch.tensor(word[:1] or [-1], device=ids.device)
+    places = torch.isin(ids, wanted)
     first = places & (places.cumsum(dim=1) <= count)  # a label may hold the same word
     if not bool((first.sum(dim=1) == count).all()):
         raise UserError(

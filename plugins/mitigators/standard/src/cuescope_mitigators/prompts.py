@@ -14,6 +14,7 @@ from jaxtyping import Float
 from pydantic import Field, PositiveFloat
 
 from cuescope_mitigators.asking import NAMED, Learned, Way, answer_otherwise, fit_ways, ways_of
+from cuescope_mitigators.reading import Trials
 from cuescope_sdk import (
     Capabilities,
     NamesFile,
@@ -21,7 +22,6 @@ from cuescope_sdk import (
     Readout,
     Requirements,
     Response,
-    Trial,
     UserError,
     Words,
 )
@@ -65,7 +65,7 @@ class TemplateRows(Readout):
     templates: tuple[str, ...]
     labels: tuple[str, ...]
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """The same for each trial."""
         if not hasattr(model, "embed_texts"):
             raise UserError(
@@ -85,7 +85,7 @@ class ChoiceRows(Readout):
     name: ClassVar[str] = "choice-rows"
     labels: tuple[str, ...]
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """The same for each trial."""
         return [np.asarray(model.embed_choices(self.labels), np.float32)] * len(trials)
 
@@ -105,12 +105,13 @@ class PromptTable(LearnedPrompts):
     scale: float
     bias: float
 
-    def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """scale * cosine + bias, as before with other texts."""
 
         def logits(place: int, answer: Response) -> np.ndarray:
-            rows = self.rows[columns_of(trials[place].sample.choices, self.labels)]
-            return np.asarray(self.scale * (rows @ np.asarray(answer.embedding)) + self.bias)
+            columns = columns_of(trials[place].sample.choices, self.labels)
+            cosine = self.rows[columns] @ np.asarray(answer.embedding)
+            return np.asarray(self.scale * cosine + self.bias)
 
         return rescored(trials, ask, logits)
 
@@ -123,7 +124,7 @@ class OtherWays(LearnedPrompts):
     everywhere: bool
     router: Router
 
-    def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """Log-probabilities of the weighted mean over the ways, and the text of the heaviest."""
         return answer_otherwise(self.learned, self.router, self.everywhere, trials, ask)
 
@@ -194,7 +195,8 @@ class Prompts(Mitigator):
         scale, bias = np.polyfit(cosine.ravel(), task.logits.ravel(), 1)
         # a template that likes one label in all images says little: its mean goes
         logits = scale * np.einsum("sd,tld->tsl", embedding, tables)
-        sureness = (logits - logits.mean(axis=1, keepdims=True)).max(axis=2).mean(axis=1)
+        centred = logits - logits.mean(axis=1, keepdims=True)
+        sureness = centred.max(axis=2).mean(axis=1)
         weights = softmax(self.options.sharpness * sureness[None])[0]
         rows = normalise(np.einsum("t,tld->ld", weights, tables))
         return PromptTable(task.labels, rows, templates, weights, float(scale), float(bias))

@@ -8,17 +8,18 @@ import numpy as np
 from cuescope_sdk import Readout, Sample, Trial
 from cuescope_sdk.mitigation import Ask, Router
 
+Trials = Sequence[Trial]
+
 
 def read(ask: Ask, readout: Readout, samples: Iterable[Sample]) -> list[np.ndarray]:
     """What the readout gives for each sample."""
     trials = [readout.of(sample) for sample in samples]
-    answers = ask(trials) if trials else []
-    return [np.asarray(answer.readout) for answer in answers]
+    if not trials:
+        return []
+    return [np.asarray(answer.readout) for answer in ask(trials)]
 
 
-def best_cues(
-    router: Router, trials: Sequence[Trial], wanted: Sequence[bool], ask: Ask
-) -> list[int]:
+def best_cues(router: Router, trials: Trials, wanted: Sequence[bool], ask: Ask) -> list[int]:
     """The cue that each `wanted` trial shows; -1 for none, and for all other trials."""
     some = list(compress(trials, wanted))
     cues = iter(router.best(some, ask) if some else ())

@@ -1,14 +1,15 @@
 """Weights for the user's own training: each group of label and cue counts the same."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
 from pydantic import Field
 
-from cuescope_sdk import Options, Requirements, Response, Trial
+from cuescope_mitigators.reading import Trials
+from cuescope_sdk import Options, Requirements, Response
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task, balanced_weights
 
 FILE = "weights.parquet"
@@ -31,7 +32,7 @@ class TrainingWeights(Mitigation):
     weights: Float[np.ndarray, " sample"]
     balanced: Bool[np.ndarray, " sample"]
 
-    def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """As before: the weights are for a training."""
         return list(ask(trials))
 
