@@ -278,7 +278,8 @@ def _lost(
         if testimony.removes or not testimony.is_coarse:
             answers = testimony.witness.answers
             with_cue = ~answers.control
-            gain = answers.right[with_cue, CHANGED] - answers.right[with_cue, PLACEBO]
+            right = answers.right[with_cue]
+            gain = right[:, CHANGED] - right[:, PLACEBO]
             return accuracy_lost(
                 gain if testimony.removes else -gain,
                 groups_of(answers, with_cue),
@@ -298,7 +299,8 @@ def share_showing(target: Target) -> float:
     without = judged & located.without
     if not showing and not without:
         return 0.0
-    return len(showing) / len(showing | without) * len(judged) / len(target.samples)
+    share = len(showing) / len(showing | without)
+    return share * len(judged) / len(target.samples)
 
 
 def rarest_finding(study: Study) -> tuple[int, str] | None:

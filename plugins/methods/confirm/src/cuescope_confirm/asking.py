@@ -227,7 +227,8 @@ def stratified_gap(
         return None, 0.0
     share = np.array(weights) / sum(weights)
     gap = float(share @ np.array(gaps))
-    error = float(np.sqrt(share**2 @ np.array(variances)))
+    variance = share**2 @ np.array(variances)
+    error = float(np.sqrt(variance))
     return gap, gap / max(error, 1e-9)
 
 

@@ -168,11 +168,10 @@ def _cost(row: Row) -> str:
     verb = "gives"
     if harms:
         verb = "costs"
-    lost = [100 * share if harms else -100 * share for share in row.lost]
-    low, high = sorted(lost[1:])
-    return (
-        f" It {verb} {lost[0]:.1f} points of accuracy over all samples ({low:.1f} to {high:.1f})."
-    )
+    points_of_share = 100 if harms else -100
+    value, *ends = (points_of_share * share for share in row.lost)
+    interval = f"{min(ends):.1f} to {max(ends):.1f}"
+    return f" It {verb} {value:.1f} points of accuracy over all samples ({interval})."
 
 
 def _clearest(row: Row, *, removes: bool) -> str:

@@ -107,7 +107,8 @@ def effect_of(
 def correct(effects: Sequence[Effect]) -> list[Effect]:
     """With the p-values of Holm over all of them: any false one at all is rare."""
     p_values = holm([effect.p_value for effect in effects])
-    return [replace(effect, corrected=p) for effect, p in zip(effects, p_values, strict=True)]
+    pairs = zip(effects, p_values, strict=True)
+    return [replace(effect, corrected=p_value) for effect, p_value in pairs]
 
 
 def decide(effect: Effect, *, level: float, margin: float, claimed: float = 0.0) -> Decision:

@@ -82,7 +82,8 @@ class Cue:
     @property
     def factor(self) -> tuple[str, str] | None:
         """Factor and value of "background|size=small"; None for any other cue."""
-        name, _, value = self.feature.key.partition("|")[2].partition("=")
+        _, _, annotated = self.feature.key.partition("|")
+        name, _, value = annotated.partition("=")
         if self.kind in BACKGROUNDS and value:
             return (name, value)
         return None
@@ -103,7 +104,8 @@ class Cue:
         if self.factor is None:
             return True
         name, value = self.factor
-        return str(sample.annotations.get("factors", {}).get(name)) == value
+        factors = sample.annotations.get("factors", {})
+        return str(factors.get(name)) == value
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +138,11 @@ class Study:
 
 def frames_in(samples: Samples) -> list[FrameId]:
     """Every frame of some samples."""
-    return [(key, frame) for key, sample in samples.items() for frame in range(len(sample.frames))]
+    frames: list[FrameId] = []
+    for key, sample in samples.items():
+        count = len(sample.frames)
+        frames += zip([key] * count, range(count), strict=True)
+    return frames
 
 
 def shuffle(items: Sequence[T], rng: np.random.Generator) -> list[T]:
@@ -155,8 +161,8 @@ def root(key: str, samples: Samples) -> str | None:
 
 def roots(occurrences: Iterable[Occurrence], samples: Samples) -> set[str]:
     """The samples of the data in which a feature occurs."""
-    keys = (root(occurrence.sample, samples) for occurrence in occurrences)
-    return {key for key in keys if key is not None}
+    keys = {root(occurrence.sample, samples) for occurrence in occurrences}
+    return set(filter(None, keys))
 
 
 def prepare(audit: Audit, options: ConfirmOptions) -> Study:
@@ -225,7 +231,8 @@ def strongest(feature: Feature, seen: Samples) -> Feature:
     """
     count = len(feature.occurrences)
     strengths = {occurrence.strength for occurrence in feature.occurrences}
-    if count <= MOST * len(frames_in(seen)) or len(strengths) < 2:
+    total = len(frames_in(seen))
+    if count <= MOST * total or len(strengths) < 2:
         return feature
     first = feature.occurrences[: max(count // 10, 1)]
     return feature.model_copy(update={"occurrences": first})
@@ -358,7 +365,10 @@ def _require_same_data(audit: Audit, report: Report, data: Samples, run: Path) -
 
 
 def _keys_of_samples(report: Report) -> set[str]:
-    return {occurrence.sample for feature in report.features for occurrence in feature.occurrences}
+    keys: set[str] = set()
+    for feature in report.features:
+        keys.update(occurrence.sample for occurrence in feature.occurrences)
+    return keys
 
 
 def _samples_of_run(report: Report, data: Samples, run: Path) -> dict[str, Sample]:

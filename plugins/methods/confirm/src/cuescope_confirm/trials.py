@@ -184,7 +184,8 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     """Why no pair could be made."""
     located = target.located
     if located is not None and kind.needs == "region" and kind.placebo == "elsewhere":
-        area = float(np.mean([place.area for place in located.places.values()]))
+        areas = [shown.area for shown in located.places.values()]
+        area = float(np.mean(areas))
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
     if kind.needs == "question":
         return "too few samples have other questions about the same choices"
@@ -208,7 +209,8 @@ def _prepare_answers(audit: Audit, witness: Witness, pairs: Sequence[Pair]) -> A
     plugin = witness.plugin
     for role in sorted(plugin.requires.tools):
         audit.context.stop_plan_before(f"the work of the {role}")
-    changed = plugin.intervene([pair.case for pair in pairs], audit.tools)
+    cases = [pair.case for pair in pairs]
+    changed = plugin.intervene(cases, audit.tools)
     cases = [pair.placebo for pair in pairs if pair.placebo is not None]
     placebos = iter(plugin.intervene(cases, audit.tools) if cases else ())
     name = witness.spec.partition(":")[0]
@@ -234,9 +236,9 @@ def slots(dossier: Dossier) -> Iterator[tuple[Witness, int, int, Trial]]:
         for target in targets:
             of_target = dossier.witnesses_of(target)
             witnesses = [witness for witness in of_target if witness.edits_model == edits_model]
-            rows = zip_longest(*(witness.answers.trials for witness in witnesses), fillvalue=())
-            for row, of_witnesses in enumerate(rows):
-                for witness, trials in zip(witnesses, of_witnesses, strict=True):
+            asked = [witness.answers.trials for witness in witnesses]
+            for row, of_sample in enumerate(zip_longest(*asked, fillvalue=())):
+                for witness, trials in zip(witnesses, of_sample, strict=True):
                     for column, trial in enumerate(trials):
                         if trial is not None:
                             yield witness, row, column, trial
@@ -254,7 +256,8 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
         asked = witness.answers
         answers[witness] = Answers.unknown(asked.pairs, asked.trials)
     plain: str | None = None
-    for (witness, row, column, trial), outcome in zip(slots(dossier), outcomes, strict=True):
+    for slot, outcome in zip(slots(dossier), outcomes, strict=True):
+        witness, row, column, trial = slot
         if column == AS_IS:
             plain = outcome.prediction
         wanted = witness.target.answer(trial.sample, plain)

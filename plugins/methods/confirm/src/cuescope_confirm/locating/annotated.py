@@ -31,8 +31,9 @@ def annotated_masks(sample: Sample, name: str) -> Masks | None:
     by_name = {str(key).lower(): mask for key, mask in masks.items()}
     if name in by_name:
         mask = by_name[name]
-        pixels = mask if isinstance(mask, np.ndarray) else mask.load().convert("L")
-        return (np.asarray(pixels).astype(bool),)
+        if not isinstance(mask, np.ndarray):
+            mask = np.asarray(mask.load().convert("L"))
+        return (mask.astype(bool),)
     if "boxes" in annotations:
         boxes = [box.box for box in annotations["boxes"] if box.name.lower() == name]
         if boxes:

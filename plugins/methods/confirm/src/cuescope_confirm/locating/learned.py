@@ -70,7 +70,8 @@ def locate_learned(
         by = BY
         if region is not None:
             by = f"{BY}; no patches tell them (AUROC {region.auroc:.2f})"
-        return _cue_in_frames(cue, pool, _frames_like(audit, pool, whole), {}, by, auroc, word)
+        showing = _frames_like(audit, pool, whole)
+        return _cue_in_frames(cue, pool, showing, {}, by, auroc, word)
     by_patches = region.auroc > auroc + TIE
     candidates = frames_in(pool) if by_patches else _frames_like(audit, pool, whole)
     masks = {}

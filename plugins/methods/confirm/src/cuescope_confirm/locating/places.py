@@ -54,7 +54,7 @@ def located_cue(
     """The cue at these places; `without` are the samples that do not show it."""
     area = None
     if has_regions and places:
-        area = float(np.mean([place.area for place in places.values()]))
+        area = float(np.mean([shown.area for shown in places.values()]))
     return LocatedCue(
         key=cue.feature.key,
         name=cue.name,

@@ -91,7 +91,10 @@ def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
     groups = [[row] for row in range(len(alike))]
     while len(groups) > 1:
         pairs = list(combinations(range(len(groups)), 2))
-        means = [float(alike[np.ix_(groups[a], groups[b])].mean()) for a, b in pairs]
+        means = []
+        for first, second in pairs:
+            between = alike[np.ix_(groups[first], groups[second])]
+            means.append(float(between.mean()))
         best = int(np.argmax(means))
         if means[best] < GOOD_AUROC:
             break
@@ -119,8 +122,9 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
     def rank(claim: list[Cue]) -> tuple[bool, float]:
         costs = {}
         for cue in claim:
-            costs[cue.label] = _answers_moved(audit, study, cue, directions[cue.id])
-        return not directions[claim[0].id].harms, -sum(costs.values())
+            direction = directions[cue.id]
+            costs[cue.label] = _answers_moved(audit, study, cue, direction)
+        return not direction.harms, -sum(costs.values())
 
     def rank_lead(cue: Cue) -> tuple[bool, bool]:
         return not _is_annotated(cue), cue.feature.key not in pure
@@ -146,7 +150,8 @@ def _answers_moved(audit: Audit, study: Study, cue: Cue, direction: Direction) -
     """How many answers of the runs a finding says that the cue moves."""
     answers = run_answers(audit, study, cue)
     judged = answers.of_label != (direction.toward == "the label")
-    return abs(direction.gap or 0.0) * int((answers.present & judged).sum())
+    count = int((answers.present & judged).sum())
+    return abs(direction.gap or 0.0) * count
 
 
 def _best_name(cues: Sequence[Cue]) -> str:
