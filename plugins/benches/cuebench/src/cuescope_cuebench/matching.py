@@ -109,13 +109,17 @@ def _shown_beyond_chance(feature: Feature, cue: str, sheet: Sheet) -> float:
 
 def is_shown(shown: Sequence[bool], frame: int | None) -> bool:
     """Whether a frame shows a cue; any frame, if None. The last one stands for later ones."""
-    return any(shown) if frame is None or not shown else shown[min(frame, len(shown) - 1)]
+    if frame is None or not shown:
+        return any(shown)
+    return shown[min(frame, len(shown) - 1)]
 
 
 def beyond_chance(hits: Sequence[bool], chance: Sequence[float]) -> float:
     """(share - chance) / (1 - chance); 0 where chance alone gives nearly all."""
     expected = float(np.mean(chance))
-    return 0.0 if expected > ALWAYS else (float(np.mean(hits)) - expected) / (1 - expected)
+    if expected > ALWAYS:
+        return 0.0
+    return (float(np.mean(hits)) - expected) / (1 - expected)
 
 
 def chance_of(cue: str, sheet: Sheet, label: str | None, frame: int | None) -> float:
