@@ -282,9 +282,9 @@ def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CovarBench]:
 def test_killed_between_models_it_goes_on_to_the_same_tables(
     bench: Callable[..., CovarBench], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    import cuescope_cci.covar.answers as answers
+    from cuescope_cci.covar import run
 
-    asked = answers.ask
+    asked = run.ask
     names: list[str] = []
 
     def killed(audit: Any, options: Any, images: Any, name: str, most: int | None) -> Any:
@@ -294,7 +294,7 @@ def test_killed_between_models_it_goes_on_to_the_same_tables(
         return asked(audit, options, images, name, most)
 
     with monkeypatch.context() as patched:
-        patched.setattr(answers, "ask", killed)
+        patched.setattr(run, "ask", killed)
         with pytest.raises(KeyboardInterrupt):
             list(bench(tmp_path / "a").run())
     resumed, whole = (list(bench(tmp_path / folder).run()) for folder in ("a", "b"))

@@ -7,11 +7,10 @@ from itertools import compress
 import numpy as np
 
 from cuescope_cci.backgrounds.measure import Backgrounds, PullRow, is_small
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, groups
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, groups, groups_of
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Figure, is_mixed, share
 from cuescope_sdk.maths import softmax
-from cuescope_sdk.statistics import Groups
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,7 @@ def share_of(
 ) -> Figure:
     """The share of images for which something holds; its interval is for groups."""
     values = np.array([holds(source) for source in sources], dtype=bool)
-    groups_of = Groups.of([source.sample for source in sources])
-    return share(values, groups_of, confidence=confidence)
+    return share(values, groups_of(sources), confidence=confidence)
 
 
 def by_size(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:

@@ -10,6 +10,7 @@ from cuescope_cci.error_source import (
     AnswerSource,
     answer_sources,
     by_rule,
+    counted_sources,
     factor_words,
     groups,
     wrong_answers,
@@ -28,7 +29,7 @@ MOST_VALUES = 12  # of a factor that has rows of its own
 def failures_table(audit: Audit, options: CCIOptions, name: str) -> Table:
     """Shares of the wrong answers, for all images and for each value of each factor."""
     sources = audit.once(answer_sources, audit, options)
-    counted = [source for source in sources if source.is_counted]
+    counted = counted_sources(sources)
     title = "What the wrong answers lean on"
     if not counted:
         note = "Left out: no image has both a label and a foreground mask (--tools segmenter=SPEC)."

@@ -1,19 +1,12 @@
 """Images beside their clusters, importance and mask; answers that the background decides."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from cuescope_cci.backgrounds.measure import Backgrounds, PullRow
-from cuescope_cci.error_source import (
-    BACKGROUND,
-    AnswerSource,
-    clearest_first,
-    factor_words,
-    groups,
-    wrong_answers,
-)
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, clearest_first, factor_words, groups
 from cuescope_sdk import Accuracy, Audit, Cell, Contrast, Occurrence, Outcome, Picture, Score, Table
 from cuescope_sdk.report import (
     PanelRow,
@@ -27,6 +20,11 @@ from cuescope_sdk.report import (
     typical,
 )
 
+ON_BACKGROUND = "Wrong answers that lean on the background"
+LOOK_ALIKE = "Wrong answers that lean on an object and name its look-alike"
+OTHER = "Other wrong answers"
+RIGHT = "Right answers"
+UNLABELLED = "Images without a label"
 RULE = (
     "On the left, {left}, spread evenly from the least to the most typical. "
     "On the right, samples of the same labels{where}. The drawing: clusters of patches, then what "
@@ -36,24 +34,27 @@ RULE = (
 
 def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) -> None:
     """Pictures of background errors, fine-grained errors and right answers."""
-    wrong = wrong_answers(sources)
-    background = [source for source in wrong if source.on_background]
-    fine_grained = [source for source in wrong if source.fine_grained]
-    others = [source for source in wrong if not (source.on_background or source.fine_grained)]
-    kinds = {
-        "Wrong answers that lean on the background": clearest_first(background),
-        "Wrong answers that lean on an object and name its look-alike": fine_grained,
-        "Other wrong answers": others,
-        "Right answers": [source for source in sources if source.correct],
-        "Images without a label": [source for source in sources if source.label is None],
-    }
-    for title, group in kinds.items():
-        examples = group[:most]
+    by_kind: dict[str, list[AnswerSource]] = defaultdict(list)
+    for source in sources:
+        by_kind[_kind(source)].append(source)
+    by_kind[ON_BACKGROUND] = clearest_first(by_kind[ON_BACKGROUND])
+    for title in (ON_BACKGROUND, LOOK_ALIKE, OTHER, RIGHT, UNLABELLED):
+        examples = by_kind[title][:most]
         if examples:
-            panels = [_panel(source) for source in examples]
-            captions = "; ".join(panel.caption for panel in panels)
+            panels = list(map(_panel, examples))
+            captions = "; ".join(map(caption, examples))
             picture = Picture(title=title, caption=f"{captions}.", image=image_panels(panels))
             audit.attach(picture)
+
+
+def _kind(source: AnswerSource) -> str:
+    if source.label is None:
+        return UNLABELLED
+    if source.correct:
+        return RIGHT
+    if source.on_background:
+        return ON_BACKGROUND
+    return LOOK_ALIKE if source.fine_grained else OTHER
 
 
 def _panel(source: AnswerSource) -> PanelRow:

@@ -10,7 +10,7 @@ from cuescope_cci.backgrounds.measure import (
     smallest_findable,
 )
 from cuescope_cci.backgrounds.pulls import FEWEST
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, wrong_answers
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, counted_sources, wrong_answers
 from cuescope_cci.notes import missed_words, note_accuracy, note_backgrounds, note_settings, percent
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import MISSING, Figure
@@ -23,7 +23,7 @@ def scores(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]) -
     known = audit.once(measure_backgrounds, audit, options, sources)
     note_accuracy(audit, options, sources, known)
     note_settings(audit, options, sources)
-    counted = [source for source in sources if source.is_counted]
+    counted = counted_sources(sources)
     if not counted:
         return
     table = rows(counted, audit.labels)

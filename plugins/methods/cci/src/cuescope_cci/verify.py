@@ -7,13 +7,20 @@ import numpy as np
 
 from cuescope_cci.analysis import is_finding
 from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
-from cuescope_cci.error_source import AnswerSource, factor_words, groups, wrong_answers
+from cuescope_cci.error_source import (
+    AnswerSource,
+    counted_sources,
+    factor_words,
+    groups,
+    groups_of,
+    wrong_answers,
+)
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import is_mixed
 from cuescope_cci.trials import AnsweredImage, answers_about, importance_maps
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
 from cuescope_sdk.explain import measure_faithfulness
-from cuescope_sdk.statistics import Groups, gap_intervals
+from cuescope_sdk.statistics import gap_intervals
 
 ON_CUE = 0.8  # of the images of a kind show the planted cue: then the kind is that cue
 
@@ -116,7 +123,7 @@ def check_regions(
             "sorts nothing is decided",
             n=len(wrong),
         )
-    drawn = Groups.of([source.sample for source in wrong])
+    drawn = groups_of(wrong)
     # Less without the planted cue than with it: the gap of "leans on an object".
     on_object = (~leaning).astype(np.float64)
     [low], [high] = gap_intervals(on_object, planted[:, None], drawn, confidence=confidence)
@@ -163,7 +170,7 @@ def check_cues(
     if not cues or not found:
         return None
     sheet = answer_sheet(samples)
-    members = groups([source for source in sources if source.is_counted])
+    members = groups(counted_sources(sources))
     right = set()
     others = []
     for row in found:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
@@ -21,7 +20,15 @@ from cuescope_cci.backgrounds.pulls import (
     smallest_pull,
     strata_of,
 )
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, Factor, distinct, varying_factors
+from cuescope_cci.error_source import (
+    BACKGROUND,
+    AnswerSource,
+    Factor,
+    distinct,
+    groups_of,
+    tested_sources,
+    varying_factors,
+)
 from cuescope_cci.options import CCIOptions
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import (
@@ -91,16 +98,17 @@ def measure_backgrounds(
     audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
 ) -> Backgrounds | None:
     """The tests of an audit. For `audit.once`. None without images that can be tested."""
-    # By key, so that the random draws do not depend on the data's order.
-    tested = sorted((source for source in sources if source.is_tested), key=lambda s: s.key)
+    tested = tested_sources(sources)
     if not tested:
         return None
-    choices = chain.from_iterable(source.sample.choices for source in tested)
-    names = list(dict.fromkeys(choices))
-    number = {name: code for code, name in enumerate(names)}
-    label = np.array([number[str(source.label)] for source in tested])
+    number: dict[str, int] = {}
+    for source in tested:
+        for choice in source.sample.choices:
+            number.setdefault(choice, len(number))
+    names = list(number)
+    label = np.array([number[source.classes[0]] for source in tested])
     area = np.array([source.area for source in tested])
-    groups = Groups.of([source.sample for source in tested])
+    groups = groups_of(tested)
     factors = varying_factors(tested)
     size_factors = [name for name in sorted(factors) if follows_size(factors[name], area)]
     kinds, present = _kinds(factors, size_factors, len(tested))
@@ -191,11 +199,11 @@ def _kinds(
 
 def _shown(tests: AssociationTests, level: float) -> list[tuple[int, int]]:
     """The pairs that a report has a row of: what is found, and the strongest of each kind."""
-    shown = {(kind, target) for kind, target in np.argwhere(tests.q_value <= level).tolist()}
+    shown = tests.q_value <= level
     for kind, p_values in enumerate(tests.p_value):
         if np.isfinite(p_values).any():
-            shown.add((kind, int(np.nanargmin(p_values))))
-    return sorted(shown)
+            shown[kind, np.nanargmin(p_values)] = True
+    return [(kind, target) for kind, target in np.argwhere(shown).tolist()]
 
 
 def _size_p_value(

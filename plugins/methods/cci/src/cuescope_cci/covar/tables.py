@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, compress
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from cuescope_cci.covar import paper
 from cuescope_cci.covar.answers import Answers
 from cuescope_cci.covar.contexts import Exchange, Pull
 from cuescope_cci.covar.effects import Contrast
-from cuescope_cci.covar.images import KNOWN, NONE, ORIGINAL, PLAIN, SUBSETS, Images
+from cuescope_cci.covar.images import KNOWN, NONE, ORIGINAL, PLAIN, SUBSETS, Images, Mask
 from cuescope_cci.covar.measures import ClassDrops, average, share
 from cuescope_cci.options import Rule
-from cuescope_cci.scores import Figure
+from cuescope_cci.scores import MISSING, Figure
 from cuescope_sdk import Cell, Table
 
 Row = dict[str, Cell]
@@ -45,20 +45,30 @@ def points(figure: Figure, *, few: bool = True) -> Cell:
     return text
 
 
+def _share_cell(holds: Mask, among: Mask, images: Images) -> Cell:
+    return percent(share(holds, among, images.source))
+
+
 def _table(title: str, rows: Sequence[Row], *notes: str, paper: Sequence[Row] = ()) -> Table:
     columns = tuple(dict.fromkeys(chain.from_iterable(rows)))
     return Table(title=title, columns=columns, rows=tuple(rows), paper=tuple(paper), notes=notes)
 
 
+def _names(answers: Sequence[Answers]) -> list[str]:
+    return [model.name for model in answers]
+
+
 def images_table(images: Images, facts: Mapping[str, str]) -> Table:
     """How many images and photos each subset has, and how many the filter dropped, and why."""
+    reasons: dict[str, Counter[str]] = {name: Counter() for name in KNOWN}
+    for (name, why), count in images.flagged.items():
+        reasons[name][why] = count
     rows: list[Row] = []
-    for name in KNOWN:
+    for name, flagged in reasons.items():
         member = images.of(name)
-        flagged = Counter({why: n for (of, why), n in images.flagged.items() if of == name})
         if not member.any() and not flagged:
             continue
-        notes = [images.samples[index].annotations for index in np.flatnonzero(member)]
+        notes = [sample.annotations for sample in compress(images.samples, member)]
         exact = [note["kept_exactly"] for note in notes if "kept_exactly" in note]
         partner = images.original if name in (ORIGINAL, PLAIN) else images.plain
         row: Row = {
@@ -85,12 +95,12 @@ def accuracy_table(answers: Sequence[Answers], images: Images) -> Table:
     rows = []
     for model in answers:
         row: Row = {"model": model.name}
-        row["photos"] = percent(share(model.right, images.of(ORIGINAL), images.source))
+        row["photos"] = _share_cell(model.right, images.of(ORIGINAL), images)
         for name in images.subsets:
-            row[SUBSETS[name]] = percent(share(model.right, images.of(name), images.source))
+            row[SUBSETS[name]] = _share_cell(model.right, images.of(name), images)
         row["Avg"] = percent(average(model.right, images))
         rows.append(row)
-    published = paper.accuracies([model.name for model in answers])
+    published = paper.accuracies(_names(answers))
     note = f"{INTERVALS} ({FEW_WORDS}). Avg: the mean of the subsets."
     if published:
         note += PAPER
@@ -113,14 +123,14 @@ def error_tables(answers: Sequence[Answers], images: Images, rule: Rule) -> Iter
             known = model.known(rule)
             row: Row = {"model": model.name}
             for name in images.subsets:
-                row[SUBSETS[name]] = percent(share(holds, known & images.of(name), images.source))
-            row["all"] = percent(share(holds, known & ~images.of(ORIGINAL), images.source))
+                row[SUBSETS[name]] = _share_cell(holds, known & images.of(name), images)
+            row["all"] = _share_cell(holds, known & ~images.of(ORIGINAL), images)
             rows.append(row)
         note = f"{kind}: {meaning}. {INTERVALS} ({FEW_WORDS}). Wrong answers looked into: "
         note += f"{', '.join(counts)}."
         published: tuple[Row, ...] = ()
         if rule == "iou":  # the paper's figures are by its own rule
-            published = paper.error_sources(kind, [model.name for model in answers])
+            published = paper.error_sources(kind, _names(answers))
         if published:
             note += PAPER
         title = f"{kind}, % of the wrong answers (Table 4): {RULES[rule]}"
@@ -154,15 +164,16 @@ def class_tables(model: str, classes: Sequence[ClassDrops]) -> Iterator[Table]:
     summary = []
     of_subsets = []
     for drops in classes:
-        cells = {name: points(drop, few=False) for name, drop in drops.drops.items()}
         row: Row = {"class": drops.name}
-        of_subsets.append(
-            row | {SUBSETS[name]: cell for name, cell in cells.items() if name != PLAIN}
-        )
+        of_subset = dict(row)
+        for name, drop in drops.drops.items():
+            if name != PLAIN:
+                of_subset[SUBSETS[name]] = points(drop, few=False)
+        of_subsets.append(of_subset)
         row["photos"] = f"{drops.photos.images}{' few' if drops.photos.few else ''}"
         value = drops.photos.value
         row["right %"] = None if value is None else round(100 * value)
-        row["Bg-varied"] = cells.get(PLAIN)
+        row["Bg-varied"] = points(drops.drops.get(PLAIN, MISSING), few=False)
         row["Avg"] = points(drops.mean, few=False)
         row["worst subset"] = None
         if drops.worst is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import compress
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from cuescope_sdk import Audit, Feature, Occurrence, Sample, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_samples, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
+from cuescope_sdk.statistics import Groups
 
 BACKGROUND = "background"
 KIND = "kind of background"
@@ -138,8 +139,9 @@ def source_answers(
     sources = []
     maps = importance_maps(audit, options, about, targets)
     for image, importance in zip(images, maps, strict=True):
-        annotated = image.sample.annotations.get("factors", {})
-        factors = {str(name): str(value) for name, value in annotated.items()}
+        factors = {}
+        for name, value in image.sample.annotations.get("factors", {}).items():
+            factors[str(name)] = str(value)
         sources.append(AnswerSource(**vars(image), importance=importance, factors=factors))
     # Without masks no error is known to come from an object, so nothing is judged (or paid for).
     if masks is None:
@@ -207,7 +209,7 @@ def with_kinds(
 
     By default that is where nothing but the object's size is annotated.
     """
-    tested = sorted((source for source in sources if source.is_tested), key=lambda s: s.key)
+    tested = tested_sources(sources)
     embeddings = [s.apart.embedding for s in tested if s.apart and s.apart.embedding is not None]
     if not tested or len(embeddings) < len(tested) or not _clusters_wanted(options, tested):
         return list(sources)
@@ -215,13 +217,13 @@ def with_kinds(
     if kinds is None:
         return list(sources)
     answers = np.array([str(source.background_answer) for source in tested])
-    names = []
-    for kind in range(int(kinds.max()) + 1):
-        alone, counts = np.unique(answers[kinds == kind], return_counts=True)
-        names.append(f"{kind + 1} (alone mostly '{alone[counts.argmax()]}')")
     with_kind = {}
-    for source, kind in zip(tested, kinds.tolist(), strict=True):
-        with_kind[source.key] = replace(source, factors=source.factors | {KIND: names[kind]})
+    for kind in range(int(kinds.max()) + 1):
+        of_kind = kinds == kind
+        alone, counts = np.unique(answers[of_kind], return_counts=True)
+        name = f"{kind + 1} (alone mostly '{alone[counts.argmax()]}')"
+        for source in compress(tested, of_kind):
+            with_kind[source.key] = replace(source, factors=source.factors | {KIND: name})
     return [with_kind.get(source.key, source) for source in sources]
 
 
@@ -266,18 +268,32 @@ def features(sources: Sequence[AnswerSource]) -> Iterator[Feature]:
 
     It occurs in images whose wrong answer leans on it, else in right ones; clearest first.
     """
-    counted = [source for source in sources if source.is_counted]
-    for name, group in groups(counted).items():
+    for name, group in groups(counted_sources(sources)).items():
+        if not group:
+            continue
         leaning = [source for source in group if source.on_background]
+        occurrences = []
         # Right answers do no harm, but where none is wrong they show what the model looks at.
-        misled = wrong_answers(leaning) or leaning
-        occurrences = tuple(
-            Occurrence(sample=source.key, frame=0, strength=source.background_share)
-            for source in clearest_first(misled)
-        )
-        if group:
-            words = factor_words(name) or "the background"
-            yield Feature(key=name, kind="image-region", name=words, occurrences=occurrences)
+        for source in clearest_first(wrong_answers(leaning) or leaning):
+            share = source.background_share
+            occurrences.append(Occurrence(sample=source.key, frame=0, strength=share))
+        words = factor_words(name) or "the background"
+        yield Feature(key=name, kind="image-region", name=words, occurrences=tuple(occurrences))
+
+
+def counted_sources(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+    """Those with a true class and a region."""
+    return [source for source in sources if source.is_counted]
+
+
+def tested_sources(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+    """Those with answers to both parts, by key: random draws must not depend on their order."""
+    return sorted(filter(lambda s: s.is_tested, sources), key=lambda source: source.key)
+
+
+def groups_of(sources: Sequence[AnswerSource]) -> Groups:
+    """Which of the images were drawn together."""
+    return Groups.of([source.sample for source in sources])
 
 
 def wrong_answers(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
@@ -292,8 +308,12 @@ def clearest_first(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
 
 def by_rule(sources: Sequence[AnswerSource], rule: str) -> list[AnswerSource]:
     """The sources with the region that a rule says, without those of which it says nothing."""
-    judged = [replace(source, region=source.by_rule.get(rule)) for source in sources]
-    return [source for source in judged if source.region is not None]
+    judged = []
+    for source in sources:
+        region = source.by_rule.get(rule)
+        if region is not None:
+            judged.append(replace(source, region=region))
+    return judged
 
 
 def groups(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
@@ -308,8 +328,11 @@ def groups(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
 
 def factor_values(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
     """The factors, in the order in which images name them."""
-    names = dict.fromkeys(chain.from_iterable(source.factors for source in sources))
-    return {name: [source.factors.get(name) for source in sources] for name in names}
+    factors: dict[str, Factor] = {}
+    for index, source in enumerate(sources):
+        for name, value in source.factors.items():
+            factors.setdefault(name, [None] * len(sources))[index] = value
+    return factors
 
 
 def varying_factors(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
@@ -320,7 +343,7 @@ def varying_factors(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
 
 def distinct(factor: Factor) -> list[str]:
     """The values of a factor, sorted."""
-    return sorted({value for value in factor if value is not None})
+    return sorted(set(filter(None, factor)))
 
 
 def factor_words(group: str) -> str:

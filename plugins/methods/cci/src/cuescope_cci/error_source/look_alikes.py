@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from jaxtyping import Bool
 
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import closest_pairs
@@ -15,7 +16,8 @@ from cuescope_sdk import Audit, Readout, Trial, UserError
 from cuescope_sdk.data import load_yaml
 
 Pair = tuple[str, str]
-Judge = Callable[[Sequence[Pair]], dict[Pair, bool | None]]
+Judged = dict[Pair, bool | None]
+Judge = Callable[[Sequence[Pair]], Judged]
 DENIALS = frozenset({"not", "no", "never", "cannot", "hardly", "neither", "nor"})
 
 PROMPT = """\
@@ -45,7 +47,9 @@ def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
     families = _families(audit, options.taxonomy)
     kind = options.judge
     if kind == "auto":
-        kind = "llm" if "text-generator" in audit.tools else "taxonomy" if families else "embedding"
+        kind = "taxonomy" if families else "embedding"
+        if "text-generator" in audit.tools:
+            kind = "llm"
     match kind:
         case "llm":
             return "a language model is asked about each pair of classes", partial(_ask, audit)
@@ -55,7 +59,7 @@ def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
                     "cci: judge=taxonomy without families of labels",
                     expected="annotations['family'], or -O taxonomy=FILE.yaml (label: family)",
                 )
-            return "same family of labels", lambda pairs: {p: _related(families, p) for p in pairs}
+            return "same family of labels", partial(_compare_families, families)
         case _:
             share = f"the closest {1 - options.alike:.0%} of all pairs of class embeddings"
             return share, partial(_compare_embeddings, audit, options.alike)
@@ -63,26 +67,36 @@ def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
 
 def _families(audit: Audit, file: Path | None) -> dict[str, str]:
     """Label -> family, from the file, else from the samples' annotation."""
+    families = {}
     if file is None:
-        known = ((s.label, s.annotations.get("family")) for s in audit.samples)
-        return {label: str(family) for label, family in known if label and family}
+        for sample in audit.samples:
+            family = sample.annotations.get("family")
+            if sample.label and family:
+                families[sample.label] = str(family)
+        return families
     try:
         content = load_yaml(file.read_bytes())
     except (OSError, yaml.YAMLError) as error:
         raise UserError(f"cci: cannot read {file}", got=" ".join(str(error).split())) from error
     if not isinstance(content, Mapping):
         raise UserError(f"cci: {file}", expected="a mapping of label: family")
-    # YAML reads a bare 7 or yes as a number or a truth value, and labels are texts.
-    return {str(label): str(family) for label, family in content.items()}
+    for label, family in content.items():
+        # YAML reads a bare 7 or yes as a number or a truth value, and labels are texts.
+        families[str(label)] = str(family)
+    return families
 
 
-def _related(families: Mapping[str, str], pair: Pair) -> bool | None:
+def _compare_families(families: Mapping[str, str], pairs: Sequence[Pair]) -> Judged:
     """None where a label has no family."""
-    true, predicted = (families.get(label) for label in pair)
-    return None if true is None or predicted is None else true == predicted
+    judged: Judged = {}
+    for pair in pairs:
+        true, predicted = map(families.get, pair)
+        is_known = true is not None and predicted is not None
+        judged[pair] = true == predicted if is_known else None
+    return judged
 
 
-def _ask(audit: Audit, pairs: Sequence[Pair]) -> dict[Pair, bool | None]:
+def _ask(audit: Audit, pairs: Sequence[Pair]) -> Judged:
     prompts = [PROMPT.format(true=true, predicted=predicted) for true, predicted in pairs]
     answers = audit.tools["text-generator"].generate(prompts) if prompts else []
     return dict(zip(pairs, map(parse_similar, answers), strict=True))
@@ -97,21 +111,28 @@ def parse_similar(answer: str) -> bool | None:
     # Language models write typographic apostrophes: aren\u2019t must count as aren't.
     tokens = re.findall("[a-z']+", answer.lower().replace("\u2019", "'"))
     words = {token.strip("'") for token in tokens}
-    verdict = words & {"similar", "different"}
     denied = words & DENIALS or any(word.endswith("n't") for word in words)
-    return verdict == {"similar"} if len(verdict) == 1 and not denied else None
+    verdict = words & {"similar", "different"}
+    if denied or len(verdict) != 1:
+        return None
+    return verdict == {"similar"}
 
 
-def _compare_embeddings(
-    audit: Audit, alike: float, pairs: Sequence[Pair]
-) -> dict[Pair, bool | None]:
+def _compare_embeddings(audit: Audit, alike: float, pairs: Sequence[Pair]) -> Judged:
     """The model's own class embeddings: what it can hardly tell apart by name."""
-    number = {label: index for index, label in enumerate(audit.labels)}
-    known = [pair for pair in pairs if number.keys() >= set(pair)]
-    if not known:
-        return {}
+    judged: Judged = {}
+    close = None
+    for true, predicted in pairs:
+        if true in audit.labels and predicted in audit.labels:
+            if close is None:
+                close = _close_labels(audit, alike)
+            row = audit.labels.index(true)
+            judged[true, predicted] = bool(close[row, audit.labels.index(predicted)])
+    return judged
+
+
+def _close_labels(audit: Audit, alike: float) -> Bool[np.ndarray, "choice choice"]:
     # The readout needs some trial to travel with; what it returns is of the choices alone.
     readout = ChoiceSimilarity(choices=audit.labels)
     [outcome] = audit.respond([readout.of(audit.samples[0])])
-    close = closest_pairs(np.asarray(outcome.response.readout), alike)
-    return {(true, other): bool(close[number[true], number[other]]) for true, other in known}
+    return closest_pairs(np.asarray(outcome.response.readout), alike)

@@ -1,0 +1,115 @@
+"""One model after the other is asked; then come the tables and the pictures of all."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cuescope_cci.covar.answers import RULES, Answers, ask
+from cuescope_cci.covar.contexts import background_pulls, exchange_backgrounds
+from cuescope_cci.covar.effects import contrasts
+from cuescope_cci.covar.images import Images, Mask, draw_sources, read_images
+from cuescope_cci.covar.measures import class_drops, correct, correct_classes, subset_drops
+from cuescope_cci.covar.models import load_models
+from cuescope_cci.covar.pictures import class_chart, grids, subset_charts
+from cuescope_cci.covar.tables import (
+    accuracy_table,
+    class_tables,
+    context_table,
+    effects_table,
+    error_tables,
+    exchange_table,
+    images_table,
+    subset_table,
+)
+from cuescope_sdk import Picture, Sample, Table
+
+
+def run(
+    models: str,
+    open_session: Callable[[str, Mapping[str, Any]], Any],
+    rng: Callable[[str], np.random.Generator],
+    *,
+    photos: int | None,
+    errors: int | None,
+    pictures: int,
+) -> Iterator[Table | Picture]:
+    """All that the bench shows; `open_session` takes the SPEC and the options of a model."""
+    entries = load_models(models)
+    images = None
+    answers = []
+    planted = []
+    for entry in entries:
+        session = open_session(entry.model, entry.options)
+        audit = session.audit
+        if images is None:
+            samples = draw_sources(audit.samples, photos, rng("photos"))
+            images = read_images(samples, audit.labels)
+            yield images_table(images, getattr(session.parts.data.plugin, "facts", {}))
+        of_model = ask(audit, session.parts.method.plugin.options, images, entry.name, errors)
+        answers.append(of_model)
+        planted.append(planted_answers(session.samples, of_model, images))
+        del session, audit  # one model in memory at a time
+    if images is None:
+        return
+    yield from _accuracies(answers, images)
+    tested = {}
+    for model in answers:
+        tested[model.name] = subset_drops(model.right, images, rng("subsets"))
+    drops = correct(tested)
+    yield subset_table(drops)
+    yield from subset_charts(drops)
+    yield from grids(answers[0], images, pictures)
+    for model in answers:
+        yield from _classes(model, images, rng("classes"))
+    exchanges = {}
+    for model, sheet in zip(answers, planted, strict=True):
+        by_rule = {rule: exchange_backgrounds(model, images, rule, sheet) for rule in RULES}
+        exchanges[model.name] = by_rule
+    exchanged = exchange_table(exchanges)
+    if exchanged is not None:
+        yield exchanged
+    for model in answers:
+        yield context_table(model.name, background_pulls(model, images, rng("contexts")))
+    effects = effects_table(contrasts(entries, answers, images, rng("effects")))
+    if effects is not None:
+        yield effects
+
+
+def _accuracies(answers: Sequence[Answers], images: Images) -> Iterator[Table]:
+    yield accuracy_table(answers, images)
+    if any(model.known(rule).any() for model in answers for rule in RULES):
+        for rule in RULES:
+            yield from error_tables(answers, images, rule)
+    else:
+        yield Table(
+            title="BG-Er and Fine-Er (Table 4)",
+            columns=("model",),
+            rows=(),
+            notes=("Left out: no wrong answer, or no foreground masks.",),
+        )
+
+
+def _classes(model: Answers, images: Images, rng: np.random.Generator) -> Iterator[Table | Picture]:
+    whole = class_drops(model.right, images, None, rng)
+    classes = []
+    for code in np.unique(images.label):
+        drops = class_drops(model.right, images, images.labels[code], rng)
+        classes.append(drops)
+    classes = correct_classes(classes)
+    yield from class_tables(model.name, [*correct_classes([whole]), *classes])
+    chart = class_chart(model.name, classes)
+    if chart is not None:
+        yield chart
+
+
+def planted_answers(samples: Sequence[Sample], answers: Answers, images: Images) -> Mask | None:
+    """Whether the answer is the class that the shown background was planted for; None unknown."""
+    sheets = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
+    planted = []
+    for sample, code in zip(images.samples, answers.predicted, strict=True):
+        present = sheets[sample.key].get(f"background of {images.labels[code]}")
+        if present is None:
+            return None
+        planted.append(any(present))
+    return np.array(planted)
