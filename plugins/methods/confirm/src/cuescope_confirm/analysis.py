@@ -171,6 +171,7 @@ def _row(
 ) -> Row:
     measured = []
     unmeasured = []
+    # an effect far below the gap in the run would not explain it
     claimed = target.direction.sure_gap * OF_GAP
     for witness in dossier.witnesses_of(target):
         effect = effects.get(witness)
@@ -254,6 +255,7 @@ def _ruling(target: Target, measured: Sequence[Testimony], unmeasured: Sequence[
             moves_answers = True
         if testimony.is_coarse:
             coarse.append(testimony.decision)
+        # what leaves something of the cue proves nothing where it has no effect
         elif testimony.confirms or not testimony.kind.partial:
             side = inserting
             if testimony.removes:

@@ -70,6 +70,7 @@ def view_of(cue: Cue, sample: Sample) -> Sample | None:
         return None
     objects = sample.annotations.get("objects") or (sample.label,)
     is_there = cue.label in objects
+    # a hallucination is of what is not there, every other figure of what is
     if is_there == (cue.kind == "hallucination"):
         return None
     return replace(

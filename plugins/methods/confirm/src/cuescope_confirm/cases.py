@@ -110,6 +110,7 @@ class PairMaker:
                 yield replace(pair, control=True)
 
     def _samples_with(self) -> list[Sample]:
+        # sorted: a set has no order of its own, and a seed must give the same draw
         return self._shuffle_judged(sorted(self.located.places))
 
     def _samples_without(self) -> list[Sample]:
@@ -128,6 +129,7 @@ class PairMaker:
         return Case(sample, place, word=self.located.word, seed=seed)
 
     def _objects(self, sample: Sample) -> tuple[np.ndarray, ...]:
+        # a segmenter's masks were kept as the cue was located; annotated ones are read here
         objects = self.located.objects.get(sample.key)
         if objects is None:
             return object_masks(sample, self.target.cue.label)
@@ -142,6 +144,7 @@ class PairMaker:
         place = place or self._place(sample)
         if place.area < SMALLEST:
             return None
+        # the placebo is as large, elsewhere, and covers as much of the object
         other = elsewhere(place, self._objects(sample), self.rng)
         if other is None:
             return None

@@ -130,6 +130,7 @@ class Study:
             key = root(occurrence.sample, self.seen)
             if key is None or not self.seen[key].frames:
                 continue
+            # a feature may be listed in a longer clip that was made of this sample
             last = len(self.seen[key].frames) - 1
             frame = key, min(occurrence.frame or 0, last)
             frames.setdefault(frame, []).append(occurrence)
@@ -179,6 +180,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     for folder, report in reports.items():
         run_options = options.model_copy(update={"run": folder})
         of_run = _cues(report, run_options, reports.values(), may_be_empty)
+        # all runs are on the same data: they are opened once
         data = data or open_samples(folder, audit.context)
         _require_same_data(audit, report, data, folder)
         shown = _samples_of_run(report, data, folder)
@@ -300,6 +302,7 @@ def _require_one_subject(reports: Mapping[Path, Report]) -> None:
 
 def _with_unlike_keys(cues: Sequence[Cue]) -> tuple[Cue, ...]:
     """With keys that tell the features of different runs apart."""
+    # two methods may both call a feature "cluster-01"
     runs: dict[str, set[str]] = {}
     for cue in cues:
         runs.setdefault(cue.feature.key, set()).add(cue.run)

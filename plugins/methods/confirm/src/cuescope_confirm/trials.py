@@ -258,6 +258,7 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     plain: str | None = None
     for slot, outcome in zip(slots(dossier), outcomes, strict=True):
         witness, row, column, trial = slot
+        # it is the first of its pair, so the changed ones find it
         if column == AS_IS:
             plain = outcome.prediction
         wanted = witness.target.answer(trial.sample, plain)

@@ -66,6 +66,7 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
             if frames is not None:
                 shown.append(any(frames))
                 said.append(key in located.places)
+        # accuracy is balanced between samples with the cue and without: both must be there
         if len(set(shown)) == 2:
             accuracy = _balanced_accuracy(np.array(said), np.array(shown))
             if best is None or accuracy > best[0]:

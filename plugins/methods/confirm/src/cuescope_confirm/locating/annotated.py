@@ -142,6 +142,7 @@ def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | Non
         if not foreground:
             foreground = _segment(audit, sample)
             objects[key] = foreground
+        # an object that fills the frame leaves no background
         if foreground and not any(map(np.all, foreground)):
             masks[key] = ()
             if cue.has_factor(sample):

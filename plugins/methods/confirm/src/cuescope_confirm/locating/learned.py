@@ -94,6 +94,7 @@ def _best_region(
     """By colours or by patches, whichever tells frames better; of equals the smaller one."""
     best = None
     best_cells: Cells = colours
+    # the first frames tell the shape of all: a data set has few
     some = [_frame(study.seen, frame) for frame in frames[:8]]
     for cells in _cell_readers(audit, some):
         rng = audit.rng("confirm", "region", cue.id)
@@ -134,6 +135,7 @@ def _likest_places(
     """
     rng = audit.rng("confirm", "likest", cue.id)
     keys = shuffle(sorted(located.without), rng)
+    # samples of the cue's label first: they are the nearest to those that show it
     keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
     samples = {key: pool[key] for key in keys[:CONTROLS]}
     places: dict[str, Place] = {}
@@ -217,6 +219,7 @@ def embeddings(audit: Audit, samples: Samples, frames: Frames) -> Rows:
     trials = []
     for key, number in frames:
         sample = samples[key]
+        # a sample of one frame is asked as it is: its answer is known already
         still = sample if len(sample.frames) == 1 else sample.static(number)
         trials.append(Trial(sample=still, condition="static", outputs=OUTPUTS))
     return stack_embeddings(audit.respond(trials)).astype(np.float64)

@@ -99,6 +99,7 @@ def fit(
 
     centre = rows.mean(axis=0)
     spread = rows.std(axis=0)
+    # what hardly varies would be blown up to noise
     spread = np.maximum(spread, 1e-3 * max(float(spread.max()), 1e-9))
     model = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3)
     with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
@@ -188,6 +189,7 @@ class Region:
         above = scores > self.model.threshold
         if not above.any():
             return np.asarray(scores >= scores.max())
+        # padded: at its edge a grid has nothing beside it that could be closed
         padded = np.pad(above, 2)
         closed = ndimage.binary_closing(padded, TOUCHING)[2:-2, 2:-2] | above
         pieces, _ = ndimage.label(closed, TOUCHING)

@@ -161,6 +161,7 @@ class _Recognisers:
         share = max(0.0, (both - chance) / (1 - chance))
         if share == 1:
             return 1.0
+        # a frame of either finding would be no example of what is not the cue
         either = listed | self._frames[other]
         neither = [frame for frame in self._others if frame not in either]
         if len(unlisted) < FEWEST or len(neither) < FEWEST:

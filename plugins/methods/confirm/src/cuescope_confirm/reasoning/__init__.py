@@ -126,6 +126,7 @@ def read(text: str | None, sample: Sample) -> Trace:
     written = strip_thinking(text or "") or text or ""
     steps = written
     last = written
+    # the last one counts: steps may speak of "the answer" too
     for mark in _ANSWER.finditer(written):
         steps = written[: mark.start()]
         last = written[mark.end() :]
@@ -147,6 +148,7 @@ def _writes(audit: Audit, trials: Sequence[Trial]) -> bool:
 def _pairs(row: Row, options: ConfirmOptions) -> list[tuple[Trial, Trial]]:
     """With the cue and without it, by the clearest witness that confirms, a removing one first."""
     for testimony in row.confirming:
+        # these change the question, and reasoning repeats the question
         if testimony.kind.needs in ("words", "name"):
             continue
         pairs = []
