@@ -48,7 +48,7 @@ def without_findings(report: Report) -> Report:
 
 def test_the_strongest_finding_of_each_label_is_named(report: Report) -> None:
     [first, *_] = report.findings
-    rows = strongest([report, without_findings(report)])
+    rows = strongest(_runs(report, without_findings(report)))
     assert tuple(rows) == report.provenance.labels
     found = {label: cells[0] for label, cells in rows.items() if cells[0]}
     assert found.keys() == {score.label for score in report.findings}
@@ -59,7 +59,7 @@ def test_the_strongest_finding_of_each_label_is_named(report: Report) -> None:
 def test_labels_of_any_run_are_rows(report: Report) -> None:
     elsewhere = report.provenance.model_copy(update={"labels": ("other", "top")})
     other = report.model_copy(update={"provenance": elsewhere})
-    assert list(strongest([report, other])) == [*report.provenance.labels, "other"]
+    assert list(strongest(_runs(report, other))) == [*report.provenance.labels, "other"]
 
 
 def test_what_is_about_no_label_stands_by_its_feature(report: Report) -> None:
@@ -67,11 +67,11 @@ def test_what_is_about_no_label_stands_by_its_feature(report: Report) -> None:
     whole = score.model_copy(update={"label": None, "low": -1.0, "high": 2.0, "finding": True})
     of_model = report.model_copy(update={"scores": (whole,), "notes": {"verdict": "fuses"}})
     name = report.names[score.feature]
-    figure, empty = about_no_label([of_model, report])[name]
+    figure, empty = about_no_label(_runs(of_model, report))[name]
     assert str(figure).endswith(" [\N{MINUS SIGN}1.00, 2.00] *")
     assert empty is None
-    assert strongest([of_model]) == {}
-    [table] = verdicts([Run("a", Path(), of_model), Run("b", Path(), report)])
+    assert strongest(_runs(of_model)) == {}
+    [table] = verdicts(_runs(of_model, report))
     assert table.rows[0] == {"": "verdict", "a": "fuses", "b": None}
 
 
@@ -79,8 +79,7 @@ def test_scores_of_unlike_methods_stand_in_tables_of_their_own(report: Report) -
     method = report.provenance.method.model_copy(update={"spec": "other:x"})
     origin = report.provenance.model_copy(update={"method": method})
     other = report.model_copy(update={"provenance": origin})
-    reports = {"a": report, "b": other, "c": report}
-    tables = list(verdicts([Run(name, Path(), of_run) for name, of_run in reports.items()]))
+    tables = list(verdicts(_runs(report, other, report)))
     assert [table.columns for table in tables] == [("", "a", "c"), ("", "b")]
     assert tables[1].title.endswith("(other)")
     assert report.metrics[0].title in tables[0].notes[0]
@@ -127,6 +126,10 @@ def test_runs_stand_side_by_side(line: Line, runs: list[Path], tmp_path: Path) -
     html = page.read_text()
     assert "Right before, wrong now" in html
     assert "data:image/jpeg" in html
+
+
+def _runs(*reports: Report) -> list[Run]:
+    return [Run(name, Path(), report) for name, report in zip("abc", reports, strict=False)]
 
 
 def _pairs(runs: list[Path]) -> Pairs:

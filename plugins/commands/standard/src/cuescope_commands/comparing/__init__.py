@@ -98,7 +98,7 @@ def _pair_items(
     from cuescope.application import open_samples
     from cuescope_commands.comparing._pairs import Pairs
     from cuescope_commands.comparing._pictures import flipped_samples
-    from cuescope_commands.comparing._tables import changes, not_paired, unlike
+    from cuescope_commands.comparing._tables import changes, unlike, unpaired_table
 
     try:
         pairs = Pairs(first.answers, second.answers)
@@ -106,7 +106,7 @@ def _pair_items(
     except UserError as fault:  # what the reports say can be compared all the same
         refusal = str(fault)
     if refusal:
-        yield not_paired(first, second, refusal)
+        yield unpaired_table(first, second, refusal)
         return
     yield changes(first, second, pairs)
     if context is not None:

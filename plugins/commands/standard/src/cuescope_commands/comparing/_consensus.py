@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from cuescope_commands.comparing._runs import Run
-from cuescope_sdk import Report, Score, Table, UserError
+from cuescope_sdk import Table, UserError
 from cuescope_sdk.statistics import common_by_chance, holm, overlap_p_value
 
 SAME = 0.5  # share of the smaller one's frames that two features must have in common
@@ -24,9 +24,8 @@ def consensus_tables(runs: Sequence[Run]) -> Iterator[Table]:
     """How many labels and which, then the cues, and what chance would give."""
     for run in runs:
         _refuse_unlike(run, runs[0])
-    strongest = [strongest_findings(run.report) for run in runs]
-    yield agreement(runs[0].report.provenance.labels, strongest)
-    yield labels_table(runs, strongest)
+    yield agreement(runs)
+    yield labels_table(runs)
     contents = {run.report.provenance.data.fingerprint for run in runs}
     if len(contents) == 1:
         yield cues_table(runs)
@@ -38,35 +37,26 @@ def _refuse_unlike(run: Run, first: Run) -> None:
     if run.method != first.method:
         audit = f"an audit by {first.method}, as {first.name}"
         raise UserError(subject, expected=audit, got=run.method)
-    labels = run.report.provenance.labels
-    expected = set(first.report.provenance.labels)
-    if not labels or set(labels) != expected:
-        common = len(expected.intersection(labels))
+    expected = set(first.labels)
+    if not run.labels or set(run.labels) != expected:
+        common = len(expected.intersection(run.labels))
         raise UserError(
             subject,
             expected=f"the {len(expected)} labels of {first.name}",
-            got=f"{len(labels)} labels, {common} of them the same",
+            got=f"{len(run.labels)} labels, {common} of them the same",
         )
 
 
 # --------------------------------------------------------------------------------------- labels
 
 
-def strongest_findings(report: Report) -> dict[str, Score]:
-    """The strongest finding about each label that has any."""
-    strongest: dict[str, Score] = {}
-    for score in report.findings:
-        if score.label is not None:
-            strongest.setdefault(score.label, score)
-    return strongest
-
-
-def agreement(labels: Sequence[str], strongest: Sequence[Mapping[str, Score]]) -> Table:
+def agreement(runs: Sequence[Run]) -> Table:
     """Labels with a finding in all, some, none of the runs, beside what chance would give."""
-    total = len(labels)
-    sizes = np.array([len(findings) for findings in strongest])
-    in_all = len(set.intersection(*map(set, strongest)))
-    in_none = total - len(set.union(*map(set, strongest)))
+    total = len(runs[0].labels)
+    labels = [set(run.strongest) for run in runs]
+    sizes = np.array(list(map(len, labels)))
+    in_all = len(set.intersection(*labels))
+    in_none = total - len(set.union(*labels))
     all_row = _agreement_row("all", in_all, total, sizes.tolist())
     none_row = _agreement_row("none", in_none, total, (total - sizes).tolist())
     some_row = {
@@ -76,7 +66,7 @@ def agreement(labels: Sequence[str], strongest: Sequence[Mapping[str, Score]]) -
         "p": None,
     }
     return Table(
-        title=f"Labels with a finding, over {len(strongest)} runs and {total} labels",
+        title=f"Labels with a finding, over {len(runs)} runs and {total} labels",
         columns=("found by", "labels", "by chance", "p"),
         rows=(all_row, some_row, none_row),
         notes=(
@@ -98,22 +88,22 @@ def _agreement_row(who: str, count: int, total: int, sizes: Sequence[int]) -> di
     }
 
 
-def labels_table(runs: Sequence[Run], strongest: Sequence[Mapping[str, Score]]) -> Table:
+def labels_table(runs: Sequence[Run]) -> Table:
     """Which labels: found by most first, then by the mean of their strongest findings."""
     rows = []
     missed = []
-    for label in runs[0].report.provenance.labels:
+    for label in runs[0].labels:
+        row: dict[str, str | None] = {"label": label}
         values = []
-        cells: dict[str, str | None] = {}
-        for run, findings in zip(runs, strongest, strict=True):
-            score = findings.get(label)
-            cells[run.name] = run.report.names[score.feature] if score else None
+        for run in runs:
+            score = run.strongest.get(label)
+            row[run.name] = run.cue_names[score.feature] if score else None
             if score:
                 values.append(score.value or 0.0)
+        row["runs"] = f"{len(values)} of {len(runs)}"
         if values:
-            found_by = f"{len(values)} of {len(runs)}"
             rank = (len(values), sum(values) / len(values))
-            rows.append((rank, {"label": label, "runs": found_by, **cells}))
+            rows.append((rank, row))
         else:
             missed.append(label)
     rows.sort(key=itemgetter(0), reverse=True)
@@ -198,7 +188,7 @@ def _cues(run: Run, group_of: Mapping[str, str]) -> Iterator[Cue]:
                 frames=frozenset((o.sample, o.frame) for o in feature.occurrences),
                 groups=frozenset(group_of[o.sample] for o in feature.occurrences),
                 labels=labels[feature.key],
-                title=report.names[feature.key],
+                title=run.cue_names[feature.key],
             )
 
 
@@ -210,7 +200,7 @@ def overlap(first: Cue, second: Cue) -> float:
 
 def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
     """Findings joined where they are the same cue, directly or through others."""
-    shows = [np.array([group in cue.groups for group in groups], bool) for cue in cues]
+    shows = [np.isin(groups, list(cue.groups)) for cue in cues]
     pairs = []
     p_values = []
     for first, second in combinations(range(len(cues)), 2):
@@ -240,7 +230,8 @@ def _groups(runs: Sequence[Run]) -> dict[str, str]:
     groups: dict[str, str] = {}
     for run in runs:
         for feature in run.report.features:
-            groups |= {o.sample: o.sample for o in feature.occurrences}
+            for occurrence in feature.occurrences:
+                groups[occurrence.sample] = occurrence.sample
     with suppress(UserError):
         for row in runs[0].answers:
             if row["sample"] in groups:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_sdk import Report, UserError, load_report, read_answers
+from cuescope_sdk import Report, Score, UserError, load_report, read_answers
 
 Row = dict[str, Any]
 BASELINE = "baseline"
@@ -31,6 +31,25 @@ class Run:
     def dataset(self) -> str:
         """The name of its data set."""
         return self.report.provenance.data.spec.partition(":")[0]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that it audited."""
+        return self.report.provenance.labels
+
+    @cached_property
+    def cue_names(self) -> dict[str, str]:
+        """Feature key -> words."""
+        return self.report.names
+
+    @cached_property
+    def strongest(self) -> dict[str, Score]:
+        """The strongest finding about each label that has any."""
+        strongest: dict[str, Score] = {}
+        for score in self.report.findings:
+            if score.label is not None:
+                strongest.setdefault(score.label, score)
+        return strongest
 
     @cached_property
     def answers(self) -> list[Row]:

@@ -7,7 +7,7 @@ from typing import Any
 from cuescope.application import figure
 from cuescope_commands.comparing._pairs import Change, Pairs
 from cuescope_commands.comparing._runs import Run
-from cuescope_sdk import Report, Score, Table
+from cuescope_sdk import Score, Table
 from cuescope_sdk.report import interval
 
 MOST_ROWS = 30
@@ -18,14 +18,12 @@ Cells = list[str | None]  # one of each run
 
 def settings(runs: Sequence[Run]) -> Table:
     """What was run, how right its plain answers were, and every setting in which runs differ."""
-    columns = [_settings(run) for run in runs]
     rows = []
     alike = 0
-    for setting in dict.fromkeys(chain(*columns)):
-        cells = [column.get(setting, "-") for column in columns]
+    for setting, cells in _join([_settings(run) for run in runs]).items():
         differ = len(set(cells)) > 1
         if differ or setting in ALWAYS:
-            row = _row(setting, runs, cells)
+            row = _row(setting, runs, ["-" if cell is None else cell for cell in cells])
             row["runs"] = "differs" if differ else "alike"
             rows.append(row)
         else:
@@ -36,6 +34,12 @@ def settings(runs: Sequence[Run]) -> Table:
         rows=tuple(rows),
         notes=(f"{alike} more settings are alike.",),
     )
+
+
+def _join(columns: Sequence[Mapping[str, str | None]]) -> dict[str, Cells]:
+    """For each name that any of the columns has its values in all of them, None where none."""
+    names = dict.fromkeys(chain(*columns))
+    return {name: [column.get(name) for column in columns] for name in names}
 
 
 def _settings(run: Run) -> dict[str, str]:
@@ -71,12 +75,11 @@ def verdicts(runs: Sequence[Run]) -> Iterator[Table]:
     """
     for method in dict.fromkeys(run.method for run in runs):
         alike = [run for run in runs if run.method == method]
-        reports = [run.report for run in alike]
-        said = [report.notes.get("verdict") for report in reports]
+        said = [run.report.notes.get("verdict") for run in alike]
         rows = {"verdict": said} if any(said) else {}
-        rows |= strongest(reports) | about_no_label(reports)
+        rows |= strongest(alike) | about_no_label(alike)
         notes = ["* marks a finding. These figures were not paired: see the answers below."]
-        for metric in reports[0].metrics[:1]:
+        for metric in alike[0].report.metrics[:1]:
             notes.insert(0, f"The figures are {metric.title}: {metric.meaning}.")
         if rows:
             yield Table(
@@ -87,28 +90,27 @@ def verdicts(runs: Sequence[Run]) -> Iterator[Table]:
             )
 
 
-def strongest(reports: Sequence[Report]) -> dict[str, Cells]:
-    """Label -> the strongest finding about it in each report, None where there is none."""
-    columns: list[Mapping[str | None, str]] = []
-    for report in reports:
-        column: dict[str | None, str] = {}
-        for score in report.findings:
-            column.setdefault(score.label, f"{report.names[score.feature]} {_with_interval(score)}")
+def strongest(runs: Sequence[Run]) -> dict[str, Cells]:
+    """Label -> the strongest finding about it in each run, None where there is none."""
+    columns = []
+    for run in runs:
+        column: dict[str, str | None] = dict.fromkeys(run.labels)
+        for label, score in run.strongest.items():
+            column[label] = f"{run.cue_names[score.feature]} {_with_interval(score)}"
         columns.append(column)
-    if not any(label is not None for column in columns for label in column):
-        return {}
-    labels = dict.fromkeys(label for report in reports for label in report.provenance.labels)
-    return {label: [column.get(label) for column in columns] for label in labels}
+    return _join(columns) if any(run.strongest for run in runs) else {}
 
 
-def about_no_label(reports: Sequence[Report]) -> dict[str, Cells]:
-    """Feature -> its headline figure in each report, of those that are about no one label."""
-    columns: list[dict[str, str | None]] = []
-    for report in reports:
-        scores = [score for score in report.headlines if score.label is None]
-        columns.append({report.names[score.feature]: _figure(score) for score in scores})
-    names = dict.fromkeys(name for column in columns for name in column)
-    return {name: [column.get(name) for column in columns] for name in names}
+def about_no_label(runs: Sequence[Run]) -> dict[str, Cells]:
+    """Feature -> its headline figure in each run, of those that are about no one label."""
+    columns = []
+    for run in runs:
+        column = {}
+        for score in run.report.headlines:
+            if score.label is None:
+                column[run.cue_names[score.feature]] = _figure(score)
+        columns.append(column)
+    return _join(columns)
 
 
 def _figure(score: Score) -> str | None:
@@ -148,7 +150,7 @@ def changes(first: Run, second: Run, pairs: Pairs) -> Table:
     )
 
 
-def not_paired(first: Run, second: Run, why: str) -> Table:
+def unpaired_table(first: Run, second: Run, why: str) -> Table:
     """In place of what `changes` tells."""
     return Table(
         title=_title(first, second),
@@ -198,8 +200,10 @@ def _notes(first: Run, second: Run, pairs: Pairs, changes: Sequence[Change]) -> 
         yield f"Only {plain.groups} groups: few, and the interval may be too short."
     for name, flips in zip(("lost", "won"), pairs.flips(pairs.conditions[0]), strict=True):
         if flips:
-            rows = [row for _, row in flips[:SHOWN_KEYS]]
-            keys = [f"{r['sample']} ({r['label']}: {r['prediction'] or r['text']})" for r in rows]
+            keys = []
+            for _, row in flips[:SHOWN_KEYS]:
+                answer = row["prediction"] or row["text"]
+                keys.append(f"{row['sample']} ({row['label']}: {answer})")
             rest = len(flips) - SHOWN_KEYS
             more = f" and {rest} more" if rest > 0 else ""
             yield f"{name}: {', '.join(keys)}{more}"
