@@ -10,7 +10,7 @@ import pytest
 
 from cuescope_cuebench.findings import read_findings
 from cuescope_cuebench.matching import Sheet, is_planted
-from cuescope_cuebench.planted.painting import PAINTED, painted
+from cuescope_cuebench.planted.painting import PAINTED, paint
 from cuescope_cuebench.tables import auroc_of_cases, precision
 from cuescope_cuebench.zoo import zoo
 from cuescope_sdk import Context, Feature, Frame, Occurrence, UserError
@@ -116,13 +116,13 @@ def test_cues_side_by_side_are_drawn_as_one_is_hidden() -> None:
 def test_every_cue_is_painted_and_named_by_its_own_key() -> None:
     """Another cue, seed or picture has another key; the same one has the same pixels."""
     grey = Frame.from_array(np.full((40, 60, 3), 90, np.uint8))
-    frames = [painted(grey, kind, seed) for kind in PAINTED for seed in (1, 2)]
+    frames = [paint(grey, kind, seed) for kind in PAINTED for seed in (1, 2)]
     assert len({frame.key for frame in frames}) == len(frames)
     for frame in frames:
         pixels = np.asarray(frame.load())
         assert pixels.shape == (40, 60, 3)
         assert np.array_equal(pixels, np.asarray(frame.load()))
-    changed = [kind for kind in PAINTED if (np.asarray(painted(grey, kind, 1).load()) != 90).any()]
+    changed = [kind for kind in PAINTED if (np.asarray(paint(grey, kind, 1).load()) != 90).any()]
     assert set(PAINTED) - set(changed) == {"camera"}  # a nearer camera leaves plain grey
 
 

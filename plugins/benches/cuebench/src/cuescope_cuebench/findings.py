@@ -35,7 +35,7 @@ class StatedConfiguration(Options):
 
     @field_validator("features")
     @classmethod
-    def _ranked(cls, features: tuple[StatedFinding, ...]) -> tuple[StatedFinding, ...]:
+    def _require_ranking(cls, features: tuple[StatedFinding, ...]) -> tuple[StatedFinding, ...]:
         scores = [feature.score for feature in features]
         if scores != sorted(scores, reverse=True):
             raise ValueError("features with the highest score first")

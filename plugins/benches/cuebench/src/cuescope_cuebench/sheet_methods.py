@@ -70,7 +70,7 @@ class AnswerSheet(Auditor):
             yield Feature(key=WORD, kind="thing", name=WORD)
             return
         occurrences = []
-        for sample in self._audited(audit):
+        for sample in self._samples_of(audit):
             frames = np.flatnonzero(sample.annotations["cues"][cue.key]).tolist()
             occurrences += [Occurrence(sample=sample.key, frame=frame) for frame in frames]
         yield Feature(key=cue.key, kind="cluster", name=cue.name, occurrences=tuple(occurrences))
@@ -81,7 +81,7 @@ class AnswerSheet(Auditor):
     ) -> Iterator[Score]:
         """The gap on the label."""
         label = self.options.label
-        by_key = {sample.key: sample for sample in self._audited(audit)}
+        by_key = {sample.key: sample for sample in self._samples_of(audit)}
         sides: tuple[list[bool], list[bool]] = ([], [])
         for outcome in outcomes:
             sample = outcome.trial.sample
@@ -92,7 +92,7 @@ class AnswerSheet(Auditor):
         for feature in features:
             yield Score(feature=feature.key, label=label, metric="gap", value=gap, finding=True)
 
-    def _audited(self, audit: Audit) -> Iterator[Any]:
+    def _samples_of(self, audit: Audit) -> Iterator[Any]:
         """The audited samples, with the sheet that a method is not shown."""
         data: Any = audit.context.dataset
         keys = {sample.key for sample in audit.samples}

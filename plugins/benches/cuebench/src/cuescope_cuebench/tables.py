@@ -146,13 +146,13 @@ def promises(
     return [
         (auroc_of_cases(effects), count),
         (auroc_of_cases(gaps), count),
-        _share_called(called["decoy"]),
-        _share_called(causes),
-        _share_called([grades for grades in causes if grades.get("enough")]),
+        _count_called(called["decoy"]),
+        _count_called(causes),
+        _count_called([grades for grades in causes if grades.get("enough")]),
     ]
 
 
-def _share_called(cases: Sequence[Grades]) -> tuple[float | None, str]:
+def _count_called(cases: Sequence[Grades]) -> tuple[float | None, str]:
     """The share that is called a cause."""
     called = sum(bool(grades["detected"]) for grades in cases)
     return (called / len(cases) if cases else None), f"{called} of {len(cases)}"

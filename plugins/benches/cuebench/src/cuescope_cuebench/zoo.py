@@ -70,7 +70,7 @@ class World:
     victim: str | None = None
     plenty: int = PLENTY
 
-    def trained(self, learned: float | None) -> Spec:
+    def toy(self, learned: float | None) -> Spec:
         """A toy that learned all cues of this world so strongly; None: where they told nothing.
 
         One toy answers every configuration of its world and strength.
@@ -90,7 +90,9 @@ class World:
         planted = {"data": f"planted:{self.spec}", "data_options": data}
         return self.model, {**self.model_options, **planted}
 
-    def audited(self, cue: str | None, rates: tuple[float, float], frames: float, n: int) -> Spec:
+    def audit_data(
+        self, cue: str | None, rates: tuple[float, float], frames: float, n: int
+    ) -> Spec:
         """Its audited data with one cue, or with none; `n` is another draw."""
         options = {
             "cues": {self.cues[cue]: cue} if cue else {},
@@ -128,9 +130,9 @@ class World:
                 world=self.name,
                 cue=cue,
                 role=role,
-                model=self.trained(strength),
-                data=self.audited(cue, rates, shown, n),
-                clean=self.audited(cue, (0.0, 0.0), shown, n),
+                model=self.toy(strength),
+                data=self.audit_data(cue, rates, shown, n),
+                clean=self.audit_data(cue, (0.0, 0.0), shown, n),
                 auditors=self.auditors,
                 label=label,
                 victim=self.victim_of(label),
@@ -145,16 +147,16 @@ class World:
         """A pair for each cue, each on another draw, from the first one on."""
         return [self.pair(cue, n, learned) for n, cue in enumerate(self.cues, first)]
 
-    def tangled(self, cue: str, other: str, even: Sequence[str], n: int) -> Iterator[Configuration]:
+    def tangle(self, cue: str, other: str, even: Sequence[str], n: int) -> Iterator[Configuration]:
         """A cue that the toy learned and one that told it nothing, side by side in the same data.
 
         The toy learned all cues of this world but the `even` ones, `other` among them.
         """
-        model, options = self.trained(STRONG)
+        model, options = self.toy(STRONG)
         rates = dict.fromkeys(even, (UNINFORMATIVE, UNINFORMATIVE))
         training = {**options["data_options"], "rates": rates}
         label = self.cues[cue]
-        data, alone = self.audited(cue, RATES, self.frames, n)
+        data, alone = self.audit_data(cue, RATES, self.frames, n)
         both = {**alone["cues"], self.cues[other]: other}
         audited = {**alone, "cues": both, "beside": {other: cue}, "together": TOGETHER}
         for role, strength in by_role(STRONG):
@@ -179,7 +181,7 @@ class World:
 
     def null(self, n: int) -> Configuration:
         """Nothing is painted, neither in training nor in the audit."""
-        model, options = self.trained(None)
+        model, options = self.toy(None)
         nothing = {**options["data_options"], "cues": {}}
         return Configuration(
             name=f"{self.name}, nothing planted, draw {n}",
@@ -187,7 +189,7 @@ class World:
             cue="none",
             role="null",
             model=(model, {**options, "data_options": nothing}),
-            data=self.audited(None, (0.0, 0.0), 1.0, n),
+            data=self.audit_data(None, (0.0, 0.0), 1.0, n),
             auditors=self.auditors,
         )
 
@@ -364,10 +366,10 @@ def tangled_pairs(stronger: World) -> Pairs:
     ones = ("mark", "cast")
     others = ("text", "border")
     return [
-        stronger.tangled("mark", "text", others, 47),
-        stronger.tangled("cast", "border", others, 47),
-        stronger.tangled("text", "mark", ones, 48),
-        stronger.tangled("border", "cast", ones, 48),
+        stronger.tangle("mark", "text", others, 47),
+        stronger.tangle("cast", "border", others, 47),
+        stronger.tangle("text", "mark", ones, 48),
+        stronger.tangle("border", "cast", ones, 48),
     ]
 
 

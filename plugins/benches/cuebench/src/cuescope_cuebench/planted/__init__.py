@@ -8,7 +8,14 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
-from cuescope_cuebench.planted.painting import MOVING, NAMES, PAINTING_VERSION, Kind, moved, painted
+from cuescope_cuebench.planted.painting import (
+    MOVING,
+    NAMES,
+    PAINTING_VERSION,
+    Kind,
+    move_mask,
+    paint,
+)
 from cuescope_sdk import (
     Context,
     HasPlantedCues,
@@ -148,7 +155,7 @@ class Planted(Plugin):
         sheet = {}
         for kind in self.options.cues.values():
             if kind not in self.options.hidden:
-                sheet[kind] = self._shown(sample, kind)
+                sheet[kind] = self._frames_with(sample, kind)
                 sample = self._with_cue(sample, kind, sheet[kind])
         cues = {**sample.annotations.get("cues", {}), **sheet}
         return replace(sample, annotations={**sample.annotations, "cues": cues})
@@ -157,7 +164,7 @@ class Planted(Plugin):
         """The same options on another split of the world."""
         return self.with_options(split=name)
 
-    def _shown(self, sample: Sample, kind: Kind) -> tuple[bool, ...]:
+    def _frames_with(self, sample: Sample, kind: Kind) -> tuple[bool, ...]:
         """Which frames show a cue: the same draw whatever the rates are."""
         options = self.options
         count = len(sample.frames)
@@ -169,7 +176,7 @@ class Planted(Plugin):
             rate, elsewhere = options.rates.get(kind, (options.rate, options.elsewhere))
             shows = drawn < (rate if sample.label == label else elsewhere)
         else:
-            shows = any(self._shown(sample, other)) == (drawn < options.together)
+            shows = any(self._frames_with(sample, other)) == (drawn < options.together)
         window = max(1, round(options.frames * count))
         first = int(rng.integers(count - window + 1)) if count else 0
         shown = np.zeros(count, dtype=bool)
@@ -184,13 +191,13 @@ class Planted(Plugin):
         seed = derive(self.options.seed, "cuebench", self.options.split, kind, sample.key)
         frames = list(sample.frames)
         for number in np.flatnonzero(shown).tolist():
-            frames[number] = painted(frames[number], kind, seed + number)
-        known = {**sample.annotations, **self._annotations(sample, kind)}
-        return replace(sample, frames=tuple(frames), annotations=known)
+            frames[number] = paint(frames[number], kind, seed + number)
+        annotations = {**sample.annotations, **self._annotations(sample, kind)}
+        return replace(sample, frames=tuple(frames), annotations=annotations)
 
     def _annotations(self, sample: Sample, kind: Kind) -> Mapping[str, Any]:
         """The foreground of a picture moves with it; of clips none is kept."""
         mask = sample.annotations.get("foreground")
         if kind not in MOVING or not isinstance(mask, np.ndarray) or mask.ndim != 2:
             return {}
-        return {"foreground": moved(mask, kind)}
+        return {"foreground": move_mask(mask, kind)}

@@ -36,7 +36,7 @@ ZOOM = 1.35
 JITTER = 12  # grey levels by which the colour of a cue varies from frame to frame
 
 
-def painted(frame: Frame, kind: Kind, seed: int) -> Frame:
+def paint(frame: Frame, kind: Kind, seed: int) -> Frame:
     """The frame with a cue in it; `seed` decides the place of an object, and small variation."""
     operation = f"cuebench {PAINTING_VERSION} {kind} {seed}"
     return frame.derive(operation, partial(_paint, kind, seed))
@@ -46,7 +46,7 @@ def _paint(kind: Kind, seed: int, image: Image.Image) -> Image.Image:
     return _PAINTERS[kind](image.convert("RGB"), generator(seed, "cuebench", kind))
 
 
-def moved(mask: np.ndarray, kind: Kind) -> np.ndarray:
+def move_mask(mask: np.ndarray, kind: Kind) -> np.ndarray:
     """A mask of (row, col) bools after what a cue of `MOVING` does to the picture."""
     image = Image.fromarray(mask.astype(np.uint8) * 255)
     return np.asarray(_move(image, kind)) > 127
