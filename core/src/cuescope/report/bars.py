@@ -1,6 +1,7 @@
 """Figures as people read them, and score bars with intervals on a shared axis."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -72,14 +73,17 @@ def axis(values: Iterable[float]) -> Axis:
 def bar(score: Score, scale: Axis) -> Bar:
     """The bar of a score; without a value it is empty and says so."""
     zero = scale.percent(0.0)
-    end = zero if score.value is None else scale.percent(score.value)
-    ticks = tuple(scale.percent(tick) for tick in scale.ticks)
-    text = MISSING if score.value is None else scale.words(score.value)
-    if score.low is None or score.high is None:
-        return Bar(text, None, zero, min(zero, end), max(zero, end), None, None, ticks)
-    low = scale.percent(score.low)
-    high = scale.percent(score.high)
-    interval = f"{scale.words(score.low)} to {scale.words(score.high)}"
+    text = MISSING
+    end = zero
+    if score.value is not None:
+        text = scale.words(score.value)
+        end = scale.percent(score.value)
+    interval = low = high = None
+    if score.low is not None and score.high is not None:
+        low = scale.percent(score.low)
+        high = scale.percent(score.high)
+        interval = f"{scale.words(score.low)} to {scale.words(score.high)}"
+    ticks = tuple(map(scale.percent, scale.ticks))
     return Bar(text, interval, zero, min(zero, end), max(zero, end), low, high, ticks)
 
 
@@ -123,4 +127,5 @@ def _signed(value: float, form: str) -> str:
 def _round_step(width: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten that is at least `width`."""
     power = 10.0 ** math.floor(math.log10(width))
-    return next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= width * (1 - 1e-9))
+    steps = [power, 2.0 * power, 5.0 * power, 10.0 * power]
+    return steps[bisect_left(steps, width * (1 - 1e-9))]

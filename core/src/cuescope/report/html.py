@@ -73,7 +73,7 @@ def _cards(report: Report, pictures: Mapping[str, bytes], axes: Mapping[str, Axi
     for rank, (key, scores) in enumerate(islice(by_feature.items(), MAX_CARDS), start=1):
         occurrences = features[key].occurrences
         shown = occurrences[:MAX_TILES] if rank <= MAX_SHEETS else ()
-        tiles = [_tile(occurrence, pictures) for occurrence in shown]
+        tiles = [_picture(frame, pictures.get(picture_key(frame), b"")) for frame in shown]
         passing = [score for score in scores if score.finding]
         best = (passing or scores)[0]
         cards.append(
@@ -150,11 +150,6 @@ def _exhibit(exhibit: Exhibit, pictures: Mapping[str, bytes]) -> Drawn:
     picture = pictures.get(exhibit_key(exhibit.occurrence), b"")
     drawing = data_uri(exhibit.drawing) if exhibit.drawing else None
     return _picture(exhibit.occurrence, picture) | {"exhibit": exhibit, "drawing": drawing}
-
-
-def _tile(occurrence: Occurrence, pictures: Mapping[str, bytes]) -> Drawn:
-    """One frame of a contact sheet."""
-    return _picture(occurrence, pictures.get(picture_key(occurrence), b""))
 
 
 def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:

@@ -55,10 +55,12 @@ class AnyCache(CacheFile):
         here = 0
         for part in _in_parts(rows):
             own = self.read(part)
-            fresh = {k: v for k, v in part.items() if k not in own or self.is_later(k, v, own[k])}
-            self.write(fresh)
-            taken += sum(map(self.is_counted, fresh.keys() - own.keys()))
             here += sum(map(self.is_counted, own))
+            taken += sum(map(self.is_counted, part.keys() - own.keys()))
+            for key, value in own.items():
+                if not self.is_later(key, part[key], value):
+                    del part[key]
+            self.write(part)
         return taken, here
 
     def is_counted(self, key: str) -> bool:

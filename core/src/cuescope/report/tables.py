@@ -1,6 +1,7 @@
 """Tables of a method or bench: our figures, and a paper's own faint beside them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import starmap
 from typing import Literal
 
 from rich import box
@@ -25,7 +26,7 @@ def render_table(table: Table) -> Group:
     for column in others:
         grid.add_column(Text(column), justify=side(table, column), overflow="fold")
     for name, cells in beside(table):
-        grid.add_row(Text(name), *[_beside(*pair) for pair in cells])
+        grid.add_row(Text(name), *starmap(_beside, cells))
     return Group(grid, *[Text(note, "dim") for note in table.notes])
 
 
