@@ -89,7 +89,8 @@ def smallest_findable(ranked: Ranked, options: Any, pairs: int) -> float | None:
         count = len(np.unique(points.group[mine]))
         n_with = SHARE * count
         n_without = (1 - SHARE) * count
-        limit = smallest_gap(n_with, n_without, points.correct[mine].mean(), options.fdr / pairs)
+        accuracy = points.correct[mine].mean()
+        limit = smallest_gap(n_with, n_without, accuracy, options.fdr / pairs)
         if limit is None:
             return None
         limits.append(limit)

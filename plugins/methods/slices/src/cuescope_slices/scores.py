@@ -17,6 +17,8 @@ from jaxtyping import Bool, Float, Int
 
 PENALTIES = np.logspace(-6, 0, 7)  # of the support vector machine, as the published code tries
 TINY = np.finfo(np.float64).eps
+FLOOR = 1e-6
+TOLERANCE = 1e-3
 
 Some = Int[np.ndarray, " some"]  # numbers of points
 PerDim = Float[np.ndarray, "point dim"]
@@ -131,8 +133,9 @@ class Mixture:
         of_mean = (self.mean**2 * precision).sum(axis=1)
         mixed = 2 * z @ (self.mean * precision).T
         squares = of_mean - mixed + z**2 @ precision.T
-        constant = np.log(2 * np.pi * self.variance).sum(axis=1)
-        return np.asarray(np.log(self.weight) - 0.5 * (constant + squares))
+        volume = np.log(2 * np.pi * self.variance)
+        log = np.log(self.weight) - 0.5 * (volume.sum(axis=1) + squares)
+        return np.asarray(log)
 
 
 def fit_mixture(
@@ -142,41 +145,37 @@ def fit_mixture(
     start: Int[np.ndarray, " point"],
     weights: tuple[float, float],
     iterations: int,
-    *,
-    floor: float = 1e-6,
-    tolerance: float = 1e-3,
 ) -> tuple[Mixture, PerSlice]:
     """Expectation maximisation from hard clusters `start`: the mixture, and responsibilities.
 
     scikit-learn's GaussianMixture takes no label and prediction beside the embedding. `weights`
     are those of their log likelihoods; `prediction` holds probabilities, which are taken as
-    counts. `floor` is added to variances; a change of the mean log likelihood below `tolerance`
+    counts. `FLOOR` is added to variances; a change of the mean log likelihood below `TOLERANCE`
     ends it.
     """
     count = int(start.max()) + 1
     share = np.eye(count)[start]
     last = -np.inf
     for _ in range(iterations):
-        mixture = _maximise(z, label, prediction, share, floor)
+        mixture = _maximise(z, label, prediction, share)
         share, likelihood = responsibilities(mixture, z, label, prediction, weights)
-        if abs(likelihood - last) < tolerance:
+        if abs(likelihood - last) < TOLERANCE:
             break
         last = likelihood
     return mixture, share
 
 
-def _maximise(
-    z: np.ndarray, label: np.ndarray, prediction: np.ndarray, share: np.ndarray, floor: float
-) -> Mixture:
-    size = share.sum(axis=0) + 10 * TINY
-    mean = share.T @ z / size[:, None]
-    variance = share.T @ z**2 / size[:, None] - mean**2
+def _maximise(z: PerDim, label: PerClass, prediction: PerClass, share: PerSlice) -> Mixture:
+    total = share.sum(axis=0) + 10 * TINY
+    size = total[:, None]
+    mean = share.T @ z / size
+    variance = share.T @ z**2 / size - mean**2
     return Mixture(
-        weight=size / len(z),
+        weight=total / len(z),
         mean=mean,
-        variance=np.maximum(variance, 0) + floor,
-        label=share.T @ label / size[:, None],
-        prediction=share.T @ prediction / size[:, None],
+        variance=np.maximum(variance, 0) + FLOOR,
+        label=share.T @ label / size,
+        prediction=share.T @ prediction / size,
     )
 
 
@@ -195,7 +194,8 @@ def responsibilities(
     if prediction is not None:
         log = log + prediction_weight * np.log(prediction @ mixture.prediction.T + TINY)
     top = log.max(axis=1, keepdims=True)
-    total = top + np.log(np.exp(log - top).sum(axis=1, keepdims=True))
+    sums = np.exp(log - top).sum(axis=1, keepdims=True)
+    total = top + np.log(sums)
     return np.exp(log - total), float(total.mean())
 
 
@@ -226,7 +226,8 @@ def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
 
     fitted = choose(points.fitted, options.most * points.classes, rng)
     z = reduce(points.embedding, fitted, options.dims, seed)
-    components = min(options.components, len(np.unique(z[fitted], axis=0)))
+    distinct = np.unique(z[fitted], axis=0)
+    components = min(options.components, len(distinct))
     if options.start == "k-means":
         # scikit-learn's, as in the authors' code: another start would be another mixture
         clusters = KMeans(components, n_init=1, random_state=seed % 2**32)
@@ -275,8 +276,8 @@ def george(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
             inside = mine[best[mine] == number]
             members = np.flatnonzero(best == number)
             name = f"{points.labels[label]}: cluster {number}"
-            value = {label: float(1 - points.correct[inside].mean())}
-            slices.append(make_slice(name, members, -distance[members], value))
+            errors = 1 - points.correct[inside].mean()
+            slices.append(make_slice(name, members, -distance[members], {label: float(errors)}))
     return slices
 
 
@@ -291,7 +292,8 @@ def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
 
     best = None
     highest = -np.inf
-    greatest = min(most, len(np.unique(z, axis=0)) - 1)
+    distinct = np.unique(z, axis=0)
+    greatest = min(most, len(distinct) - 1)
     for count in range(2, greatest + 1):
         model = GaussianMixture(count, n_init=restarts, random_state=seed % 2**32)
         with warnings.catch_warnings():  # a mixture that is still moving is judged as it is
@@ -349,8 +351,9 @@ def group_folds(
     """Training and test points of each fold, whole groups; none where either side has too few."""
     from sklearn.model_selection import StratifiedGroupKFold
 
-    groups = [len(np.unique(group[right == side])) for side in (0, 1)]
-    if min(groups) < folds:
+    right_groups = np.unique(group[right == 1])
+    wrong_groups = np.unique(group[right == 0])
+    if min(len(right_groups), len(wrong_groups)) < folds:
         return []
     splits = list(StratifiedGroupKFold(folds).split(right[:, None], right, group))
     parts = chain.from_iterable(splits)
@@ -371,7 +374,8 @@ def fit_svm(unit: PerDim, right: Int[np.ndarray, " point"], folds: Folds) -> tup
     for penalty in PENALTIES.tolist():
         accuracies = []
         for train, test in folds:
-            trained = machine(C=penalty).fit(unit[train], right[train])
+            trained = machine(C=penalty)
+            trained.fit(unit[train], right[train])
             predicted = trained.predict(unit[test])
             accuracies.append(balanced_accuracy_score(right[test], predicted))
         accuracy = float(np.mean(accuracies))

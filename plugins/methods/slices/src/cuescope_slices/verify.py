@@ -52,7 +52,8 @@ def shuffle_answers(ranked: Ranked, rng: np.random.Generator) -> Ranked:
     codes = ranked.groups.codes
     source = np.empty(len(first), dtype=np.int64)
     key = rng.permutation(ranked.groups.count)[codes]
-    source[np.lexsort((codes, label))] = np.lexsort((key, label))
+    target = np.lexsort((codes, label))
+    source[target] = np.lexsort((key, label))
     answer = first[source[ranked.sequence]]
     shuffled = replace(
         points, probability=points.probability[answer], prediction=points.prediction[answer]
