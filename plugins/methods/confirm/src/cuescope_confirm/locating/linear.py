@@ -71,10 +71,6 @@ class Training:
         shows = self.shows[rows]
         return bool(shows.any() and not shows.all())
 
-    def matched_auroc(self, scores: PerFrame) -> float | None:
-        """The AUROC within labels, by how many frames show the cue there."""
-        return matched_auroc(scores, self.shows, self.labels)
-
 
 @dataclass(frozen=True, eq=False)
 class Linear:
@@ -131,7 +127,7 @@ def learn(rows: Rows, data: Training, rng: np.random.Generator) -> Linear:
         return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
     model = fit(rows, data.shows, data.weights())
     threshold = model.threshold + youden_cut(scores, data.shows)
-    return replace(model, threshold=threshold, auroc=data.matched_auroc(scores))
+    return replace(model, threshold=threshold, auroc=matched_auroc(scores, data.shows, data.labels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +222,7 @@ def learn_region(grids: Sequence[Grid], data: Training, rng: np.random.Generator
     highest = np.array([model.scores(grid).max() for grid in grids])
     region = Region(
         model,
-        auroc=data.matched_auroc(scores) or 0.0,
+        auroc=matched_auroc(scores, data.shows, data.labels) or 0.0,
         cut=youden_cut(scores, data.shows),
         sure=youden_cut(highest, data.shows),
     )

@@ -58,7 +58,7 @@ def _other_cue(audit: Audit, options: ConfirmOptions, study: Study, target: Targ
         tried += 1
         if tried >= TRIED:
             return "other cues of its kind cannot be located"
-    return "in the run, answers depend on every other cue of its kind"
+    return "the run has no other cue of its kind that is unrelated to the answers"
 
 
 def _placebo(
@@ -124,7 +124,7 @@ def _other_labels(
         if min(shown, among.sum() - shown) >= FEWEST and abs(z) < ALIKE:
             untouched.add(label)
     if not untouched:
-        return "the cue affects all other labels, or too few samples of them show it"
+        return "no other label shows the cue often enough without being affected by it"
     return replace(target, role="other labels", labels=frozenset(untouched), placebos={})
 
 
@@ -145,7 +145,7 @@ def _other_object(
         cue = Cue(feature, label, report.names[feature.key], target.cue.run)
         if _leaves_alone(audit, study, cue, target):
             return _placebo(audit, options, study, cue, target, "other labels")
-    return "in the run, answers about every other object depend on the thing"
+    return "the run has no other object whose answers are unrelated to the thing"
 
 
 def _parts(feature: Feature) -> tuple[str, str, str]:
