@@ -7,7 +7,7 @@ from itertools import compress
 import numpy as np
 
 from cuescope_cci.backgrounds.measure import Backgrounds, PullRow, is_small
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, groups, groups_of
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, areas, groups, groups_of
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Figure, is_mixed, share
 from cuescope_sdk.maths import softmax
@@ -24,13 +24,15 @@ class Row:
 
 def rows(sources: Sequence[AnswerSource], labels: Sequence[str]) -> list[Row]:
     """All images, each label, and each factor's values."""
-    everything, *others = [Row(name, None, group) for name, group in groups(sources).items()]
-    of_labels = []
+    by_name = groups(sources)
+    rows = [Row(BACKGROUND, None, by_name.pop(BACKGROUND))]
     for label in labels:
         group = [source for source in sources if source.label == label]
         if group:
-            of_labels.append(Row(BACKGROUND, label, group))
-    return [everything, *of_labels, *others]
+            rows.append(Row(BACKGROUND, label, group))
+    for name, group in by_name.items():
+        rows.append(Row(name, None, group))
+    return rows
 
 
 def share_of(
@@ -44,7 +46,7 @@ def share_of(
 def by_size(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
     """Images whose object is smaller than the median of its label, and the others."""
     _, label = np.unique([str(source.label) for source in sources], return_inverse=True)
-    small = is_small(np.array([source.area for source in sources]), label)
+    small = is_small(areas(sources), label)
     if not is_mixed(small):
         return {}
     return {
@@ -68,9 +70,9 @@ def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
     """Whether the class answered goes with the kind of background, all kinds taken together."""
     if known is None or known.overall_q is None or known.overall_q > options.fdr:
         return False
-    overruled = np.mean([source.overruled for source in known.sources])
-    backed = _is_backed(known.overall_alone_p, known, options)
-    return bool(overruled >= options.min_pull) and backed
+    overruled = share_of(known.sources, lambda source: source.overruled, options.confidence)
+    strong = (overruled.value or 0.0) >= options.min_pull
+    return strong and _is_backed(known.overall_alone_p, known, options)
 
 
 def _is_backed(alone_p: float | None, known: Backgrounds | None, options: CCIOptions) -> bool:

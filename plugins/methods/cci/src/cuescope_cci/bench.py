@@ -231,7 +231,8 @@ class CCIBench(Plugin):
 
     def _explainers(self, session: Any) -> "dict[str, Explainer]":
         """Methods with `maps`, by the name of the paper's row; CCI last."""
-        rivals = [name for name in NAMES if name != "cci"]
+        rivals = list(NAMES)
+        rivals.remove("cci")
         explainers = {}
         for name in self.options.explainers or rivals:
             if name not in rivals:

@@ -98,14 +98,18 @@ def attach_evidence(
 
     Images are asked as the network sees them, so the engine does not count them as the samples.
     """
-    labelled = [source for source in sources if source.label is not None]
-    if labelled:
-        guessing = float(np.mean([1 / len(source.sample.choices) for source in labelled]))
+    correct = 0
+    guesses = []
+    for source in sources:
+        if source.label is not None:
+            correct += source.correct
+            guesses.append(1 / len(source.sample.choices))
+    if guesses:
         audit.attach(
             Accuracy(
-                correct=sum(source.correct for source in labelled),
-                answered=len(labelled),
-                chance=guessing if known is None else known.chance,
+                correct=correct,
+                answered=len(guesses),
+                chance=float(np.mean(guesses)) if known is None else known.chance,
                 p_value=known and known.chance_p,
             )
         )
@@ -122,7 +126,7 @@ def contrasts(known: Backgrounds, scores: Sequence[Score]) -> Iterator[Contrast]
 
     They are of the images that the figures are of.
     """
-    rows = {(row.feature, row.label): row for row in known.rows}
+    rows = known.rows_by_pair
     members = groups(known.sources)
     for score in scores:
         if not score.finding or score.metric != "pull":
@@ -140,9 +144,14 @@ def pull_contrast(
     row: PullRow, members: Sequence[AnswerSource], sources: Sequence[AnswerSource]
 ) -> Contrast | None:
     """Images of a kind of background answered as the class, beside others of the same labels."""
-    answered = [source for source in members if source.prediction == row.label]
-    # what the background turned shows more than what would have been answered so without it
-    turned = [source for source in answered if source.object_answer != row.label]
+    answered = []
+    turned = []
+    for source in members:
+        if source.prediction == row.label:
+            answered.append(source)
+            # what the background turned shows more than what would have been answered so without it
+            if source.object_answer != row.label:
+                turned.append(source)
     keys = {source.key for source in members}
     others = [source for source in sources if source.key not in keys]
     name = factor_words(row.feature)
@@ -162,12 +171,20 @@ def pull_contrast(
 
 def overall_contrast(sources: Sequence[AnswerSource]) -> Contrast | None:
     """Answers that the background decides, beside those that the objects decide."""
-    overruled = [source for source in sources if source.overruled]
-    others = [s for s in sources if s.prediction == s.object_answer != s.background_answer]
+    overruled = []
+    others = []
+    rest = []
+    for source in sources:
+        if source.overruled:
+            overruled.append(source)
+            continue
+        rest.append(source)
+        if source.prediction == source.object_answer != source.background_answer:
+            others.append(source)
     who = "the objects decide"
     where = " where it is the other way round"
     if not others:  # a model that the objects never sway
-        others = [source for source in sources if not source.overruled]
+        others = rest
         who = "it does not"
         where = " where it is not so"
     left = "answers that are those to the background alone, and not to the objects alone"
@@ -191,7 +208,12 @@ def _contrast(
     others: Sequence[AnswerSource],
     rule: str,
 ) -> Contrast | None:
-    by_key = {source.sample.key: source for source in (*misled, *others)}
+    by_key = {}
+    where = {}
+    for source in (*misled, *others):
+        key = source.sample.key
+        by_key[key] = source
+        where[key] = Occurrence(sample=source.key, frame=0)
     shown = typical(_wholes(misled))
     labels = Counter(outcome.trial.sample.label for outcome in shown)
     beside: list[Outcome] = []
@@ -204,7 +226,7 @@ def _contrast(
         feature,
         {left: shown, right: beside},
         label=label,
-        where={key: Occurrence(sample=s.key, frame=0) for key, s in by_key.items()},
+        where=where,
         words=lambda outcome: _apart_words(by_key[outcome.trial.sample.key]),
         drawing=lambda outcome: draw(by_key[outcome.trial.sample.key]),
         rule=rule,
@@ -236,10 +258,9 @@ def draw(source: AnswerSource) -> bytes:
 
 def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table:
     """Which background is taken for which class, as the scores are ordered: findings first."""
-    by_pair = {(row.feature, row.label): row for row in known.rows}
     rows = []
     for score in sorted(scores, key=lambda score: not score.finding):
-        row = by_pair.get((score.feature, score.label or ""))
+        row = known.rows_by_pair.get((score.feature, score.label or ""))
         if row is not None and score.metric == "pull":
             rows.append(_pull_cells(row, score))
     return Table(

@@ -97,10 +97,11 @@ def _size_words(known: Backgrounds, options: CCIOptions) -> str:
     parts = by_size(known.sources)
     if not parts or known.size_p is None:
         return "all alike"
-    small, large = (
-        percent(share_of(part, lambda source: source.wrong, options.confidence))
-        for part in parts.values()
-    )
+    shares = []
+    for part in parts.values():
+        wrong = share_of(part, lambda source: source.wrong, options.confidence)
+        shares.append(percent(wrong))
+    small, large = shares
     named = f" (annotated as {', '.join(known.size_factors)})" if known.size_factors else ""
     figures = f"wrong: {small} of smaller objects, {large} of larger ones, p = {known.size_p:.2g}"
     if known.size_p <= SMALL_P:

@@ -104,16 +104,18 @@ def check_regions(
     sheet = answer_sheet(samples)
     wrong = []
     misled = []
+    leans = []
     for source in wrong_answers(sources):
         present = sheet[source.key].get(f"background of {source.prediction}")
         # A wrong label that the sheet has no background of could not have been planted.
         if source.region and present is not None:
             wrong.append(source)
             misled.append(any(present))
+            leans.append(source.on_background)
     if not wrong:
         return None
     planted = np.array(misled)
-    leaning = np.array([source.on_background for source in wrong])
+    leaning = np.array(leans)
     counts = f"of {len(wrong)} errors, {planted.sum()} name the label of the planted background"
     if not is_mixed(planted):
         return Evidence(

@@ -24,6 +24,7 @@ from cuescope_cci.error_source import (
     BACKGROUND,
     AnswerSource,
     Factor,
+    areas,
     distinct,
     groups_of,
     tested_sources,
@@ -89,6 +90,11 @@ class Backgrounds:
     level: float
 
     @property
+    def rows_by_pair(self) -> dict[tuple[str, str], PullRow]:
+        """The rows by feature and label."""
+        return {(row.feature, row.label): row for row in self.rows}
+
+    @property
     def better_than_chance(self) -> bool:
         """Whether the model is right more often than its own answers dealt out at random."""
         return self.chance_p <= CHANCE_P
@@ -107,7 +113,7 @@ def measure_backgrounds(
             number.setdefault(choice, len(number))
     names = list(number)
     label = np.array([number[source.classes[0]] for source in tested])
-    area = np.array([source.area for source in tested])
+    area = areas(tested)
     groups = groups_of(tested)
     factors = varying_factors(tested)
     size_factors = [name for name in sorted(factors) if follows_size(factors[name], area)]

@@ -91,16 +91,25 @@ def photo_of(sample: Sample) -> tuple[str, ...]:
 def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
     """Codes and pairs; raises UserError for data that is no controlled benchmark."""
     kept = []
+    subsets = []
+    label = []
+    places = []
+    photo = []
+    photos: dict[tuple[str, ...], int] = {}
     flagged: Counter[tuple[str, str]] = Counter()
     for sample in samples:
         _check(sample, labels)
+        name = str(factor(sample, "subset"))
         reason = sample.annotations.get("dropped")
         if reason:
-            subset_name = str(factor(sample, "subset"))
-            flagged[subset_name, kind_of_reason(str(reason))] += 1
-        else:
-            kept.append(sample)
-    subset = np.array([KNOWN.index(str(factor(sample, "subset"))) for sample in kept], int)
+            flagged[name, kind_of_reason(str(reason))] += 1
+            continue
+        kept.append(sample)
+        subsets.append(KNOWN.index(name))
+        label.append(labels.index(str(sample.label)))
+        places.append(factor(sample, "background") or "")
+        photo.append(photos.setdefault(photo_of(sample), len(photos)))
+    subset = np.array(subsets, int)
     is_plain = subset == KNOWN.index(PLAIN)
     if not is_plain.any():
         raise UserError(
@@ -108,19 +117,17 @@ def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
             expected="objects before other backgrounds, which all subsets are made of",
             remedy="Build a data set with `cuescope covar build`",
         )
-    places = [factor(sample, "background") or "" for sample in kept]
     backgrounds, background = np.unique(places, return_inverse=True)
-    photos: dict[tuple[str, ...], int] = {}
-    photo = np.array([photos.setdefault(photo_of(sample), len(photos)) for sample in kept])
+    of_photo = np.array(photo)
     return Images(
         samples=tuple(kept),
         subset=subset,
-        label=np.array([labels.index(str(sample.label)) for sample in kept]),
+        label=np.array(label),
         background=background,
         source=Groups.of(kept),
-        photo=photo,
-        plain=_partners(photo * len(backgrounds) + background, is_plain),
-        original=_partners(photo, subset == KNOWN.index(ORIGINAL)),
+        photo=of_photo,
+        plain=_partners(of_photo * len(backgrounds) + background, is_plain),
+        original=_partners(of_photo, subset == KNOWN.index(ORIGINAL)),
         labels=tuple(labels),
         backgrounds=tuple(backgrounds.tolist()),
         flagged=flagged,

@@ -84,6 +84,7 @@ def pairs(entries: Sequence[ModelEntry]) -> Iterator[Pair]:
         design = entries[first].design
         other = entries[second].design
         if design.keys() == other.keys():  # what is not told may differ as well
-            differences = [what for what in design if design[what] != other[what]]
+            differences = dict(design.items() - other.items())
             if len(differences) == 1:
-                yield Pair(differences[0], first, second)
+                [what] = differences
+                yield Pair(what, first, second)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
+from jaxtyping import Float
 
 from cuescope_cci.backgrounds.kinds import clustered_kinds, follows_size
 from cuescope_cci.error_source.look_alikes import choose_judge
@@ -230,7 +231,7 @@ def with_kinds(
 def _clusters_wanted(options: CCIOptions, tested: Sequence[AnswerSource]) -> bool:
     if options.kinds != "auto":
         return options.kinds == "clusters"
-    area = np.array([source.area for source in tested])
+    area = areas(tested)
     factors = factor_values(tested).values()
     return all(len(set(factor)) == 1 or follows_size(factor, area) for factor in factors)
 
@@ -289,6 +290,11 @@ def counted_sources(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
 def tested_sources(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
     """Those with answers to both parts, by key: random draws must not depend on their order."""
     return sorted(filter(lambda s: s.is_tested, sources), key=lambda source: source.key)
+
+
+def areas(sources: Sequence[AnswerSource]) -> Float[np.ndarray, " image"]:
+    """The objects' shares of the pictures."""
+    return np.array([source.area for source in sources])
 
 
 def groups_of(sources: Sequence[AnswerSource]) -> Groups:

@@ -77,20 +77,21 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
     mask does not fit its frame.
     """
     masks = []
-    if "segmenter" in audit.tools:
-        masks = [segment(audit, sample) for sample in samples]
-    else:
-        annotated = [foreground_of(sample) for sample in samples]
-        if all(mask is None for mask in annotated):
-            return None
-        for sample, mask in zip(samples, annotated, strict=True):
-            if mask is None:
-                raise UserError(
-                    f"cci: sample '{sample.key}' has no foreground mask, and others have",
-                    expected="a mask for each sample, or for none",
-                    remedy="Complete the annotation, or name a tool: --tool segmenter=SPEC",
-                )
+    bare = []
+    for sample in samples:
+        mask = segment(audit, sample) if "segmenter" in audit.tools else foreground_of(sample)
+        if mask is None:
+            bare.append(sample)
+        else:
             masks.append(mask)
+    if not masks:
+        return None
+    if bare:
+        raise UserError(
+            f"cci: sample '{bare[0].key}' has no foreground mask, and others have",
+            expected="a mask for each sample, or for none",
+            remedy="Complete the annotation, or name a tool: --tool segmenter=SPEC",
+        )
     # The model sees a resized and cropped image: the mask must go through the same.
     return canvas_masks(audit, samples, masks)
 
