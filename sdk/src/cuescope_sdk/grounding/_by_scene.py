@@ -41,7 +41,8 @@ def agent_relation(claim: Claim) -> tuple[str, str] | None:
     "I am left of the chair" has the chair on the right; "in front of the chair" says nothing of
     which way the agent looks.
     """
-    subject, other = normalise_words(claim.subject), normalise_words(claim.object or "")
+    subject = normalise_words(claim.subject)
+    other = normalise_words(claim.object or "")
     relation = claim.predicate or ""
     if claim.kind != "relation" or (subject in AGENTS) == (other in AGENTS):
         return None
@@ -90,7 +91,8 @@ class SceneVerifier:
 def _judged(sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
     scene = scene_of(sample)
     if scene is None:
-        frames, nothing = len(sample.frames), Judgement.open("no evidence")
+        frames = len(sample.frames)
+        nothing = Judgement.open("no evidence")
         return [judge_claim(claim, frames, lambda claim, frames: nothing) for claim in claims]
     look = per_frame(SceneEvidence(scene, sample.frames).at)
     return [judge_claim(claim, len(scene), look) for claim in claims]
@@ -106,16 +108,20 @@ class SceneEvidence:
     """
 
     def __init__(self, scene: Sequence[SceneFrame], frames: Sequence[Frame]) -> None:
-        self.scene, self._frames = scene, frames
-        things = [thing for frame in scene for thing in frame.things]
-        # reversed: the first sight of a thing stays
-        self._things = {thing.id: thing for thing in reversed(things)}
-        self._names = {normalise_words(thing.name) for thing in things}
-        self._attributes = {
-            normalise_words(attribute) for thing in things for attribute in thing.attributes
-        }
-        self._verbs = {normalise_words(action.verb) for frame in scene for action in frame.actions}
-        self._relations = {relation.predicate for frame in scene for relation in frame.relations}
+        self.scene = scene
+        self._frames = frames
+        self._things: dict[str, Thing] = {}
+        self._names: set[str] = set()
+        self._attributes: set[str] = set()
+        self._verbs: set[str] = set()
+        self._relations: set[str] = set()
+        for frame in scene:
+            for item in frame.things:
+                self._things.setdefault(item.id, item)
+                self._names.add(normalise_words(item.name))
+                self._attributes.update(map(normalise_words, item.attributes))
+            self._verbs.update(normalise_words(action.verb) for action in frame.actions)
+            self._relations.update(relation.predicate for relation in frame.relations)
 
     def at(self, claim: Claim, index: int) -> Judgement:
         """The judgement in one frame."""
@@ -148,8 +154,10 @@ class SceneEvidence:
             noun = head_noun(normalise_words(phrase))
             if noun not in PEOPLE:
                 continue
-            fits = [t for t in frame.things if self._fit(frame, t, phrase).verdict == "supported"]
-            if fits and all(is_kind_only(noun, normalise_words(t.name)) for t in fits):
+            names = [
+                normalise_words(item.name) for item in self._meant(frame, frame.things, phrase)
+            ]
+            if names and all(is_kind_only(noun, name) for name in names):
                 return True
         return False
 
@@ -167,11 +175,11 @@ class SceneEvidence:
     ) -> Judgement:
         """What is said of any thing that fits the phrase, other than `but`."""
         judgements = []
-        for thing in frame.things:
-            fit = self._fit(frame, thing, phrase)
-            if thing is but or fit.verdict == "unsupported":  # a thing is not next to itself
+        for item in frame.things:
+            fit = self._fit(frame, item, phrase)
+            if item is but or fit.verdict == "unsupported":  # a thing is not next to itself
                 continue
-            judgement = judge(thing) if thing.visible else Judgement.open("occluded")
+            judgement = judge(item) if item.visible else Judgement.open("occluded")
             # a yes about what may not be meant is open; a no stays a no
             judgements.append(fit if fit.reason and judgement.verdict == "supported" else judgement)
         return best_judgement(judgements) if judgements else self._absent(frame, phrase)
@@ -188,6 +196,10 @@ class SceneEvidence:
                 return next(iter(certain or doubts), Judgement.of(True))
         return Judgement.of(False)
 
+    def _meant(self, frame: SceneFrame, things: Sequence[Thing], phrase: str) -> list[Thing]:
+        """Those of the things that a phrase means for certain."""
+        return [item for item in things if self._fit(frame, item, phrase).verdict == "supported"]
+
     def _absent(self, frame: SceneFrame, phrase: str) -> Judgement:
         if "things" in frame.closed:  # all is annotated, so what is missing is not there
             return Judgement.of(False)
@@ -197,13 +209,19 @@ class SceneEvidence:
         return Judgement.open("no evidence" if known else "out of vocabulary")
 
     def _count(self, frame: SceneFrame, claim: Claim) -> Judgement:
-        fits = [(thing, self._fit(frame, thing, claim.subject)) for thing in frame.things]
-        doubts = [fit for _, fit in fits if fit.reason]
-        meant = [thing for thing, fit in fits if fit.verdict == "supported"]
-        hidden = [Judgement.open("occluded") for thing in meant if not thing.visible]
-        judgement = judge_count(claim, len(meant) - len(hidden))
-        if judgement.verdict == "unsupported" and (doubts or hidden):
-            return best_judgement([*doubts, *hidden])
+        seen = 0
+        doubts = []
+        for item in frame.things:
+            fit = self._fit(frame, item, claim.subject)
+            if fit.reason:
+                doubts.append(fit)
+            elif fit.verdict == "supported" and item.visible:
+                seen += 1
+            elif fit.verdict == "supported":
+                doubts.append(Judgement.open("occluded"))
+        judgement = judge_count(claim, seen)
+        if judgement.verdict == "unsupported" and doubts:
+            return best_judgement(doubts)
         # nobody said that all were annotated: there may be more
         open_ended = judgement.verdict == "unsupported" and "things" not in frame.closed
         return Judgement.open("no evidence") if open_ended else judgement
@@ -214,8 +232,8 @@ class SceneEvidence:
         if attribute in IN_SIGHT:
             return self._entity(frame, phrase)
         if attribute in OUT_OF_SIGHT:
-            meant = [t for t in frame.things if self._fit(frame, t, phrase).verdict == "supported"]
-            hidden = any(not thing.visible for thing in meant)
+            meant = self._meant(frame, frame.things, phrase)
+            hidden = any(not item.visible for item in meant)
             return Judgement.of(hidden) if meant else self._absent(frame, phrase)
         return self._any(frame, phrase, lambda thing: self._has(frame, thing, attribute))
 
@@ -230,7 +248,8 @@ class SceneEvidence:
     # -------------------------------------------------------------------------------- relations
 
     def _relation(self, frame: SceneFrame, claim: Claim) -> Judgement:
-        relation, other = claim.predicate or "", claim.object or ""
+        relation = claim.predicate or ""
+        other = claim.object or ""
         beside = agent_relation(claim)
         if beside and not any(
             t.visible and normalise_words(t.name) in AGENTS for t in frame.things
@@ -268,30 +287,27 @@ class SceneEvidence:
     def _related(
         self, frame: SceneFrame, subject: Thing, relation: str, target: Thing
     ) -> Judgement:
-        annotated = {(known.subject, known.predicate, known.object) for known in frame.relations}
-        inverse = target.id, INVERSE.get(relation, ""), subject.id
-        if (subject.id, relation, target.id) in annotated or inverse in annotated:
-            return Judgement.of(True, box=subject.box)
+        told = (subject.id, relation, target.id)
+        inverse = (target.id, INVERSE.get(relation, ""), subject.id)
+        for annotated in frame.relations:
+            if (annotated.subject, annotated.predicate, annotated.object) in (told, inverse):
+                return Judgement.of(True, box=subject.box)
         if "relations" in frame.closed:
             return Judgement.of(False, box=subject.box)
         # boxes have no depth, and nobody wrote it down
         if relation in IN_DEPTH and relation not in self._relations:
             return Judgement.open("complex relation")
-        if (
-            subject.box is None
-            or target.box is None
-            or relation not in INVERSE
-            or relation in IN_DEPTH
-        ):
+        flat = relation in INVERSE and relation not in IN_DEPTH
+        if not flat or subject.box is None or target.box is None:
             return Judgement.open("no evidence")
-        return Judgement.of(
-            bool(relation_holds(relation, subject.box, target.box)), box=subject.box
-        )
+        holds = relation_holds(relation, subject.box, target.box)
+        return Judgement.of(bool(holds), box=subject.box)
 
     # ----------------------------------------------------------------------- actions and motion
 
     def _action(self, index: int, claim: Claim) -> Judgement:
-        frame, verb = self.scene[index], normalise_words(claim.predicate or "")
+        frame = self.scene[index]
+        verb = normalise_words(claim.predicate or "")
         passing = verb.partition(" ")[0] in COMING_AND_GOING  # need not be in sight
         names_subject = bool(claim.subject) and normalise_words(claim.subject) not in AGENTS
         in_picture = self._entity(frame, claim.subject) if names_subject and not passing else None
@@ -323,16 +339,15 @@ class SceneEvidence:
             return normalise_words(phrase) in AGENTS or normalise_words(phrase) == normalise_words(
                 known
             )
-        frame = self.scene[index]
-        fits = (self._fit(frame, thing, phrase) for thing in self._near(index, known))
-        return any(fit.verdict == "supported" for fit in fits)
+        return bool(self._meant(self.scene[index], self._near(index, known), phrase))
 
     def _near(self, index: int, known: str) -> list[Thing]:
         """A thing as it is now and was in the frame before; else as it first was."""
         # who has just left the picture was the one who left
-        around = (self.scene[index], self.scene[max(index - 1, 0)])
-        things = [thing for frame in around for thing in frame.things if thing.id == known]
-        return things or [thing for thing in [self._things.get(known)] if thing]
+        now = self.scene[index].things
+        before = self.scene[max(index - 1, 0)].things
+        things = [item for item in (*now, *before) if item.id == known]
+        return things or list(filter(None, [self._things.get(known)]))
 
     def _motion(self, frame: SceneFrame, motion: str) -> Judgement:
         if frame.motion is not None:

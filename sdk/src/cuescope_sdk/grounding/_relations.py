@@ -1,6 +1,7 @@
 """Spatial relations of boxes: pure geometry, in the plane of the picture."""
 
 from collections.abc import Mapping
+from math import hypot
 
 Box = tuple[float, float, float, float]
 
@@ -30,7 +31,8 @@ def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
     Left, right, above and below compare centres (origin top left); `on` is above and touching;
     `near` is a gap of less than `NEAR` mean diagonals; `inside` has nine tenths of its area there.
     """
-    (x, y), (other_x, other_y) = box_centre(subject), box_centre(other)
+    x, y = box_centre(subject)
+    other_x, other_y = box_centre(other)
     match relation:
         case "left of":
             return x < other_x
@@ -67,7 +69,7 @@ def gap(box: Box, other: Box) -> float:
     """Pixels between two boxes; 0 where they meet."""
     dx = max(0.0, other[0] - box[2], box[0] - other[2])
     dy = max(0.0, other[1] - box[3], box[1] - other[3])
-    return float((dx * dx + dy * dy) ** 0.5)  # between corners where they share no row or column
+    return hypot(dx, dy)  # between corners where they share no row or column
 
 
 def _touch(box: Box, other: Box) -> bool:
@@ -76,8 +78,9 @@ def _touch(box: Box, other: Box) -> bool:
 
 
 def _diagonal(box: Box, other: Box) -> float:
-    sizes = [((each[2] - each[0]) ** 2 + (each[3] - each[1]) ** 2) ** 0.5 for each in (box, other)]
-    return float(sum(sizes)) / 2
+    """The mean of both."""
+    sizes = [hypot(x1 - x0, y1 - y0) for x0, y0, x1, y1 in (box, other)]
+    return sum(sizes) / 2
 
 
 def _share_columns(box: Box, other: Box) -> bool:

@@ -68,7 +68,7 @@ class SceneFrame(Value):
 
     def named(self, name: str) -> Iterator[Thing]:
         """The things of this name."""
-        return (thing for thing in self.things if thing.name == name)
+        return (item for item in self.things if item.name == name)
 
 
 def scene_of(sample: Sample) -> tuple[SceneFrame, ...] | None:

@@ -129,7 +129,8 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.difficulty import match, on_pairs
         from cuescope_step_grounding.law.law import law
 
-        options, context = self.options, self.context
+        options = self.options
+        context = self.context
         named = self._data
         if not (options.data or options.ood_data or options.runs):
             named = (
@@ -182,7 +183,8 @@ class StepGroundingBench(Plugin):
             random_dials,
         )
 
-        options, context = self.options, self.context
+        options = self.options
+        context = self.context
         if options.ood:
             raise UserError("bench step-grounding: ood without runs", expected="both, or neither")
         runner = Runner(context, context.cache / "bench" / "step-grounding")

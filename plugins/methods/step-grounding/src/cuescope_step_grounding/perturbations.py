@@ -24,10 +24,11 @@ Boxes = tuple[dict[str, Box], ...]  # by thing, a mapping a frame
 
 def boxes_of(sample: Sample) -> Boxes:
     """Where the visible things of an annotated scene are; empty without a scene."""
-    return tuple(
-        {thing.id: thing.box for thing in frame.things if thing.box is not None and thing.visible}
-        for frame in scene_of(sample) or ()
-    )
+    boxes = []
+    for frame in scene_of(sample) or ():
+        visible = [item for item in frame.things if item.visible]
+        boxes.append({item.id: item.box for item in visible if item.box is not None})
+    return tuple(boxes)
 
 
 def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
@@ -54,12 +55,12 @@ def named_things(text: str, things: Iterable[Thing]) -> set[str]:
     text = f" {' '.join(words)} "
     with_attribute: set[str] = set()
     by_name: set[str] = set()
-    for thing in things:
-        name = f"{thing.name} ".lower()
-        if any(f" {attribute.lower()} {name}" in text for attribute in thing.attributes):
-            with_attribute.add(thing.id)
+    for item in things:
+        name = f"{item.name} ".lower()
+        if any(f" {attribute.lower()} {name}" in text for attribute in item.attributes):
+            with_attribute.add(item.id)
         if f" {name}" in text:
-            by_name.add(thing.id)
+            by_name.add(item.id)
     return with_attribute or by_name
 
 
@@ -107,7 +108,7 @@ def _position(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     Without boxes every other draw shifts the picture instead.
     """
     # Each thing by its own shift: moved together, their relations would stay as they were.
-    shifts = {thing: _shift(rng) for thing in sorted({*chain.from_iterable(key)})}
+    shifts = {name: _shift(rng) for name in sorted({*chain.from_iterable(key)})}
     if shifts:
         moved = []
         for frame, boxes in zip(frames, key, strict=True):

@@ -243,17 +243,17 @@ def reliance(
 
     A sample's drop is the mean over kinds of change, of each the mean over its instances.
     """
-    by_sample = costs_by_sample(costs)
-    kinds = (RELEVANT, ("irrelevant",))
-    rows = [
-        [
-            *(mean_over_kinds(own, group, "lost") for group in kinds),
-            *(mean_over_kinds(own, group, "magnitude") for group in kinds),
-        ]
-        for own in by_sample
-    ]
-    complete = np.array([row for row in rows if None not in row], dtype=np.float64).reshape(-1, 4)
-    samples = [own[0].sample for own, row in zip(by_sample, rows, strict=True) if None not in row]
+    rows = []
+    samples = []
+    for of_sample in costs_by_sample(costs):
+        row = []
+        for figure in ("lost", "magnitude"):
+            row.append(mean_over_kinds(of_sample, RELEVANT, figure))
+            row.append(mean_over_kinds(of_sample, ("irrelevant",), figure))
+        if None not in row:
+            rows.append(row)
+            samples.append(of_sample[0].sample)
+    complete = np.array(rows, dtype=np.float64).reshape(-1, 4)
     groups = Groups.of(samples)
 
     # Drops and magnitudes are averaged over samples before the ratio is taken: a ratio of each

@@ -183,7 +183,8 @@ def _objects(text: str) -> Iterator[Any]:
     """The objects that can be read, from left to right; none within another."""
     # A failure costs up to the whole text: the parser gives up at its end, and an error counts
     # its lines. Real answers break off once, in a few brackets.
-    decoder, position = json.JSONDecoder(), text.find("{")
+    decoder = json.JSONDecoder()
+    position = text.find("{")
     failures = 0
     while position >= 0 and failures < MOST_FAILURES:
         try:
@@ -258,7 +259,8 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
     if parsed is not None:
         form: Form = "json"
         rest, answer = _split_answer(parsed.rest)
-        steps, answer = parsed.steps, parsed.answer or answer
+        steps = parsed.steps
+        answer = parsed.answer or answer
         problems = ["broken JSON"] if parsed.broken else []
     else:
         rest, answer = _split_answer(body)
@@ -293,7 +295,8 @@ def _with_few_marks(text: str) -> str:
     """The text with at most `MOST_MARKS` accents on a letter: sorting them is not linear."""
     if text.isascii():
         return text
-    kept, marks = [], 0
+    kept = []
+    marks = 0
     for letter in text:
         marks = marks + 1 if unicodedata.combining(letter) else 0
         if marks <= MOST_MARKS:
@@ -351,7 +354,8 @@ def _list_items(lines: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
 def _inline_items(text: str) -> list[str]:
     """ "1. one 2. two 3. three" in one paragraph: numbers that count up from 1."""
     # Counting up from 1 tells item numbers from others: "there are 2. Or 3.5 of them".
-    marks, expected = [], 1
+    marks = []
+    expected = 1
     for match in _INLINE.finditer(text):
         if int(match[1]) == expected:
             marks.append(match)

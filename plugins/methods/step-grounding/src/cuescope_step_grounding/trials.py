@@ -114,7 +114,8 @@ def read_traces(
     audit: Audit, requests: Sequence[TraceRequest], outcomes: Sequence[Outcome]
 ) -> list[Reasoning]:
     options: StepGroundingOptions = audit.options
-    reader, recorded = claim_parser(audit), is_recorded(audit)
+    reader = claim_parser(audit)
+    recorded = is_recorded(audit)
     read = []
     for request, outcome in zip(requests, outcomes, strict=True):
         sample = request.sample

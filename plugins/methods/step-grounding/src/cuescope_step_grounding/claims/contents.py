@@ -34,7 +34,8 @@ def moment_words(claim: Claim) -> str:
         return ""
     if not claim.frames:
         return "no such frame"
-    first, last = claim.frames[0] + 1, claim.frames[-1] + 1
+    first = claim.frames[0] + 1
+    last = claim.frames[-1] + 1
     return f"frame {first}" if first == last else f"frames {first} to {last}"
 
 

@@ -17,9 +17,15 @@ from cuescope_step_grounding.law.settings import Setting
 from cuescope_step_grounding.options import DrivenBy
 from cuescope_step_grounding.rows.keys import ACC, REASONING, SGR
 
-LOWEST, HIGHEST = 0.2, 1.0  # grounding
-WEAKEST, STRONGEST = 0.6, 0.95  # accuracy
-KEPT, MORE = 0.4, 0.55  # retention of one that is not driven, and what its cause adds at most
+# Grounding.
+LOWEST = 0.2
+HIGHEST = 1.0
+# Accuracy.
+WEAKEST = 0.6
+STRONGEST = 0.95
+# Retention of one that is not driven, and what its cause adds at most.
+KEPT = 0.4
+MORE = 0.55
 
 
 # --------------------------------------------------------------------------------- stored reports
@@ -27,7 +33,8 @@ KEPT, MORE = 0.4, 0.55  # retention of one that is not driven, and what its caus
 
 def model_of(report: Report, other: Report, group: str = "") -> MeasuredModel:
     """A model from its two reports; raises UserError for reports of two models or methods."""
-    own, of_other = report.provenance, other.provenance
+    own = report.provenance
+    of_other = other.provenance
     for provenance in (own, of_other):
         if provenance.method.dist != "cuescope-step-grounding":
             raise UserError(
@@ -71,7 +78,8 @@ def _figure(report: Report, metric: str) -> float:
     values = (s.value for s in report.scores if (s.feature, s.metric) == (REASONING, metric))
     value = next(values, None)
     if value is None:
-        run, title = report.provenance, {SGR: "SGR", ACC: "accuracy"}[metric]
+        run = report.provenance
+        title = {SGR: "SGR", ACC: "accuracy"}[metric]
         raise UserError(
             f"the run of {run.model.spec} on {run.data.spec} has no {title}",
             expected="traces with claims, and answers that can be right",
@@ -93,7 +101,8 @@ class Dials:
 
 def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]:
     """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
-    low, high = np.array([LOWEST, WEAKEST]), np.array([HIGHEST, STRONGEST])
+    low = np.array([LOWEST, WEAKEST])
+    high = np.array([HIGHEST, STRONGEST])
     shares = (low + (high - low) * rng.random((count, 2))).tolist()
     return [
         Dials(grounding, accuracy, kept_accuracy(grounding, accuracy, driven_by, rng))
@@ -138,7 +147,8 @@ def audited_models(
     """Every reasoner, measured as any model would be."""
     for index, dials in enumerate(reasoners):
         known, other = requests(dials, videos, seed + index)
-        report, of_other = run(setting.of(known)), run(setting.of(other, known=False))
+        report = run(setting.of(known))
+        of_other = run(setting.of(other, known=False))
         yield replace(model_of(report, of_other), model=f"grounding {dials.grounding:.2f}")
 
 

@@ -8,7 +8,8 @@ import yaml
 
 from cuescope_sdk import Request, UserError
 
-OF_MODEL, OF_VERIFIER = "model", "claim-verifier"
+OF_MODEL = "model"
+OF_VERIFIER = "claim-verifier"
 CHANGES = ("position", "temporal", "visibility", "irrelevant")
 
 

@@ -1,6 +1,14 @@
 """The keys of features and metrics, as the report and its checks name them."""
 
-SGR, TCS, HR = "step_grounding_rate", "consistency", "hallucination"
-VRS, ACC = "reliance", "accuracy"
-REASONING, ANSWERS, VIDEO = "reasoning", "answers", "video"
-OF_KIND, OF_STAGE, NAMED = "claims: ", "steps: ", "named: "  # how the keys of the parts begin
+SGR = "step_grounding_rate"
+TCS = "consistency"
+HR = "hallucination"
+VRS = "reliance"
+ACC = "accuracy"
+REASONING = "reasoning"
+ANSWERS = "answers"
+VIDEO = "video"
+# How the keys of the parts begin.
+OF_KIND = "claims: "
+OF_STAGE = "steps: "
+NAMED = "named: "

@@ -46,9 +46,9 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
             words[kind.name] = set()
     frames = chain.from_iterable(scene_of(sample) or () for sample in samples)
     for frame in frames:
-        for thing in frame.things:
-            heads.add(thing.name)
-            words["attribute"].update(thing.attributes)
+        for item in frame.things:
+            heads.add(item.name)
+            words["attribute"].update(item.attributes)
         words["action"].update(action.verb for action in frame.actions)
         words["relation"].update(relation.predicate for relation in frame.relations)
         words["ego-motion"].update(filter(None, [frame.motion]))

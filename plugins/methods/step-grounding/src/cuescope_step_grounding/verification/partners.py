@@ -76,9 +76,8 @@ class Plan:
 
     def cases(self) -> Iterator[tuple[Sample, Iterable[Claim]]]:
         """All that has to be judged."""
-        for place in chain.from_iterable(self.places):
-            if place is not None:
-                yield place[0], (place[1],)
+        for sample, claim in filter(None, chain.from_iterable(self.places)):
+            yield sample, (claim,)
 
     def swaps(self, judgement: Callable[[Sample, Claim], Judgement]) -> Swaps | None:
         """The verdicts in all places; None where there is nothing to swap."""

@@ -21,10 +21,14 @@ from cuescope_sdk.statistics import (
     smallest_effect,
 )
 
-HOLDS, FAILS, OPEN = 1, 0, -1
+HOLDS = 1
+FAILS = 0
+OPEN = -1
 ASSUMED = 0.1  # share of grounded claims at which the test is most powerful
 DRAWS = 9999
-POWER, COPIES = 0.8, 60  # of a smallest share: how often it is found, of so many spiked audits
+# Of a smallest share: how often it is found, of so many spiked audits.
+POWER = 0.8
+COPIES = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +161,7 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
 
     def is_found(share: float) -> bool:
         spiked = (_spiked(c, draw < share) for c, draw in zip(copies, draws, strict=True))
-        return sum(swap_z(each) > limit for each in spiked) >= POWER * COPIES
+        return sum(swap_z(copy) > limit for copy in spiked) >= POWER * COPIES
 
     smallest = smallest_effect(is_found)
     return None if np.isinf(smallest) else smallest

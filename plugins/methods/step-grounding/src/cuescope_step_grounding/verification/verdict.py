@@ -17,7 +17,9 @@ from cuescope_step_grounding.verification.swaps import (
     swap_p_value,
 )
 
-BETTER, NO_BETTER, OPEN = "better than random", "no better than random", "open"
+BETTER = "better than random"
+NO_BETTER = "no better than random"
+OPEN = "open"
 NEAR_OPEN = "right video, place in it open"
 # The verdict is the sentence that is quoted, so that it is held to more than a finding: of a
 # thousand blind traces one passes it by luck.
@@ -25,7 +27,9 @@ SURE = 0.001
 DOUBTED = 0.05  # p up to which "no better" is not said, however small the grounded share is
 LEAST = 0.025  # grounded share; a smaller one is not called better, however sure it is
 DECIDED = 0.5  # share of claims that must be decided for a verdict
-TELLING, FEWEST_TELLING = 0.1, 20  # share and number of claims that make a nearer deal tell
+# Share and number of claims that make a nearer deal tell.
+TELLING = 0.1
+FEWEST_TELLING = 20
 NEAR: Mapping[Deal, str] = {
     "clips": "its own clip rather than other clips of the same source",
     "moments": "the moments that it names rather than others of the same video",

@@ -178,9 +178,11 @@ class _Repairs(list[Analysis]):
         kids = self.kids(index)
         if subject not in kids or self.words[subject] not in _DOERS or tag == "VB":
             return
-        dep, head = noun.dep, noun.head
+        dep = noun.dep
+        head = noun.head
         if noun.dep == "nsubj":  # "the camera pans right and reveals": what it was the subject of
-            dep, head = self[noun.head].dep, self[noun.head].head
+            dep = self[noun.head].dep
+            head = self[noun.head].head
             self.change(noun.head, dep="conj", head=index)
         self[index] = Analysis(lemma, tag, dep, index if dep == "ROOT" else head)
         self.change(subject, tag="NN", dep="nsubj", head=index)
