@@ -1,7 +1,7 @@
 """The same questions, answered in two runs."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -46,17 +46,20 @@ class Pairs:
     """Answers of two runs to the same trials, those whose label is known."""
 
     def __init__(self, first: list[Row], second: list[Row]) -> None:
-        seconds = {tuple(map(row.get, TRIAL)): row for row in second}
+        seconds = {_trial(row): row for row in second}
         both = 0
         self.rows: list[Pair] = []
         for row in first:
-            other = seconds.get(tuple(map(row.get, TRIAL)))
+            other = seconds.get(_trial(row))
             both += other is not None
             if other and row["correct"] is not None and other["correct"] is not None:
                 self.rows.append((row, other))
         self.counts = (len(first), len(second), both)
         self.alike = all(a["label"] == b["label"] for a, b in self.rows)
-        self._groups = _group([a for a, _ in self.rows])
+        answers = [row for row, _ in self.rows]
+        self._conditions = np.array([row["condition"] for row in answers])
+        self._labels = np.array([row["label"] for row in answers])
+        self._groups = _group(answers)
 
     def changes(self) -> list[Change]:
         """For each condition, and for each label of plain answers, in that order."""
@@ -78,17 +81,16 @@ class Pairs:
     @property
     def conditions(self) -> list[str]:
         """The conditions of the pairs, the plain one first, then by their number."""
-        counts = Counter(first["condition"] for first, _ in self.rows)
+        counts = Counter(self._conditions.tolist())
         return sorted(counts, key=lambda name: (name != BASELINE, -counts[name]))
 
     def _parts(self) -> Iterator[tuple[str, Bool[np.ndarray, " pair"]]]:
-        conditions = np.array([first["condition"] for first, _ in self.rows])
-        labels = np.array([first["label"] for first, _ in self.rows])
         for condition in self.conditions:
-            yield condition, conditions == condition
+            yield condition, self._conditions == condition
         plain = self.conditions[0]
-        for label in dict.fromkeys(labels.tolist()):
-            yield f"{plain}: {label}", (conditions == plain) & (labels == label)
+        is_plain = self._conditions == plain
+        for label in dict.fromkeys(self._labels.tolist()):
+            yield f"{plain}: {label}", is_plain & (self._labels == label)
 
     def _change(self, kind: str, part: Bool[np.ndarray, " pair"]) -> Change:
         correct = np.array([(a["correct"], b["correct"]) for a, b in self.rows], float)[part]
@@ -109,6 +111,10 @@ class Pairs:
             p_value=change_p_value(change, groups, generator(0, "compare", kind)),
             few=groups.few,
         )
+
+
+def _trial(row: Row) -> Hashable:
+    return tuple(map(row.get, TRIAL))
 
 
 def _group(rows: list[Row]) -> Groups:

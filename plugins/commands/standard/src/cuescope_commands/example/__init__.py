@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -82,5 +83,4 @@ def byte_bars(description: str, total: int) -> Iterator[Callable[[int], None]]:
         TransferSpeedColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        task = bars.add_task(description, total=total or None)
-        yield lambda count: bars.advance(task, count)
+        yield partial(bars.advance, bars.add_task(description, total=total or None))

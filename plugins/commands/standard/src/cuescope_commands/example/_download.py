@@ -6,7 +6,6 @@ import shutil
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.error import HTTPError, URLError
@@ -72,34 +71,23 @@ def read_sources(path: Path) -> Mapping[str, Source]:
     return sources
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a file goes, and its beginning while it is on its way."""
-
-    path: Path
-
-    @property
-    def part(self) -> Path:
-        """What has come so far."""
-        return self.path.with_name(f"{self.path.name}.part")
-
-    @property
-    def done(self) -> int:
-        """How much of it."""
-        return self.part.stat().st_size if self.part.exists() else 0
+def size_of(path: Path) -> int:
+    """How much of a file has come so far."""
+    return path.stat().st_size if path.exists() else 0
 
 
 def fetch(source: Source, folder: Path, progress: Progress) -> Path:
     """The file, fetched where it is not there yet; raises UserError where it cannot be."""
-    place = Place(folder / source.file)
-    if place.path.exists():
-        check(source, place.path)
-        return place.path
+    path = folder / source.file
+    if path.exists():
+        check(source, path)
+        return path
     folder.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
     fault: Exception | None = None
     for _ in range(TRIES):
         try:
-            _fetch_rest(source, place, progress)
+            _fetch_rest(source, part, progress)
             break
         except HTTPError as error:
             raise UserError(
@@ -113,18 +101,18 @@ def fetch(source: Source, folder: Path, progress: Progress) -> Path:
         raise UserError(
             f"{urlsplit(source.url).hostname} cannot be reached, or breaks off",
             got=f"{getattr(fault, 'reason', fault)}",
-            remedy=f"Check the network (HTTPS_PROXY is honoured); {place.done:,} bytes of "
+            remedy=f"Check the network (HTTPS_PROXY is honoured); {size_of(part):,} bytes of "
             f"{source.file} are here. {AGAIN}",
         ) from fault
-    check(source, place.part)
-    place.part.replace(place.path)
-    return place.path
+    check(source, part)
+    part.replace(path)
+    return path
 
 
-def _fetch_rest(source: Source, place: Place, progress: Progress) -> None:
+def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
     request = Request(source.url, headers={"User-Agent": "cuescope"})
-    if place.done:
-        request.add_header("Range", f"bytes={place.done}-")
+    if begun := size_of(part):
+        request.add_header("Range", f"bytes={begun}-")
     try:
         response = urlopen(request, timeout=SECONDS)
     except HTTPError as error:
@@ -133,18 +121,20 @@ def _fetch_rest(source: Source, place: Place, progress: Progress) -> None:
         return
     with response:
         if response.status != 206:  # a server that cannot resume sends all of it
-            place.part.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
         left = int(response.headers.get("Content-Length") or 0)
-        _require_space(source, place, left)
-        _append(response, source, place, left, progress)
+        free = shutil.disk_usage(part.parent).free
+        if left > free:
+            raise _no_space(source, part, f"{free:,} bytes free, {left:,} needed")
+        _append(response, source, part, left, progress)
 
 
 def _append(
-    response: HTTPResponse, source: Source, place: Place, left: int, progress: Progress
+    response: HTTPResponse, source: Source, part: Path, left: int, progress: Progress
 ) -> None:
-    begun = place.done
+    begun = size_of(part)
     try:
-        with place.part.open("ab") as file, progress(source.file, begun + left) as advance:
+        with part.open("ab") as file, progress(source.file, begun + left) as advance:
             advance(begun)
             while chunk := response.read(CHUNK):
                 file.write(chunk)
@@ -152,20 +142,14 @@ def _append(
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        raise _no_space(source, place, "0 bytes free") from error
-    if left and place.done < begun + left:
-        raise ConnectionError(f"the connection ended after {place.done:,} bytes")
+        raise _no_space(source, part, "0 bytes free") from error
+    if left and size_of(part) < begun + left:
+        raise ConnectionError(f"the connection ended after {size_of(part):,} bytes")
 
 
-def _require_space(source: Source, place: Place, left: int) -> None:
-    free = shutil.disk_usage(place.path.parent).free
-    if left > free:
-        raise _no_space(source, place, f"{free:,} bytes free, {left:,} needed")
-
-
-def _no_space(source: Source, place: Place, got: str) -> UserError:
+def _no_space(source: Source, part: Path, got: str) -> UserError:
     return UserError(
-        f"no space for {source.file} in {place.path.parent}",
+        f"no space for {source.file} in {part.parent}",
         got=got,
         remedy=f"Make room, or name another folder. {AGAIN}",
     )

@@ -118,8 +118,9 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
 def _agreement(words: str, items: Sequence[Item]) -> str:
     agree = np.array([item["expected"] == item["answer"] for item in items], dtype=float)
     # A picture may be asked about several times, and counts once.
-    pictures, codes = np.unique([str(item["group"]) for item in items], return_inverse=True)
-    groups = Groups(codes, len(pictures), declared=True)
+    pictures = [str(item["group"]) for item in items]
+    names, codes = np.unique(pictures, return_inverse=True)
+    groups = Groups(codes, len(names), declared=True)
     ends = interval(*mean_interval(agree, groups), "{:.0%}".format)
     few = f"; few: below {FEW}" if groups.few else ""
     return f"{words} in {agree.mean():.0%}{ends} of {len(agree):,} ({groups.count:,} pictures{few})"
