@@ -28,7 +28,7 @@ class Axis:
 
     def words(self, value: float) -> str:
         """A value of this metric, written like every other one."""
-        return _signed(round(value, self.decimals), f",.{self.decimals}f")
+        return _with_sign(round(value, self.decimals), f",.{self.decimals}f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ def figure(value: float | None) -> str:
         return MISSING
     size = abs(value)
     if size >= 1000 or (size >= 100 and size % 1 == 0):  # counts
-        return _signed(value, ",.0f")
-    return _signed(value, ".2f" if size >= 0.01 or size == 0 else ".3g")
+        return _with_sign(value, ",.0f")
+    return _with_sign(value, ".2f" if size >= 0.01 or size == 0 else ".3g")
 
 
 def p_value(value: float | None) -> str | None:
@@ -118,7 +118,7 @@ def _decimals(width: float) -> int:
     return max(2 - power, 0) if power > 0 else max(1 - power, 2)
 
 
-def _signed(value: float, form: str) -> str:
+def _with_sign(value: float, form: str) -> str:
     """The value in this format, with a true minus sign and no negative zero."""
     text = f"{abs(value):{form}}"
     return f"\N{MINUS SIGN}{text}" if value < 0 else text
