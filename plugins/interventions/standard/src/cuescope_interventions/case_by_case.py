@@ -22,5 +22,7 @@ class CaseByCase(Intervention):
 
 def with_frames(sample: Sample, frames: Sequence[Frame], operation: str) -> Trial:
     """The sample with other frames, under a key that tells them."""
-    suffix = f"{operation}-{digest(*(frame.key for frame in frames))[:10]}"
-    return Trial(sample=sample.with_frames(tuple(frames), suffix))
+    keys = [frame.key for frame in frames]
+    suffix = f"{operation}-{digest(*keys)[:10]}"
+    changed = sample.with_frames(tuple(frames), suffix)
+    return Trial(sample=changed)

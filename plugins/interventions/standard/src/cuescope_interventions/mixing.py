@@ -70,6 +70,7 @@ def _recolour(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> 
     """The pixels with mean and spread of the donor's, channel by channel."""
     donor = np.asarray(open_frame(frame), np.float32)
     has_place = inside is not None and inside.any()
+    # without a region of the donor all of it gives the colours
     donor = donor[inside] if has_place else donor.reshape(-1, 3)
     own = pixels[mask].astype(np.float32)
     result = pixels.copy()
@@ -78,9 +79,12 @@ def _recolour(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> 
         if form.std() < FLAT:
             form = own.mean(axis=1)
         wanted = donor[:, channel]
-        share = min(float(wanted.std()) / max(float(form.std()), 1e-6), MOST_SPREAD)
-        changed = (form - form.mean()) * share + wanted.mean()
-        result[mask, channel] = np.rint(changed.clip(0, 255)).astype(np.uint8)
+        spread = max(float(form.std()), 1e-6)
+        share = min(float(wanted.std()) / spread, MOST_SPREAD)
+        changed = (form - form.mean()) * share
+        changed += wanted.mean()
+        whole = np.rint(changed.clip(0, 255))
+        result[mask, channel] = whole.astype(np.uint8)
     return result
 
 
@@ -94,13 +98,15 @@ def from_donor(case: Case, operation: str, paint: Paint) -> Trial:
     shown = [number for number, mask in enumerate(masks) if mask.any()]
 
     def of_frame(number: int) -> partial[Pixels]:
+        # the donor may have other frames: the one that is nearest in number is taken
         candidates = shown or range(len(frames))
         nearest = min(candidates, key=lambda other: (abs(other - number), other))
         return partial(paint, frames[nearest], masks[nearest] if masks else None)
 
     source = ",".join(frame.key[:12] for frame in frames)
-    inside = digest(*((np.packbits(mask).tobytes(), mask.shape) for mask in masks))
-    return change_frames(case.sample, case.place, f"{operation} {source} {inside}", of_frame)
+    packed = [(np.packbits(mask).tobytes(), mask.shape) for mask in masks]
+    name = f"{operation} {source} {digest(*packed)}"
+    return change_frames(case.sample, case.place, name, of_frame)
 
 
 def _take(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
@@ -114,7 +120,8 @@ def _take(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixe
         return taken
     from scipy.ndimage import distance_transform_edt
 
-    drawn = Image.fromarray(inside).resize((cols, rows), Image.Resampling.NEAREST)
+    region = Image.fromarray(inside)
+    drawn = region.resize((cols, rows), Image.Resampling.NEAREST)
     outside = ~np.asarray(drawn)
     nearest = distance_transform_edt(outside, return_distances=False, return_indices=True)
     return np.asarray(taken[tuple(nearest)])

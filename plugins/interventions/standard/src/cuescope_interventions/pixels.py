@@ -48,7 +48,8 @@ class Blank(CaseByCase):
 
 def _blank(fill: str, pixels: Pixels, mask: Mask) -> Pixels:
     if fill == "mean" and not mask.all():
-        colour = np.rint(pixels[~mask].mean(axis=0)).astype(np.uint8)
+        mean = pixels[~mask].mean(axis=0)
+        colour = np.rint(mean).astype(np.uint8)
     else:
         colour = np.full(3, LEVELS.get(fill, 128), np.uint8)
     return np.broadcast_to(colour, pixels.shape)
@@ -82,7 +83,8 @@ def _blur(radius: float, pixels: Pixels, mask: Mask) -> Pixels:
 
     sigma = radius * min(pixels.shape[:2])
     blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
-    return np.asarray(np.rint(blurred).astype(np.uint8))
+    whole = np.rint(blurred)
+    return np.asarray(whole.astype(np.uint8))
 
 
 class InpaintOptions(Options):
@@ -107,7 +109,8 @@ class Inpaint(Intervention):
         """The samples with edited frames; a frame without the cue is not edited."""
         edits: list[ImageEdit] = []
         for case in cases:
-            words = self.options.instruction.replace("{cue}", case.word or "marked region")
+            name = case.word or "marked region"
+            words = self.options.instruction.replace("{cue}", name)
             for frame, mask in zip(case.sample.frames, case.place.masks, strict=False):
                 if mask.any():
                     edits.append(ImageEdit(frame, words, mask, case.seed))

@@ -27,7 +27,8 @@ class Hide(CaseByCase):
     def change(self, case: Case) -> Trial:
         """The sample as it is, with an edit."""
         mask = np.stack(case.place.masks)
-        return Trial(sample=case.sample, edit=HideTokens.from_mask(mask))
+        edit = HideTokens.from_mask(mask)
+        return Trial(sample=case.sample, edit=edit)
 
 
 class Average(CaseByCase):
@@ -45,4 +46,5 @@ class Average(CaseByCase):
     def change(self, case: Case) -> Trial:
         """The sample as it is, with an edit."""
         quadrants = QUADRANTS[case.place.modality]
-        return Trial(sample=case.sample, edit=AverageAttention(quadrants=quadrants))
+        edit = AverageAttention(quadrants=quadrants)
+        return Trial(sample=case.sample, edit=edit)

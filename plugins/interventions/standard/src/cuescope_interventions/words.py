@@ -31,9 +31,11 @@ class Name(CaseByCase):
     def change(self, case: Case) -> Trial:
         """The sample with another question."""
         words = case.sample.question or ""
+        # from the last one on: the places of the others stay as they are
         for start, end in sorted(case.place.spans, reverse=True):
             words = words[:start] + self.options.neutral + words[end:]
-        return _ask(case, re.sub(r"\s+", " ", words), "name")
+        question = re.sub(r"\s+", " ", words)
+        return _ask(case, question, "name")
 
 
 class MentionOptions(Options):
@@ -81,4 +83,5 @@ class SwapQuestion(CaseByCase):
 
 def _ask(case: Case, question: str, operation: str) -> Trial:
     key = f"{case.sample.key}/{operation}-{digest(question)[:10]}"
-    return Trial(sample=replace(case.sample, question=question, key=key))
+    sample = replace(case.sample, question=question, key=key)
+    return Trial(sample=sample)

@@ -66,7 +66,8 @@ class MitigationTrial(Plugin):
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "mitigation")
-        yield from measured_features(audit.once(prepare, audit, self.options))
+        parts = audit.once(prepare, audit, self.options)
+        yield from measured_features(parts)
 
     @hookimpl
     def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
@@ -96,4 +97,5 @@ class MitigationTrial(Plugin):
             return
         yield from independent_samples(audit)
         parts = audit.once(prepare, audit, self.options)
-        yield from evidence(audit, self.options, audit.once(compare, audit, self.options, parts))
+        comparison = audit.once(compare, audit, self.options, parts)
+        yield from evidence(audit, self.options, comparison)

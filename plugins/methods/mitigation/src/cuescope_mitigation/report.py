@@ -98,7 +98,8 @@ def statement(row: Row, title: str) -> str:
 def of_measured(comparison: Comparison) -> Accuracy:
     """The accuracy of the model as it was, on the measured samples."""
     right, labels = comparison.before, comparison.parts.labels
-    return Accuracy(correct=int(right.sum()), answered=len(right), chance=1 / len(labels))
+    chance = 1 / len(labels)
+    return Accuracy(correct=int(right.sum()), answered=len(right), chance=chance)
 
 
 # ---------------------------------------------------------------------------------------- tables
@@ -126,7 +127,8 @@ def before_and_after(results: Results) -> Table:
     for row in results.rows:
         if row.present is None or row.absent is None or row.gap is None:
             continue
-        cells: list[Cell] = [row.cue.name, row.cue.label or "any", row.n]
+        label = row.cue.label or "any"
+        cells: list[Cell] = [row.cue.name, label, row.n]
         for figure in (row.present, row.absent, row.gap):
             cells += [100 * figure.before, 100 * figure.after]
         rows.append(cells)

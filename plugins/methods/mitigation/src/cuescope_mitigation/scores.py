@@ -56,9 +56,10 @@ def gap_change(
     of_others = weighted_means(after, without, weights)
     of_shown = weighted_means(after, present, weights)
     low, high = percentile_interval(of_others - of_shown, confidence)
-    gap_before = float(before[without].mean() - before[present].mean())
-    gap_after = float(after[without].mean() - after[present].mean())
-    return Change(gap_before, gap_after, low, high, int(present.sum()))
+    gap_before = before[without].mean() - before[present].mean()
+    gap_after = after[without].mean() - after[present].mean()
+    count = int(present.sum())
+    return Change(float(gap_before), float(gap_after), low, high, count)
 
 
 def worst_change(

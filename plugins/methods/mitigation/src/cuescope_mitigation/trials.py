@@ -110,7 +110,8 @@ def _seen_features(report: Report) -> list[Feature]:
 
 
 def _targets(samples: Sequence[Sample], labels: Sequence[str]) -> IntPerSample:
-    return np.array([labels.index(str(sample.label)) for sample in samples])
+    names = [str(sample.label) for sample in samples]
+    return np.array(list(map(labels.index, names)))
 
 
 def prepare(audit: Audit, options: MitigationOptions) -> Parts:
@@ -256,7 +257,8 @@ def _members(
             frame = sample.key, occurrence.frame or 0
             if frame not in rows:
                 rows[frame] = len(stills)
-                stills.append(stills_of(Trial(sample=sample))[frame[1]])
+                of_sample = stills_of(Trial(sample=sample))
+                stills.append(of_sample[frame[1]])
             of_feature.append(rows[frame])
         members.append(of_feature)
     return stills, members
