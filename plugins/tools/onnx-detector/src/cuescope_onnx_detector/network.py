@@ -50,8 +50,9 @@ class OnnxNetwork:
 
     def detect(self, images: Sequence[Image.Image]) -> list[ScoredBoxes]:
         """Of each image the scores of its boxes for each class, and the boxes in its pixels."""
-        fitted = [fit(image, self.size) for image in images]
-        pixels = np.stack([array for array, _, _ in fitted]).astype(self._type)
+        fits = [fit(image, self.size) for image in images]
+        arrays, scales, corners = zip(*fits, strict=True)
+        pixels = np.stack(arrays).astype(self._type)
         size = self._batch or len(images)
         rows: list[np.ndarray] = []
         for start in range(0, len(images), size):
@@ -63,18 +64,18 @@ class OnnxNetwork:
             outputs = self._session.run(None, {self._input: part})
             rows += list(outputs[0])[:count]
         answers = []
-        for row, (_, scale, (left, top)) in zip(rows, fitted, strict=True):
+        for row, scale, corner in zip(rows, scales, corners, strict=True):
             scores, boxes = self._read(np.asarray(row, dtype=np.float32))
-            boxes = (boxes - np.array([left, top, left, top])) / scale
-            answers.append((scores, boxes))
+            answers.append((scores, (boxes - np.tile(corner, 2)) / scale))
         return answers
 
     def _read(self, output: Float[np.ndarray, "row col"]) -> ScoredBoxes:
         """Scores and corners, in pixels of the square, of one image's output."""
-        layout = self._layout(output.shape)
+        layout = self._find_layout(output.shape)
         if layout == "suppressed":
-            scores = np.zeros((len(output), len(self.names)), np.float32)
-            chosen = output[:, 5].round().astype(int).clip(0, len(self.names) - 1)
+            count = len(self.names)
+            scores = np.zeros((len(output), count), np.float32)
+            chosen = output[:, 5].round().astype(int).clip(0, count - 1)
             scores[np.arange(len(output)), chosen] = output[:, 4]
             return scores, output[:, :4]
         table = output.T if layout == "classes" else output
@@ -84,11 +85,10 @@ class OnnxNetwork:
         if layout == "objectness":
             return table[:, 5:] * table[:, 4:5], boxes
         if layout == "shares":
-            height, width = self.size
-            boxes = boxes * np.array([width, height, width, height])
+            boxes = boxes * np.tile(self.size[::-1], 2)
         return table[:, 4:], boxes
 
-    def _layout(self, shape: tuple[int, ...]) -> Layout:
+    def _find_layout(self, shape: tuple[int, ...]) -> Layout:
         count = len(self.names)
         if len(shape) == 2:
             if shape[0] == 4 + count:
@@ -132,23 +132,21 @@ class OnnxNetwork:
             return [line for _, line in read_lines(path.expanduser(), OWNER)]
         exported = _literal(metadata.get("names"))
         if isinstance(exported, dict):
-            exported = [exported[key] for key in sorted(exported)]
+            exported = list(map(exported.get, sorted(exported)))
         if not isinstance(exported, list) or not exported:
             raise UserError(
                 f"{OWNER}: {self._file.name} holds no names of classes",
                 remedy="-T detector.names=FILE gives them, one a line in the order of training",
             )
-        return [str(name) for name in exported]
+        return list(map(str, exported))
 
 
 def _open(file: Path, device: str) -> Any:
     """The session; raises UserError for what is no ONNX file."""
     wanted = ["CPUExecutionProvider"]
-    if (
-        device.startswith("cuda")
-        and "CUDAExecutionProvider" in onnxruntime.get_available_providers()
-    ):
-        wanted.insert(0, "CUDAExecutionProvider")
+    cuda = "CUDAExecutionProvider"
+    if device.startswith("cuda") and cuda in onnxruntime.get_available_providers():
+        wanted.insert(0, cuda)
     try:
         return onnxruntime.InferenceSession(str(file), providers=wanted)
     except Exception as error:  # onnxruntime's own exceptions have no common class
