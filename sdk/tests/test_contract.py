@@ -31,7 +31,7 @@ from cuescope_sdk.testing._contract import ContractViolation, expect_error, lies
 from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions, points_at
 from cuescope_sdk.testing._fake_models import FakeModelOptions
 from cuescope_sdk.testing._fresh_import import import_freshly
-from cuescope_sdk.testing._global_state import touched
+from cuescope_sdk.testing._global_state import moved_states
 
 HEAVY_PLUGIN = (
     "import tensorflow\nfrom cuescope_sdk import Plugin\nclass Heavy(Plugin):\n    pass\n"
@@ -75,9 +75,9 @@ def test_a_fork_tells_of_an_import_what_an_interpreter_tells(
 
 def test_global_randomness_is_watched_and_put_back() -> None:
     before = random.getstate(), np.random.get_state()[1].tolist()
-    assert touched(lambda: None) == []
-    assert touched(lambda: random.seed(0)) == ["random"]
-    assert touched(lambda: np.random.seed(0))[:1] == ["numpy.random"]
+    assert moved_states(lambda: None) == []
+    assert moved_states(lambda: random.seed(0)) == ["random"]
+    assert moved_states(lambda: np.random.seed(0))[:1] == ["numpy.random"]
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before
 
 

@@ -1,6 +1,7 @@
 """Every check of fusion layers catches a model that is bad in just that way."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from cuescope_sdk import Response, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention
 from cuescope_sdk.testing import ModelContract, checks, run_check
-from cuescope_sdk.testing._model_contract.setting import changed
 
 from .fusion_model import FakeFusionModel
 
@@ -31,7 +31,7 @@ class Columns(FakeFusionModel):
     """Averages down the columns."""
 
     def attention(self, trials: Sequence[Trial], layer: int) -> list[np.ndarray]:
-        maps = super().attention([changed(trial, edit=None) for trial in trials], layer)
+        maps = super().attention([replace(trial, edit=None) for trial in trials], layer)
         for trial, weights in zip(trials, maps, strict=True):
             if isinstance(trial.edit, AverageAttention):
                 weights[:] = weights.mean(axis=1, keepdims=True)
@@ -42,7 +42,7 @@ class OneEdit(FakeFusionModel):
     """Takes the edit of the first trial for that of all."""
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        return super().respond([changed(trial, edit=trials[0].edit) for trial in trials])
+        return super().respond([replace(trial, edit=trials[0].edit) for trial in trials])
 
 
 class AnyLayer(FakeFusionModel):
@@ -51,7 +51,7 @@ class AnyLayer(FakeFusionModel):
     def answer(self, trial: Trial) -> Response:
         if isinstance(trial.edit, AverageAttention) and trial.edit.layers:
             layers = tuple(layer for layer in trial.edit.layers if layer < self.fusion.layers)
-            return super().answer(changed(trial, edit=changed(trial.edit, layers=layers)))
+            return super().answer(replace(trial, edit=replace(trial.edit, layers=layers)))
         return super().answer(trial)
 
 

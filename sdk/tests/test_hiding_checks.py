@@ -159,7 +159,7 @@ def test_the_sound_tower_reads_patches_row_by_row() -> None:
     """The tower of this file is what its description says: patch 1 is right of patch 0."""
     pixels = np.zeros((SIDE, SIDE, 3), np.uint8)
     tower = sound()
-    before = hiding_checks._embedded(tower, Image.fromarray(pixels))
+    before = hiding_checks._entering_tokens(tower, Image.fromarray(pixels))
     pixels[:PATCH, PATCH : 2 * PATCH] = 255
-    after = hiding_checks._embedded(tower, Image.fromarray(pixels))
+    after = hiding_checks._entering_tokens(tower, Image.fromarray(pixels))
     assert np.argwhere((before != after).any(axis=-1)).tolist() == [[0, 1]]

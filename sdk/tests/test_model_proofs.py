@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 from uuid import uuid4
 
@@ -22,7 +23,6 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.testing import FakeModel, ModelContract, checks
 from cuescope_sdk.testing._fake_models import FakeModelOptions
-from cuescope_sdk.testing._model_contract.setting import changed
 
 from .contract_proofs import ELSEWHERE, failed
 from .test_fusion_proofs import PROOFS as FUSION_PROOFS
@@ -163,8 +163,8 @@ class FixedHead(Embedding):
     def answer(self, trial: Trial) -> Response:
         named = ("top", "middle", "bottom")
         extra = tuple(name for name in named if name not in trial.sample.choices)
-        sample = changed(trial.sample, choices=trial.sample.choices + extra)
-        return super().answer(changed(trial, sample=sample))
+        sample = replace(trial.sample, choices=trial.sample.choices + extra)
+        return super().answer(replace(trial, sample=sample))
 
 
 class SortedChoices(Embedding):
@@ -172,7 +172,7 @@ class SortedChoices(Embedding):
 
     def answer(self, trial: Trial) -> Response:
         ordered = tuple(sorted(trial.sample.choices))
-        return super().answer(changed(trial, sample=changed(trial.sample, choices=ordered)))
+        return super().answer(replace(trial, sample=replace(trial.sample, choices=ordered)))
 
 
 class LongEmbedding(Embedding):
@@ -204,7 +204,7 @@ class DropsFrames(Embedding):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         return super().respond(
             [
-                changed(trial, sample=trial.sample.with_frames(trial.sample.frames[:2], "start"))
+                replace(trial, sample=trial.sample.with_frames(trial.sample.frames[:2], "start"))
                 for trial in trials
             ]
         )
@@ -223,7 +223,7 @@ class IgnoresOutputs(Embedding):
     """Answers what it has where text is asked."""
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        return super().respond([changed(t, outputs=t.outputs - {"text"}) for t in trials])
+        return super().respond([replace(t, outputs=t.outputs - {"text"}) for t in trials])
 
 
 class IgnoresEdits(Embedding):
@@ -231,7 +231,7 @@ class IgnoresEdits(Embedding):
 
     def answer(self, trial: Trial) -> Response:
         known = trial.edit is not None and trial.edit.kind == "hide-tokens"
-        return super().answer(trial if known else changed(trial, edit=None))
+        return super().answer(trial if known else replace(trial, edit=None))
 
 
 class HidesNothing(Embedding):
@@ -239,7 +239,7 @@ class HidesNothing(Embedding):
 
     def answer(self, trial: Trial) -> Response:
         hidden = trial.edit is not None and trial.edit.kind == "hide-tokens"
-        return super().answer(changed(trial, edit=None) if hidden else trial)
+        return super().answer(replace(trial, edit=None) if hidden else trial)
 
 
 class Inverted(Embedding):
@@ -300,7 +300,7 @@ class Glimpses(Embedding):
     """Sees a little of what is hidden."""
 
     def answer(self, trial: Trial) -> Response:
-        edited, plain = super().answer(trial), super().answer(changed(trial, edit=None))
+        edited, plain = super().answer(trial), super().answer(replace(trial, edit=None))
         hides = isinstance(trial.edit, HideTokens) and trial.edit.mask.any()
         if not hides or plain.logits is None or edited.logits is None:
             return edited
@@ -315,7 +315,7 @@ class AnyShape(Embedding):
             return super().answer(trial)
         frames, rows, cols = len(trial.sample.frames), *GRID
         mask = np.resize(trial.edit.mask, (frames, rows, cols))
-        return super().answer(changed(trial, edit=HideTokens.from_mask(mask)))
+        return super().answer(replace(trial, edit=HideTokens.from_mask(mask)))
 
 
 class Padded(Embedding):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain
 from pathlib import Path
 from threading import get_ident
 from typing import Any, Literal, cast
@@ -32,12 +33,11 @@ Fault = Literal["none", "refuses", "waits", "dies once", "dies", "slow"]
 
 def batches() -> list[list[Trial]]:
     """Batches of distinct trials, a grey frame each; the last batch is shorter."""
-
-    def trial(number: int) -> Trial:
+    trials = []
+    for number in range(BATCH * COUNT - 2):
         frame = Frame.from_array(np.full((2, 2, 3), number, np.uint8))
-        return Trial(sample=Sample(key=f"grey-{number}", frames=(frame,), choices=("a", "b")))
-
-    trials = [trial(number) for number in range(BATCH * COUNT - 2)]
+        sample = Sample(key=f"grey-{number}", frames=(frame,), choices=("a", "b"))
+        trials.append(Trial(sample=sample))
     return [trials[start : start + BATCH] for start in range(0, len(trials), BATCH)]
 
 
@@ -64,8 +64,11 @@ class WatchedModel:
     @staticmethod
     def answers(trials: Sequence[Trial]) -> list[Response]:
         """What it answers without a fault."""
-        greys = [np.asarray(trial.sample.frames[0].load())[0, 0, 0] for trial in trials]
-        return [Response(logits=np.array([grey, 100 - grey], np.float32)) for grey in greys]
+        responses = []
+        for trial in trials:
+            grey = np.asarray(trial.sample.frames[0].load())[0, 0, 0]
+            responses.append(Response(logits=np.array([grey, 100 - grey], np.float32)))
+        return responses
 
     def _meet(self, fault: str) -> None:
         if fault == "waits":
@@ -92,7 +95,12 @@ def callers(folder: Path) -> set[str]:
 def _log(folder: Path) -> list[tuple[str, str]]:
     file = folder / "calls"
     lines = file.read_text().splitlines() if file.exists() else []
-    return [(who, key) for who, _, key in (line.partition(" ") for line in lines) if key]
+    asked = []
+    for line in lines:
+        who, _, key = line.partition(" ")
+        if key:  # else the line is being written
+            asked.append((who, key))
+    return asked
 
 
 def open_watched(folder: Path) -> Model:
@@ -122,9 +130,8 @@ def main(module: str, file: str, name: str, options: str, folder: str) -> None:
     executor = cls(cls.Options(**json.loads(options)), Context(device="cpu"))
     cache = ResponseCache(Path(folder) / "responses.sqlite")
     build = partial(open_watched, Path(folder))
+    ask = ModelRunner("watched", build, cache, batch_size=BATCH, executor=executor)
     try:
-        ModelRunner("watched", build, cache, batch_size=BATCH, executor=executor)(
-            [trial for batch in batches() for trial in batch]
-        )
+        ask(list(chain.from_iterable(batches())))
     except KeyboardInterrupt:
         sys.exit(130)

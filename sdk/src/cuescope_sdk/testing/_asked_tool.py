@@ -74,7 +74,7 @@ class AskedTool(ShownContract):
 
     def ask(self, role: str, inputs: Sequence[Any], tool: Any = None) -> Any:
         """The tool's results for these inputs."""
-        methods = {known.name: known.method for known in self.known_roles}
+        methods = {known_role.name: known_role.method for known_role in self.known_roles}
         method = getattr(self.tool if tool is None else tool, methods[role])
         if role in ("detector", "segmenter"):
             return method(inputs, self.names)

@@ -78,7 +78,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def reply(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:
         """Send JSON, or text as it is."""
-        data = (content if isinstance(content, str) else json.dumps(content)).encode()
+        text = content if isinstance(content, str) else json.dumps(content)
+        data = text.encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
         for name, value in (headers or {}).items():
@@ -101,7 +102,8 @@ class ChatServer(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.lock, self.released = Lock(), Event()
+        self.lock = Lock()
+        self.released = Event()
         self.models = ["tiny", "tiny-vision"]
         self.reset()
 

@@ -57,11 +57,11 @@ class FakeMethod(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The four quarters."""
         for name in QUARTERS:
-            occurrences = tuple(
-                Occurrence(sample=sample.key, region=region(name, sample.frames[0].load().size))
-                for sample in audit.samples
-            )
-            yield Feature(key=name, kind="quarter", name=f"the {name}", occurrences=occurrences)
+            places = []
+            for sample in audit.samples:
+                quarter = region(name, sample.frames[0].load().size)
+                places.append(Occurrence(sample=sample.key, region=quarter))
+            yield Feature(key=name, kind="quarter", name=f"the {name}", occurrences=tuple(places))
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
@@ -82,24 +82,23 @@ class FakeMethod(Plugin):
         shown = correct(outcomes, None)
         rows = []
         for feature in features:
-            hidden = correct(outcomes, feature.key)
+            before = shown
+            after = correct(outcomes, feature.key)
+            if self.leans:
+                before, after = after, before
             for label in map(str, sorted(set(labels))):
                 rng = audit.rng("interval", feature.key, label)
                 own = labels == label
-                before, after = (hidden, shown) if self.leans else (shown, hidden)
                 flips = paired_flips(
                     before[own], after[own], groups.take(own), rng, alternative="greater"
                 )
                 rows.append((feature.key, label, flips))
         q_values = benjamini_hochberg([flips.p_value for _, _, flips in rows])
-        scores = [
-            self.score(*row, q_value)
-            for row, q_value in zip(rows, q_values, strict=True)
-            if q_value is not None
-        ]
+        scores = [self.score(*row, q) for row, q in zip(rows, q_values, strict=True)]
         scores.sort(key=lambda score: (not score.finding, -(score.value or 0)))
-        for score in (score for score in scores if score.finding):
-            show(audit, score, outcomes)
+        for score in scores:
+            if score.finding:
+                show(audit, score, outcomes)
         yield from scores
 
     def score(self, key: str, label: str, flips: PairedFlips, q_value: float) -> Score:
@@ -135,11 +134,12 @@ class FakeRelianceMethod(FakeMethod):
 
 def show(audit: Audit, score: Score, outcomes: Sequence[Outcome]) -> None:
     """Attach samples of the label as they are, beside the same with the quarter hidden."""
-    of_label = [each for each in outcomes if each.trial.sample.label == score.label]
-    sides = {
-        "as it is": [each for each in of_label if each.trial.feature is None],
-        "with it hidden": [each for each in of_label if each.trial.feature == score.feature],
-    }
+    title_of = {None: "as it is", score.feature: "with it hidden"}
+    sides: dict[str, list[Outcome]] = {title: [] for title in title_of.values()}
+    for outcome in outcomes:
+        trial = outcome.trial
+        if trial.sample.label == score.label and trial.feature in title_of:
+            sides[title_of[trial.feature]].append(outcome)
     if shown := contrast(score.feature, sides, label=score.label):
         audit.attach(shown)
 

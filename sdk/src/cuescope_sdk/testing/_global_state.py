@@ -22,7 +22,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 
-def touched(action: Callable[[], object]) -> list[str]:
+def moved_states(action: Callable[[], object]) -> list[str]:
     """The libraries whose global random state `action` moved; their states are put back."""
     saved = _random_states()
     try:
@@ -88,7 +88,7 @@ def _import_report(name: str, file: str, *heavy: str) -> dict[str, list[str]]:
             del sys.modules[module]
     warnings.resetwarnings()
     filters = repr(warnings.filters)
-    changed = touched(lambda: _load(name, file))
+    changed = moved_states(lambda: _load(name, file))
     if repr(warnings.filters) != filters:
         changed.append("warnings filters")
     return {"heavy": loaded, "changed": changed}

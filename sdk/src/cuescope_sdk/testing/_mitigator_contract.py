@@ -45,12 +45,14 @@ class MitigatorContract(ShownContract):
 
     def ask(self, trials: Any) -> list[Response]:
         """The model's own answers."""
-        return [
-            Response(readout=trial.readout.read(self.asked, [trial])[0])
-            if trial.readout is not None
-            else self.asked.respond([trial])[0]
-            for trial in trials
-        ]
+        return list(map(self._answer, trials))
+
+    def _answer(self, trial: Trial) -> Response:
+        if trial.readout is None:
+            [response] = self.asked.respond([trial])
+            return response  # type: ignore[no-any-return]
+        [reading] = trial.readout.read(self.asked, [trial])
+        return Response(readout=reading)
 
     def task(self) -> Task:
         """Half of the samples, with the cue that they show."""
@@ -98,13 +100,7 @@ class MitigatorContract(ShownContract):
         for trials in (self.trials, only, []):
             answers = self.learned.answer(trials, self.ask)
             expect(
-                len(answers) == len(trials)
-                and all(
-                    not answer.missing(trial.outputs)
-                    and np.isfinite(np.asarray(answer.logits)).all()
-                    and len(np.asarray(answer.logits)) == len(trial.sample.choices)
-                    for trial, answer in zip(trials, answers, strict=True)
-                ),
+                len(answers) == len(trials) and all(map(_is_whole, trials, answers)),
                 "a response for each trial, with a finite logit for each choice",
                 got=f"{len(answers)} for {len(trials)} trials, or something missing in one",
                 remedy="`rescored` keeps what a trial asks for",
@@ -124,10 +120,7 @@ class MitigatorContract(ShownContract):
 
     def test_does_not_look_at_labels(self) -> None:
         """At test time nobody knows them."""
-        bare = [
-            replace(trial, sample=replace(trial.sample, label=None, annotations={}))
-            for trial in self.trials
-        ]
+        bare = [_with_sample(trial, label=None, annotations={}) for trial in self.trials]
         expect(
             bool(np.allclose(self._logits(self.trials), self._logits(bare), atol=1e-4)),
             "the same answers to samples without label and annotations",
@@ -137,13 +130,10 @@ class MitigatorContract(ShownContract):
 
     def test_takes_the_choices_in_any_order(self) -> None:
         """Logits belong to the choices of their own trial."""
-        turned = [
-            replace(trial, sample=replace(trial.sample, choices=trial.sample.choices[::-1]))
-            for trial in self.trials
-        ]
+        turned = [_with_sample(t, choices=t.sample.choices[::-1]) for t in self.trials]
         backwards = np.stack(self._logits(turned))[:, ::-1]
         expect(
-            bool(np.allclose(np.stack(self._logits(self.trials)), backwards, atol=1e-4)),
+            bool(np.allclose(self._logits(self.trials), backwards, atol=1e-4)),
             "logits in the order of each sample's choices",
             got="another order",
             remedy="`columns_of` gives the place of each choice among the labels",
@@ -156,14 +146,9 @@ class MitigatorContract(ShownContract):
             model = {"model": self.asked.fingerprint, "spec": "fake"}
             save(self.learned, folder, mitigator="plugin", model=model)
             loaded = self.plugin.learned.load(folder)
+        reloaded = [np.asarray(a.logits) for a in loaded.answer(self.trials, self.ask)]
         expect(
-            bool(
-                np.allclose(
-                    self._logits(self.trials),
-                    [np.asarray(a.logits) for a in loaded.answer(self.trials, self.ask)],
-                    atol=1e-4,
-                )
-            ),
+            bool(np.allclose(self._logits(self.trials), reloaded, atol=1e-4)),
             "the same answers after it was saved and loaded",
             got="others",
             remedy="Keep all that answers depend on in the fields of the dataclass",
@@ -171,10 +156,8 @@ class MitigatorContract(ShownContract):
 
     def test_refuses_or_answers_other_choices(self) -> None:
         """A choice that was not learned is one line, no wrong answer in silence."""
-        other = [
-            replace(trial, sample=replace(trial.sample, choices=("left", "right"), label=None))
-            for trial in self.trials[:2]
-        ]
+        choices = ("left", "right")
+        other = [_with_sample(t, choices=choices, label=None) for t in self.trials[:2]]
         try:
             answers = self.learned.answer(other, self.ask)
         except UserError:
@@ -187,4 +170,16 @@ class MitigatorContract(ShownContract):
         )
 
     def _logits(self, trials: list[Trial]) -> list[np.ndarray]:
-        return [np.asarray(each.logits) for each in self.learned.answer(trials, self.ask)]
+        answers = self.learned.answer(trials, self.ask)
+        return [np.asarray(answer.logits) for answer in answers]
+
+
+def _with_sample(trial: Trial, **changes: Any) -> Trial:
+    return replace(trial, sample=replace(trial.sample, **changes))
+
+
+def _is_whole(trial: Trial, answer: Response) -> bool:
+    if answer.missing(trial.outputs):
+        return False
+    logits = np.asarray(answer.logits)
+    return len(logits) == len(trial.sample.choices) and bool(np.isfinite(logits).all())

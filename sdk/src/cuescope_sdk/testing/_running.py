@@ -30,8 +30,9 @@ class PluginShelf(Registry):
     def entries(self) -> tuple[Entry, ...]:
         """The given classes, then what is installed under other names."""
         taken = {(entry.kind, entry.name) for entry in self._own}
-        others = [] if self._dists is not None else installed_entries()
-        return (*self._own, *(e for e in others if (e.kind, e.name) not in taken))
+        others = installed_entries() if self._dists is None else ()
+        free = [entry for entry in others if (entry.kind, entry.name) not in taken]
+        return (*self._own, *free)
 
 
 @cache

@@ -103,11 +103,9 @@ class ToolContract(AskedTool):
         for frame, detections in zip(self.frames, self.results("detector"), strict=True):
             size = frame.load().size
             for detection in detections:
+                is_named = isinstance(detection, Detection) and detection.name in self.names
                 expect(
-                    isinstance(detection, Detection)
-                    and detection.name in self.names
-                    and 0 <= detection.score <= 1
-                    and lies_within(detection.box, size),
+                    is_named and 0 <= detection.score <= 1 and lies_within(detection.box, size),
                     f"detections of {', '.join(self.names)} within {size} pixels, "
                     "scores within 0 and 1",
                     got=detection,
@@ -150,12 +148,11 @@ class ToolContract(AskedTool):
     def test_encodes_unit_rows(self) -> None:
         """Sentences are compared by dot product."""
         rows = self.results("sentence-encoder")
+        norms = np.linalg.norm(rows, axis=-1)
         expect(
-            isinstance(rows, np.ndarray)
-            and rows.ndim == 2
-            and bool(np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)),
+            isinstance(rows, np.ndarray) and rows.ndim == 2 and np.allclose(norms, 1, atol=1e-3),
             "unit rows (text, dim)",
-            got=f"norms {np.linalg.norm(rows, axis=-1)}",
+            got=f"norms {norms}",
             remedy="Divide each row by its norm",
         )
 
@@ -185,7 +182,8 @@ class ToolContract(AskedTool):
         """Where the mask is False every pixel is the source's, to the bit."""
         edits = self.inputs("image-editor")
         for edit, edited in zip(edits, self.results("image-editor"), strict=True):
-            before, after = (np.asarray(frame.load()) for frame in (edit.frame, edited))
+            before = np.asarray(edit.frame.load())
+            after = np.asarray(edited.load())
             same = before.shape == after.shape and (before == after)[~edit.mask].all()
             expect(
                 bool(same),
@@ -229,9 +227,9 @@ class ToolContract(AskedTool):
     def test_judges_each_claim(self) -> None:
         """A judgement a claim, in order; none where nothing is claimed."""
         for (_, claims), judgements in self.judgements():
+            kinds = set(map(type, judgements))
             expect(
-                len(judgements) == len(claims)
-                and all(isinstance(judgement, Judgement) for judgement in judgements),
+                len(judgements) == len(claims) and kinds <= {Judgement},
                 f"{len(claims)} judgements",
                 got=judgements,
                 remedy="Return a Judgement for each claim",
@@ -275,7 +273,8 @@ class ToolContract(AskedTool):
         for (sample, claims), judgements in self.judgements():
             denials = [c.model_copy(update={"negated": not c.negated}) for c in claims]
             expected = [opposite.get(j.verdict, j.verdict) for j in judgements]
-            verdicts = [j.verdict for j in self.tool.judge([(sample, denials)])[0]]
+            [of_denials] = self.tool.judge([(sample, denials)])
+            verdicts = [judgement.verdict for judgement in of_denials]
             expect(
                 verdicts == expected,
                 f"{expected} for the denials",
@@ -295,7 +294,8 @@ def _alike(result: Any, other: Any) -> bool:
         return result.shape == other.shape and bool(np.allclose(result, other, atol=1e-5))
     if isinstance(result, Frame):
         return bool(result.key == other.key)
-    (words, figures), (other_words, other_figures) = map(_words_and_figures, (result, other))
+    words, figures = _words_and_figures(result)
+    other_words, other_figures = _words_and_figures(other)
     return words == other_words and bool(np.allclose(figures, other_figures, atol=1e-3))
 
 

@@ -32,9 +32,9 @@ CHUNK = 3
 def hiding_nothing_is_the_plain_forward(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """An empty mask changes nothing."""
     for inputs in _inputs(tower, frames):
-        plain = _encoded(tower, inputs, None)
+        plain = _encode(tower, inputs, None)
         for how in WAYS:
-            hiding = _encoded(tower, inputs, _nothing(tower, inputs), how)
+            hiding = _encode(tower, inputs, _nothing(tower, inputs), how)
             _expect_alike(plain, hiding, f"the plain forward where '{how}' hides nothing")
 
 
@@ -42,10 +42,10 @@ def dropping_is_masking(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """Hidden keys masked in every layer, or tokens taken away: one number."""
     for index, inputs in enumerate(_inputs(tower, frames)):
         hidden = _half(tower, inputs, index)
-        dropped = _encoded(tower, inputs, hidden, "drop")
-        masked = _encoded(tower, inputs, hidden, "mask")
+        dropped = _encode(tower, inputs, hidden, "drop")
+        masked = _encode(tower, inputs, hidden, "mask")
         _expect_alike(dropped, masked, "'drop' to give what 'mask' gives")
-        changed = _distance(_encoded(tower, inputs, None), dropped)
+        changed = _distance(_encode(tower, inputs, None), dropped)
         expect(
             changed > 100 * TOLERANCE,
             "another embedding where patches are hidden",
@@ -65,10 +65,10 @@ def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -
         grid = tower.grid(inputs)
         noisy = tower.prepare([_noisy(canvas, mask, grid, rng) for canvas, mask in pairs])
         for how in WAYS:
-            clean = _encoded(tower, inputs, hidden, how)
-            blurred = _encoded(tower, noisy, hidden, how)
+            clean = _encode(tower, inputs, hidden, how)
+            blurred = _encode(tower, noisy, hidden, how)
             _expect_alike(clean, blurred, f"'{how}' to be blind to what is under the mask")
-        difference = _distance(_encoded(tower, inputs, None), _encoded(tower, noisy, None))
+        difference = _distance(_encode(tower, inputs, None), _encode(tower, noisy, None))
         expect(
             difference > 100 * TOLERANCE,
             "the noise to show where nothing is hidden",
@@ -81,8 +81,8 @@ def hiding_everything_is_answered(tower: ImageTower, frames: Sequence[Frame]) ->
     """No patch left: a finite embedding, the same for every image."""
     for inputs in _inputs(tower, frames):
         everything = ~_nothing(tower, inputs)
-        dropped = _encoded(tower, inputs, everything, "drop")
-        masked = _encoded(tower, inputs, everything, "mask")
+        dropped = _encode(tower, inputs, everything, "drop")
+        masked = _encode(tower, inputs, everything, "mask")
         finite = bool(dropped.isfinite().all() and masked.isfinite().all())
         expect(finite, "finite embeddings with all hidden", got="others", remedy="Keep a key")
         _expect_alike(dropped, masked, "'drop' to give what 'mask' gives, with all hidden")
@@ -96,8 +96,8 @@ def different_counts_share_a_batch(tower: ImageTower, frames: Sequence[Frame]) -
     hidden[2][:, 1:] = True
     together = {name: torch.cat([tensor] * CHUNK) for name, tensor in inputs.items()}
     for how in WAYS:
-        alone = torch.cat([_encoded(tower, inputs, mask, how) for mask in hidden])
-        batch = _encoded(tower, together, torch.cat(hidden), how)
+        alone = torch.cat([_encode(tower, inputs, mask, how) for mask in hidden])
+        batch = _encode(tower, together, torch.cat(hidden), how)
         _expect_alike(batch, alone, f"'{how}' to answer a batch as it answers each alone")
 
 
@@ -135,7 +135,7 @@ def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -
             only = np.zeros((rows, cols), dtype=bool)
             only[row, col] = True
             noisy = _noisy(canvas, only.ravel(), (rows, cols), generator(0, "one patch"))
-            difference = np.abs(_embedded(tower, noisy) - _embedded(tower, canvas))
+            difference = np.abs(_entering_tokens(tower, noisy) - _entering_tokens(tower, canvas))
             is_changed = difference.max(axis=-1) > TOLERANCE
             expect(
                 np.array_equal(is_changed, only),
@@ -185,23 +185,23 @@ def _half(tower: ImageTower, inputs: Inputs, index: int) -> Bool[Tensor, "image 
 
 
 @torch.inference_mode()
-def _encoded(
+def _encode(
     tower: ImageTower, inputs: Inputs, hidden: Tensor | None, how: Hiding = "drop"
 ) -> Tensor:
     on_device = None if hidden is None else hidden.to(tower.device)
     return encode_visible(tower, inputs, on_device, how).float().cpu()
 
 
-def _embedded(tower: ImageTower, image: Image.Image) -> np.ndarray:
+def _entering_tokens(tower: ImageTower, image: Image.Image) -> np.ndarray:
     """The patch tokens of an image that enter the first block, (row, col, dim)."""
     entering: list[Tensor] = []
     inputs = tower.prepare([image] * tower.frames)
     with hook_input(tower.blocks[0].module, entering.append):
-        _encoded(tower, inputs, None)
+        _encode(tower, inputs, None)
     rows, cols = tower.grid(inputs)
     end = tower.prefix + rows * cols
     patches = entering[0][0, tower.prefix : end].float().cpu().numpy()
-    return np.asarray(patches.reshape(rows, cols, -1))
+    return patches.reshape(rows, cols, -1)
 
 
 def _noisy(

@@ -1,6 +1,8 @@
 """What must not change a report, and how the model may be asked."""
 
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -36,12 +38,14 @@ class MethodRepeats(MethodSetting):
     def test_reports_the_same_from_a_warm_cache(self) -> None:
         """Replayed responses are the responses, and nothing is asked again."""
         with temporary_cache() as cache:
-            cold, warm = (self.setup().report(cache) for _ in range(2))
+            cold = self.setup().report(cache)
+            warm = self.setup().report(cache)
+        kept = "the same" if warm.hash == cold.hash else "another"
+        calls = warm.cost.model_calls
         expect(
-            warm.hash == cold.hash and warm.cost.model_calls == 0,
+            warm.hash == cold.hash and calls == 0,
             "the same hash and no model call",
-            got=f"{'the same' if warm.hash == cold.hash else 'another'} hash and "
-            f"{warm.cost.model_calls} calls",
+            got=f"{kept} hash and {calls} calls",
             remedy="Ask for the same trials each time: derive frames from content, draw by name",
         )
 
@@ -59,14 +63,12 @@ class MethodRepeats(MethodSetting):
     def test_finds_the_same_in_any_order(self) -> None:
         """The order of samples says nothing about the model."""
         setup = self.setup()
-        samples = self.samples
-        report = replace(setup, data=_reversed(setup.data)).report()
-        first, other = (
-            [on_cue(feature, samples) for feature in found_features(r)[:1]]
-            for r in (self.base.report, report)
-        )
+        report = replace(setup, data=_reverse(setup.data)).report()
+        features = found_features(self.base.report)[:1]
+        others = found_features(report)[:1]
+        is_on_cue = partial(on_cue, samples=self.samples)
         expect(
-            first == other,
+            list(map(is_on_cue, features)) == list(map(is_on_cue, others)),
             "the same first finding from the last sample to the first",
             got="another",
             remedy="Do not split or truncate by position",
@@ -116,7 +118,8 @@ class MethodRepeats(MethodSetting):
     def test_shows_the_data(self) -> None:
         """Every sample shown comes from one of the data set, and its key says from which."""
         known = self.samples.keys()
-        strange = [key for key in map(_source, self.base.model_trials) if key not in known]
+        sources = map(_source, self.base.model_trials)
+        strange = [key for key in sources if key not in known]
         expect(
             not strange,
             "keys 'SAMPLE' or 'SAMPLE/what was changed'",
@@ -127,7 +130,8 @@ class MethodRepeats(MethodSetting):
     def test_shows_one_sample_under_a_key(self) -> None:
         """Two samples of one key cannot be told apart in a report."""
         frames: dict[str, tuple[str, ...]] = {}
-        for sample in (trial.sample for trial in self.base.model_trials):
+        for trial in self.base.model_trials:
+            sample = trial.sample
             keys = tuple(frame.key for frame in sample.frames)
             expect(
                 frames.setdefault(sample.key, keys) == keys,
@@ -138,9 +142,9 @@ class MethodRepeats(MethodSetting):
 
     def test_shows_equal_pixels_under_equal_keys(self) -> None:
         """Frames of one key are answered once, so another picture must have another key."""
-        frames = {id(frame): frame for trial in self.base.trials for frame in trial.sample.frames}
+        frames = chain.from_iterable(trial.sample.frames for trial in self.base.trials)
         pixels: dict[str, str] = {}
-        for frame in frames.values():
+        for frame in {id(frame): frame for frame in frames}.values():
             content = digest(np.asarray(frame.load()))
             expect(
                 pixels.setdefault(frame.key, content) == content,
@@ -152,9 +156,10 @@ class MethodRepeats(MethodSetting):
     def test_stays_within_the_limit(self) -> None:
         """`--limit` draws the samples; a method must not reach around `audit.samples`."""
         run = self.run(limit=LIMIT)
-        allowed = {sample.key for sample in run.samples}
-        occupied = {o.sample for f in run.report.features for o in f.occurrences}
-        beyond = sorted((occupied | set(map(_source, run.model_trials))) - allowed)
+        used = set(map(_source, run.model_trials))
+        for feature in run.report.features:
+            used.update(occurrence.sample for occurrence in feature.occurrences)
+        beyond = sorted(used - {sample.key for sample in run.samples})
         expect(
             not beyond,
             f"only the {LIMIT} samples of the limit",
@@ -174,16 +179,22 @@ def _findings(report: Report) -> set[tuple[str, str | None]]:
 
 def _gap(report: Report, other: Report) -> float:
     """Largest difference of a figure; infinite where they are not of the same things."""
-    figures, others = (
-        {(s.feature, s.label, s.metric, s.value is None): s.value or 0.0 for s in r.scores}
-        for r in (report, other)
-    )
+    figures = _figures(report)
+    others = _figures(other)
     if figures.keys() != others.keys():
         return float("inf")
     return max((abs(value - others[key]) for key, value in figures.items()), default=0.0)
 
 
-def _reversed(data: type[Any]) -> type[Any]:
+def _figures(report: Report) -> dict[tuple[object, ...], float]:
+    figures: dict[tuple[object, ...], float] = {}
+    for score in report.scores:
+        is_missing = score.value is None
+        figures[score.feature, score.label, score.metric, is_missing] = score.value or 0.0
+    return figures
+
+
+def _reverse(data: type[Any]) -> type[Any]:
     class Reversed(data):  # type: ignore[misc]
         def __getitem__(self, index: int) -> Sample:
             sample: Sample = super().__getitem__(len(self) - 1 - range(len(self))[index])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from cuescope_sdk import Score
 from cuescope_sdk.testing._contract import NotApplicable, expect, lies_within
@@ -39,12 +39,13 @@ class MethodFinds(MethodSetting):
         features = found_features(self.base.report)
         hits = [on_cue(feature, samples) for feature in features]
         got = where_it_points(features[0], samples) if features else "no finding"
-        later = f"; the cue is finding {hits.index(True) + 1}" if True in hits else ""
+        if True in hits:
+            got += f"; the cue is finding {hits.index(True) + 1}"
         other = {"errors": "reliance", "reliance": "errors"}[self.paradigm]
         expect(
             hits[:1] == [True],
             RULE,
-            got=got + later,
+            got=got,
             remedy=f"{PLANTED_TRUTH[self.paradigm]}. A method of the other kind sets paradigm = "
             f"'{other}' (`--paradigm {other}`), one that looks for cues of another sort "
             "finds_planted_cue = False (`--other-cues`)",
@@ -179,10 +180,12 @@ class MethodReports(MethodSetting):
         """The samples of a contrast are of the data set, or derived from its samples."""
         if not (contrasts := self.base.report.contrasts):
             raise NotApplicable("asks about contrasts, and none is attached")
-        known = self.samples.keys()
-        sides = [side for contrast in contrasts for side in contrast.sides]
-        shown = [exhibit.occurrence.sample for side in sides for exhibit in side.exhibits]
-        strangers = [key for key in shown if key not in known and key.split("/")[0] not in known]
+        strangers = []
+        for side in chain.from_iterable(contrast.sides for contrast in contrasts):
+            for exhibit in side.exhibits:
+                key = exhibit.occurrence.sample
+                if not {key, key.split("/")[0]} & self.samples.keys():
+                    strangers.append(key)
         expect(
             not strangers,
             "samples that the audit was given",
@@ -251,10 +254,11 @@ class MethodReports(MethodSetting):
         for score in self.base.report.scores:
             rows.setdefault((score.feature, score.label), []).append(score)
         for finding in self.base.report.findings:
-            own = rows[finding.feature, finding.label]
+            scores = rows[finding.feature, finding.label]
+            has_interval = any(None not in (score.low, score.high) for score in scores)
+            is_corrected = any(score.q_value is not None for score in scores)
             expect(
-                any(s.low is not None and s.high is not None for s in own)
-                and any(s.q_value is not None for s in own),
+                has_interval and is_corrected,
                 "an interval and a q_value among the rows of each finding",
                 got=f"none for {finding.feature}",
                 remedy="See paired_flips and benjamini_hochberg of cuescope_sdk.statistics",

@@ -1,6 +1,8 @@
 """How a model answers: whole, in order, as asked."""
 
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -11,7 +13,6 @@ from cuescope_sdk.testing._model_contract.setting import (
     EDITS,
     TOLERANCE,
     ModelSetting,
-    changed,
     distance,
     with_choices,
 )
@@ -67,8 +68,8 @@ class ModelAnswers(ModelSetting):
         """Logits are over the sample's own choices, however many."""
         self.needs("logits")
         for fewer in (0, 1):
-            samples = [with_choices(s, s.choices[fewer:]) for s in self.samples]
-            trials = [Trial(sample=sample) for sample in samples if sample.choices]
+            shorter = [with_choices(s, s.choices[fewer:]) for s in self.samples]
+            trials = [Trial(sample=sample) for sample in shorter if sample.choices]
             for trial, response in zip(trials, self.model.respond(trials), strict=True):
                 got = -1 if response.logits is None else len(response.logits)
                 expect(
@@ -115,10 +116,12 @@ class ModelAnswers(ModelSetting):
         if embed is None:
             raise NotApplicable("asks about `embed_texts`, which this model has not")
         rows = np.asarray(embed(["a dog", "a cat", "a dog"]))
-        units = rows.ndim == 2 and len(rows) == 3
-        units = units and bool(np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-2))
+        are_units = rows.ndim == 2 and np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-2)
         expect(
-            units and np.allclose(rows[0], rows[2], atol=1e-2) and not np.allclose(*rows[:2]),
+            are_units
+            and len(rows) == 3
+            and np.allclose(rows[0], rows[2], atol=1e-2)
+            and not np.allclose(rows[0], rows[1]),
             "a unit row a text, in order",
             got=f"shape {rows.shape}",
             remedy="Normalise the text features and keep their order",
@@ -133,7 +136,8 @@ class ModelDepends(ModelSetting):
 
     def test_answers_alike_twice(self) -> None:
         """The same batch has the same answer, bit by bit: the cache stands for the model."""
-        first, second = (self.model.respond(self.trials()) for _ in range(2))
+        first = self.model.respond(self.trials())
+        second = self.model.respond(self.trials())
         expect(
             max(map(distance, first, second)) == 0,
             "equal answers to the same batch",
@@ -161,7 +165,8 @@ class ModelDepends(ModelSetting):
     def test_answers_duplicates_alike(self) -> None:
         """A trial twice in a batch is answered twice."""
         trials = self.trials()[:3]
-        answers = self.model.respond([trials[0], trials[1], trials[0], trials[2], trials[0]])
+        twice, *others = trials
+        answers = self.model.respond([twice, others[0], twice, others[1], twice])
         first, *again = answers[::2]
         expect(
             len(answers) == 5 and all(self.alike(first, answer) for answer in again),
@@ -174,7 +179,7 @@ class ModelDepends(ModelSetting):
         """Other frames, other answers; or there is nothing to audit."""
         first, *others = self.model.respond(self.trials())
         expect(
-            any(distance(first, other) > 0 for other in others),
+            any(map(partial(distance, first), others)),
             "answers that differ between samples",
             got="one answer for all",
             remedy="Check that frames reach the model",
@@ -183,31 +188,31 @@ class ModelDepends(ModelSetting):
     def test_does_not_read_the_label(self) -> None:
         """The right answer is the answer sheet."""
 
-        def relabelled(trial: Trial) -> Trial:
+        def relabel(trial: Trial) -> Trial:
             sample = trial.sample
             other = next((name for name in sample.choices if name != sample.label), None)
-            return changed(trial, sample=changed(sample, label=other))
+            return replace(trial, sample=replace(sample, label=other))
 
-        self.answers_stay(relabelled, "label")
+        self.answers_stay(relabel, "label")
 
     def test_does_not_read_annotations(self) -> None:
         """They hold the cues, and do not enter the cache key."""
         self.answers_stay(
-            lambda trial: changed(trial, sample=changed(trial.sample, annotations={})),
+            lambda trial: replace(trial, sample=replace(trial.sample, annotations={})),
             "annotations",
         )
 
     def test_does_not_read_what_a_trial_is_for(self) -> None:
         """Feature and condition are for the method; the cache does not tell them apart."""
         self.answers_stay(
-            lambda trial: changed(trial, feature="a-cue", condition="cue-present"),
+            lambda trial: replace(trial, feature="a-cue", condition="cue-present"),
             "trial's feature and condition",
         )
 
     def test_does_not_read_the_sample_key(self) -> None:
         """Samples that look alike share one answer in the cache, whatever they are called."""
         self.answers_stay(
-            lambda trial: changed(trial, sample=changed(trial.sample, key="another")), "key"
+            lambda trial: replace(trial, sample=replace(trial.sample, key="another")), "key"
         )
 
 

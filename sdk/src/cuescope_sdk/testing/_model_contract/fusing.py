@@ -1,6 +1,7 @@
 """What QUAG's edits must hold on any model that shows its fusion layers."""
 
-from itertools import cycle
+from dataclasses import replace
+from itertools import chain, cycle
 from typing import cast
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, AverageAttention, HasFusion
 from cuescope_sdk.testing._contract import NotApplicable, expect, expect_no_error
-from cuescope_sdk.testing._model_contract.setting import TOLERANCE, ModelSetting, changed
+from cuescope_sdk.testing._model_contract.setting import TOLERANCE, ModelSetting
 
 QUESTIONS = ("what is it", "where does it go after that ?")
 SAMPLES = 4
@@ -25,10 +26,12 @@ class ModelFuses(ModelSetting):
 
     def questions(self, edit: Edit | None = None) -> list[Trial]:
         """Samples with questions of different lengths, unless they bring their own."""
-        pairs = zip(self.samples[:SAMPLES], cycle(QUESTIONS), strict=False)
-        samples = [changed(sample, question=sample.question or own) for sample, own in pairs]
         outputs = self.capabilities.outputs
-        return [Trial(sample=sample, edit=edit, outputs=outputs) for sample in samples]
+        trials = []
+        for sample, question in zip(self.samples[:SAMPLES], cycle(QUESTIONS), strict=False):
+            asked = replace(sample, question=sample.question or question)
+            trials.append(Trial(sample=asked, edit=edit, outputs=outputs))
+        return trials
 
     def test_tells_video_from_text(self) -> None:
         """Queries and keys of every layer are video, text or neither, and both kinds occur."""
@@ -74,9 +77,8 @@ class ModelFuses(ModelSetting):
             edit = AverageAttention(quadrants=frozenset(quadrants))
             plain = self.fusing.attention(self.questions(), 0)
             edited = self.fusing.attention(self.questions(edit), 0)
-            for kinds, before, after in zip(
-                self.fusing.modalities(self.questions(), 0), plain, edited, strict=True
-            ):
+            modalities = self.fusing.modalities(self.questions(), 0)
+            for kinds, before, after in zip(modalities, plain, edited, strict=True):
                 worst = _off(before, after, kinds, edit.quadrants)
                 expect(
                     worst <= 10 * TOLERANCE[self.dtype],
@@ -88,11 +90,9 @@ class ModelFuses(ModelSetting):
     def test_averages_trial_by_trial(self) -> None:
         """Edited and plain trials of all lengths go together as they go alone."""
         crossmodal = AverageAttention(quadrants=frozenset(("VT", "TV")))
-        trials = [
-            t for pair in zip(self._any(None), self._any(crossmodal), strict=True) for t in pair
-        ]
+        pairs = zip(self._any(None), self._any(crossmodal), strict=True)
         self.expect_as_alone(
-            trials,
+            list(chain.from_iterable(pairs)),
             "each trial answered as by itself",
             "Group a batch by edit, and leave padding out of averages",
         )
@@ -109,12 +109,12 @@ class ModelFuses(ModelSetting):
         if self.capabilities.min_frames > 0:
             raise NotApplicable("asks about questions without a video, and the model needs frames")
         for trial in self.questions():
-            for half in (changed(trial.sample, frames=()), changed(trial.sample, question=None)):
+            for half in (replace(trial.sample, frames=()), replace(trial.sample, question=None)):
                 with expect_no_error(
                     "an answer to a question without frames, and to frames without a question",
                     remedy="Answer them, or declare min_frames=1",
                 ):
-                    self.model.respond([changed(trial, sample=half)])
+                    self.model.respond([replace(trial, sample=half)])
 
     def _any(self, edit: Edit | None) -> list[Trial]:
         if "average-attention" not in self.capabilities.edits:

@@ -91,13 +91,15 @@ class ModelLooks(ModelSetting):
         together = self.open_model.patch_features(self.frames)
         alone = [self.open_model.patch_features([frame])[0] for frame in self.frames]
         scale = max(1.0, *(float(np.abs(features).max()) for features in alone))
-        same = len(together) == len(alone) and all(
-            features.shape == other.shape
-            and np.abs(features - other).max() <= TOLERANCE[self.dtype] * scale
-            for features, other in zip(together, alone, strict=False)
-        )
+        tolerance = TOLERANCE[self.dtype] * scale
+
+        def is_same(features: np.ndarray, other: np.ndarray) -> bool:
+            if features.shape != other.shape:
+                return False
+            return bool(np.abs(features - other).max() <= tolerance)
+
         expect(
-            same,
+            len(together) == len(alone) and all(map(is_same, together, alone)),
             "the same patch features whatever other frames are asked about",
             got="others",
             remedy="Encode and normalise each frame by itself, and keep their order",
@@ -108,11 +110,10 @@ class ModelLooks(ModelSetting):
         choices = self.samples[0].choices
         rows = np.asarray(self.comparing.embed_choices(choices))
         turned = np.asarray(self.comparing.embed_choices(choices[::-1]))[::-1]
+        are_units = rows.ndim == 2 and np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
+        in_order = np.allclose(rows, turned, atol=TOLERANCE[self.dtype])
         expect(
-            rows.ndim == 2
-            and len(rows) == len(choices)
-            and bool(np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3))
-            and bool(np.allclose(rows, turned, atol=TOLERANCE[self.dtype])),
+            are_units and in_order and len(rows) == len(choices),
             "a unit row a choice, in order",
             got=f"shape {rows.shape}",
             remedy="Normalise the text embeddings and keep their order",
@@ -130,8 +131,9 @@ class ModelLooks(ModelSetting):
             logits = np.asarray(response.logits)
             cosines = rows @ np.asarray(response.embedding)
             tie = max(LOGIT_TIE, TOLERANCE[self.dtype]) * np.abs(logits).max()
+            rises = np.diff(logits[np.argsort(cosines)])
             expect(
-                bool((np.diff(logits[np.argsort(cosines)]) >= -tie).all()),
+                bool((rises >= -tie).all()),
                 "logits in the order of the cosines with `embed_choices`",
                 got=f"{logits} for {cosines}",
                 remedy="Give the rows that image embeddings are compared with",
@@ -143,6 +145,7 @@ class ModelLooks(ModelSetting):
 
 SAMPLES = 3
 Grid = tuple[int, int]
+Mask = Bool[np.ndarray, "frame row col"]
 
 
 class ModelHides(ModelLooks):
@@ -154,10 +157,11 @@ class ModelHides(ModelLooks):
     def on_canvas(cls) -> list[Sample]:
         """A few samples as the network sees them."""
         model = cast(HasPatches, cls.model.of(cls))
-        return [
-            sample.with_frames(tuple(map(Frame.from_array, model.canvas(sample.frames))), "canvas")
-            for sample in cls.samples.of(cls)[:SAMPLES]
-        ]
+        seen = []
+        for sample in cls.samples.of(cls)[:SAMPLES]:
+            frames = map(Frame.from_array, model.canvas(sample.frames))
+            seen.append(sample.with_frames(tuple(frames), "canvas"))
+        return seen
 
     def own_grid(self) -> Grid:
         """Rows and columns of patches; raises NotApplicable where none can be seen or hidden."""
@@ -166,9 +170,7 @@ class ModelHides(ModelLooks):
         rows, cols, _ = self.open_model.patch_features(self.canvases[0].frames[:1])[0].shape
         return rows, cols
 
-    def hiding(
-        self, sample: Sample, mask: Bool[np.ndarray, "frame row col"] | None = None
-    ) -> Trial:
+    def hiding(self, sample: Sample, mask: Mask | None = None) -> Trial:
         """The sample with what is under the mask hidden."""
         edit = None if mask is None else HideTokens.from_mask(mask)
         return Trial(sample=sample, edit=edit, outputs=self.capabilities.outputs)
@@ -204,11 +206,13 @@ class ModelHides(ModelLooks):
     def test_hides_trial_by_trial(self) -> None:
         """Trials that hide nothing, one token, half and all go together as they go alone."""
         rows, cols = self.own_grid()
+        every = rows * cols
         trials = []
         for sample in self.canvases:
-            for count in (0, 1, rows * cols // 2, rows * cols):
-                mask = (np.arange(rows * cols) < count).reshape(1, rows, cols)
-                trials.append(self.hiding(sample, mask.repeat(len(sample.frames), axis=0)))
+            for count in (0, 1, every // 2, every):
+                of_frame = (np.arange(every) < count).reshape(1, rows, cols)
+                mask = of_frame.repeat(len(sample.frames), axis=0)
+                trials.append(self.hiding(sample, mask))
         self.expect_as_alone(
             trials,
             "each trial answered as by itself, however many tokens the others hide",
@@ -236,7 +240,7 @@ class ModelHides(ModelLooks):
         )
 
 
-def _half(grid: Grid, samples: list[Sample]) -> list[Bool[np.ndarray, "frame row col"]]:
+def _half(grid: Grid, samples: list[Sample]) -> list[Mask]:
     """About half of the tokens, other ones in each frame; the first hidden, the last not."""
     rng = generator(0, "hidden tokens")
     masks = []
@@ -248,9 +252,11 @@ def _half(grid: Grid, samples: list[Sample]) -> list[Bool[np.ndarray, "frame row
     return masks
 
 
-def _noisy(sample: Sample, mask: Bool[np.ndarray, "frame row col"]) -> Sample:
+def _noisy(sample: Sample, mask: Mask) -> Sample:
     """The sample with noise under the mask."""
     rng = generator(0, "noise under a mask")
-    pixels = [np.asarray(frame.load()) for frame in sample.frames]
-    noisy = [noise_under(*pair, rng) for pair in zip(pixels, mask, strict=True)]
-    return sample.with_frames(tuple(map(Frame.from_array, noisy)), "noisy")
+    frames = []
+    for frame, hidden in zip(sample.frames, mask, strict=True):
+        pixels = noise_under(np.asarray(frame.load()), hidden, rng)
+        frames.append(Frame.from_array(pixels))
+    return sample.with_frames(tuple(frames), "noisy")

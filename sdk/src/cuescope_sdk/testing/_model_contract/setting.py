@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from jaxtyping import Bool, UInt8
@@ -30,33 +30,28 @@ from cuescope_sdk.testing._contract import (
 )
 
 TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2}
-V = TypeVar("V", Sample, Trial)
-
-
-def changed(value: V, **update: Any) -> V:
-    """The same value with other fields."""
-    return replace(value, **update)
 
 
 def with_choices(sample: Sample, choices: Sequence[str]) -> Sample:
     """The same sample with other choices, and nothing right among them."""
-    return changed(sample, choices=tuple(choices), label=None)
+    return replace(sample, choices=tuple(choices), label=None)
 
 
 def distance(response: Response, other: Response) -> float:
     """Largest difference, relative to the largest figure; infinite where outputs differ in kind."""
     if response.text != other.text:
         return float("inf")
-    worst = 0.0
-    vectors = (response.logits, other.logits), (response.embedding, other.embedding)
-    for first, second in vectors:
-        if first is None or second is None or first.shape != second.shape:
-            if first is not second:
-                return float("inf")
-        elif len(first):
-            scale = max(1.0, float(np.abs(first).max()))
-            worst = max(worst, float(np.abs(first - second).max()) / scale)
-    return worst
+    logits = _vector_distance(response.logits, other.logits)
+    return max(logits, _vector_distance(response.embedding, other.embedding))
+
+
+def _vector_distance(vector: np.ndarray | None, other: np.ndarray | None) -> float:
+    if vector is None and other is None:
+        return 0.0
+    if vector is None or other is None or vector.shape != other.shape:
+        return float("inf")
+    scale = np.abs(vector).max(initial=1.0)
+    return float(np.abs(vector - other).max(initial=0.0) / scale)
 
 
 def noise_under(
@@ -65,9 +60,10 @@ def noise_under(
     rng: np.random.Generator,
 ) -> UInt8[np.ndarray, "height width 3"]:
     """The pixels of a canvas with noise in the patches under a mask on its grid."""
-    cell = [size // patches for size, patches in zip(pixels.shape, mask.shape, strict=False)]
-    under = np.zeros(pixels.shape[:2], dtype=bool)
-    tiled = np.kron(mask, np.ones(cell, dtype=bool))
+    height, width, _ = pixels.shape
+    rows, cols = mask.shape
+    tiled = mask.repeat(height // rows, axis=0).repeat(width // cols, axis=1)
+    under = np.zeros((height, width), dtype=bool)
     under[: tiled.shape[0], : tiled.shape[1]] = tiled
     noise = rng.integers(0, 256, pixels.shape, dtype=np.uint8)
     return np.where(under[..., None], noise, pixels)
@@ -119,7 +115,9 @@ class ModelSetting(ShownContract, FingerprintedContract):
         """What it is shown, within the frames that it takes."""
         most = cls.plugin.capabilities.max_frames
         samples = super().first_samples()
-        return tuple(s.with_frames(s.frames[:most], "start") if most else s for s in samples)
+        if not most:
+            return samples
+        return tuple(sample.with_frames(sample.frames[:most], "start") for sample in samples)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -167,10 +165,10 @@ class ModelSetting(ShownContract, FingerprintedContract):
 
     def edited(self, kind: str, *, whole: bool) -> list[Response]:
         """The answers under an edit of everything, or of nothing."""
-        trials = [
-            changed(trial, edit=EDITS[kind](trial.sample, self.token_grid, whole))
-            for trial in self.trials()
-        ]
+        trials = []
+        for trial in self.trials():
+            edit = EDITS[kind](trial.sample, self.token_grid, whole)
+            trials.append(replace(trial, edit=edit))
         return self.model.respond(trials)
 
     def refuses(self, trial: Trial, what: str) -> None:
