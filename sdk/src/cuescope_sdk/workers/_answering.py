@@ -104,7 +104,8 @@ def _reply(action: Callable[[], Any]) -> bytes:
             value = action()
         except Exception as raised:
             error = _portable(raised)
-    return pickle.dumps((value, error, [str(each.message) for each in caught]))
+    warned = [str(warning.message) for warning in caught]
+    return pickle.dumps((value, error, warned))
 
 
 def _portable(error: Exception) -> Exception:

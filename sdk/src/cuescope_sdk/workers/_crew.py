@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from cuescope_sdk import Response, Trial, UserError
@@ -102,11 +102,11 @@ class Crew:
                     yield index, read_reply(message)
                     self.pool.kept(worker)
         if poison:
-            raise self._poisoned([batches[index] for index in sorted(poison)], poison)
+            raise self._poison_error([batches[index] for index in sorted(poison)], poison)
 
     def _start(self, waiting: int) -> None:
         """No more workers than there are batches for."""
-        busy = sum(1 for of_worker in self._batches.values() if of_worker)
+        busy = sum(map(bool, self._batches.values()))
         while len(self._batches) < min(self.size, waiting + busy):
             worker = next(self._numbers)
             self._batches[worker] = deque()
@@ -115,10 +115,10 @@ class Crew:
 
     def _feed(self, waiting: deque[int], batches: Sequence[Sequence[Trial]], pack: Pack) -> None:
         """A batch for each worker first; a second one while more wait than there are workers."""
-        open_ones = [w for w in self._batches if w not in self._opening]
+        workers = [worker for worker in self._batches if worker not in self._opening]
         for most in range(1, WINDOW + 1):
-            for worker in open_ones:
-                enough = most == 1 or len(waiting) > len(open_ones)
+            for worker in workers:
+                enough = most == 1 or len(waiting) > len(workers)
                 if waiting and enough and len(self._batches[worker]) < most:
                     index = waiting.popleft()
                     self._batches[worker].append(index)
@@ -140,29 +140,34 @@ class Crew:
             )
         return list(self._batches.pop(worker))
 
-    def _poisoned(self, batches: Sequence[Sequence[Trial]], reasons: dict[int, str]) -> UserError:
-        samples = dict.fromkeys(trial.sample.key for batch in batches for trial in batch)
+    def _poison_error(
+        self, batches: Sequence[Sequence[Trial]], reasons: dict[int, str]
+    ) -> UserError:
+        trials = chain.from_iterable(batches)
+        samples = ", ".join(dict.fromkeys(trial.sample.key for trial in trials))
         batch = "a batch" if len(batches) == 1 else f"each of {len(batches)} batches"
+        deaths = ", ".join(set(reasons.values()))
         return UserError(
-            f"{self.name}: {batch} killed {KILLS} workers ({', '.join(set(reasons.values()))}); "
-            f"all other answers are kept. The samples in it: {', '.join(samples)}",
+            f"{self.name}: {batch} killed {KILLS} workers ({deaths}); "
+            f"all other answers are kept. The samples in it: {samples}",
             remedy="Leave the sample out that does it; --batch-size 1 tells which one it is",
         )
 
 
 def pack_trials(trials: Sequence[Trial]) -> bytes:
     """Trials as bytes; raises UserError for frames that cannot be sent."""
-    return packed(list(trials), "the frames", "a module-level function as the loader of a Frame")
+    return pack(list(trials), "the frames", "a module-level function as the loader of a Frame")
 
 
-def packed(item: Any, what: str, expected: str) -> bytes:
+def pack(item: Any, what: str, expected: str) -> bytes:
     """The item as bytes; raises UserError where pickle does not take it."""
     try:
         return pickle.dumps(item)
     except Exception as error:
+        words = f"{type(error).__name__}: {error}".split()
         raise UserError(
             f"{what} cannot be sent to workers",
             expected=expected,
-            got=" ".join(f"{type(error).__name__}: {error}".split()),
+            got=" ".join(words),
             remedy="Leave --executor out: this process answers then",
         ) from error

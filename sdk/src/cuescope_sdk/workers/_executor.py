@@ -9,7 +9,7 @@ from pydantic import model_validator
 
 from cuescope_sdk import Context, Options, Plugin, Response, Trial
 from cuescope_sdk.workers._answering import Respond, Setup
-from cuescope_sdk.workers._crew import Crew, Pool, pack_trials, packed
+from cuescope_sdk.workers._crew import Crew, Pool, pack, pack_trials
 
 ROUNDS = 50  # batches of each worker, of which it waits for one
 MOST_TOGETHER = 3200  # their answers are in memory
@@ -24,18 +24,19 @@ class WorkerOptions(Options):
         name = cls.argument
         if not isinstance(given, dict) or not isinstance(given.get(name), str):
             return given
-        first, *more = [part.strip() for part in given[name].split(",")]
-        words = {k: v for k, v in given.items() if k != name}
-        own = [first] if first else []
+        words = dict(given)
+        first, *more = [part.strip() for part in words.pop(name).split(",")]
         if "=" in first:
-            more = [first, *more]
-            own = []
+            more.insert(0, first)
+            first = ""
         for part in more:
             key, equals, value = part.partition("=")
             if not equals or key in words:
                 raise ValueError(f"ARG,option=value, each once: '{part}' does not fit")
             words[key] = value
-        return words | ({name: own[0]} if own else {})
+        if first:
+            words[name] = first
+        return words
 
 
 class WorkerExecutor(Plugin):
@@ -81,7 +82,7 @@ class WorkerExecutor(Plugin):
             return
         whole = False
         try:
-            yield from self._opened(build, batches[0]).map(batches, self.pack)
+            yield from self._open(build, batches[0]).map(batches, self.pack)
             whole = True
         finally:
             if not whole:  # an error, or nobody takes the rest
@@ -95,14 +96,14 @@ class WorkerExecutor(Plugin):
         if crew is not None:
             crew.pool.end(at_once=at_once)
 
-    def _opened(self, build: Callable[[], Respond], trials: Sequence[Trial]) -> Crew:
+    def _open(self, build: Callable[[], Respond], trials: Sequence[Trial]) -> Crew:
         if self._crew is None or self._build is not build:
             self.close()
             expected = "a model by SPEC, whose options pickle takes"
-            setup = self.setup(packed(build, "the model", expected), trials)
+            setup = self.setup(pack(build, "the model", expected), trials)
             pool, size = self.pool()
             finalize(self, pool.end, at_once=False)  # also as the process ends
-            words = packed(setup, "the model", expected)
-            self._crew = Crew(self.name, pool, size, words)
+            message = pack(setup, "the model", expected)
+            self._crew = Crew(self.name, pool, size, message)
             self._build = build
         return self._crew

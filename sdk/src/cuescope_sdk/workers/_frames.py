@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,9 @@ from cuescope_sdk import Frame, Trial
 
 def files_of(trials: Sequence[Trial], most: int = 3) -> tuple[Path, ...]:
     """The first files that a worker would open for these trials."""
-    found = (file for t in trials for frame in t.sample.frames for file in _files(frame))
-    return tuple(islice(dict.fromkeys(found), most))
+    frames = chain.from_iterable(trial.sample.frames for trial in trials)
+    files = chain.from_iterable(map(_files, frames))
+    return tuple(islice(dict.fromkeys(files), most))
 
 
 def as_pixels(trials: Sequence[Trial]) -> list[Trial]:
@@ -28,10 +29,11 @@ def as_pixels(trials: Sequence[Trial]) -> list[Trial]:
             loaded[frame.key] = Frame(frame.key, partial(Image.fromarray, image))
         return loaded[frame.key]
 
-    return [
-        replace(t, sample=replace(t.sample, frames=tuple(map(pixels, t.sample.frames))))
-        for t in trials
-    ]
+    sent = []
+    for trial in trials:
+        frames = tuple(map(pixels, trial.sample.frames))
+        sent.append(replace(trial, sample=replace(trial.sample, frames=frames)))
+    return sent
 
 
 def _files(frame: Frame) -> Iterator[Path]:

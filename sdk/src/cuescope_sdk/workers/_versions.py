@@ -18,16 +18,18 @@ LIBRARIES = ("numpy", "PIL", "torch", "torchvision", "transformers", "open_clip"
 def loaded_versions() -> dict[str, tuple[str, str]]:
     """What this process runs: cuescope, its loaded plugins, and the libraries under the models."""
     dists = {module: names[0] for module, names in packages_distributions().items()}
-    # of a package that is edited in place, its entry points alone tell it
-    entries = Registry().entries
-    dists |= {re.split(r"\W", entry.target, maxsplit=1)[0]: entry.dist for entry in entries}
+    for entry in Registry().entries:
+        # of a package that is edited in place, its entry points alone tell it
+        module = re.split(r"\W", entry.target, maxsplit=1)[0]
+        dists[module] = entry.dist
     loaded = {name.partition(".")[0] for name in sys.modules}
-    plugins = {name for name in loaded if name.startswith("cuescope_")} - ENGINE.keys()
-    named = dict(ENGINE)
-    for module in sorted(plugins | (loaded & set(LIBRARIES))):
-        if module in dists:  # else it is no installed package
-            named[module] = dists[module]
-    return {module: (dist, _version(module, dist)) for module, dist in named.items()}
+    versions = {module: (dist, _version(module, dist)) for module, dist in ENGINE.items()}
+    for module in sorted(loaded):
+        is_ours = module.startswith("cuescope_") or module in LIBRARIES
+        if is_ours and module in dists and module not in ENGINE:  # else it is no installed package
+            dist = dists[module]
+            versions[module] = (dist, _version(module, dist))
+    return versions
 
 
 def require_versions(expected: Versions, where: str) -> None:
@@ -53,14 +55,14 @@ def require_versions(expected: Versions, where: str) -> None:
         )
     if others:
         dist, wanted, found = others[0]
-        own = dist.startswith("cuescope")  # its version ends with the digest of its code
+        remedy = f"Install {dist}=={wanted} on all machines"
+        if dist.startswith("cuescope"):  # its version ends with the digest of its code
+            remedy = "Install the same code on all machines"
         raise UserError(
             f"the worker on {where} has another {dist} than the driver",
             expected=wanted,
             got=found,
-            remedy="Install the same code on all machines"
-            if own
-            else f"Install {dist}=={wanted} on all machines",
+            remedy=remedy,
         )
 
 
