@@ -201,7 +201,7 @@ class ImageFolder(Plugin):
         self.facts: dict[str, str] = {}
         refuse_unknown(self.title, "split", options.split, self.split_names)
         labels, items = self.read(options.split)
-        self.labels = self._wanted(labels)  # after read(), which alone knows the classes
+        self.labels = self._choose_labels(labels)  # after read(), which alone knows the classes
         if options.classes is not None:
             items = [item for item in items if self.concerns(item, frozenset(self.labels))]
         if options.per_class is not None:
@@ -335,7 +335,7 @@ class ImageFolder(Plugin):
                 return f"{what}: {problem}"
         return None
 
-    def _wanted(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+    def _choose_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """The labels, or those that `classes` names, in their own order."""
         if self.options.classes is None:
             return labels

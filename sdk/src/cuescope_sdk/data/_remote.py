@@ -110,9 +110,9 @@ def list_address(owner: str, address: str) -> list[str]:
         system, path = _system(owner, address, Roots.of(address))
         root = path.rstrip("/") + "/"
         names = []
-        for place in map(str, system.find(path, maxdepth=_DEEPEST)):
-            name = place.removeprefix(root)
-            if name != place and is_plain_name(name):
+        for file in map(str, system.find(path, maxdepth=_DEEPEST)):
+            name = file.removeprefix(root)
+            if name != file and is_plain_name(name):
                 names.append(name)
     if not names:
         raise UserError(f"{owner}: there are no files at {address}")

@@ -92,13 +92,13 @@ def _records(text: str, name: str, delimiter: str) -> Iterator[tuple[int, list[s
             return
         raw = "\n".join(lines[start : reader.line_num])
         width = width or len(cells)
-        if raw.count('"') % 2 or _swallowed(cells, delimiter, width):
+        if raw.count('"') % 2 or _swallows_rows(cells, delimiter, width):
             raise _stray_quote(name, start + 1, lines[start], "a quote that is not closed")
         if cells:
             yield reader.line_num, cells, raw
 
 
-def _swallowed(cells: Sequence[str], delimiter: str, width: int) -> bool:
+def _swallows_rows(cells: Sequence[str], delimiter: str, width: int) -> bool:
     """Whether a cell holds whole rows: as many delimiters a line as the header has."""
     if len(cells) > width:  # told in its own words
         return False

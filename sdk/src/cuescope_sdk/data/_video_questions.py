@@ -91,7 +91,7 @@ def parse_timed_actions(text: str, classes: Mapping[str, str], location: str) ->
 
     Raises UserError at `location` for one that is no such triplet, or of no class.
     """
-    return tuple(_timed(part, classes, location) for part in split_cell(text))
+    return tuple(_parse_action(part, classes, location) for part in split_cell(text))
 
 
 def split_cell(text: str) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def split_cell(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
-def _timed(text: str, classes: Mapping[str, str], location: str) -> Timed:
+def _parse_action(text: str, classes: Mapping[str, str], location: str) -> Timed:
     match = _ACTION.fullmatch(text)
     if match is None:
         raise UserError(location, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'")
@@ -175,16 +175,16 @@ def _files(root: Path, title: str) -> Iterator[Path]:
             folders.clear()
             continue
         visited.add(real)
-        folders[:] = _shown(folders)  # in place: os.walk goes on by this very list
+        folders[:] = _visible_names(folders)  # in place: os.walk goes on by this very list
         # before it is entered: a link to the root of this machine would be walked for hours
         require_inside([root], [Path(folder, name) for name in folders], title)
-        for name in _shown(files):
+        for name in _visible_names(files):
             path = Path(folder, name)
             if kind_of(path) in ("video", "animation"):
                 yield path
 
 
-def _shown(names: Iterable[str]) -> list[str]:
+def _visible_names(names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if not name.startswith("."))
 
 

@@ -53,7 +53,7 @@ class _Connector(aiohttp.TCPConnector):
         """A connection for a request, redirected ones among them."""
         scheme = req.url.scheme
         host = req.url.raw_host or ""
-        place = f"{_bracketed(host)}:{req.url.port}"
+        place = f"{_in_brackets(host)}:{req.url.port}"
         if (scheme, place) not in self._typed:
             if scheme != "https":
                 raise RefusedHostError(f"{scheme}://{place} is no https, and was not typed")
@@ -78,7 +78,7 @@ class _Resolver(AbstractResolver):
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
         results = [_result(host, entry) for entry in found]
-        if f"{_bracketed(host)}:{port}" not in self._places:
+        if f"{_in_brackets(host)}:{port}" not in self._places:
             for result in results:
                 if is_inner(result["host"]):
                     raise RefusedHostError(f"{host} is of this machine or network")
@@ -100,7 +100,7 @@ def _result(host: str, entry: tuple[Any, ...]) -> ResolveResult:
     )
 
 
-def _bracketed(host: str) -> str:
+def _in_brackets(host: str) -> str:
     """An IPv6 address as it stands in an address of the web."""
     try:
         return f"[{host}]" if ip_address(host).version == 6 else host

@@ -94,13 +94,13 @@ class CachedEditor:
         """What `edit` would cost; nothing is made."""
         count = len({edit_key(edit, self.fingerprint) for edit in edits})
         size = (0, 0)
-        if edits and self._measured() is None:
+        if edits and self._read_pace() is None:
             size = edits[0].frame.load().size
         return self.plan_of(count, count - len(self._lacking(edits)), size)
 
     def plan_of(self, edits: int, cached: int, size: tuple[int, int] = (512, 512)) -> EditPlan:
         """The same of numbers alone; `size` of an image is for an editor that never worked."""
-        pace = self._measured()
+        pace = self._read_pace()
         return EditPlan(
             edits=edits,
             cached=cached,
@@ -114,7 +114,7 @@ class CachedEditor:
     def _device(self) -> str:
         return self.facts.get("device", self._context.device)
 
-    def _measured(self) -> Pace | None:
+    def _read_pace(self) -> Pace | None:
         return read_pace(self.folder / PACE, self._device)
 
     def _lacking(self, edits: Sequence[ImageEdit]) -> list[ImageEdit]:

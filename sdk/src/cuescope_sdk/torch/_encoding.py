@@ -98,7 +98,7 @@ class TowerEncoder:
             if trial.edit is None:
                 plain = [item for item in plain if item.key not in self._rows]
             inputs += plain
-        self._ahead.expect(self._unprepared(inputs))
+        self._ahead.expect(self._missing_inputs(inputs))
 
     def embed(self, inputs: Sequence[TowerInput]) -> list[Float[np.ndarray, " size"]]:
         """What `tower.encode` gives for each, float32, in order."""
@@ -138,7 +138,7 @@ class TowerEncoder:
         rows, cols = tower.grid(inputs)  # some towers take images of any shape, each with its grid
         end = tower.prefix + rows * cols
         patches = tokens[0][0, tower.prefix : end].float().cpu().numpy()
-        return np.asarray(patches.reshape(rows, cols, -1))
+        return patches.reshape(rows, cols, -1)
 
     def _remember_row(self, key: object, row: np.ndarray) -> None:
         # a limit in numbers is one in bytes
@@ -197,13 +197,13 @@ class TowerEncoder:
         if self._chunk == 1:
             return [self._prepare(item) for item in items]
         prepared: dict[object, Inputs] = dict(self._inputs)
-        new = self._unprepared(items)
+        new = self._missing_inputs(items)
         for key, inputs in zip(new, self._ahead.take_all(new), strict=True):
             prepared[key] = inputs
             _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
         return [prepared[item.frame_keys] for item in items]
 
-    def _unprepared(self, items: Iterable[TowerInput]) -> dict[Hashable, Callable[[], Inputs]]:
+    def _missing_inputs(self, items: Iterable[TowerInput]) -> dict[Hashable, Callable[[], Inputs]]:
         new: dict[Hashable, Callable[[], Inputs]] = {}
         for item in items:
             if item.frame_keys not in self._inputs:
@@ -244,7 +244,7 @@ class TowerEncoder:
         if mask.shape == grid or mask.shape != frame.load().size[::-1]:
             return None
         drawn = Image.fromarray(mask.astype(np.uint8) * 255).convert("RGB")
-        return np.asarray(self.tower.canvas(drawn)[..., 0] > 127)
+        return self.tower.canvas(drawn)[..., 0] > 127
 
 
 def _remember(memory: OrderedDict[object, T], key: object, value: T, most: int) -> None:

@@ -52,7 +52,7 @@ def find_source(
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
-        return _checked(Source(owner, folder, folder.resolve().name))
+        return _check(Source(owner, folder, folder.resolve().name))
     is_path = folder.exists() or model.startswith((".", "/", "~"))
     if is_path or not HUB_ID.fullmatch(model):
         raise UserError(
@@ -93,7 +93,7 @@ def _shards(source: Source, index: Path) -> list[str]:
         ) from error
 
 
-def _checked(source: Source) -> Source:
+def _check(source: Source) -> Source:
     """The source; raises UserError for a folder without configuration or with weights missing."""
     owner = source.owner
     folder = source.folder
@@ -150,7 +150,7 @@ def _from_hub(
             got=f"{type(error).__name__} ({reason})" if reason else type(error).__name__,
             remedy="Check name and network, or give a folder with the model's files.",
         ) from error
-    return _checked(Source(owner, folder, title)).folder
+    return _check(Source(owner, folder, title)).folder
 
 
 def _download(name: str, revision: str | None, patterns: list[str]) -> Path:

@@ -67,7 +67,7 @@ def steady_bytes(path: Path) -> Iterator[tuple[BinaryIO, str]]:
             raise FileNotFoundError(2, "no such file")
         if status.st_size <= IN_MEMORY:
             content = file.readall()
-            yield _named(content, path), content_digest(content)
+            yield _open_named(content, path), content_digest(content)
             return
         before = Stamp.of(file)
         digest = file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
@@ -98,7 +98,7 @@ def listed_bytes(path: Path, digest: str) -> Iterator[BinaryIO]:
         ) from None
 
 
-def _named(content: bytes, path: Path) -> BinaryIO:
+def _open_named(content: bytes, path: Path) -> BinaryIO:
     """Bytes as a file with a name: ffmpeg tells raw streams apart by their suffix."""
     file = BytesIO(content)
     file.name = str(path)

@@ -212,7 +212,7 @@ def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:
     if not by_index:
         raise ValueError("no frame can be decoded")
     # A damaged clip may end early: its last readable frame stands in, the first where none is.
-    before = [place for place in by_index if place <= index]
+    before = [other for other in by_index if other <= index]
     return by_index[max(before) if before else min(by_index)]
 
 

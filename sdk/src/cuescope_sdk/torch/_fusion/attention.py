@@ -107,7 +107,7 @@ def fused_self_attention(
     edit = fusion.edit_at(layer) if fusion else None
     needs_matrix = uses_matrix_form.get() or (fusion is not None and fusion.watch is not None)
     if fusion is not None and isinstance(edit, AverageTokens) and not needs_matrix:
-        context, bias, sizes = _shortened(states, fusion, edit, mask)
+        context, bias, sizes = _shorten(states, fusion, edit, mask)
         keys = split(key(context)) * sizes[:, None, :, None]
         mixed = scaled_dot_product_attention(
             split(query(states)), keys, split(value(context)), attn_mask=bias[:, None, None]
@@ -123,7 +123,7 @@ def fused_self_attention(
     return mixed.transpose(1, 2).flatten(2)
 
 
-def _shortened(
+def _shorten(
     states: Tensor, fusion: Fusion, edit: AverageTokens, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Tokens with one average a modality at their end, their bias, and a factor on their keys."""
