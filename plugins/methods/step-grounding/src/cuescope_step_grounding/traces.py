@@ -124,7 +124,7 @@ def read_json_steps(text: str) -> JsonSteps | None:
         return _salvage(inner[start.start() :], after)
     if not _is_shallow(value):
         return None
-    steps = [words for words in map(_item_words, _step_items(value)) if words]
+    steps = list(filter(None, map(_item_words, _step_items(value))))
     if not steps:
         return None
     return JsonSteps(steps, _json_answer(value), f"{inner[end:]}\n{after}")
@@ -133,10 +133,12 @@ def read_json_steps(text: str) -> JsonSteps | None:
 def _step_items(value: Any) -> list[Any]:
     if isinstance(value, list):
         return value
-    if isinstance(value, dict):
-        named = [value[key] for key in LISTS if isinstance(value.get(key), list)]
-        return named[0] if named else [value] if _item_words(value) else list(value.values())
-    return []
+    if not isinstance(value, dict):
+        return []
+    for key in LISTS:
+        if isinstance(value.get(key), list):
+            return list(value[key])
+    return [value] if _item_words(value) else list(value.values())
 
 
 def _item_words(item: Any) -> str:
@@ -145,10 +147,12 @@ def _item_words(item: Any) -> str:
         return item
     if isinstance(item, list):
         return "; ".join(filter(None, map(_item_words, item)))
-    if not isinstance(item, Mapping):
-        return ""
-    words = next((words for key in WORDS if (words := _item_words(item.get(key)))), "")
-    return f"{_item_time(item)}{words}" if words else ""
+    if isinstance(item, Mapping):
+        for key in WORDS:
+            words = _item_words(item.get(key))
+            if words:
+                return f"{_item_time(item)}{words}"
+    return ""
 
 
 def _item_time(item: Mapping[str, Any]) -> str:
@@ -164,17 +168,19 @@ def _item_time(item: Mapping[str, Any]) -> str:
 
 
 def _json_answer(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    answer = next((value[key] for key in ANSWERS if value.get(key) not in (None, "")), None)
-    return None if answer is None else str(answer)
+    if isinstance(value, dict):
+        for key in ANSWERS:
+            if value.get(key) not in (None, ""):
+                return str(value[key])
+    return None
 
 
 def _salvage(text: str, after: str) -> JsonSteps | None:
     """The whole items of broken JSON."""
-    items = [item for item in islice(_objects(text), MOST_ITEMS) if _is_shallow(item)]
-    steps = [words for item in items if (words := _item_words(item))]
-    steps = steps or [json.loads(f'"{string}"', strict=False) for string in _STRING.findall(text)]
+    items = filter(_is_shallow, islice(_objects(text), MOST_ITEMS))
+    steps = list(filter(None, map(_item_words, items)))
+    if not steps:
+        steps = [json.loads(f'"{string}"', strict=False) for string in _STRING.findall(text)]
     rest = after or text.rpartition("]")[2]
     return JsonSteps(steps, None, rest, broken=True) if steps else None
 
@@ -256,16 +262,17 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
     if not any(letter.isalnum() for letter in body):
         return Trace(problems=("unreadable",))
     parsed = read_json_steps(body)
+    problems = []
     if parsed is not None:
         form: Form = "json"
-        rest, answer = _split_answer(parsed.rest)
         steps = parsed.steps
+        _, answer = _split_answer(parsed.rest)
         answer = parsed.answer or answer
-        problems = ["broken JSON"] if parsed.broken else []
+        if parsed.broken:
+            problems.append("broken JSON")
     else:
         rest, answer = _split_answer(body)
         form, steps = _form_and_steps(rest)
-        problems = []
     # Natural prose ends with its answer and does not mark it.
     if answer is None and form == "prose":
         answer = _concluding_answer(steps, choices)
@@ -278,9 +285,12 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         problems.append("no answer")
         if not body.endswith(ENDS):
             problems.append("cut")
-    plain = (" ".join(re.sub(r"\*\*|__|`", "", step).split()) for step in steps[:most])
-    kept = tuple(filter(None, plain))
-    return Trace(kept, choice or answer or None, form if kept else "none", tuple(problems))
+    kept = []
+    for step in steps[:most]:
+        words = re.sub(r"\*\*|__|`", "", step).split()
+        if words:
+            kept.append(" ".join(words))
+    return Trace(tuple(kept), choice or answer or None, form if kept else "none", tuple(problems))
 
 
 def without_controls(text: str) -> str:
@@ -324,13 +334,16 @@ def _split_answer(text: str) -> tuple[str, str | None]:
 
 def _form_and_steps(text: str) -> tuple[Form, list[str]]:
     lines = text.splitlines()
-    if items := _list_items(lines, _NUMBERED):
-        return "numbered", items
-    if items := _list_items(lines, _BULLET):
-        return "bullets", items
-    if items := _inline_items(text):
-        return "numbered", items
-    return "prose", [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+    numbered = _list_items(lines, _NUMBERED)
+    if numbered:
+        return "numbered", numbered
+    bullets = _list_items(lines, _BULLET)
+    if bullets:
+        return "bullets", bullets
+    inline = _inline_items(text)
+    if inline:
+        return "numbered", inline
+    return "prose", list(filter(str.strip, _SENTENCE.split(text)))
 
 
 def _list_items(lines: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
