@@ -52,8 +52,13 @@ class Draft:
 
 def original(source: Source) -> Draft:
     """The photo itself."""
-    base = Frame.from_array(source.image)
-    return Draft(Variant(ORIGINAL, ORIGINAL, {}), source.image, source.mask, base, np.eye(2, 3))
+    return Draft(
+        variant=Variant(ORIGINAL, ORIGINAL, {}),
+        image=source.image,
+        mask=source.mask,
+        base=Frame.from_array(source.image),
+        matrix=np.eye(2, 3),
+    )
 
 
 def on_background(recipe: Recipe, source: Source, background: Background) -> Draft:
@@ -93,8 +98,8 @@ def of_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
         draft.matrix = moved.matrix
         draft.parameters["resampled"] = variant.resampled
         if variant.subset in ("translate", "rotation", "crop"):
-            whole = mask.sum() * abs(np.linalg.det(moved.matrix[:, :2]))
-            share = min(1.0, float(moved.mask.sum() / whole))
+            zoom = abs(np.linalg.det(moved.matrix[:, :2]))
+            share = min(1.0, float(moved.mask.sum() / (mask.sum() * zoom)))
             draft.parameters["object_share"] = round(share, 4)
         editable = variant.editable(moved, recipe.keeps)
         if not moved.mask.any():
@@ -117,7 +122,8 @@ def paint(drafts: Sequence[Draft], editor: NamedEditor) -> None:
             edits.append(draft.edit)
     if not waiting:
         return
-    for draft, edit, frame in zip(waiting, edits, editor.tool.edit(edits), strict=True):
+    frames = editor.tool.edit(edits)
+    for draft, edit, frame in zip(waiting, edits, frames, strict=True):
         before = draft.image
         draft.image = np.asarray(frame.load())
         _require_kept(editor.spec, edit, before, draft.image)

@@ -119,12 +119,15 @@ class BuildFolder:
         return picture_digest(content)
 
     def _is_as_written(self, row: Row) -> bool:
-        for name, written in ((row.image, row.image_digest), (row.mask, row.mask_digest)):
-            try:
-                if name and picture_digest((self.folder / name).read_bytes()) != written:
+        pictures = {row.image: row.image_digest, row.mask: row.mask_digest}
+        pictures.pop("", None)
+        try:
+            for name, written in pictures.items():
+                content = (self.folder / name).read_bytes()
+                if picture_digest(content) != written:
                     return False
-            except OSError:
-                return False
+        except OSError:
+            return False
         return True
 
     def _require_same(self, file: Path) -> None:

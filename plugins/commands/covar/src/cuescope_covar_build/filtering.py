@@ -50,7 +50,8 @@ class Filter:
         if self.thresholds is None:
             list(measure(cases, self.judges))
             return
-        for draft, quality in zip(shown, judge(cases, self.thresholds, self.judges), strict=True):
+        qualities = judge(cases, self.thresholds, self.judges)
+        for draft, quality in zip(shown, qualities, strict=True):
             draft.scores = quality.scores
             draft.dropped = draft.dropped or quality.reason
 

@@ -39,9 +39,9 @@ def flip(image: Pixels, mask: Mask, *, vertical: bool = False) -> Moved:
     else:
         matrix[0] = -1, 0, cols - 1
     axis = 0 if vertical else 1
-    return Moved(
-        np.flip(image, axis).copy(), np.flip(mask, axis).copy(), np.ones(mask.shape, bool), matrix
-    )
+    image = np.flip(image, axis).copy()
+    mask = np.flip(mask, axis).copy()
+    return Moved(image, mask, np.ones_like(mask), matrix)
 
 
 def translate(image: Pixels, mask: Mask, right: int, down: int) -> Moved:

@@ -34,8 +34,11 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> None:
         backgrounds.remove(ORIGINAL)
     if not files or not backgrounds:
         return
-    chosen = np.unique(np.linspace(0, len(photos) - 1, ROWS).round().astype(int))
-    picture = np.full((HEAD + CELL * len(chosen), CELL * len(variants), 3), 255, np.uint8)
+    spread = np.linspace(0, len(photos) - 1, ROWS).round()
+    chosen = np.unique(spread.astype(int))
+    height = HEAD + CELL * len(chosen)
+    width = CELL * len(variants)
+    picture = np.full((height, width, 3), 255, np.uint8)
     for column, variant in enumerate(variants):
         corner = (column * CELL + 4, HEAD - 7)
         cv2.putText(picture, variant, corner, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1)

@@ -71,10 +71,12 @@ def schema() -> "pa.Schema":
     """The columns of `covar.parquet`, in order."""
     import pyarrow as pa
 
-    kinds: dict[object, pa.DataType] = {int: pa.int64(), bool: pa.bool_(), str: pa.string()}
-    return pa.schema(
-        [pa.field(field.name, kinds.get(field.type, pa.float64())) for field in fields(Row)]
-    )
+    kinds: dict[object, str] = {int: "int64", bool: "bool", str: "string"}
+    columns = []
+    for field in fields(Row):
+        kind = kinds.get(field.type, "float64")
+        columns.append(pa.field(field.name, kind))
+    return pa.schema(columns)
 
 
 def write_manifest(folder: Path, rows: Sequence[Row], choices: Sequence[str]) -> Path:

@@ -67,7 +67,8 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
     folder = builder.folder.folder
     made = builder.folder.rows
     lacking = builder.lacking()
-    images = len(builder.sources) * (1 + len(recipe.backgrounds) * len(recipe.names))
+    images_each = 1 + len(recipe.backgrounds) * len(recipe.names)
+    images = len(builder.sources) * images_each
     pairs = _count_pairs(builder) / len(recipe.names)
     of_editor = round(pairs * (recipe.edits - recipe.views))
     edits = {editor.spec: of_editor}

@@ -120,7 +120,8 @@ class Sources:
         """
         count = min(count, len(self._of))
         samples = []
-        for position in np.linspace(0, len(self._of) - 1, count).round().astype(int):
+        spread = np.linspace(0, len(self._of) - 1, count).round()
+        for position in spread.astype(int):
             sample = self._data[self._of[position]]
             with suppress(BadDataError):
                 self.open(sample)

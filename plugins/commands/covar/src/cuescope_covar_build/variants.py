@@ -62,7 +62,8 @@ def variants(
 ) -> list[Variant]:
     """The variants of an image of `size` (row, col), what is drawn of them drawn from `rng`."""
     rows, cols = size
-    right, down = (round(float(rng.uniform(-SHIFT, SHIFT)) * side) for side in (cols, rows))
+    right = round(float(rng.uniform(-SHIFT, SHIFT)) * cols)
+    down = round(float(rng.uniform(-SHIFT, SHIFT)) * rows)
     degrees = round(float(rng.uniform(-ANGLE, ANGLE)), 2)
     area = round(float(rng.uniform(*AREA)), 3)
     shown = sorted(rng.permutation(len(VIEWPOINTS))[:VIEWS].tolist())

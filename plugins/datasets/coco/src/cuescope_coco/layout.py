@@ -168,7 +168,8 @@ def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.nda
     except ValueError as error:
         raise UserError(location, expected="run lengths", got=str(error)) from None
     size = (image.height, image.width)
-    if row.segmentation.size != size or sum(runs) != image.height * image.width or min(runs) < 0:
+    covers_image = sum(runs) == image.height * image.width and min(runs) >= 0
+    if row.segmentation.size != size or not covers_image:
         raise UserError(
             location,
             expected=f"run lengths of {size[0]} x {size[1]} pixels",

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -58,12 +58,12 @@ class Covar(ImageFolder):
 
     def __init__(self, options: CovarOptions, context: Context) -> None:
         super().__init__(options, context)
-        backgrounds = dict.fromkeys(
-            item.annotations["factors"]["background"] for item in self.items
-        )
-        self.planted_cues = tuple(
-            PlantedCue(key=name, name=name) for name in backgrounds if name != ORIGINAL
-        )
+        cues = {}
+        for item in self.items:
+            name = item.annotations["factors"]["background"]
+            if name != ORIGINAL:
+                cues[name] = PlantedCue(key=name, name=name)
+        self.planted_cues = tuple(cues.values())
 
     def read(self, split: str) -> Listing:
         """The rows of the manifest that are shown."""
@@ -87,21 +87,21 @@ class Covar(ImageFolder):
                 remedy="-D keep_all=true shows dropped ones that a build with --keep-all has kept",
             )
         self._digests: dict[Path, str] = {}
+        backgrounds: dict[str, None] = {}  # a dict keeps their order
         for row in rows:
             self._digests[self.root / row.image] = row.image_digest
             self._digests[self.root / row.mask] = row.mask_digest
-        backgrounds = list(dict.fromkeys(row.background for row in rows))
-        if ORIGINAL in backgrounds:
-            backgrounds.remove(ORIGINAL)
+            backgrounds[row.background] = None
+        backgrounds.pop(ORIGINAL, None)
         return Listing(choices, [self._item(row, backgrounds) for row in rows])
 
     def __getitem__(self, index: int) -> Sample:
         """The image; the mask of its object is the annotation "foreground"."""
         sample = super().__getitem__(index)
-        known = dict(sample.annotations)
-        if "masks" in known:
-            known["foreground"] = known["masks"]["object"]
-        return replace(sample, annotations=known)
+        annotations = dict(sample.annotations)
+        if "masks" in annotations:
+            annotations["foreground"] = annotations["masks"]["object"]
+        return replace(sample, annotations=annotations)
 
     def _problem(self, item: ImageItem) -> str | None:
         """The first fault of a picture or its mask."""
@@ -119,7 +119,7 @@ class Covar(ImageFolder):
                 )
         return super()._problem(item)
 
-    def _item(self, row: Row, backgrounds: Sequence[str]) -> ImageItem:
+    def _item(self, row: Row, backgrounds: Iterable[str]) -> ImageItem:
         factors = {"background": row.background, "subset": row.subset, "variant": row.variant}
         parameters = json.loads(row.parameters)
         if "scale" in parameters:
@@ -148,13 +148,12 @@ class Covar(ImageFolder):
 
 def describe_faults(dropped: Sequence[Row]) -> str:
     """How many were dropped, by subset, and which check of the quality filter was the worst."""
-    by_subset: dict[str, Counter[str]] = {}
-    for row in dropped:
-        by_subset.setdefault(row.subset, Counter())[worst_fault(row)] += 1
+    by_subset = Counter(row.subset for row in dropped)
     parts = []
-    for subset, faults in sorted(by_subset.items(), key=lambda item: -item[1].total()):
+    for subset, total in by_subset.most_common():
+        faults = Counter(worst_fault(row) for row in dropped if row.subset == subset)
         counts = ", ".join(f"{count} {fault}" for fault, count in faults.most_common())
-        parts.append(f"{subset}: {faults.total()} ({counts})")
+        parts.append(f"{subset}: {total} ({counts})")
     return "; ".join(parts)
 
 

@@ -20,7 +20,7 @@ def parse_json(text: str | bytes) -> Any:
         value = json.loads(text)
     except RecursionError:
         raise ValueError("brackets are nested too deeply") from None
-    if _depth_and_size(value) is None:
+    if not _is_modest(value):
         raise ValueError(f"it has more than {MOST_DEPTH} brackets in each other, or is too large")
     return value
 
@@ -29,7 +29,7 @@ def require_modest(value: object, column: str, location: str) -> None:
     """Raise UserError for a cell of too many letters or values, or nested too deeply."""
     if isinstance(value, bool | int | float | bytes | None):
         return
-    if _depth_and_size(value) is None:
+    if not _is_modest(value):
         raise UserError(
             f"{location}: column '{column[:60]}' is too large",
             expected=f"at most {MOST_LETTERS:,} letters, {MOST_PARTS:,} values and {MOST_DEPTH} "
@@ -37,27 +37,27 @@ def require_modest(value: object, column: str, location: str) -> None:
         )
 
 
-def _depth_and_size(value: object) -> tuple[int, int] | None:
-    """How deep a value is and how many letters it has; None where either is too much."""
+def _is_modest(value: object) -> bool:
+    """Whether a value is neither too deep, nor of too many letters and parts."""
     level: list[object] = [value]
     letters = parts = 0
-    for depth in range(MOST_DEPTH + 1):
+    for _ in range(MOST_DEPTH + 1):
         below: list[object] = []
         for part in level:
             if isinstance(part, str):
                 letters += len(part)
             elif isinstance(part, Mapping):
-                letters += sum(len(str(key)) for key in part)
+                letters += sum(map(len, map(str, part)))
                 below.extend(part.values())
             elif isinstance(part, list | tuple | set):
                 below.extend(part)
         parts += len(below)
         if letters > MOST_LETTERS or parts > MOST_PARTS:
-            return None
+            return False
         if not below:
-            return depth, letters
+            return True
         level = below
-    return None
+    return False
 
 
 def plain(value: object) -> Any:

@@ -106,6 +106,6 @@ def _clips_of(folder: Path) -> Iterator[Clip]:
         if match is None:
             yield Clip(file.stem, file.stem, label)
         else:
-            yield Clip(
-                file.stem, match["id"], label, start=float(match["start"]), end=float(match["end"])
-            )
+            start = float(match["start"])
+            end = float(match["end"])
+            yield Clip(file.stem, match["id"], label, start, end)

@@ -84,13 +84,14 @@ def square_positions(rng: np.random.Generator, disc: Corners) -> Corners:
 
     Clear of its bounding box, that is. `disc` is the corner of that box, pixels.
     """
-    corner = rng.integers(SIZE - SQUARE + 1, size=disc.shape)
+    places = SIZE - SQUARE + 1
+    corner = rng.integers(places, size=disc.shape)
     while True:
         overlap = (corner < disc + DISC) & (disc < corner + SQUARE)
         clash = overlap.all(axis=1)  # two boxes overlap where they do along both axes
         if not clash.any():
             return corner
-        corner[clash] = rng.integers(SIZE - SQUARE + 1, size=(int(clash.sum()), 2))
+        corner[clash] = rng.integers(places, size=(clash.sum(), 2))
 
 
 def _around(count: int, most: int) -> range:

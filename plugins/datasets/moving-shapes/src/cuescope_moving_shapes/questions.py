@@ -38,7 +38,8 @@ def draw_questions(
     """
     rng = generator(seed, "moving-shapes", "questions", split)
     # A permutation of equal shares, not independent draws: every pair is exactly as frequent.
-    pairs = rng.permutation(np.arange(len(direction)) % (len(ANSWERS) * len(SIDES)))
+    every = np.arange(len(direction)) % (len(ANSWERS) * len(SIDES))
+    pairs = rng.permutation(every)
     facing, side = np.divmod(pairs, len(SIDES))
     if planted == "video":
         text = "Which way does the disc move?"
@@ -48,7 +49,8 @@ def draw_questions(
         words = "Which way is {side} the moving disc?"
         facing = direction
     questions = []
-    for ahead, name in zip(facing.tolist(), np.take(tuple(SIDES), side).tolist(), strict=True):
+    names = np.take(tuple(SIDES), side)
+    for ahead, name in zip(facing.tolist(), names.tolist(), strict=True):
         text = words.format(ahead=ANSWERS[ahead], side=name)
         questions.append(Question(text, name, turn(ahead, SIDES[name])))
     return questions

@@ -36,14 +36,17 @@ def hole(name: str) -> Points | None:
 
 
 def _polar(angle: Curve, radius: Curve | float) -> Points:
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    col = radius * np.cos(angle)
+    row = radius * np.sin(angle)
+    return np.stack([col, row], axis=1)
 
 
 def _heart() -> Points:
     wave = 13 * np.cos(TURN)
     for times, share in ((2, 5), (3, 2), (4, 1)):
         wave -= share * np.cos(times * TURN)
-    points = np.stack([np.sin(TURN) ** 3, -(wave + 2.5) / 17], axis=1)
+    row = -(wave + 2.5) / 17
+    points = np.stack([np.sin(TURN) ** 3, row], axis=1)
     return points * 0.89
 
 
@@ -91,7 +94,9 @@ def _spots(across: Plane, down: Plane, *, pitch: float, radius: float) -> Marks:
 
 def _weave(across: Plane, down: Plane, *, pitch: float) -> Marks:
     """Crossing lines; three tenths of the pitch wide, px."""
-    distance = np.minimum(np.abs(_offset(across, pitch)), np.abs(_offset(down, pitch)))
+    to_column = np.abs(_offset(across, pitch))
+    to_row = np.abs(_offset(down, pitch))
+    distance = np.minimum(to_column, to_row)
     lines: Marks = distance < 0.15 * pitch
     return lines
 

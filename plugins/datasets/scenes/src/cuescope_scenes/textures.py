@@ -34,7 +34,8 @@ def _blades(rng: np.random.Generator) -> Plane:
     """Upright streaks."""
     streaks = rng.random((SIZE // 8, SIZE))
     shift = rng.integers(0, 8)
-    streak = np.minimum((np.arange(SIZE) + shift) // 8, len(streaks) - 1)
+    row = np.arange(SIZE) + shift
+    streak = np.minimum(row // 8, len(streaks) - 1)
     pattern: Plane = streaks[streak]
     return pattern
 
@@ -80,7 +81,8 @@ def _tufts(rng: np.random.Generator) -> Plane:
     phase = rng.uniform(0, tau)
     length = rng.uniform(14, 20)
     wave = np.sin(tau * (ROW + COL / 2) / length + phase)
-    tufts: Plane = (0.5 + 0.5 * wave) * rng.uniform(0.5, 1, (SIZE, SIZE))
+    leaves = rng.uniform(0.5, 1, (SIZE, SIZE))
+    tufts: Plane = (0.5 + 0.5 * wave) * leaves
     return tufts
 
 

@@ -134,7 +134,8 @@ def true_statements(scene: Scene, index: int) -> list[Statement]:
     """Never empty."""
     frame = scene[index]
     visible = shapes(frame)
-    statements = [*_presences(list(visible)), *_relations(visible), *_actions(frame, visible)]
+    statements = [*_presences(list(visible)), *_relations(visible)]
+    statements += _actions(frame, visible)
     if frame.motion is not None:
         statements.append(camera_turn(frame.motion.removeprefix("turn ")))
     if WALL not in map(attrgetter("name"), frame.things):  # else something may be hidden
@@ -231,7 +232,8 @@ def _replace_some(
 def invent_shape(like: str, shown: Collection[str], rng: Generator) -> str:
     """A shape that is not shown, if there is one of the same colour or kind."""
     unseen = [name for name in PHRASES if name not in shown]
-    akin = [name for name in unseen if not set(name.split()).isdisjoint(like.split())]
+    words = set(like.split())
+    akin = [name for name in unseen if words.intersection(name.split())]
     return draw(akin or unseen or PHRASES, rng)
 
 

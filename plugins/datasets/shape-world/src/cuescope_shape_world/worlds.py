@@ -189,7 +189,8 @@ def _fits(world: World, life: Life) -> bool:
     if y.min() < HORIZON + 1 or y.max() > HEIGHT - SIDE - 1:
         return False
     visible = world.in_view(life)
-    both = life.there[1:] & life.there[:-1] & stands(world.camera)[1:]
+    there_before = life.there[1:] & life.there[:-1]
+    both = there_before & stands(world.camera)[1:]
     changes = visible[1:] != visible[:-1]
     if changes[both].any():
         return False

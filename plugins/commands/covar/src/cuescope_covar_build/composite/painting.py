@@ -51,7 +51,9 @@ def keeps_picture(mask: Mask) -> bool:
     """
     import cv2
 
-    rim = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
+    level = mask[[0, -1]].ravel()
+    upright = mask[:, [0, -1]].ravel()
+    rim = np.concatenate([level, upright])
     if rim.mean() <= RIM:
         return True
     points = cv2.findNonZero((~mask).astype(np.uint8))

@@ -95,7 +95,8 @@ def _mean_likeness(view: View, geometry: Matrix) -> list[float]:
     source = view.source
     away = view.source_mask
     clear = covered(source.shape, geometry, view.size)
-    if source.shape != view.edited.shape or not np.allclose(geometry, np.eye(3)):
+    is_moved = not np.allclose(geometry, np.eye(3))
+    if is_moved or source.shape != view.edited.shape:
         source = move(source, geometry, view.size)
         away = move(away.astype(np.float32), geometry, view.size) > 0.01
     clear &= view.background & ~grow(away, 3)
@@ -226,7 +227,8 @@ def _contrast(planes: Float[np.ndarray, "row col 4"], free: Mask, side: int) -> 
     # a window next to the object or the frame is compared with those neighbours that are free
     usable = window.weight > FREE
     step = round(1.25 * side)
-    padded = np.pad(mean, ((step, step), (step, step), (0, 0)))
+    around = (step, step)
+    padded = np.pad(mean, (around, around, (0, 0)))
     padded_usable = np.pad(usable, step)
     least = np.full((rows, cols), np.inf, np.float32)
     neighbours = np.zeros((rows, cols), np.int32)
@@ -273,9 +275,9 @@ def like_object(view: View) -> float | None:
 
 def _small(pixels: Pixels, where: Mask) -> tuple[Pixels, Mask]:
     """A copy of at most `SIDE` px a side, and what of it lies within the mask."""
-    rows, cols = where.shape
-    factor = min(1.0, SIDE / max(rows, cols))
-    size = (max(1, round(factor * rows)), max(1, round(factor * cols)))
+    factor = min(1.0, SIDE / max(where.shape))
+    rows, cols = (max(1, round(factor * side)) for side in where.shape)
+    size = (rows, cols)
     return shrink_to(pixels, size), shrink_to(where, size) > 0.9
 
 

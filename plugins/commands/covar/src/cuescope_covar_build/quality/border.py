@@ -68,15 +68,17 @@ def read_border(pixels: Pixels, mask: Mask) -> Border | None:
     length = np.linalg.norm(slope, axis=1)
     normal = slope / np.maximum(length, 1e-3)[:, None]
     offset = np.arange(INNER, OUTER + 1) + 0.5  # the edge is half a pixel off the last one inside
-    rows = (row[:, None] + normal[:, :1] * offset).astype(np.float32)
-    cols = (col[:, None] + normal[:, 1:] * offset).astype(np.float32)
+    down, right = normal.T[..., None] * offset
+    rows = (row[:, None] + down).astype(np.float32)
+    cols = (col[:, None] + right).astype(np.float32)
     depth = cv2.remap(signed, cols, rows, cv2.INTER_LINEAR, borderValue=-99)
     # a normal that runs into another part of the object, or out of the image, tells nothing
     outside = (depth[:, 2 - INNER : REACH - INNER] > 0.5).all(axis=1)
     clear = outside & (length > 0.3)
     if clear.sum() < LEAST:
         return None
-    profiles = cv2.remap(smooth(pixels, 0.5), cols[clear], rows[clear], cv2.INTER_LINEAR)
+    pixels = smooth(pixels, 0.5)
+    profiles = cv2.remap(pixels, cols[clear], rows[clear], cv2.INTER_LINEAR)
     extend_profiles(profiles, depth[clear])
     return Border(cv2.blur(profiles, (1, ALONG), borderType=cv2.BORDER_REPLICATE))
 

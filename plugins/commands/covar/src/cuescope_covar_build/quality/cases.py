@@ -165,7 +165,8 @@ class View:
 
 def move(pixels: np.ndarray, matrix: Matrix, size: Size) -> np.ndarray:
     """An image under a geometry, black beside it; where it is made smaller it is smoothed first."""
-    shrink = float(np.sqrt(abs(np.linalg.det(matrix[:2, :2]))))
+    area = abs(np.linalg.det(matrix[:2, :2]))
+    shrink = float(np.sqrt(area))
     if shrink < 0.9:
         pixels = smooth(pixels, 0.5 * np.sqrt(1 / shrink**2 - 1))
     return cv2.warpPerspective(pixels, matrix, size[::-1], flags=cv2.INTER_LINEAR)
@@ -211,7 +212,8 @@ def smooth(pixels: np.ndarray, sigma: float, mask: Mask | None = None) -> np.nda
 
 def shrink_to(pixels: np.ndarray, size: Size) -> np.ndarray:
     """The mean over the pixels that become one, at (row, col) pixels."""
-    return cv2.resize(pixels.astype(np.float32), size[::-1], interpolation=cv2.INTER_AREA)
+    pixels = pixels.astype(np.float32)
+    return cv2.resize(pixels, size[::-1], interpolation=cv2.INTER_AREA)
 
 
 def channel_sum(pixels: np.ndarray) -> np.ndarray:
@@ -268,8 +270,7 @@ def _reduce(image: Image.Image) -> Picture:
     factor = min(1.0, WORK / max(image.size))
     pixels = np.asarray(image.convert("RGB"))
     if factor < 1:
-        width, height = image.size
-        size = (max(1, round(factor * width)), max(1, round(factor * height)))
+        size = [max(1, round(factor * side)) for side in image.size]
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     return Picture(pixels.astype(np.float32), image.size, factor)
 

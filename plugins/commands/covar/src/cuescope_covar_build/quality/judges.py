@@ -141,7 +141,8 @@ def without_object(view: View) -> Frame:
     if hidden.all():
         return frame_of(np.full_like(view.edited, GREY))
     filled = smooth(view.edited, 0.05 * max(view.size), ~hidden)
-    far = cv2.erode(hidden.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    window = np.ones((3, 3), np.uint8)
+    far = cv2.erode(hidden.astype(np.uint8), window) > 0
     unreached = far & ~filled.any(axis=2)
     filled[unreached] = view.edited[~hidden].mean(axis=0)
     return frame_of(np.where(hidden[..., None], filled, view.edited))
@@ -188,7 +189,9 @@ def _edited_object(view: View) -> Frame:
     back = np.linalg.inv(view.geometry)
     size = view.source.shape[:2]
     mask = move_mask(view.edited_mask, back, size)
-    return cut_out(move(view.edited, back, size), mask if mask.any() else view.source_mask)
+    if not mask.any():
+        mask = view.source_mask
+    return cut_out(move(view.edited, back, size), mask)
 
 
 def ask(

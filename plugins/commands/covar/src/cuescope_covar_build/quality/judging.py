@@ -40,7 +40,11 @@ def judge(
     verdicts: dict[str, Quality] = {}
     for case, measures in zip(cases, measure(cases, judges), strict=True):
         verdicts[case.edited.key] = _verdict(case, measures, thresholds)
-    return [_with_base(verdicts[case.edited.key], verdicts.get(case.base.key)) for case in cases]
+    qualities = []
+    for case in cases:
+        base = verdicts.get(case.base.key)
+        qualities.append(_with_base(verdicts[case.edited.key], base))
+    return qualities
 
 
 def calibrate(

@@ -21,8 +21,6 @@ DEPTH = (0, 1, 2, 3, 4.5)  # px inside of the edge
 BLEND = (1.0, 0.6, 0.3, 0.0, 0.0)  # share of the background that may show at these depths
 LEAST = 12  # pixels of an object that are compared at all
 LEVELS = np.linspace(0.02, 0.98, 33)  # quantiles of colours
-# The three channels, and their three differences.
-CHANNELS = np.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (0, 1, -1), (1, 0, -1)]).T
 
 
 def object_scores(view: View) -> dict[str, float | None]:
@@ -93,19 +91,27 @@ def colour_distance(source: np.ndarray, edited: np.ndarray) -> float:
 
     The Wasserstein distance of each channel and of the three differences of channels, the largest.
     """
-    before = np.quantile(source @ CHANNELS, LEVELS, axis=0)
-    after = np.quantile(edited @ CHANNELS, LEVELS, axis=0)
+    before = np.quantile(_with_differences(source), LEVELS, axis=0)
+    after = np.quantile(_with_differences(edited), LEVELS, axis=0)
     distances = np.abs(before - after).mean(axis=0)
     return float(distances.max())
+
+
+def _with_differences(colours: np.ndarray) -> np.ndarray:
+    """The three channels, and their three differences."""
+    red, green, blue = colours.T.astype(np.float64)
+    differences = [red - green, green - blue, red - blue]
+    return np.stack([red, green, blue, *differences], axis=1)
 
 
 def misplaced_share(expected: Mask, shown: Mask) -> float:
     """1 - Dice of where the object should be and where it is, a pixel's width forgiven."""
     if not expected.any():
         return 1.0
-    total = int(expected.sum() + shown.sum())
-    agreeing = (grow(expected, 1) & shown).sum() + (expected & grow(shown, 1)).sum()
-    return 1 - int(agreeing) / total
+    covered = np.count_nonzero(grow(expected, 1) & shown)
+    covering = np.count_nonzero(expected & grow(shown, 1))
+    total = np.count_nonzero(expected) + np.count_nonzero(shown)
+    return 1 - (covered + covering) / total
 
 
 def size_error(view: View) -> float:

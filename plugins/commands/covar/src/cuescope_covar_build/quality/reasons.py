@@ -20,13 +20,12 @@ def sentence(name: str, value: float, case: Case) -> str:
 
 def describe_faults(dropped: Sequence[Row]) -> str:
     """How many were dropped, by subset, and which check of the quality filter was the worst."""
-    by_subset: dict[str, Counter[str]] = {}
-    for row in dropped:
-        by_subset.setdefault(row.subset, Counter())[worst_fault(row)] += 1
+    by_subset = Counter(row.subset for row in dropped)
     parts = []
-    for subset, faults in sorted(by_subset.items(), key=lambda item: -item[1].total()):
+    for subset, total in by_subset.most_common():
+        faults = Counter(worst_fault(row) for row in dropped if row.subset == subset)
         counts = ", ".join(f"{count} {fault}" for fault, count in faults.most_common())
-        parts.append(f"{subset}: {faults.total()} ({counts})")
+        parts.append(f"{subset}: {total} ({counts})")
     return "; ".join(parts)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import ceil
 from typing import Any, Self
 
 import numpy as np
@@ -48,7 +49,8 @@ class Thresholds:
 
     def excesses(self, subset: str, scores: Scores) -> dict[str, float]:
         """By score, above 1 where it drops the image; scores that have no limit are left out."""
-        limits = {**self.limits.get("", {}), **self.limits.get(subset, {})}
+        limits = dict(self.limits.get("", {}))
+        limits |= self.limits.get(subset, {})
         excesses = {}
         for name, value in scores.items():
             if value is not None and name in limits:
@@ -136,5 +138,5 @@ def conformal_quantile(values: Sequence[float], level: float) -> float:
 
     The largest where there are too few values.
     """
-    rank = min(len(values), int(np.ceil(level * (len(values) + 1))))
-    return float(np.sort(values)[rank - 1])
+    rank = ceil(level * (len(values) + 1))
+    return float(sorted(values)[:rank][-1])

@@ -58,7 +58,9 @@ def _ring(corners: int, radius: float, height: float) -> Points:
     """A level polygon; one of its sides, not a corner, is in front."""
     angle = tau * (np.arange(corners) + 0.5) / corners
     level = np.full(corners, height)
-    return np.stack([radius * np.sin(angle), level, radius * np.cos(angle)], axis=1)
+    right = radius * np.sin(angle)
+    front = radius * np.cos(angle)
+    return np.stack([right, level, front], axis=1)
 
 
 def _tower(corners: int, *levels: tuple[float, float]) -> list[Part]:
@@ -91,7 +93,12 @@ def _blocks(places: Sequence[tuple[int, int, int]], side: float) -> list[Part]:
     centres = np.array(places, float) * side
     centres -= (centres.max(axis=0) + centres.min(axis=0)) / 2
     half = side / 2
-    return [_box((centre - half).tolist(), (centre + half).tolist()) for centre in centres]
+    blocks = []
+    for centre in centres:
+        low = centre - half
+        high = centre + half
+        blocks.append(_box(low.tolist(), high.tolist()))
+    return blocks
 
 
 _ARMS = [(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)]

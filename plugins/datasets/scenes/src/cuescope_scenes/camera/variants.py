@@ -57,7 +57,8 @@ def draw_place(seed: int) -> Place:
 def variants(pose: Pose, seed: int) -> Iterator[Variant]:
     """The eight subsets in the order of the paper's tables; four scales and two viewpoints."""
     rng = generator(seed, "camera-scenes", "variants")
-    down, right = (rng.uniform(-SHIFT, SHIFT, 2) * SIZE).round(2).tolist()
+    shifts = rng.uniform(-SHIFT, SHIFT, 2) * SIZE
+    down, right = shifts.round(2).tolist()
     area = round(float(rng.uniform(*CROPS)), 3)
     turn = round(float(rng.uniform(-TURN, TURN)), 2)
     for subset in SUBSETS:
@@ -86,6 +87,7 @@ def variants(pose: Pose, seed: int) -> Iterator[Variant]:
 
 def _viewpoint(pose: Pose, elevations: tuple[float, float], rng: np.random.Generator) -> Pose:
     """At one of these elevations, and around to the left or to the right."""
-    around = float(rng.uniform(*BESIDE)) * float(rng.choice((-1, 1)))
+    around = float(rng.uniform(*BESIDE))
+    around *= float(rng.choice((-1, 1)))
     elevation = float(rng.uniform(*elevations))
     return Pose(round(pose.azimuth + around, 2), round(elevation, 2))

@@ -79,7 +79,8 @@ def compose(
     cells = rng.permutation(CELLS * CELLS)
     background = str(rng.choice(BACKGROUNDS))
     shown = []
-    for name, cell in zip((*objects, *things), cells.tolist(), strict=False):
+    names = (*objects, *things)
+    for name, cell in zip(names, cells.tolist(), strict=False):
         is_faint = bool(rng.random() < faint) and name in hard
         sides = FAINT_SIDES if is_faint else SIDES
         side = int(rng.integers(*sides, endpoint=True))
