@@ -1,5 +1,6 @@
 """`cuescope plugins check NAME`: a plugin against the contract of its kind."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 check = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-MARKS = {"ok": ("ok", "green"), "failed": ("failed", "red"), "skipped": ("skipped", "yellow")}
+COLOURS = {"ok": None, "failed": "red", "skipped": "yellow"}
 
 
 @check.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,7 +60,7 @@ def run(
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
     with suppress(PluginError):  # it shows as failed checks; a mistake of the person ends here
         contract.build()
-    counts = dict.fromkeys(MARKS, 0)
+    counts = dict.fromkeys(COLOURS, 0)
     for result in results(contract, only):
         counts[result.status] += 1
         show(result)
@@ -69,19 +70,18 @@ def run(
 
 def show(result: "Result") -> None:
     """Print one check, with the reason where it is not ok."""
-    mark, colour = MARKS[result.status]
     words = result.check.removeprefix("test_").replace("_", " ")
-    typer.secho(f"{mark:<8}{words}", fg=None if result.status == "ok" else colour)
+    typer.secho(f"{result.status:<8}{words}", fg=COLOURS[result.status])
     if result.reason:
         echo(f"        {result.reason}")
 
 
 def contract_of(
     text: str,
-    options: "list[str] | tuple[str, ...]",
+    options: Iterable[str],
     kind: str | None,
     data: str | None,
-    data_options: "list[str] | tuple[str, ...]",
+    data_options: Iterable[str],
     settings: dict[str, str],
 ) -> "type[Contract]":
     """The contract of an installed plugin; raises UserError where there is none to check."""
@@ -137,4 +137,6 @@ def _with_options(
 
     plugin = registry.load(entry)
     validate(entry, plugin, spec, options)  # a person's own mistakes are no broken contract
-    return plugin, options if spec.arg is None else {plugin.Options.argument: spec.arg} | options
+    if spec.arg is not None:
+        options = {plugin.Options.argument: spec.arg} | options
+    return plugin, options

@@ -20,7 +20,7 @@ from cuescope.application import (
 from cuescope_sdk import UserError
 
 if TYPE_CHECKING:
-    from cuescope_commands.comparing._runs import Run
+    from cuescope_commands.comparing._runs import Run, Runs
     from cuescope_sdk import Context, Picture, Table
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -75,9 +75,7 @@ def compare(
             stdout().print(Text(f"wrote {html}", "dim"))
 
 
-def _items(
-    runs: "list[Run]", consensus: bool, context: "Context | None"
-) -> Iterator["Table | Picture"]:
+def _items(runs: "Runs", consensus: bool, context: "Context | None") -> Iterator["Table | Picture"]:
     """Tables, and with a `context` to open the data in, pictures too."""
     from cuescope_commands.comparing._consensus import consensus_tables
     from cuescope_commands.comparing._tables import settings, verdicts

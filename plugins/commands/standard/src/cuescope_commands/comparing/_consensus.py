@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from cuescope_commands.comparing._runs import Run
+from cuescope_commands.comparing._runs import Run, Runs
 from cuescope_sdk import Table, UserError
 from cuescope_sdk.statistics import common_by_chance, holm, overlap_p_value
 
@@ -20,7 +20,7 @@ MARK = "\N{BLACK CIRCLE}"
 MOST_LABELS = 20  # without a finding, by name
 
 
-def consensus_tables(runs: Sequence[Run]) -> Iterator[Table]:
+def consensus_tables(runs: Runs) -> Iterator[Table]:
     """How many labels and which, then the cues, and what chance would give."""
     for run in runs:
         _refuse_unlike(run, runs[0])
@@ -50,7 +50,7 @@ def _refuse_unlike(run: Run, first: Run) -> None:
 # --------------------------------------------------------------------------------------- labels
 
 
-def agreement(runs: Sequence[Run]) -> Table:
+def agreement(runs: Runs) -> Table:
     """Labels with a finding in all, some, none of the runs, beside what chance would give."""
     total = len(runs[0].labels)
     labels = [set(run.strongest) for run in runs]
@@ -88,7 +88,7 @@ def _agreement_row(who: str, count: int, total: int, sizes: Sequence[int]) -> di
     }
 
 
-def labels_table(runs: Sequence[Run]) -> Table:
+def labels_table(runs: Runs) -> Table:
     """Which labels: found by most first, then by the mean of their strongest findings."""
     rows = []
     missed = []
@@ -133,7 +133,7 @@ class Cue:
     title: str
 
 
-def cues_table(runs: Sequence[Run]) -> Table:
+def cues_table(runs: Runs) -> Table:
     """Findings of several runs that are one cue: by name, or by the frames that they share."""
     groups = _groups(runs)
     cues = list(chain.from_iterable(_cues(run, groups) for run in runs))
@@ -153,12 +153,13 @@ def cues_table(runs: Sequence[Run]) -> Table:
     )
 
 
-def _cue_row(same: Sequence[Cue], runs: Sequence[Run], frames: int) -> dict[str, Any]:
+def _cue_row(same: Sequence[Cue], runs: Runs, frames: int) -> dict[str, Any]:
     """The cue that findings share; `frames` is how many those of all cues are."""
     found_by = {cue.run for cue in same}
+    labels = set(chain.from_iterable(cue.labels for cue in same))
     row: dict[str, Any] = {
         "cue": " / ".join(dict.fromkeys(cue.title for cue in same)),
-        "labels": ", ".join(sorted(set(chain(*(cue.labels for cue in same))))),
+        "labels": ", ".join(sorted(labels)),
         "runs": f"{len(found_by)} of {len(runs)}",
     }
     for run in runs:
@@ -168,7 +169,8 @@ def _cue_row(same: Sequence[Cue], runs: Sequence[Run], frames: int) -> dict[str,
     for first, second in combinations(same, 2):
         if first.run is not second.run:
             shares.append(overlap(first, second))
-            larger.append(max(len(first.frames), len(second.frames)) / (frames or 1))
+            most = max(len(first.frames), len(second.frames))
+            larger.append(most / max(frames, 1))
     row["shared"] = float(np.mean(shares)) if shares else None
     row["by chance"] = float(np.mean(larger)) if larger else None
     return row
@@ -225,7 +227,7 @@ def _most_runs_first(same: Sequence[Cue]) -> tuple[int, str]:
     return -len(runs), same[0].title
 
 
-def _groups(runs: Sequence[Run]) -> dict[str, str]:
+def _groups(runs: Runs) -> dict[str, str]:
     """Sample -> its group, itself where the first run kept no answers."""
     groups: dict[str, str] = {}
     for run in runs:

@@ -59,11 +59,12 @@ class Pairs:
         answers = [row for row, _ in self.rows]
         self._conditions = np.array([row["condition"] for row in answers])
         self._labels = np.array([row["label"] for row in answers])
+        self._correct = np.array([(a["correct"], b["correct"]) for a, b in self.rows], float)
         self._groups = _group(answers)
 
     def changes(self) -> list[Change]:
         """For each condition, and for each label of plain answers, in that order."""
-        changes = [self._change(kind, part) for kind, part in self._parts() if part.any()]
+        changes = [self._change(kind, part) for kind, part in self._parts()]
         corrected = holm([change.p_value for change in changes])
         pairs = zip(changes, corrected, strict=True)
         return [replace(change, p_value=p_value) for change, p_value in pairs]
@@ -90,11 +91,12 @@ class Pairs:
         plain = self.conditions[0]
         is_plain = self._conditions == plain
         for label in dict.fromkeys(self._labels.tolist()):
-            yield f"{plain}: {label}", is_plain & (self._labels == label)
+            part = is_plain & (self._labels == label)
+            if part.any():
+                yield f"{plain}: {label}", part
 
     def _change(self, kind: str, part: Bool[np.ndarray, " pair"]) -> Change:
-        correct = np.array([(a["correct"], b["correct"]) for a, b in self.rows], float)[part]
-        first, second = correct.T
+        first, second = self._correct[part].T
         change = second - first
         groups = self._groups.take(part)
         low, high = change_interval(change, groups)

@@ -69,7 +69,10 @@ class Run:
         return f"{np.mean(right):.1%} of {len(right):,}" if right else "not known"
 
 
-def load_runs(folders: Sequence[Path]) -> list[Run]:
+Runs = Sequence[Run]
+
+
+def load_runs(folders: Sequence[Path]) -> Runs:
     """Under the folders' own names, or their whole paths where two are alike."""
     names = [folder.name for folder in folders]
     if len(set(names)) < len(names):

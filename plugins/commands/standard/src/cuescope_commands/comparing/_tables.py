@@ -6,7 +6,7 @@ from typing import Any
 
 from cuescope.application import figure
 from cuescope_commands.comparing._pairs import Change, Pairs
-from cuescope_commands.comparing._runs import Run
+from cuescope_commands.comparing._runs import Run, Runs
 from cuescope_sdk import Score, Table
 from cuescope_sdk.report import interval
 
@@ -16,7 +16,7 @@ SHOWN_KEYS = 8
 Cells = list[str | None]  # one of each run
 
 
-def settings(runs: Sequence[Run]) -> Table:
+def settings(runs: Runs) -> Table:
     """What was run, how right its plain answers were, and every setting in which runs differ."""
     rows = []
     alike = 0
@@ -61,14 +61,14 @@ def _settings(run: Run) -> dict[str, str]:
     }
 
 
-def _row(name: str, runs: Sequence[Run], cells: Sequence[str | None]) -> dict[str, str | None]:
-    row: dict[str, str | None] = {"": name}
+def _row(name: str, runs: Runs, cells: Cells) -> dict[str, Any]:
+    row: dict[str, Any] = {"": name}
     for run, cell in zip(runs, cells, strict=True):
         row[run.name] = cell
     return row
 
 
-def verdicts(runs: Sequence[Run]) -> Iterator[Table]:
+def verdicts(runs: Runs) -> Iterator[Table]:
     """What the reports say: of the model as a whole, of labels, of features.
 
     A table a method: figures of two methods do not belong in one row.
@@ -90,7 +90,7 @@ def verdicts(runs: Sequence[Run]) -> Iterator[Table]:
             )
 
 
-def strongest(runs: Sequence[Run]) -> dict[str, Cells]:
+def strongest(runs: Runs) -> dict[str, Cells]:
     """Label -> the strongest finding about it in each run, None where there is none."""
     columns = []
     for run in runs:
@@ -101,7 +101,7 @@ def strongest(runs: Sequence[Run]) -> dict[str, Cells]:
     return _join(columns) if any(run.strongest for run in runs) else {}
 
 
-def about_no_label(runs: Sequence[Run]) -> dict[str, Cells]:
+def about_no_label(runs: Runs) -> dict[str, Cells]:
     """Feature -> its headline figure in each run, of those that are about no one label."""
     columns = []
     for run in runs:
@@ -198,7 +198,8 @@ def _notes(first: Run, second: Run, pairs: Pairs, changes: Sequence[Change]) -> 
         yield "No two samples share a declared group: they are taken as independent."
     if plain.few:
         yield f"Only {plain.groups} groups: few, and the interval may be too short."
-    for name, flips in zip(("lost", "won"), pairs.flips(pairs.conditions[0]), strict=True):
+    lost, won = pairs.flips(pairs.conditions[0])
+    for name, flips in (("lost", lost), ("won", won)):
         if flips:
             keys = []
             for _, row in flips[:SHOWN_KEYS]:

@@ -69,9 +69,9 @@ def outline_mask(annotation: bytes, size: tuple[int, int]) -> Image.Image:
     from scipy.io import loadmat
 
     values = loadmat(io.BytesIO(annotation), variable_names=("box_coord", "obj_contour"))
-    top, _, left, _ = np.asarray(values["box_coord"], dtype=float).ravel()[:4]
-    x, y = np.asarray(values["obj_contour"], dtype=float)[:2]
-    points = np.stack([x + left - 1, y + top - 1], axis=1)
+    box = np.asarray(values["box_coord"], dtype=float).ravel()
+    contour = np.asarray(values["obj_contour"], dtype=float)[:2]
+    points = contour.T + box[[2, 0]] - 1
     mask = Image.new("L", size)
     ImageDraw.Draw(mask).polygon(points.ravel().tolist(), fill=255)
     return mask

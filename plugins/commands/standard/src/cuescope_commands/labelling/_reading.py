@@ -129,6 +129,9 @@ def _agreement(words: str, items: Sequence[Item]) -> str:
 def write_labels(items: Sequence[Item], folder: Path) -> Path:
     """The answers as the method's own file of labels."""
     path = folder / "labels.csv"
-    rows = [item["row"] | {item["column"]: item["answer"]} for item in select_answered(items)]
+    rows = []
+    for item in select_answered(items):
+        answer = {item["column"]: item["answer"]}
+        rows.append(item["row"] | answer)
     write_csv(path, rows)
     return path
