@@ -34,8 +34,8 @@ METRICS = (
     Metric(
         name="static_bias",
         title="Static bias",
-        meaning="calibrated probability that one frame with the cue, held still, gets the same "
-        "wrong answer as its whole sequence (0 to 1); chance is 1 / number of labels",
+        meaning="calibrated probability that one still frame with the cue gets the same wrong "
+        "answer as its whole sequence (0 to 1); chance is 1 / number of labels",
     ),
 )
 

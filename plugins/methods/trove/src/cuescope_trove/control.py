@@ -113,7 +113,8 @@ def _quantile_levels(values: PerSample, groups: Groups) -> Codes:
     below = np.searchsorted(ordered, means, side="left")
     upto = np.searchsorted(ordered, means, side="right")
     ranks = below + upto
-    return np.asarray((ranks * count // (2 * len(means)))[groups.codes])
+    level = ranks * count // (2 * len(means))
+    return np.asarray(level[groups.codes])
 
 
 def _detect_sizes(audit: Audit, samples: Sequence[Sample], threshold: float) -> list[float | None]:

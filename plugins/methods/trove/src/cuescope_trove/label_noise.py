@@ -65,7 +65,8 @@ def confident_disagreement(observations: Observations) -> Suspects:
     threshold = np.bincount(label, weights=of_label, minlength=classes) / n
     threshold[np.bincount(label, minlength=classes) == 0] = np.inf
     confident = np.where(probability >= threshold, probability, -1.0)
-    counted = np.where(confident.max(axis=1) >= 0, confident.argmax(axis=1), -1)
+    best = confident.argmax(axis=1)
+    counted = np.where(confident.max(axis=1) >= 0, best, -1)
     agrees = np.bincount(label[counted == label], minlength=classes)
     looks_like = np.where(counted == label, -1, counted)
     return Suspects(looks_like, np.clip(agrees / n, 0.05, 1.0))
@@ -185,4 +186,5 @@ def _group_means(
     groups: Groups, part: SampleMask, values: PerSample
 ) -> Float[np.ndarray, " group"]:
     """A mean for each group of the part."""
-    return group_means(values[part][:, None], groups.take(part))[:, 0]
+    means = group_means(values[part][:, None], groups.take(part))
+    return means[:, 0]

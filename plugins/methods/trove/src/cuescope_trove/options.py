@@ -21,8 +21,8 @@ class TRoVeOptions(Options):
     # The score is per label, and another label's errors say nothing of it: hence the code's way.
     static_bias: Literal["label", "cluster"] = Field(
         "label",
-        description="eq. 2 over the cluster's misclassified frames of the label (published "
-        "code) or of every label (paper)",
+        description="which wrong answers eq. 2 counts: of the label (published code), or of the "
+        "whole cluster (paper)",
     )
     min_error_contribution: float = Field(
         0.1, ge=-1, le=1, description="a finding costs more accuracy than this"
@@ -43,25 +43,25 @@ class TRoVeOptions(Options):
         None,
         ge=0,
         lt=1,
-        description="share of the groups in which cues are looked for; the others measure them; "
-        "0: all do both; none: 0.3, where each label has 400 groups",
+        description="share of the groups in which cues are looked for; the other groups measure "
+        "them; 0: one part does both; none: 0.3 if each label has 400 groups, else 0",
     )
     pool_labels: bool = Field(
         False,
-        description="a cluster that costs other labels too counts for more; finds more cues "
-        "that harm several labels",
+        description="test a cluster less strictly if it also costs other labels: more cues that "
+        "harm several labels are found",
     )
     label_noise: float = Field(
         0.1,
         ge=0,
         le=1,
-        description="share of a label's samples that may be mislabelled; a loss that rests on no "
-        "more samples than that, which look mislabelled, is reported as label noise; 0: not tried",
+        description="share of a label's samples that may be mislabelled. A loss is label noise "
+        "if so few samples that look mislabelled explain it; 0: not tried",
     )
     control: Annotated[str | None, Words()] = Field(
         None,
-        description="annotation that may also explain errors; findings must hold among samples "
-        "that are alike in it; none: the size of the labelled object, where it is known",
+        description="annotation that may also explain errors. A finding must hold among samples "
+        "with about the same value; none: the size of the labelled object, if known",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     null_shuffles: NonNegativeInt = Field(

@@ -216,7 +216,7 @@ def note_plan(audit: Audit, options: TRoVeOptions) -> None:
         limits.append(loss)
     words = f"if {ASSUMED_ACCURACY:.0%} of the answers are right: {_words(limits)}"
     if not groups.all_single:
-        words += ". Each group counts once here; the less alike its samples are, the more is found"
+        words += ". A group counts as one sample here. If its samples differ, more is found"
     audit.note("can be found", words)
 
 

@@ -164,8 +164,8 @@ def statement(row: PairRow, labels: int, control: str = "") -> str | None:
         )
     if row.verdict == Verdict.CONTROL:
         return (
-            f"Goes with {control}, no cue: {words} But among sequences that are alike in that, "
-            f"the loss is not clear ({p_value})."
+            f"Goes with {control}, no cue: {words} But among sequences with about the same value "
+            f"of it, the loss is not clear ({p_value})."
         )
     return f"{words} {_still_frame_sentence(row, labels)}"
 

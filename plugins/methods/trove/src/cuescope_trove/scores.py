@@ -6,6 +6,7 @@ those can be compared. Arrays over pairs hold what is defined; the others do not
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -89,8 +90,9 @@ class Observations:
 
 def among_top(logits: Float[np.ndarray, "sample class"], label: Codes, top_k: int) -> SampleMask:
     """Whether the label is among the `top_k` highest logits; ties go to the lower class."""
-    best = np.argsort(-logits, axis=1, kind="stable")[:, :top_k]  # stable: ties as argmax has them
-    return np.asarray((best == label[:, None]).any(axis=1))
+    order = np.argsort(-logits, axis=1, kind="stable")  # stable: ties as argmax has them
+    is_label = order[:, :top_k] == label[:, None]
+    return np.asarray(is_label.any(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,8 @@ class Pairs:
 
     def take(self, chosen: np.ndarray | Sequence[int]) -> "Pairs":
         """Some of the pairs."""
-        return Pairs(*(column[chosen] for column in vars(self).values()))
+        columns = map(itemgetter(chosen), vars(self).values())
+        return Pairs(*columns)
 
 
 def incidences(
@@ -186,10 +189,21 @@ def static_bias(
     """
     wrong = ~observations.correct[observations.frame_sample]
     frame, pair = _cells(observations, pairs, clusters, across_labels)
+    n_frames, mean = _cell_means(frame, wrong, observations, clusters)
+    return StaticBias(mean[pair], n_frames[pair])
+
+
+def _cell_means(
+    cell: Int[np.ndarray, " frame"],
+    among: Bool[np.ndarray, " frame"],
+    observations: Observations,
+    clusters: int,
+) -> tuple[Int[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
+    """How many of some frames each cell has, and their mean still-clip bias; 0 where none."""
     cells = observations.classes * clusters
-    n_frames = np.bincount(frame[wrong], minlength=cells)[pair]
-    total = np.bincount(frame[wrong], weights=observations.frame_bias[wrong], minlength=cells)
-    return StaticBias(total[pair] / np.maximum(n_frames, 1), n_frames)
+    n_frames = np.bincount(cell[among], minlength=cells)
+    total = np.bincount(cell[among], observations.frame_bias[among], minlength=cells)
+    return n_frames, total / np.maximum(n_frames, 1)
 
 
 def _cells(
@@ -236,10 +250,8 @@ def most_common_mistake(observations: Observations, pairs: Pairs, clusters: int)
     frame, pair = _cells(observations, pairs, clusters, across_labels=False)
     prediction = observations.prediction[observations.frame_sample]
     made = ~observations.correct[observations.frame_sample] & (prediction == mistake[frame])
-    n = np.bincount(frame[made], minlength=cells)
-    total = np.bincount(frame[made], weights=observations.frame_bias[made], minlength=cells)
+    _, confidence = _cell_means(frame, made, observations, clusters)
     share = agree / np.maximum(errors, 1)
-    confidence = total / np.maximum(n, 1)
     return Mistake(mistake[pair], share[pair], confidence[pair])
 
 
@@ -258,7 +270,8 @@ def label_parts(
     """For each label: its pairs, its sequences, and which of these show each pair's cluster."""
     sample, cluster = incidences(observations, clusters)
     shape = len(observations.label), clusters
-    meets = sparse.csr_array((np.ones(len(sample), dtype=bool), (sample, cluster)), shape=shape)
+    true = np.ones(len(sample), dtype=bool)
+    meets = sparse.csr_array((true, (sample, cluster)), shape=shape)
     for label in np.unique(pairs.label):
         chosen = np.flatnonzero(pairs.label == label)
         samples = np.flatnonzero(observations.label == label)

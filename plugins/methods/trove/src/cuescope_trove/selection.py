@@ -170,7 +170,8 @@ def score(
         # How answers look is asked of both parts: that is not what a pair was chosen for.
         if few and unlike_p_value(observations, pair, clusters, rng) > UNLIKE / len(kept):
             rest = measured.take(~suspicion.removed)
-            retest[number] = max(retest[number], _elsewhere(rest, pair, clusters, options, rng))
+            elsewhere = _elsewhere(rest, pair, clusters, options, rng)
+            retest[number] = max(retest[number], elsewhere)
     unclear = weighted_q_values(retest, weight)[kept] > options.fdr
     verdict[kept[unclear]] = Verdict.LABEL_NOISE
     return ScoredPairs(
@@ -251,7 +252,8 @@ def could_pass(observations: Observations, pairs: Pairs, clusters: int, fdr: flo
     for chosen, samples, present in label_parts(observations, pairs, clusters):
         groups = observations.groups.take(samples)
         n_with = (groups.sums(present.astype(float)) > 0).sum(axis=0)
-        wrong = int((groups.sums(1 - observations.values[samples]) > 0).sum())
+        errors = groups.sums(1 - observations.values[samples])
+        wrong = int(np.count_nonzero(errors))
         least[chosen] = least_gap_p_value(n_with, groups.count - n_with, wrong)
     return can_pass(least, fdr)
 
@@ -268,7 +270,8 @@ def _elsewhere(
     same = pairs.take((pairs.label == pair.label) & (pairs.cluster == pair.cluster))
     if not (same.error_contribution > options.min_error_contribution).any():
         return 1.0
-    return float(p_values(observations, same, clusters, rng, np.array([True])).item())
+    [p_value] = p_values(observations, same, clusters, rng, np.array([True]))
+    return float(p_value)
 
 
 def _among_alike(
@@ -282,7 +285,8 @@ def _among_alike(
     groups = observations.groups.take(samples)
     strata = observations.control[samples]
     values = observations.values[samples]
-    return float(gap_p_values(values, present[known], groups, rng, strata=strata).item())
+    [p_value] = gap_p_values(values, present[known], groups, rng, strata=strata)
+    return float(p_value)
 
 
 # ----------------------------------------------------------------------------------- the null
@@ -305,7 +309,8 @@ def losses_that_pass(
     pairs = compare(observations, clusters)
     tried = could_pass(observations, pairs, clusters, options.fdr)
     p_value = p_values(observations, pairs, clusters, rng, tried)
-    return int((weighted_q_values(p_value, tried.astype(float)) <= options.fdr).sum())
+    q_value = weighted_q_values(p_value, tried.astype(float))
+    return int((q_value <= options.fdr).sum())
 
 
 def shuffle_within_labels(observations: Observations, rng: np.random.Generator) -> Observations:

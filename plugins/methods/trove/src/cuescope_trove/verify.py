@@ -88,10 +88,10 @@ def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
     held = int(analysis.table.finding.sum())
     words = f"{len(suspects)} of {len(looks_like)} samples look mislabelled"
     if explained:
-        words += f"; {explained} losses rest on them, so they are no findings"
+        words += f"; {explained} losses come from them, so they are no findings"
     if held:
         hold = "finding holds" if held == 1 else "findings hold"
-        words += f"; {held} {hold} without them, or have answers that label errors cannot explain"
+        words += f"; {held} {hold} without them, or have errors that wrong labels do not explain"
     if names:
         words += f". Look at {', '.join(names)}"
     return Evidence(
@@ -114,8 +114,8 @@ def check_control(control: Control, table: ScoredPairs) -> Evidence:
     explained = int((table.verdict == Verdict.CONTROL).sum())
     held = int(table.finding.sum())
     words = (
-        f"{held} findings hold among sequences that are alike in it; {explained} losses go "
-        "with it, so they are no findings"
+        f"{held} findings hold among sequences with about the same value; {explained} losses go "
+        "with the value, so they are no findings"
     )
     unknown = int((control.level < 0).sum())
     if unknown:

@@ -80,7 +80,8 @@ def check_against_annotation(
     groups = {sample.key: code for sample, code in zip(audit.samples, codes, strict=True)}
     for name, shows in cues.items():
         cue = Cue(name, shows, groups)
-        gap = costliest_gap(shows, audit.samples, correct, audit.rng("annotated", name), len(cues))
+        rng = audit.rng("annotated", name)
+        gap = costliest_gap(shows, audit.samples, correct, rng, len(cues))
         costs = gap is not None and gap.costs(options.min_error_contribution)
         if gap is not None:
             yield _gap_evidence(name, gap, costs)
@@ -121,8 +122,9 @@ def annotated_cues(samples: Sequence[Sample]) -> dict[str, dict[FrameId, bool]]:
                     expected=f"{len(sample.frames)} values, one a frame",
                     got=str(len(shows)),
                 )
-            of_sample = {(sample.key, frame): bool(flag) for frame, flag in enumerate(shows)}
-            cues.setdefault(cue, {}).update(of_sample)
+            of_cue = cues.setdefault(cue, {})
+            for frame, flag in enumerate(shows):
+                of_cue[sample.key, frame] = bool(flag)
     return cues
 
 
@@ -201,7 +203,7 @@ def rank_annotated_frames(
 
 
 def _gap_evidence(cue: str, gap: Gap, costs: bool) -> Evidence:
-    consequence = "" if costs else "; that is no clear loss, so there is no bias to rank"
+    consequence = "" if costs else "; the loss is not clear, so no ranking is checked"
     return Evidence(
         check=f"annotated cue '{cue}': accuracy lost",
         verdict="supported" if costs else "inconclusive",

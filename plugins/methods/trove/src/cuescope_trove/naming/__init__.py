@@ -24,7 +24,8 @@ def cluster_guesses(
     audit.note(
         "names of clusters",
         f"guesses by {audit.tool_specs.get('namer', 'the namer')} for {named} of "
-        f"{clusters.count}: the name whose figure there most exceeds that in all other frames",
+        f"{clusters.count}: the name that fits the cluster's frames better than all other frames "
+        "by the largest margin",
     )
     return guesses
 
@@ -54,12 +55,14 @@ def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[Fram
     for cluster in range(clusters.count):
         # the most typical frame of other clusters, the same clusters for all but their own
         others = np.delete(most_typical, cluster)
-        spread = np.linspace(0, len(others) - 1, min(SHOWN, len(others)))
+        count = min(SHOWN, len(others))
+        spread = np.linspace(0, len(others) - 1, count)
+        elsewhere = sums.sum(axis=0) - sums[cluster]
         yield FrameGroup(
             frames=tuple(frames_of(members[cluster])),
             others=tuple(frames_of(others[spread.astype(int)])),
             centre=sums[cluster] / counts[cluster],
-            elsewhere=(sums.sum(axis=0) - sums[cluster]) / (len(rows) - counts[cluster]),
+            elsewhere=elsewhere / (len(rows) - counts[cluster]),
             embed_texts=embed_texts,
             labels=audit.labels,
         )

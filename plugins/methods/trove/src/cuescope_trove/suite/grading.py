@@ -124,7 +124,9 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     label = audit.labels.index(worst.label)
     rng = audit.rng("random")
     orders = own_rankings(observations, np.array(strengths), len(features), label, rng)
-    grades = {name: _mean_grade(shows_cue, of_ranking) for name, of_ranking in orders.items()}
+    grades = {}
+    for name, of_ranking in orders.items():
+        grades[name] = _mean_grade(shows_cue, of_ranking)
     rivals = rival_grades(audit, settings.rivals, worst.label, shows)
     last = {name: grades.pop(name) for name in ("Static bias alone", "TRoVe")}
     return Graded(worst, {**grades, **rivals, **last})
@@ -158,7 +160,8 @@ def worst_gaps(
 def _gaps_with_cue(observations: Observations) -> dict[int, float]:
     pairs = compare(observations, 2)
     pairs = pairs.take(pairs.cluster == 1)
-    return dict(zip(pairs.label.tolist(), pairs.error_contribution.tolist(), strict=True))
+    gaps = pairs.error_contribution.tolist()
+    return dict(zip(pairs.label.tolist(), gaps, strict=True))
 
 
 # ----------------------------------------------------- how well a ranking shows it (Tables 1 and 3)

@@ -168,7 +168,8 @@ def breakdown_table(title: str, parts: Mapping[str, Sequence[Result]]) -> Table:
 
 
 def _table(title: str, rows: Sequence[Row], note: str) -> Table:
-    return Table(title=title, columns=tuple(rows[0]), rows=tuple(rows), notes=(note,))
+    columns = tuple(rows[0])
+    return Table(title=title, columns=columns, rows=tuple(rows), notes=(note,))
 
 
 def _rankings(results: Sequence[Result]) -> list[str]:

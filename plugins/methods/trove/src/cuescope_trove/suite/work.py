@@ -61,4 +61,7 @@ def graded_as_json(settings: Settings, configuration: Configuration) -> dict[str
 def graded_of(content: Mapping[str, Any]) -> Graded:
     """The grades again."""
     gaps = content["gaps"] and Gaps(**content["gaps"])
-    return Graded(gaps, {name: tuple(row) for name, row in content["grades"].items()})
+    grades = {}
+    for name, row in content["grades"].items():
+        grades[name] = tuple(row)
+    return Graded(gaps, grades)
