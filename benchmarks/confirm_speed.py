@@ -46,7 +46,7 @@ from cuescope_sdk import (
     generator,
     hookimpl,
 )
-from cuescope_sdk.interventions import forget_frames
+from cuescope_sdk.interventions._pixels import forget_frames
 from cuescope_sdk.testing import PluginShelf
 
 SIDE, THING, BOX = 224, "stamp", (20, 20, 90, 90)

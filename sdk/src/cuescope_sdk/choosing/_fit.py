@@ -15,7 +15,7 @@ from cuescope.installing import how_to_install
 from cuescope.registry import Registry
 from cuescope.spec import Spec, validate
 from cuescope_sdk import Capabilities, Context, DataNeeds, Requirements, Sample
-from cuescope_sdk.data import DataProfile, find_shortages
+from cuescope_sdk.data._sufficiency import DataProfile, find_shortages
 
 MOST = 4000  # samples that are looked at; so many say enough
 WORDS: dict[str, dict[str, str]] = tomllib.loads(

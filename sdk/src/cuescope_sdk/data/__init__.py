@@ -50,12 +50,7 @@ from cuescope_sdk.data._remote import (
     open_address,
     stamp_of,
 )
-from cuescope_sdk.data._sufficiency import (
-    DataProfile,
-    find_shortages,
-    require_data,
-    warn_of_weak_data,
-)
+from cuescope_sdk.data._sufficiency import DataProfile, require_data, warn_of_weak_data
 from cuescope_sdk.data._tables import read_text, table_rows
 from cuescope_sdk.data._video_questions import (
     Question,
@@ -98,7 +93,6 @@ __all__ = [
     "describe_video_problems",
     "fetch_all",
     "find_file",
-    "find_shortages",
     "first_place",
     "folders_in",
     "frames_at",

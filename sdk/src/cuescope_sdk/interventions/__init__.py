@@ -2,7 +2,7 @@
 
 from cuescope_sdk.interventions._intervention import Case, Intervention, Placebo
 from cuescope_sdk.interventions._located import GOOD_AUROC, Localisation, LocatedCue, Place
-from cuescope_sdk.interventions._pixels import change_frames, forget_frames, open_frame
+from cuescope_sdk.interventions._pixels import change_frames, open_frame
 from cuescope_sdk.interventions._placebos import elsewhere, other_frames
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "Placebo",
     "change_frames",
     "elsewhere",
-    "forget_frames",
     "open_frame",
     "other_frames",
 ]

@@ -4,7 +4,6 @@ from cuescope_sdk.torch._ahead import LoadedAhead
 from cuescope_sdk.torch._arrays import to_array
 from cuescope_sdk.torch._checkpoint import Checkpoint, read_state, state_of
 from cuescope_sdk.torch._devices import files_digest, quiet, resolve_device, resolve_dtype
-from cuescope_sdk.torch._filling import load_state_strictly
 from cuescope_sdk.torch._fusion.attention import fused_attention, fused_self_attention, stock_fusion
 from cuescope_sdk.torch._fusion.state import (
     Fusion,
@@ -89,7 +88,6 @@ __all__ = [
     "hold_pretrained",
     "hook_input",
     "hook_output",
-    "load_state_strictly",
     "matrix_form",
     "named_values",
     "network_digest",
