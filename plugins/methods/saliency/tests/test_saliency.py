@@ -289,7 +289,7 @@ def test_checks_another_method_by_maps_of_its_own(hand_written: Any) -> None:
         audit: Audit = session.audit
         before = len(audit.attachments)
         other = Saliency(Saliency.Options(faithfulness=0), audit.context)
-        assert not list(other.verify(audit, [], []))
+        assert not list(other.verify(audit))
     own = run_audit(Saliency, hand_written, Patches, faithfulness=0)
     assert [p.image for p in audit.attachments[before:]] == [p.image for p in own.pictures]  # type: ignore[union-attr]
 

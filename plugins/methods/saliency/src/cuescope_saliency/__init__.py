@@ -95,16 +95,14 @@ class Saliency(Plugin):
         yield from features(audit, self.options)
 
     @hookimpl
-    def perturb(self, audit: Audit, features: Sequence[Feature]) -> list[Trial]:
+    def perturb(self, audit: Audit) -> list[Trial]:
         """A readout of each image."""
         from cuescope_saliency.trials import trials
 
         return trials(audit, self.options)
 
     @hookimpl
-    def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
-    ) -> Iterable[Score]:
+    def compute_scores(self, audit: Audit, outcomes: Sequence[Outcome]) -> Iterable[Score]:
         """Where each text's maps lie, against the annotated foreground."""
         from cuescope_saliency.figures import contrasts
         from cuescope_saliency.report import report_scores
@@ -117,9 +115,7 @@ class Saliency(Plugin):
         return ranked
 
     @hookimpl
-    def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
-    ) -> Iterator[Evidence]:
+    def verify(self, audit: Audit) -> Iterator[Evidence]:
         """Deletion and insertion; and the pictures."""
         from cuescope_saliency.verify import evidence
         from cuescope_sdk.data import independent_samples

@@ -66,8 +66,13 @@ def lean_contrast(
     images: Sequence[ExplainedImage], feature: str, label: str | None
 ) -> Contrast | None:
     """Images of one text whose maps lean on the background, and those whose maps do not."""
-    leans = {image.sample.key: image.lean for image in images if image.lean is not None}
-    by_key = {image.sample.key: image for image in images if image.lean is not None}
+    by_key = {}
+    leans = {}
+    for image in images:
+        lean = image.lean
+        if lean is not None:
+            by_key[image.sample.key] = image
+            leans[image.sample.key] = lean
     limit = 0.0
     than = "its size explains"
     if leans and min(leans.values()) > 0:  # all of them lean: the half that does so most

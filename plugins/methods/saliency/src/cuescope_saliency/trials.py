@@ -158,7 +158,8 @@ def explained_images(
         fine = upsample(np.asarray(outcome.response.readout), (height, width))
         # Rescaled after the resize, which averages and so moves the highest and lowest values.
         mask = masks.get(image.sample.key)
-        explained.append(ExplainedImage(**vars(image), importance=rescale(fine), foreground=mask))
+        importance = rescale(fine)
+        explained.append(ExplainedImage(**vars(image), importance=importance, foreground=mask))
     return explained
 
 

@@ -38,7 +38,8 @@ def rise(case: Case) -> Tensor:
         for masks in _masks(settings, rows, cols):
             batch = masks.to(tower.device)
             masked = image * batch[:, None].to(image.dtype)
-            embeddings = tower.encode({**repeat(case.inputs, len(masked)), name: masked})
+            stacked = repeat(case.inputs, len(masked)) | {name: masked}
+            embeddings = tower.encode(stacked)
             scores = similarity(embeddings, texts.row)
             if by_probability:
                 cosines = normalize(embeddings.float(), dim=-1) @ texts.choices.T
@@ -57,14 +58,16 @@ def rise(case: Case) -> Tensor:
 
 def random(case: Case) -> Tensor:
     """Uniform noise on the patches, another for each image: what any explainer must beat."""
-    return torch.rand(case.tower.grid(case.inputs), generator=generator_for(case, "random"))
+    generator = generator_for(case, "random")
+    return torch.rand(case.tower.grid(case.inputs), generator=generator)
 
 
 def generator_for(case: Case, name: str) -> torch.Generator:
     """A generator of its own for each image, on the CPU; it depends on nothing but pixels."""
     # Of pixels, not of a sample's place in the data: --limit must not change a map.
     values = [case.inputs[key].float().cpu().numpy() for key in sorted(case.inputs)]
-    return torch.Generator().manual_seed(derive(case.settings.seed, name, digest(*values)))
+    seed = derive(case.settings.seed, name, digest(*values))
+    return torch.Generator().manual_seed(seed)
 
 
 def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "mask row col"]]:

@@ -87,5 +87,6 @@ def without_common_part(
         return embeddings @ text
     cosines = texts.choices @ whole
     weight = (2 * cosines).softmax(dim=0)
-    weighted = (embeddings @ texts.choices.T) * (weight / weight.mean())
+    relative = weight / weight.mean()
+    weighted = (embeddings @ texts.choices.T) * relative
     return weighted[:, texts.index] - weighted.mean(dim=1)

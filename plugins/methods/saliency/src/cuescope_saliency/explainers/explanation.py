@@ -96,7 +96,8 @@ def explain(
     # Tensors of inference mode can never have a gradient; the explainers switch it on themselves.
     with torch.inference_mode(False), torch.no_grad():
         texts = _embed(model, text, choices, explainer, tower.device)
-        case = Case(tower, tower.prepare([frame.load()]), texts, settings or Settings())
+        inputs = tower.prepare([frame.load()])
+        case = Case(tower, inputs, texts, settings or Settings())
         importance = FUNCTIONS[explainer](case)
     return np.asarray(importance.detach().float().cpu().numpy())
 

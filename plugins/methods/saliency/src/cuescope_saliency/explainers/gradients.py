@@ -48,7 +48,8 @@ def grad_eclip(case: Case, *, loosened: bool = True) -> Tensor:
     """
     published = case.settings.form == "published"
     replace = partial(as_single_head, tokens=case.tokens) if published else None
-    score, calls = differentiate(case, case.last_blocks(case.settings.layers or 1), replace)
+    blocks = case.last_blocks(case.settings.layers or 1)
+    score, calls = differentiate(case, blocks, replace)
     gradients = torch.autograd.grad(score, [call.output for call in calls])
     rows = case.embedding_tokens
     maps = []
@@ -84,7 +85,8 @@ def loosened_attention(
     1 for a query to which all patches are equally like.
     """
     # Cosines of the joined heads: softmax weights would leave nothing but the strongest patch.
-    cosine = normalize(queries, dim=-1) @ normalize(keys, dim=-1).T
+    unit_keys = normalize(keys, dim=-1)
+    cosine = normalize(queries, dim=-1) @ unit_keys.T
     low = cosine.amin(dim=-1, keepdim=True)
     high = cosine.amax(dim=-1, keepdim=True)
     return torch.where(high > low, (cosine - low) / (high - low), 1.0)

@@ -180,8 +180,9 @@ def heads_gradient(
     The attention returns o W^T + b, so dS/do = dS/d(output) W.
     """
     count, tokens, _ = heads.values.shape
-    gradient = output_gradient[:, :tokens].float() @ block.out_weight().float()
-    return split_heads(gradient, count)[0]
+    gradient = output_gradient[:, :tokens].float()
+    answers = gradient @ block.out_weight().float()
+    return split_heads(answers, count)[0]
 
 
 def weights_gradient(answer_gradient: PerHead, heads: Heads) -> Float[Tensor, "head token token"]:
@@ -204,7 +205,9 @@ def with_answers(
 def single_head(heads: Heads) -> Heads:
     """The same projections as one head as wide as the model, scaled as such a head is."""
     queries = join(heads.queries)[None] / len(heads.queries) ** 0.5
-    return attend(queries, join(heads.keys)[None], join(heads.values)[None])
+    keys = join(heads.keys)[None]
+    values = join(heads.values)[None]
+    return attend(queries, keys, values)
 
 
 def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded dim"]:
@@ -215,11 +218,13 @@ def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded 
     heads = heads_of(call.block, call.input, tokens)
     weight = call.block.out_weight().float()
     stock = join(heads.weights[:, :1] @ heads.values) @ weight.T
-    call.bias = (call.output[0, 0].float() - stock[0]).detach()
+    bias = call.output[0, 0].float() - stock[0]
+    call.bias = bias.detach()
     head = single_head(heads)
     (answers,) = head.weights @ head.values
     output = call.output.clone()
-    output[0, :tokens] = (answers @ weight.T + call.bias).to(output.dtype)
+    projected = answers @ weight.T + call.bias
+    output[0, :tokens] = projected.to(output.dtype)
     return output
 
 
