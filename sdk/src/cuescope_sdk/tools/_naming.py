@@ -11,7 +11,6 @@ from pydantic import FiniteFloat
 from cuescope.capabilities import ToolRole
 from cuescope.errors import UserError
 from cuescope.types import Frame, Readout, Trial, Value
-from cuescope_sdk.report._numbers import MINUS
 
 
 class NameGuess(Value):
@@ -23,7 +22,8 @@ class NameGuess(Value):
 
     def __str__(self) -> str:
         figures = f"({self.score:.2f} vs {self.elsewhere:.2f} elsewhere)"
-        return f"{self.name} {figures.replace('-', MINUS)}"
+        figures = figures.replace("-", "\N{MINUS SIGN}")
+        return f"{self.name} {figures}"
 
 
 LOOKS_LIKE = ", looks like: "
