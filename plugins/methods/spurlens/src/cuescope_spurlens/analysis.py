@@ -33,6 +33,7 @@ from cuescope_spurlens.questions import question_templates, trial_key
 from cuescope_spurlens.scores import (
     correct_p_values,
     draws_needed,
+    set_aside,
     spurious_gap_interval,
     spurious_gaps,
     unit_strata,
@@ -115,6 +116,11 @@ class CaseResult:
     def size_unknown(self) -> bool:
         """Whether an object is there whose size nothing tells."""
         return self.case.task == "recognition" and self.sizes is None
+
+    @property
+    def size_source(self) -> str | None:
+        """What tells the size by which answers are compared; None where they are not."""
+        return self.sizes.source if self.sizes and self.strata is not None else None
 
     @property
     def test(self) -> GapTest:
@@ -206,7 +212,12 @@ class Results:
         return by_task
 
     @property
-    def unchanged(self) -> list[CaseResult]:
+    def limits(self) -> list[float]:
+        """The smallest gaps that would have been found, of the cases that have one, in order."""
+        return sorted(result.limit for result in self.cases if result.limit is not None)
+
+    @property
+    def plain_cases(self) -> list[CaseResult]:
         """The cases whose images are shown as they are."""
         return [result for result in self.cases if not result.case.is_changed]
 
@@ -214,16 +225,17 @@ class Results:
     def findings(self) -> tuple[CaseResult, ...]:
         """Cases whose strongest cue passes: images as they are first, the largest gap first."""
         findings = [result for result in self.cases if result.finding]
-        return tuple(sorted(findings, key=lambda r: (r.case.is_changed, -r.strongest_gap)))
+        findings.sort(key=lambda result: (result.case.is_changed, -result.strongest_gap))
+        return tuple(findings)
 
     @property
-    def explained(self) -> tuple[CaseResult, ...]:
+    def explained_cases(self) -> tuple[CaseResult, ...]:
         """Cases whose gap would be a finding, but goes with the size or the doubted labels."""
         cases = self.cases if self.is_readable else ()
         return tuple(r for r in cases if r.plain_q <= self.level < r.q_value)
 
     @property
-    def refused(self) -> tuple[CaseResult, ...]:
+    def refused_cases(self) -> tuple[CaseResult, ...]:
         """Cases whose gap is no finding only because the object's size is unknown."""
         cases = self.cases if self.is_readable else ()
         return tuple(r for r in cases if not r.finding and passes(r, self.level))
@@ -231,6 +243,7 @@ class Results:
 
 def passes(result: CaseResult, level: float) -> bool:
     """Whether the gap of the strongest cue is too large for chance."""
+    # A gap below zero speaks against the cue, however sure it is.
     return result.q_value <= level and result.strongest_gap > 0
 
 
@@ -274,7 +287,7 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     chance = audit.rng("chance", case.task, case.label)
     # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
     baseline = random_maxima(rates, options.random_rankings, case.k, draws, chance).mean()
-    sizes = None if case.task == "hallucination" else case.object_sizes(case.asked_rows)
+    sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
     kept = case.kept_units(case.asked_rows)
 
@@ -290,13 +303,9 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
         p_value = maxima_p_values(weights @ sure - shuffled.by_strata, maxima)
         return replace(shuffled, p_value=p_value)
 
-    tests = {"": test(None, None)}
-    if strata is not None:
-        tests["size"] = test(strata, None)
-    if kept is not None:
-        tests["labels"] = test(None, kept)
-    if strata is not None and kept is not None:
-        tests["size and labels"] = test(strata, kept)
+    tests = {}
+    for words, stratum, counted in set_aside(strata, kept):
+        tests[words] = test(stratum, counted)
     deciding = list(tests.values())[-1]
     limit = smallest_ranked_gap(
         sure,
@@ -366,7 +375,8 @@ def measure_gap(
     """
     rows = np.array(side_rows(case, sides))
     units = case.units.take(rows)
-    rates, sure = unit_rates(results.study.questions(case, rows.tolist()), results.answers, units)
+    questions = results.study.questions(case, rows.tolist())
+    rates, sure = unit_rates(questions, results.answers, units)
     top, bottom = np.searchsorted(np.unique(sides), sides)
     strata = None
     if result.strata is not None:
@@ -394,7 +404,7 @@ def accuracy(results: Results) -> Accuracy | None:
     is left above that (the expected agreement of Cohen, 1960).
     """
     counts = np.zeros((2, 2), dtype=int)  # is the class there, does the model say yes
-    for result in results.unchanged:
+    for result in results.plain_cases:
         there = int(result.case.task == "recognition")
         for first, *_ in results.study.questions(result.case):
             counts[there, int(results.answers[trial_key(first)].yes is True)] += 1

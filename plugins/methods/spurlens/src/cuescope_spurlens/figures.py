@@ -114,7 +114,8 @@ def side_titles(result: CaseResult) -> tuple[str, str]:
 
 def is_right(outcome: Outcome) -> bool:
     """Whether it says yes where that is right, and else not: as the shares of yes count."""
-    return (read_answer(outcome).yes is True) == (outcome.trial.sample.label == "yes")
+    says_yes = read_answer(outcome).yes is True
+    return says_yes == (outcome.trial.sample.label == "yes")
 
 
 def _mark(outcome: Outcome, key: str, case: Case) -> Outcome:
@@ -145,7 +146,7 @@ def gap_curve(result: CaseResult, cue: int) -> PerK:
     return gap_by_k(result.unit_rates, top[cue], bottom[cue])
 
 
-def curves_shown(results: Results, wanted: Sequence[str]) -> list[tuple[CaseResult, int]]:
+def choose_curves(results: Results, wanted: Sequence[str]) -> list[tuple[CaseResult, int]]:
     """The cues that were asked for and rank images, then the strongest of some findings."""
     shown: dict[str, tuple[CaseResult, int]] = {}
     for name in wanted:
@@ -166,7 +167,7 @@ def steps_of(k: int) -> np.ndarray:
 def attach_curves(audit: Audit, results: Results) -> None:
     """The gap by K (appendix I): a figure of single cues, and the mean over the classes."""
     wanted: tuple[str, ...] = audit.options.curves
-    shown = curves_shown(results, wanted)
+    shown = choose_curves(results, wanted)
     if shown:
         audit.attach(gap_curves(shown))
     if wanted:
@@ -222,7 +223,8 @@ def mean_curves(results: Results) -> Table:
     columns: list[Sequence[Cell]] = [steps.tolist()]
     for cases in results.by_task.values():
         curves = [gap_curve(result, result.strongest)[:most] for result in cases]
-        columns.append((100 * np.mean(curves, axis=0)[steps - 1]).tolist())
+        points = 100 * np.mean(curves, axis=0)
+        columns.append(points[steps - 1].tolist())
     return make_table(
         "The mean gap by K",
         ("K", *results.by_task),

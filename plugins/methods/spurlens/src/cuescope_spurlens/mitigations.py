@@ -160,7 +160,7 @@ def _answer(audit: Audit, results: Results, strategy: Strategy) -> Answered:
     """The answers to the images of each class, by metric."""
     images = []
     # Table 4 of the paper asks about images as they are.
-    for result in results.unchanged:
+    for result in results.plain_cases:
         for metric, samples in _images_by_metric(result).items():
             images.append((result, metric, samples))
     descriptions: dict[str, str] = {}

@@ -64,7 +64,7 @@ def untested(results: Results) -> str | None:
             f"{count_answers(results)}: nothing could be measured. Ask for yes or no: "
             "-O questions='Is there {object}? Answer yes or no.'"
         )
-    if not results.findings and all(result.limit is None for result in results.cases):
+    if not results.findings and not results.limits:
         return f"Nothing could be tested: {describe_limit(results)}."
     return None
 
@@ -197,13 +197,13 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("object's size", describe_sizes(results))
         audit.note("labels", describe_labels(results))
         audit.note("limit of detection", describe_limit(results))
-    for result in results.refused:
+    for result in results.refused_cases:
         audit.note(
             f"no finding: {result.case.name}",
             f"the gap of {100 * result.strongest_gap:.0f} points with {result.cue} may go with the "
             "object's size, which is not known (-O unknown_size=say calls it a finding)",
         )
-    for result in results.explained:
+    for result in results.explained_cases:
         audit.note(f"no cue: {result.case.name}", explain(result))
     note_exclusions(audit, results)
 
@@ -274,11 +274,11 @@ def describe_apart(results: Results) -> str:
 
 def describe_sizes(results: Results) -> str:
     """Where answers were compared among objects of one size."""
-    cases = [result for result in results.cases if result.case.task != "hallucination"]
+    cases = [result for result in results.cases if result.case.shows_object]
     if not cases:
         return "no object is in these images"
     limit = "where it is unknown, a cue that goes with the size looks like a cue of its own"
-    sources = [result.sizes.source for result in cases if result.sizes and "size" in result.tests]
+    sources = [result.size_source for result in cases if result.size_source]
     if not sources:
         unknown = any(result.size_unknown for result in cases)
         return f"unknown; {limit}" if unknown else "the same in all images, or too few to compare"
@@ -298,7 +298,7 @@ def describe_labels(results: Results) -> str:
 
 def describe_limit(results: Results) -> str:
     """What would have been found, had it been there."""
-    limits = sorted(result.limit for result in results.cases if result.limit is not None)
+    limits = results.limits
     if not limits:
         return "no gap, however large, would have been found surely: there are too few images"
     words = f"a cue with a gap of {100 * limits[len(limits) // 2]:.0f} points"
@@ -317,7 +317,7 @@ def explain(result: CaseResult) -> str:
         "size": "the object's size",
         "labels": f"labels that the detector contradicts ({_doubted_keys(result)})",
     }
-    causes = " and ".join(meanings[cause] for cause in result.causes)
+    causes = " and ".join(map(meanings.__getitem__, result.causes))
     return (
         f"the gap of {100 * result.gap[cue]:.0f} points with {result.case.cues[cue]} goes with "
         f"{causes}: set aside, p = {result.p_value[cue]:.2f}"
@@ -326,8 +326,8 @@ def explain(result: CaseResult) -> str:
 
 def _doubted_keys(result: CaseResult) -> str:
     rows = result.case.asked_rows
-    doubted = rows[result.case.doubtful[rows]].tolist()
-    return shorten_list([result.case.samples[row].key for row in doubted])
+    doubted = result.case.samples_at(rows[result.case.doubtful[rows]].tolist())
+    return shorten_list([sample.key for sample in doubted])
 
 
 def count_answers(results: Results) -> str:

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from cuescope_sdk.statistics import Groups, benjamini_hochberg, gap_intervals, holm
 from cuescope_spurlens.spuriosity.shapes import (
+    BoolPerUnit,
     IntCueByK,
     IntPerK,
     IntPerUnit,
@@ -23,7 +24,9 @@ THRESHOLDS = tuple(step / 20 for step in range(19))  # 0 to 0.9 in steps of 0.05
 
 def spurious_gaps(rates: PerUnit, top: IntCueByK, bottom: IntCueByK) -> PerCue:
     """Mean rate of the top minus that of the bottom (SpurLens eq. 6), from -1 to 1."""
-    return np.asarray(rates[top].mean(axis=1) - rates[bottom].mean(axis=1))
+    with_cue = rates[top].mean(axis=1)
+    without = rates[bottom].mean(axis=1)
+    return np.asarray(with_cue - without)
 
 
 def spurious_gap_interval(
@@ -41,7 +44,9 @@ def spurious_gap_interval(
 def gap_by_k(rates: PerUnit, top: IntPerK, bottom: IntPerK) -> PerK:
     """Gap at every K from 1 to k; `top` is best first, `bottom` has its lowest last."""
     count = np.arange(1, len(top) + 1)
-    return np.asarray(np.cumsum(rates[top]) / count - np.cumsum(rates[bottom[::-1]]) / count)
+    with_cue = np.cumsum(rates[top]) / count
+    without = np.cumsum(rates[bottom[::-1]]) / count
+    return np.asarray(with_cue - without)
 
 
 def correct_p_values(p_values: list[float], how: str) -> list[float]:
@@ -78,3 +83,18 @@ def unit_strata(sizes: ObjectSizes | None, units: Groups) -> IntPerUnit | None:
         return None
     strata = size_strata(unit_means(sizes.values, units))
     return strata if strata.any() else None
+
+
+def set_aside(
+    strata: IntPerUnit | None, kept: BoolPerUnit | None
+) -> list[tuple[str, IntPerUnit | None, BoolPerUnit | None]]:
+    """What a test sets aside, with its strata and its units; all that there is comes last."""
+    nothing = ("", None, None)
+    if strata is None and kept is None:
+        return [nothing]
+    if kept is None:
+        return [nothing, ("size", strata, None)]
+    if strata is None:
+        return [nothing, ("labels", None, kept)]
+    both = ("size and labels", strata, kept)
+    return [nothing, ("size", strata, None), ("labels", None, kept), both]

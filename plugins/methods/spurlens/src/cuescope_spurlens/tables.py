@@ -92,8 +92,8 @@ def strongest_table(title: str, cases: Sequence[CaseResult], rankings: int) -> T
 
 def _strongest_rates(result: CaseResult) -> np.ndarray:
     """With the strongest cue, without it, the gap, and that of random rankings."""
-    cue = result.strongest
-    return np.array([result.with_cue[cue], result.without[cue], result.gap[cue], result.baseline])
+    by_cue = np.array([result.with_cue, result.without, result.gap])
+    return np.append(by_cue[:, result.strongest], result.baseline)
 
 
 def average_table(results: Results, benchmark: str | None, options: SpurLensOptions) -> Table:
@@ -103,7 +103,8 @@ def average_table(results: Results, benchmark: str | None, options: SpurLensOpti
     for task, cases in results.by_task.items():
         rates = np.array(list(map(_strongest_rates, cases)))
         ends = mean_interval(rates[:, 2], Groups.single(len(cases)), bounds=(-1, 1))
-        rows.append((task, *(100 * rates.mean(axis=0)).tolist(), write_ends(*ends)))
+        means = (100 * rates.mean(axis=0)).tolist()
+        rows.append((task, *means, write_ends(*ends)))
         paper += average_rows(task, benchmark, options.beside)
     notes = [
         "In percent. The strongest of many cues has a large gap by chance too: compare the "

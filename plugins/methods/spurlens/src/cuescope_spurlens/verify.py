@@ -167,7 +167,7 @@ def check_other_images(audit: Audit, results: Results) -> Iterator[Evidence]:
 
 def check_other_reasons(results: Results) -> Iterator[Evidence]:
     """Gaps that would be findings, but go with the object's size or with doubtful labels."""
-    for result in results.explained:
+    for result in results.explained_cases:
         case = result.case
         yield Evidence(
             check=OTHER_REASONS,
@@ -256,11 +256,11 @@ def check_data(cues: int, study: Study) -> Iterator[Evidence]:
             continue
         largest = [largest_k(case.detections.scores, cues) for case in cases]
         # K differs between classes: the worst class is the one that lacks most images.
-        spare = [k - case.k for (k, _), case in zip(largest, cases, strict=True)]
-        worst = int(np.argmin(spare))
+        spare = np.array([k for k, _ in largest]) - [case.k for case in cases]
+        worst = int(spare.argmin())
         case = cases[worst]
         k, threshold = largest[worst]
-        enough = sum(images >= 0 for images in spare)
+        enough = int((spare >= 0).sum())
         yield Evidence(
             check=f"data: {task} has images with and without the cues",
             verdict=judge(enough == len(cases)),

@@ -64,11 +64,11 @@ def attach_descriptions(audit: Audit, results: Results) -> None:
     if "text" not in audit.capabilities.outputs or "closed-answers" in audit.capabilities.exposes:
         audit.note("descriptions", "none: the model does not write freely")
         return
-    sides = [result.case.sides_of(result.strongest) for result in results.unchanged]
+    sides = [result.case.sides_of(result.strongest) for result in results.plain_cases]
     texts = describe_images(audit, chain.from_iterable(chain.from_iterable(sides)))
     synonyms = _synonyms(audit)
     rows_of_table: list[Sequence[Cell]] = []
-    for result, (top, bottom) in zip(results.unchanged, sides, strict=True):
+    for result, (top, bottom) in zip(results.plain_cases, sides, strict=True):
         label = result.case.label
         names = (label, *synonyms.get(label, ()))
         with_cue = _naming_rates(top, texts, names)

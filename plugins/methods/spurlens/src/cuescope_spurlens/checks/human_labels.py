@@ -97,7 +97,7 @@ def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Eviden
         case = result.case
         rates = yes_rates(results.study.questions(case), results.answers)
         for index, cue in enumerate(case.cues):
-            present = _labelled(case, cue, labels)
+            present = _labels_of(case, cue, labels)
             sides = case.side_rows(index)
             if index == result.strongest:
                 sides = result.shown_rows
@@ -118,7 +118,7 @@ def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Eviden
         yield from _correct_gap(result, labels)
 
 
-def _labelled(case: Case, cue: str, labels: HumanLabels) -> dict[int, bool]:
+def _labels_of(case: Case, cue: str, labels: HumanLabels) -> dict[int, bool]:
     """Whether people see the cue, by row of the images that they labelled for it."""
     present = {}
     for row, sample in enumerate(case.samples):
@@ -156,7 +156,7 @@ def _correct_gap(result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
     bottom is too small by the difference of the two shares (Rogan and Gladen, 1978). These shares
     are known from people's labels alone, with intervals of their own; all are propagated.
     """
-    present = _labelled(result.case, result.cue, labels)
+    present = _labels_of(result.case, result.cue, labels)
     top, bottom = (_presence(rows, present) for rows in result.shown_rows)
     if min(len(top), len(bottom)) < LEAST:
         return

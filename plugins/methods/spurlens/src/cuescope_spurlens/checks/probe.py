@@ -221,7 +221,8 @@ def _table(probes: Probes) -> Table:
     rows: list[Sequence[Cell]] = []
     for result, rates in probes:
         shares = np.array([result.strongest_gap, rates.gap, rates.with_cue, rates.without])
-        rows.append((result.case.label, result.cue, *(100 * shares).tolist()))
+        percent = (100 * shares).tolist()
+        rows.append((result.case.label, result.cue, *percent))
     notes = [
         "The probe is a logistic regression on mean patch embeddings. In percent: images of the "
         "class that it takes for the class."

@@ -160,11 +160,14 @@ def _judge_names(close: Sequence[PerRow], classes: int, name: str) -> Evidence:
         nothing = "the second proposer names nothing that could be a cue"
         return Evidence(check=check, verdict="inconclusive", detail=nothing, n=classes)
     names = sum(map(len, close))
-    # Weighted so that the mean over all names is the mean over the classes.
-    weighted = np.concatenate([names / len(close) / len(of_class) * of_class for of_class in close])
-    share = float(weighted.mean())
+    weighted = []
+    for of_class in close:
+        # So that the mean over all names is the mean over the classes.
+        weight = names / len(close) / len(of_class)
+        weighted += (weight * of_class).tolist()
+    share = float(np.mean(weighted))
     largest = names / len(close) / min(map(len, close))
-    low, high = mean_interval(weighted, Groups.single(names), bounds=(0, largest))
+    low, high = mean_interval(np.array(weighted), Groups.single(names), bounds=(0, largest))
     return Evidence(
         check=check,
         verdict=judge_share(low, high, NAMED_AGAIN),

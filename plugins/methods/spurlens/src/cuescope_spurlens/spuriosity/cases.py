@@ -77,6 +77,11 @@ class Case:
         return self.task in ("drop", "mask")
 
     @property
+    def shows_object(self) -> bool:
+        """Whether the class is in the images, be it hidden from the model."""
+        return self.task != "hallucination"
+
+    @property
     def can_measure_apart(self) -> bool:
         """Whether enough units are kept to measure a finding in."""
         return len(self.apart) >= 2 * LEAST_APART

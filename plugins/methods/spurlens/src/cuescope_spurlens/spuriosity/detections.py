@@ -56,7 +56,8 @@ def supercategories(samples: Sequence[Sample]) -> dict[str, str]:
 
 def images_with(samples: Sequence[Sample], label: str) -> ImageSet:
     """The images that show the class."""
-    return ImageSet("recognition", label, tuple(s for s in samples if label in objects_of(s)))
+    shown = [sample for sample in samples if label in objects_of(sample)]
+    return ImageSet("recognition", label, tuple(shown))
 
 
 def images_without(
@@ -91,8 +92,9 @@ class CueDetections:
     @classmethod
     def empty(cls, samples: int, cues: int) -> "CueDetections":
         """No cue in any sample: K-score 0."""
-        shape = (samples, cues)
-        return cls(np.zeros(shape), np.zeros(shape, int), np.zeros((*shape, 4), np.float32))
+        scores = np.zeros((samples, cues))
+        frames = np.zeros((samples, cues), int)
+        return cls(scores, frames, np.zeros((samples, cues, 4), np.float32))
 
     def select(
         self, rows: Sequence[int] | slice | IntSome, cues: Sequence[int] | slice
