@@ -13,24 +13,28 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int8
+from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
-from torch.nn.functional import gelu, linear
+from torch.nn.functional import linear
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.torch import fused_self_attention
-from cuescope_videoqa.checkpoints import Checkpoint
+from cuescope_sdk.models import require_frames
+from cuescope_sdk.torch import Checkpoint, fused_self_attention
 from cuescope_videoqa.network import (
     BERT,
     Batch,
+    Modality,
     Network,
     Prompt,
+    Scores,
     bert_config,
     fusion_shape,
     token_ids,
 )
+
+States = Float[Tensor, "row token dim"]
 
 EPSILON = 1e-6
 EXCHANGE = 8  # one patch of so many goes on, and one goes back
@@ -64,14 +68,13 @@ class Block(nn.Module):
         self.attn = nn.ModuleDict()
         self.attn["qkv"] = nn.Linear(dim, 3 * dim)
         self.attn["proj"] = nn.Linear(dim, dim)
-        self.mlp = nn.ModuleDict()
-        self.mlp["fc1"] = nn.Linear(dim, hidden)
-        self.mlp["fc2"] = nn.Linear(hidden, dim)
+        self.mlp = nn.Sequential()
+        self.mlp.add_module("fc1", nn.Linear(dim, hidden))
+        self.mlp.add_module("gelu", nn.GELU())
+        self.mlp.add_module("fc2", nn.Linear(hidden, dim))
         self._heads = heads
 
-    def forward(
-        self, states: Float[Tensor, "row token dim"], mask: Tensor, number: int
-    ) -> Float[Tensor, "row token dim"]:
+    def forward(self, states: States, mask: Tensor, number: int) -> States:
         """The states after the block, the `number`-th."""
         inputs = self.norm1(states)
         # One stock layer holds all three projections; the fusion needs queries, keys, values apart.
@@ -81,8 +84,7 @@ class Block(nn.Module):
             inputs, query, key, value, heads=self._heads, layer=number, mask=mask
         )
         states = states + self.attn["proj"](mixed)
-        inner = self.mlp["fc1"](self.norm2(states))
-        return states + self.mlp["fc2"](gelu(inner))  # type: ignore[no-any-return]
+        return states + self.mlp(self.norm2(states))  # type: ignore[no-any-return]
 
 
 def _projection(weight: Tensor, bias: Tensor) -> Callable[[Tensor], Tensor]:
@@ -152,7 +154,7 @@ class AllInOneNetwork(Network):
             self.without_vocabulary = "This checkpoint takes multiple-choice questions alone."
         elif not 0 < len(self.vocabulary) <= classes:
             raise UserError(
-                f"{self.owner}: the answers that the classes of {file.title} stand for",
+                f"{file.title}: the answers that its classes stand for",
                 expected=f"up to {classes:,} of them with -M answers=FILE, "
                 "the authors' ans2label.json",
                 got=f"{len(self.vocabulary):,}",
@@ -176,10 +178,12 @@ class AllInOneNetwork(Network):
         rows = count or 1
         ids = ids.repeat_interleave(rows, dim=0)
         present = ids != self.tokenizer.pad_token_id
-        modality: Int8[Tensor, "row token"] = present.to(torch.int8) * TEXT
+        modality: Modality = present.to(torch.int8) * TEXT
         inputs = {"ids": ids}
         if count:
-            self._require_frames(count)
+            require_frames(
+                f"{self.owner}: this checkpoint", prompts[0].frames, self.transformer.frames
+            )
             pixels = [self._pixels(prompt.frames) for prompt in prompts]
             inputs["pixels"] = torch.stack(pixels).to(self.dtype)
             tokens = self.transformer.pos_embed.shape[1]
@@ -190,16 +194,6 @@ class AllInOneNetwork(Network):
     def _pixels(self, frames: Sequence[Frame]) -> Float[Tensor, "frame 3 side side"]:
         side = self.transformer.side
         return torch.stack([preprocess(frame, side) for frame in frames])
-
-    def _require_frames(self, count: int) -> None:
-        wanted = self.transformer.frames
-        if count != wanted:
-            raise UserError(
-                f"{self.owner}: this checkpoint looks at {wanted} frames together",
-                expected=f"{wanted} frames a sample",
-                got=str(count),
-                remedy=f"Sample as many, say with -D frames={wanted}.",
-            )
 
     def forward(self, batch: Batch) -> list[Tensor]:
         """The output of the head for each prompt."""
@@ -221,9 +215,7 @@ class AllInOneNetwork(Network):
         pooled = torch.tanh(self.pooler["dense"](first))
         return list(self.get_submodule(self.head_name)(pooled))
 
-    def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
-    ) -> Float[Tensor, " answer"]:
+    def score(self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]) -> Scores:
         """Logits by the vocabulary, where an unknown answer has the lowest; or one a choice."""
         if self.head_name == CHOOSER:
             return torch.cat(list(states))
@@ -241,9 +233,7 @@ class AllInOneNetwork(Network):
         return torch.stack(rows)
 
 
-def exchange_patches(
-    patches: Float[Tensor, "row token dim"], frames: int
-) -> Float[Tensor, "row token dim"]:
+def exchange_patches(patches: States, frames: int) -> States:
     """Some of the first patches after the class token come from the frame before, the last ones
     from the frame after; in a circle.
     """

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cuescope_sdk import Edit, Response, Sample, Trial, UserError
 from cuescope_sdk.fusion import OTHER, AverageTokens
-from cuescope_sdk.torch import Fusion, group_by_edit, require_layers, use_fusion
+from cuescope_sdk.torch import Fusion, group_by_edit, require_layers, to_array, use_fusion
 from cuescope_videoqa.network import Batch, Network, Prompt
 
 
@@ -39,7 +39,7 @@ class NetworkRunner:
     @torch.inference_mode()
     def _response(self, states: list[Any], sample: Sample, answers: tuple[str, ...]) -> Response:
         scores = self.network.score(states, sample, answers)
-        logits = scores.float().cpu().numpy()
+        logits = to_array(scores)
         best = answers[int(logits.argmax())]
         return Response(logits=logits if sample.choices else None, text=best)
 
@@ -75,7 +75,7 @@ class NetworkRunner:
         """What the queries and keys of its first prompt are."""
         batch = self._first_batch(trial, layer)
         modality = torch.cat(self._queries_and_keys(batch, layer))
-        return np.asarray(modality[modality != OTHER].cpu().numpy())
+        return to_array(modality[modality != OTHER])
 
     @torch.inference_mode()
     def attention(self, trial: Trial, layer: int) -> Float[np.ndarray, "head query key"]:
@@ -95,7 +95,7 @@ class NetworkRunner:
         if layer not in by_layer:  # no video: its cross-attention was skipped
             return np.zeros((heads, int(queries.sum()), 0), dtype=np.float32)
         weights = by_layer[layer].flatten(0, 1)[:, queries][:, :, keys]
-        return np.asarray(weights.float().cpu().numpy())
+        return to_array(weights)
 
     def _first_batch(self, trial: Trial, layer: int) -> Batch:
         layers = self.network.fusion.layers

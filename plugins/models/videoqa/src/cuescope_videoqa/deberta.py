@@ -15,6 +15,9 @@ from transformers.models.deberta_v2 import modeling_deberta_v2
 
 from cuescope_sdk.torch import fused_attention, split_heads
 
+States = Float[Tensor, "batch token dim"]
+Mask = Bool[Tensor, "batch token"]
+
 
 class Adapter(nn.Module):
     """A bottleneck beside the identity (Houlsby et al., 2019)."""
@@ -51,11 +54,8 @@ class VideoDeberta(nn.Module):
             layer.output.adapter = _adapter(dim, after_mlp)
 
     def forward(
-        self,
-        ids: Int[Tensor, "batch text"],
-        video: Float[Tensor, "batch feature size"],
-        mask: Bool[Tensor, "batch token"],
-    ) -> Float[Tensor, "batch token dim"]:
+        self, ids: Int[Tensor, "batch text"], video: Float[Tensor, "batch feature size"], mask: Mask
+    ) -> States:
         """States of the tokens, video first, as the prediction head compares them with words."""
         encoder = self.deberta.encoder
         states = embedded = self._embed(ids, video, mask)
@@ -78,7 +78,7 @@ class VideoDeberta(nn.Module):
         states = head.transform_act_fn(head.dense(states))
         return head.LayerNorm(states)  # type: ignore[no-any-return]
 
-    def _embed(self, ids: Tensor, video: Tensor, mask: Tensor) -> Float[Tensor, "batch token dim"]:
+    def _embed(self, ids: Tensor, video: Tensor, mask: Tensor) -> States:
         embeddings = self.deberta.embeddings
         words = embeddings.word_embeddings(ids)
         states = torch.cat([embeddings.linear_video(video), words], dim=1)
@@ -91,7 +91,7 @@ class VideoDeberta(nn.Module):
 
     def _layer(
         self, layer: Any, number: int, queries: Tensor, states: Tensor, bias: "PositionBias"
-    ) -> Float[Tensor, "batch token dim"]:
+    ) -> States:
         attention = layer.attention
         mixed = _attention(attention.self, number, queries, states, bias)
         states = _output(attention.output, mixed, queries)
@@ -105,7 +105,7 @@ def _adapter(dim: int, inner: int) -> nn.Module:
 class PositionBias:
     """The disentangled position bias: relative positions and padding, shared by all layers."""
 
-    def __init__(self, encoder: Any, mask: Bool[Tensor, "batch token"]) -> None:
+    def __init__(self, encoder: Any, mask: Mask) -> None:
         self.mask = mask
         self.embeddings = encoder.get_rel_embedding()
         self.relative_positions = encoder.get_rel_pos(mask[..., None])
@@ -130,7 +130,7 @@ class PositionBias:
 
 def _attention(
     module: Any, number: int, queries: Tensor, states: Tensor, bias: PositionBias
-) -> Float[Tensor, "batch token dim"]:
+) -> States:
     heads = module.num_attention_heads
     query = split_heads(module.query_proj(queries), heads)
     key = split_heads(module.key_proj(states), heads)
@@ -143,7 +143,7 @@ def _attention(
     return mixed.transpose(1, 2).flatten(2)
 
 
-def _output(module: Any, states: Tensor, residual: Tensor) -> Float[Tensor, "batch token dim"]:
+def _output(module: Any, states: Tensor, residual: Tensor) -> States:
     """Dense, adapter, residual, norm: both outputs of a layer are built so."""
     changed = module.adapter(module.dense(states))
     return module.LayerNorm(changed + residual)  # type: ignore[no-any-return]

@@ -8,8 +8,7 @@ it where these are not all. The features of a segment are those rows that fall i
 
 import math
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,17 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, UserError
-from cuescope_sdk.models import require_small_archive
+from cuescope_sdk.models import FrameMemory, require_small_archive
 from cuescope_sdk.torch import quiet, refuse_kernels
 from cuescope_videoqa.checkpoints import read_tensors
 from cuescope_videoqa.loading import errors_as_user_error, feature_files, weights_file
-from cuescope_videoqa.network import Prompt
+from cuescope_videoqa.network import ENCODER_BATCH, Prompt
 
 Segment = tuple[float, ...]  # start, end and length of the file, seconds
+Features = Float[Tensor, "feature dim"]
 YOUTUBE_ID = 11  # characters
 ROUNDING = 1e-6  # of a feature: a second that falls on a border is of one side
-ENCODER_BATCH = 32  # frames
-CLIP_FRAMES = 65_536  # that are remembered, a few kilobytes each
+REMEMBERED_BYTES = 2**28  # of frames: some 65,000 of them
 
 
 class VideoFeatures:
@@ -48,7 +47,7 @@ class VideoFeatures:
         else:
             self._rows = read_tensors(owner, files[0])
 
-    def of(self, prompt: Prompt, most: int) -> Float[Tensor, "feature dim"]:
+    def of(self, prompt: Prompt, most: int) -> Features:
         """At most so many features of the video; raises UserError where it has none."""
         shown = shown_video(prompt.frames)
         if shown is None:
@@ -67,24 +66,18 @@ class VideoFeatures:
             expected=f"one of the {len(self._rows):,} in {self._path.name}",
         )
 
-    def _rows_of(
-        self, content: Any, stem: str, segment: Segment | None, most: int
-    ) -> Float[Tensor, "feature dim"]:
+    def _rows_of(self, content: Any, stem: str, segment: Segment | None, most: int) -> Features:
         rows = content
         if isinstance(content, Path):
             with errors_as_user_error(self._owner, f"{content.name} of the features"):
                 # mapped: of what the file claims to hold, only the rows below are read
                 rows = np.load(content, mmap_mode="r", allow_pickle=False)
-        if (
-            not isinstance(rows, Tensor | np.ndarray)
-            or rows.ndim != 2
-            or rows.shape[1] != self._dim
-            or not len(rows)
-        ):
+        shape = tuple(getattr(rows, "shape", ()))
+        if len(shape) != 2 or shape[1] != self._dim or 0 in shape:
             raise UserError(
                 f"{self._owner}: features of video '{stem}'",
                 expected=f"a tensor (feature, {self._dim})",
-                got=f"shape {tuple(getattr(rows, 'shape', ()))}",
+                got=f"shape {shape}",
             )
         count = len(rows)
         within = range(count) if segment is None else rows_within(count, segment)
@@ -92,7 +85,7 @@ class VideoFeatures:
         rows = rows[chosen]
         if isinstance(rows, np.ndarray):
             rows = torch.from_numpy(rows.astype(np.float32))
-        return rows.float()
+        return torch.as_tensor(rows).float()
 
 
 def shown_video(frames: Sequence[Frame]) -> tuple[str, Segment | None] | None:
@@ -165,36 +158,6 @@ def evenly_spaced(count: int, most: int) -> list[int]:
     return [index * count // number for index in range(number)]
 
 
-class FrameMemory:
-    """What an image encoder made of the last `most` frames, each encoded once."""
-
-    def __init__(self, encode: Callable[[Sequence[Frame]], Tensor], most: int) -> None:
-        self._encode = encode
-        self._most = most
-        self._memory: OrderedDict[str, Tensor] = OrderedDict()
-
-    def of(self, frames: Sequence[Frame]) -> Float[Tensor, "frame ..."]:
-        """A row a frame; there is one at least."""
-        rows: dict[str, Tensor] = {}
-        missing: dict[str, Frame] = {}
-        for frame in frames:
-            if frame.key in self._memory:
-                rows[frame.key] = self._memory[frame.key]
-            else:
-                missing[frame.key] = frame
-        keys = list(missing)
-        for start in range(0, len(keys), ENCODER_BATCH):
-            batch = keys[start : start + ENCODER_BATCH]
-            encoded = self._encode([missing[key] for key in batch])
-            rows.update(zip(batch, encoded, strict=True))
-        for key, row in rows.items():
-            self._memory[key] = row
-            self._memory.move_to_end(key)
-        while len(self._memory) > self._most:
-            self._memory.popitem(last=False)
-        return torch.stack([rows[frame.key] for frame in frames])
-
-
 class CLIPFeatures:
     """The projected, not normalised image embeddings of CLIP."""
 
@@ -222,12 +185,12 @@ class CLIPFeatures:
                 remedy="Name the CLIP of its training with -M vision=FOLDER.",
             )
         self._model: Any = model.eval().requires_grad_(False)
-        self._rows = FrameMemory(self._encode, CLIP_FRAMES)
+        self._rows = FrameMemory(self._encode, ENCODER_BATCH, REMEMBERED_BYTES)
 
     def of(self, frames: Sequence[Frame], device: torch.device) -> Float[Tensor, "frame dim"]:
         """A row a frame, float32, on the CPU."""
         self._model.to(device)
-        return self._rows.of(frames)
+        return torch.stack(self._rows.rows(frames))
 
     def _encode(self, frames: Sequence[Frame]) -> Float[Tensor, "frame dim"]:
         images = [frame.load() for frame in frames]

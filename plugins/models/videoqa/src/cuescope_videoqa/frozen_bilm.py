@@ -15,11 +15,18 @@ from transformers import DebertaV2Config
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_videoqa.checkpoints import Checkpoint, read_checkpoint, read_tensors
+from cuescope_sdk.torch import Checkpoint
+from cuescope_videoqa.checkpoints import read_checkpoint, read_tensors
 from cuescope_videoqa.deberta import VideoDeberta
-from cuescope_videoqa.features import CLIPFeatures, VideoFeatures, evenly_spaced, pad_features
+from cuescope_videoqa.features import (
+    CLIPFeatures,
+    Features,
+    VideoFeatures,
+    evenly_spaced,
+    pad_features,
+)
 from cuescope_videoqa.loading import errors_as_user_error, find_folder, weights_file
-from cuescope_videoqa.network import Batch, Network, Prompt, fusion_shape, token_ids
+from cuescope_videoqa.network import Batch, Network, Prompt, Scores, fusion_shape, token_ids
 
 YES = "Yes"
 NO = "No"
@@ -58,7 +65,6 @@ class FrozenBiLMNetwork(Network):
         else:
             vision = find_folder(self.owner, options.vision, weights=True)
             self.source = CLIPFeatures(self.owner, vision, features)
-        self._embedded: dict[str, tuple[Tensor, Tensor]] = {}
 
     @classmethod
     def read(cls, options: Any) -> Checkpoint:
@@ -104,10 +110,6 @@ class FrozenBiLMNetwork(Network):
         yes_or_no = {choice.lower() for choice in sample.choices} <= {"yes", "no"}
         return how == "yes-no" or not yes_or_no
 
-    def forget(self) -> None:
-        """The embedded answers."""
-        self._embedded.clear()
-
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Video features at their positions, then the text."""
         tokenizer = self.tokenizer
@@ -132,7 +134,7 @@ class FrozenBiLMNetwork(Network):
         embeddings = self.body.deberta.embeddings
         return int(embeddings.linear_video.in_features)
 
-    def _video_features(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
+    def _video_features(self, prompt: Prompt) -> Features:
         most = self.options.video_features
         if not prompt.frames:
             return torch.zeros(0, self._feature_dim)  # no feature: the video is masked out
@@ -163,9 +165,7 @@ class FrozenBiLMNetwork(Network):
         texts = states[:, self.options.video_features :]
         return list(texts[ids == self.tokenizer.mask_token_id])
 
-    def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
-    ) -> Float[Tensor, " answer"]:
+    def score(self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]) -> Scores:
         """Logits of answers at the mask; or of yes over no, where each choice was asked for."""
         if not self._has_prompt_per_choice(sample):
             rows, bias = self.answers(answers)
@@ -175,9 +175,7 @@ class FrozenBiLMNetwork(Network):
         yes_over_no = rows[0] - rows[1]
         return torch.stack(list(states)) @ yes_over_no + (bias[0] - bias[1])
 
-    def answers(
-        self, answers: tuple[str, ...]
-    ) -> tuple[Float[Tensor, "answer dim"], Float[Tensor, " answer"]]:
+    def answers(self, answers: tuple[str, ...]) -> tuple[Float[Tensor, "answer dim"], Scores]:
         """Means of the word embeddings of each answer, and its bias; computed once."""
         for answer in answers:
             if answer not in self._embedded:

@@ -18,10 +18,9 @@ from transformers.models.distilbert.modeling_distilbert import Transformer
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.torch import fused_self_attention
-from cuescope_videoqa.checkpoints import Checkpoint
-from cuescope_videoqa.features import VideoFeatures, pad_features
-from cuescope_videoqa.network import Batch, Network, Prompt, fusion_shape, token_ids
+from cuescope_sdk.torch import Checkpoint, fused_self_attention
+from cuescope_videoqa.features import Features, VideoFeatures, pad_features
+from cuescope_videoqa.network import Batch, Network, Prompt, Scores, fusion_shape, token_ids
 
 EPSILON = 1e-12
 ANSWER_BATCH = 256
@@ -63,7 +62,7 @@ class JustAskNetwork(Network):
             raise UserError(
                 f"{self.owner}: question_tokens={options.question_tokens}",
                 expected=f"2 to {positions - 1}, "
-                f"of the {positions} positions that {file.title} has",
+                f"of the {positions} positions that the checkpoint has",
             )
         layers = file.layers("mmt.layer")
         heads = file.heads(dim, options.head_dim)
@@ -88,11 +87,6 @@ class JustAskNetwork(Network):
         self.features: VideoFeatures | None = None
         if options.features is not None:
             self.features = VideoFeatures(self.owner, options.features, features)
-        self._embedded: dict[str, Tensor] = {}
-
-    def forget(self) -> None:
-        """The embedded answers."""
-        self._embedded.clear()
 
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Questions padded to all their positions, features to all of theirs."""
@@ -107,7 +101,7 @@ class JustAskNetwork(Network):
         video = video.to(self.dtype)
         return self.on_device(modality, ids=ids, text_mask=text_mask, video=video)
 
-    def _video_features(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
+    def _video_features(self, prompt: Prompt) -> Features:
         if not prompt.frames:
             return torch.zeros(0, self.linear_video.in_features)
         if self.features is None:
@@ -138,9 +132,7 @@ class JustAskNetwork(Network):
         # The first token is the question's [CLS], so the answer comes from the text.
         return list(self.vqproj(states[:, 0]))
 
-    def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
-    ) -> Float[Tensor, " answer"]:
+    def score(self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]) -> Scores:
         """Dot products with the embeddings of answers."""
         return self.answers(answers) @ states[0]
 

@@ -14,10 +14,14 @@ from transformers.models.bert import modeling_bert
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.torch import quiet
-from cuescope_videoqa.checkpoints import Checkpoint, read_checkpoint
+from cuescope_sdk.torch import Checkpoint, quiet
+from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.loading import find_folder, read_answers, read_tokenizer
 
+Scores = Float[Tensor, " answer"]
+Modality = Int8[Tensor, "row token"]
+
+ENCODER_BATCH = 32  # frames
 BERT: Any = modeling_bert  # the library is untyped
 
 
@@ -37,7 +41,7 @@ class Batch:
     `rows` of them, one after another.
     """
 
-    modality: Int8[Tensor, "row token"]
+    modality: Modality
     inputs: dict[str, Tensor] = field(default_factory=dict)
     cross: Int8[Tensor, "row key"] | None = None
     rows: int = 1
@@ -60,6 +64,7 @@ class Network(nn.Module):
         self.options = options
         self.tokenizer: Any = None
         self.vocabulary = read_answers(self.owner, options.answers)
+        self._embedded: dict[str, Any] = {}
 
     @classmethod
     def load(cls, options: Any) -> Self:
@@ -105,20 +110,17 @@ class Network(nn.Module):
         """A state for each prompt."""
 
     @abstractmethod
-    def score(
-        self, states: Sequence[Any], sample: Sample, answers: tuple[str, ...]
-    ) -> Float[Tensor, " answer"]:
+    def score(self, states: Sequence[Any], sample: Sample, answers: tuple[str, ...]) -> Scores:
         """Logits of the answers, from the states of `prompts(sample)`."""
 
-    def on_device(
-        self, modality: Int8[Tensor, "row token"], rows: int = 1, **inputs: Tensor
-    ) -> Batch:
+    def on_device(self, modality: Modality, rows: int = 1, **inputs: Tensor) -> Batch:
         """A batch, where the network is."""
         moved = {name: tensor.to(self.device) for name, tensor in inputs.items()}
         return Batch(modality.to(self.device), moved, rows=rows)
 
     def forget(self) -> None:
         """Forget the embeddings of answers, where the weights that made them have changed."""
+        self._embedded.clear()
 
     def crosses(self, layer: int) -> bool:
         """Whether the keys of a fusion layer are another sequence."""

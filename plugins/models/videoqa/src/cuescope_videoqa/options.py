@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import NamesRepository, Options, Words
+from cuescope_sdk import Options
+from cuescope_sdk.models import PromptWords, RepositoryName
 
 HeadDim = Annotated[
     PositiveInt, Field(description="width of an attention head, which no tensor tells")
@@ -19,10 +20,10 @@ class VideoQAOptions(Options):
 
     checkpoint: Path = Field(description="the authors' checkpoint (.pth, .ckpt, .safetensors)")
     answers: Path | None = Field(
-        default=None, description="the authors' vocabulary for open questions: JSON, answer: number"
+        None, description="the authors' vocabulary for open questions: JSON, answer: number"
     )
-    text_encoder: Annotated[str, NamesRepository()] = Field(
-        default="bert-base-uncased", description="folder or hub id of the tokenizer"
+    text_encoder: RepositoryName = Field(
+        "bert-base-uncased", description="folder or hub id of the tokenizer"
     )
 
 
@@ -31,11 +32,10 @@ class JustAskOptions(VideoQAOptions):
 
     head_dim: HeadDim = 64
     features: Path | None = Field(
-        default=None,
-        description="S3D features of the videos: the authors' s3d.pth, or a folder of ID.npy",
+        None, description="S3D features of the videos: the authors' s3d.pth, or a folder of ID.npy"
     )
-    text_encoder: Annotated[str, NamesRepository()] = Field(
-        default="distilbert-base-uncased", description="folder or hub id of the tokenizer"
+    text_encoder: RepositoryName = Field(
+        "distilbert-base-uncased", description="folder or hub id of the tokenizer"
     )
     question_tokens: PositiveInt = Field(20, description="positions of the question")
     answer_tokens: PositiveInt = Field(10, description="an answer is cut after so many tokens")
@@ -45,26 +45,24 @@ class FrozenBiLMOptions(VideoQAOptions):
     """Options of `frozen-bilm`."""
 
     features: Path | None = Field(
-        default=None,
+        None,
         description="CLIP ViT-L/14 features of the videos: the authors' clipvitl14.pth, or a "
         "folder of ID.npy; without it they are computed with `vision`",
     )
-    vision: Annotated[str, NamesRepository()] = Field(
-        default="openai/clip-vit-large-patch14",
+    vision: RepositoryName = Field(
+        "openai/clip-vit-large-patch14",
         description="folder or hub id of the CLIP that frames go through",
     )
-    text_encoder: Annotated[str, NamesRepository()] = Field(
-        default="microsoft/deberta-v2-xlarge",
+    text_encoder: RepositoryName = Field(
+        "microsoft/deberta-v2-xlarge",
         description="folder or hub id of the language model: its config, tokenizer, and the "
         "frozen weights that the checkpoint leaves out",
     )
     video_features: PositiveInt = Field(10, description="positions of the video")
     text_tokens: PositiveInt = Field(256, description="the prompt is cut after so many tokens")
     answer_tokens: PositiveInt = Field(5, description="an answer is cut after so many tokens")
-    prefix: Annotated[str, Words()] = Field("", description="text before the question")
-    suffix: Annotated[str, Words()] = Field(
-        ".", description="text after the mask; '' hides the end token too"
-    )
+    prefix: PromptWords = Field("", description="text before the question")
+    suffix: PromptWords = Field(".", description="text after the mask; '' hides the end token too")
     multiple_choice: Literal["auto", "vocabulary", "yes-no"] = Field(
         "auto",
         description="vocabulary: choices are scored at the mask; yes-no: each choice has a prompt "

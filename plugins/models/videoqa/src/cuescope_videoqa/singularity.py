@@ -19,14 +19,17 @@ from transformers import BeitConfig, BeitModel, BertLMHeadModel
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.torch import fused_attention, fused_self_attention, split_heads
-from cuescope_videoqa.checkpoints import Checkpoint, read_checkpoint
-from cuescope_videoqa.features import FrameMemory
+from cuescope_sdk.models import FrameMemory
+from cuescope_sdk.torch import Checkpoint, fused_attention, fused_self_attention, split_heads
+from cuescope_videoqa.checkpoints import read_checkpoint
+from cuescope_videoqa.deberta import States
 from cuescope_videoqa.network import (
     BERT,
+    ENCODER_BATCH,
     Batch,
     Network,
     Prompt,
+    Scores,
     bert_config,
     bert_layers,
     fusion_shape,
@@ -34,7 +37,7 @@ from cuescope_videoqa.network import (
 )
 
 EPSILON = 1e-12
-REMEMBERED_FRAMES = 64  # of some hundred patches each
+REMEMBERED_BYTES = 2**26  # of frames: a hundred, of some hundred patches each
 ANSWER_BATCH = 128
 PUNCTUATION = re.compile(r"[,.'!?\"()*#:;~]")
 # Names of BEiT's parts when the checkpoints were made -> now.
@@ -80,7 +83,7 @@ class SingularityNetwork(Network):
         dim = config.hidden_size
         # An MLP comes after two fusion layers, so that each has half of it.
         self.fusion = fusion_shape(2 * blocks, heads, dim, dim * config.intermediate_size)
-        self._frames = FrameMemory(self._encode_frames, REMEMBERED_FRAMES)
+        self._frames = FrameMemory(self._encode_frames, ENCODER_BATCH, REMEMBERED_BYTES)
 
     @classmethod
     def read(cls, options: Any) -> Checkpoint:
@@ -99,10 +102,9 @@ class SingularityNetwork(Network):
         ids = self._ids(texts, self.options.question_tokens)
         mask = ids != self.tokenizer.pad_token_id
         video = self._video([prompt.frames for prompt in prompts])
-        inputs = {"ids": ids.to(self.device), "video": video}
-        modality = (mask * TEXT).to(self.device, torch.int8)
         cross = torch.full(video.shape[:2], VIDEO, dtype=torch.int8, device=self.device)
-        return Batch(modality, inputs, cross)
+        batch = self.on_device((mask * TEXT).to(torch.int8), ids=ids, video=video)
+        return replace(batch, cross=cross)
 
     def _video(self, videos: Sequence[Sequence[Frame]]) -> Float[Tensor, "batch key dim"]:
         """Encoded patches of equally many frames, after the temporal encoder if there is one."""
@@ -110,8 +112,9 @@ class SingularityNetwork(Network):
         count = len(videos[0])
         if not count:
             return torch.zeros(len(videos), 0, width, dtype=self.dtype, device=self.device)
-        states = torch.stack([self._frames.of(frames) for frames in videos])
-        states = states.to(self.device)
+        # video by video: rounding would depend on which are asked together
+        rows = [torch.stack(self._frames.rows(frames)) for frames in videos]
+        states = torch.stack(rows).to(self.device)
         if self.temporal_vision_encoder is None:
             return states.flatten(1, 2)
         states = states + temporal_positions(self.temporal_embeddings, count)
@@ -151,7 +154,7 @@ class SingularityNetwork(Network):
 
     def _fusion_block(
         self, layer: Any, number: int, states: Tensor, mask: Tensor, video: Tensor
-    ) -> Float[Tensor, "batch token dim"]:
+    ) -> States:
         """BERT's block with cross-attention: fusion layers `number` and the one after it."""
         heads = self.fusion.heads
         text = layer.attention.self
@@ -171,9 +174,7 @@ class SingularityNetwork(Network):
         states = layer.crossattention.output(context, states)
         return layer.feed_forward_chunk(states)  # type: ignore[no-any-return]
 
-    def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
-    ) -> Float[Tensor, " answer"]:
+    def score(self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]) -> Scores:
         """Log-probabilities of answers, as published: that of the first token counts twice.
 
         Of a vocabulary only the `considered` answers with the likeliest first token are ranked;
@@ -285,7 +286,8 @@ def _text_encoder(file: Checkpoint, head_dim: int) -> tuple[nn.ModuleDict, int]:
     prefix = "text_encoder.encoder.layer"
     config = _config(file, "text_encoder", prefix, head_dim)
     count = file.layers(prefix)
-    first = file.first(prefix, "crossattention.self.query.weight")
+    crossing = file.layers_with(prefix, "crossattention.self.query.weight")
+    first = crossing[0] if crossing else count
     layers = bert_layers(config, first)
     layers.extend(bert_layers(config, count - first, cross=True))
     embeddings = BERT.BertEmbeddings(config)
