@@ -153,7 +153,7 @@ class Client:
             times = "1 try" if tries == 1 else f"{tries} tries"
             raise UserError(
                 f"openai: no answer from {self.endpoint.url} in {times}",
-                got=str(fault),
+                got=f"{fault}",
                 remedy="All answers so far are kept: run the same command to go on",
             ) from fault
         # Before it is counted: an answer that passes a budget is paid for, and kept.

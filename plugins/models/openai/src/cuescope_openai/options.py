@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from cuescope_sdk import NamesHost, NamesSecret, OpensGuard, Options, RaisesLimit, Words
+from cuescope_sdk.models import PromptWords, QuestionPrompt
 
 OPENAI = "https://api.openai.com/v1"
 # To whose servers a key may go without a question. Azure's hosts belong to their customers.
@@ -35,17 +36,17 @@ class AskingOptions(Options):
 
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, Words()] = Field(
+    model: PromptWords = Field(
         description="the model as the server calls it (gpt-4o-mini, qwen2.5vl:7b)"
     )
     temperature: NonNegativeFloat | None = Field(
-        default=0.0, description="0 takes the likeliest words; `none` leaves it to the server"
+        0.0, description="0 takes the likeliest words; `none` leaves it to the server"
     )
     max_tokens: PositiveInt | None = Field(
-        default=64, description="longest answer in tokens; `none` leaves it to the server"
+        64, description="longest answer in tokens; `none` leaves it to the server"
     )
     extra: Annotated[dict[str, Any], Words()] = Field(
-        default={}, description="further fields of a request: {seed: 1, reasoning_effort: low}"
+        {}, description="further fields of a request: {seed: 1, reasoning_effort: low}"
     )
 
     @field_validator("extra")
@@ -61,51 +62,51 @@ class EndpointOptions(AskingOptions):
     """Which server is asked, how requests are sent, and what they may cost."""
 
     base_url: Annotated[str | None, NamesHost(HOSTS)] = Field(
-        default=None,
+        None,
         description=f"address of the server up to /v1; default: OPENAI_BASE_URL, else {OPENAI}",
     )
     key_env: Annotated[
         str, NamesSecret(vendors=VENDORS, host="base_url", usual="api.openai.com")
-    ] = Field(default="OPENAI_API_KEY", description="the environment variable that holds the key")
+    ] = Field("OPENAI_API_KEY", description="the environment variable that holds the key")
     insecure: Annotated[bool, OpensGuard("key and images are sent in clear")] = Field(
-        default=False,
+        False,
         description="allow http:// to another machine: who is on the way reads key and images",
     )
     timeout: PositiveFloat = Field(
-        default=120.0, description="seconds for a whole answer, from sending to its last byte"
+        120.0, description="seconds for a whole answer, from sending to its last byte"
     )
     retries: NonNegativeInt = Field(
-        default=6, description="how often a request is sent again after a fault that may pass"
+        6, description="how often a request is sent again after a fault that may pass"
     )
     retry_seconds: PositiveFloat = Field(
-        default=900.0, description="no request is sent again later than this after its first try"
+        900.0, description="no request is sent again later than this after its first try"
     )
     backoff: PositiveFloat = Field(
-        default=1.0, description="seconds before the first retry, twice as long before each next"
+        1.0, description="seconds before the first retry, twice as long before each next"
     )
     max_answer: Annotated[PositiveFloat, RaisesLimit("an answer can fill the memory")] = Field(
-        default=8.0,
+        8.0,
         description="MiB of the largest answer that is read; 8 are 5,000 tokens with "
         "20 log-probabilities each",
     )
-    concurrency: PositiveInt = Field(default=8, description="requests under way together")
+    concurrency: PositiveInt = Field(8, description="requests under way together")
     requests_per_minute: PositiveFloat | None = Field(
-        default=None, description="requests are spaced evenly; default: no limit"
+        None, description="requests are spaced evenly; default: no limit"
     )
     max_calls: PositiveInt | None = Field(
-        default=None, description="stop after so many requests, retries included"
+        None, description="stop after so many requests, retries included"
     )
     max_tokens_total: PositiveInt | None = Field(
-        default=None, description="stop after so many tokens, of prompts and answers"
+        None, description="stop after so many tokens, of prompts and answers"
     )
     max_cost: PositiveFloat | None = Field(
-        default=None, description="stop after so much money; needs both prices"
+        None, description="stop after so much money; needs both prices"
     )
     price_input: NonNegativeFloat | None = Field(
-        default=None, description="price of a million tokens of prompts"
+        None, description="price of a million tokens of prompts"
     )
     price_output: NonNegativeFloat | None = Field(
-        default=None, description="price of a million tokens of answers"
+        None, description="price of a million tokens of answers"
     )
 
     @model_validator(mode="after")
@@ -119,51 +120,38 @@ class EndpointOptions(AskingOptions):
 class OpenAIOptions(EndpointOptions):
     """Options of the model `openai`; the part after `openai:` is `model`."""
 
-    prompt: Annotated[str, Words()] = Field(
-        default="{question}", description="text of a request, with {question} in it"
+    prompt: QuestionPrompt = Field(
+        "{question}", description="text of a request, with {question} in it"
     )
-    question: Annotated[str, Words()] = Field(
-        default="", description="asked where a sample has no question"
-    )
-    system: Annotated[str, Words()] = Field(
-        default="", description="system message before every question"
-    )
+    question: PromptWords = Field("", description="asked where a sample has no question")
+    system: PromptWords = Field("", description="system message before every question")
     scoring: Literal["auto", "words", "letters"] = Field(
-        default="auto",
+        "auto",
         description="`words`: the question as it is; `letters`: the choices listed as (A) (B) ...; "
         "`auto`: words for the choices yes and no, letters for others",
     )
     top_logprobs: int = Field(
-        default=20,
+        20,
         ge=0,
         le=20,
         description="how many tokens' log-probabilities are asked for; "
         "0 takes choices from the text alone",
     )
     image_format: Literal["png", "jpeg"] = Field(
-        default="png", description="`png` sends the exact pixels, `jpeg` (quality 95) fewer bytes"
+        "png", description="`png` sends the exact pixels, `jpeg` (quality 95) fewer bytes"
     )
     max_side: PositiveInt | None = Field(
-        default=None, description="longer frames are made smaller, to so many pixels a side"
+        None, description="longer frames are made smaller, to so many pixels a side"
     )
     detail: Literal["low", "high", "auto"] | None = Field(
-        default=None, description="OpenAI's image detail; default: not sent"
+        None, description="OpenAI's image detail; default: not sent"
     )
-
-    @field_validator("prompt")
-    @classmethod
-    def _asks(cls, prompt: str) -> str:
-        if "{question}" not in prompt:
-            raise ValueError("{question} in it")
-        return prompt
 
 
 class OpenAIWriterOptions(EndpointOptions):
     """Options of the tool `openai`; the part after `openai:` is `model`."""
 
-    system: Annotated[str, Words()] = Field(
-        default="", description="system message before every prompt"
-    )
+    system: PromptWords = Field("", description="system message before every prompt")
     max_tokens: PositiveInt | None = Field(
-        default=512, description="longest text in tokens; `none` leaves it to the server"
+        512, description="longest text in tokens; `none` leaves it to the server"
     )

@@ -155,7 +155,7 @@ def user_text(options: OpenAIOptions, sample: Sample) -> str:
         raise UserError(
             f"openai: sample '{sample.key}' has more choices than letters",
             expected=f"at most {len(ascii_uppercase)}",
-            got=str(len(sample.choices)),
+            got=f"{len(sample.choices)}",
             remedy="-M scoring=words asks without listing them",
         )
     letters = choice_letters(sample.choices)

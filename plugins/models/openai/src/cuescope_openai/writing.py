@@ -19,7 +19,6 @@ class OpenAIWriter(ServedPlugin):
 
         fields = parameters(self.options)
         system = self.options.system
-        fields, system = parameters(self.options), self.options.system
         # no frames: a request of text alone
         answers = self._client.ask([ChatRequest(prompt, fields, system) for prompt in prompts])
         return [answer.text for answer in answers]

@@ -4,7 +4,7 @@ https://docs.vllm.ai/en/latest/api/vllm/entrypoints/llm
 """
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
@@ -97,8 +97,8 @@ def _choice_logits(
     logits = {}
     for number, before in zip(numbers, bare, strict=True):
         by_choice = list(islice(outputs, len(trials[number].sample.choices)))
-        prefix = before.prompt_token_ids
-        start = min(_shared_length(prefix, output.prompt_token_ids) for output in by_choice)
+        prompts = [list(output.prompt_token_ids) for output in (before, *by_choice)]
+        start = shared_length(prompts)
         values = [_log_probability(output, start) for output in by_choice]
         logits[number] = np.array(values, np.float32)
     return logits
@@ -122,12 +122,11 @@ def _chat(
     return outputs
 
 
-def _shared_length(first: Sequence[int], second: Sequence[int]) -> int:
-    """How many tokens both begin with."""
-    for length, (left, right) in enumerate(zip(first, second, strict=False)):
-        if left != right:
-            return length
-    return min(len(first), len(second))
+def shared_length(prompts: Sequence[Sequence[int]]) -> int:
+    """How many tokens all of them begin with."""
+    positions = zip(*prompts, strict=False)
+    alike = takewhile(lambda tokens: len(set(tokens)) == 1, positions)
+    return len(list(alike))
 
 
 def _log_probability(output: Any, start: int) -> float:
