@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Capabilities, Context, NamesFile, NamesRepository
-from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk import Capabilities, Context, NamesFile
+from cuescope_sdk.models import RepositoryName, ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import ImageTower
@@ -16,15 +16,15 @@ class BioViLTOptions(ZeroShotOptions):
 
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, NamesRepository()] = Field(
-        default="microsoft/BiomedVLP-BioViL-T",
+    model: RepositoryName = Field(
+        "microsoft/BiomedVLP-BioViL-T",
         description="a folder with the files of the authors' repository, or a hub id",
     )
-    revision: Annotated[str, NamesRepository()] = Field(
-        default="v1.0", description="branch, tag or commit of a hub id; default: the authors'"
+    revision: RepositoryName = Field(
+        "v1.0", description="branch, tag or commit of a hub id; default: the authors'"
     )
     templates: Annotated[str, NamesFile(or_words=True)] = Field(
-        default="raw", description="prompts, as of every zero-shot model: pneumonia-progression ..."
+        "raw", description="prompts, as of every zero-shot model: pneumonia-progression ..."
     )
 
 
@@ -48,7 +48,7 @@ class BioViLT(ZeroShotModel):
 
         model = find_model(options.model, options.revision, context)
         self._model = model
-        head = self.choose_head(model.name, str(model.device), model.text_tower(), model.dim)
+        head = self.choose_head(model.name, str(model.device), model.text_tower(), model.shape.dim)
         self.fingerprint = model.fingerprint(head.fingerprint)
         self.facts = {
             "architecture": "BioViL-T",

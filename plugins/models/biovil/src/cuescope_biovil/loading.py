@@ -64,11 +64,6 @@ class Model:
         """What errors call it."""
         return f"{OWNER}: {self.title}"
 
-    @property
-    def dim(self) -> int:
-        """Size of the space that images and texts share."""
-        return self.shape.dim
-
     def fingerprint(self, head: str) -> str:
         """Digest of both files of weights, the text's configuration and words, dtype and head."""
         files = files_digest([self.folder / IMAGE_WEIGHTS, text_weights(self.folder, self.title)])
@@ -93,7 +88,7 @@ class Model:
         """The text model with its weights. A plan ends here."""
         self.context.stop_plan_before(f"the weights of {self.title}")
         with quiet():
-            network = TextNetwork(self.config, self.dim)
+            network = TextNetwork(self.config, self.shape.dim)
         file = text_weights(self.folder, self.title)
         return self._open(network, file, SPARE)
 
@@ -113,7 +108,7 @@ class Model:
             mask = tokens["attention_mask"].to(self.device)
             return to_array(self.text_network(ids, mask))
 
-        return TextTower(encode, self.dim, 1.0)
+        return TextTower(encode, self.shape.dim, 1.0)
 
     def image_tower(self) -> ImageTower:
         """The image model; its inputs are one image, or the earlier and the current one."""

@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context, NamesRepository, UserError
-from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.models import RepositoryName, ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
     from cuescope_open_clip.held import HeldModel
@@ -20,12 +20,12 @@ class OpenCLIPOptions(ZeroShotOptions):
 
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         description="ARCHITECTURE/TAG (ViT-B-16/openai), ARCHITECTURE with checkpoint=, "
         "hf-hub:OWNER/NAME, or a folder with open_clip_config.json"
     )
     checkpoint: Path | None = Field(
-        default=None,
+        None,
         description="local weights (.safetensors, .pt): the full model or its image tower alone",
     )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from cuescope_sdk import Context, NamesRepository
-from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.models import RepositoryName, ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import ImageTower
@@ -16,13 +16,13 @@ class VideoCLIPOptions(ZeroShotOptions):
 
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         description="a checkpoint of the authors, a folder that holds one, or a hub id: "
         "OpenGVLab/ViCLIP-L-14-hf, OpenGVLab/ViCLIP-B-16-hf, alibaba-pai/VideoCLIP-XL, "
         "OWNER/NAME/FILE"
     )
     revision: Annotated[str | None, NamesRepository()] = Field(
-        default=None, description="branch, tag or commit of a hub id; default: main"
+        None, description="branch, tag or commit of a hub id; default: main"
     )
 
 
@@ -43,7 +43,7 @@ class VideoCLIP(ZeroShotModel):
 
         model = find_video_model(options.model, options.revision, context)
         self._model = model
-        head = self.choose_head(model.name, str(model.device), model.text_tower(), model.dim)
+        head = self.choose_head(model.name, str(model.device), model.text_tower(), model.shape.dim)
         self.fingerprint = model.fingerprint(head.fingerprint)
         self.facts = {
             "architecture": model.family.title,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from math import isqrt
 from pathlib import Path
 
@@ -99,11 +99,6 @@ class VideoModel:
         """What errors call it."""
         return f"{OWNER}: {self.title}"
 
-    @property
-    def dim(self) -> int:
-        """Size of the space that videos and texts share."""
-        return self.shape.dim
-
     def fingerprint(self, head: str) -> str:
         """Digest of the file, the dtype and head."""
         return digest(OWNER, 1, files_digest([self.file]), str(self.dtype), head)
@@ -121,14 +116,14 @@ class VideoModel:
 
     def text_tower(self) -> TextTower:
         """CLIP's tokenizer and the text encoder; the first text opens the weights."""
-        tokenizer = clip_tokenizer()
+        tokenizer = SimpleTokenizer()
 
         @torch.inference_mode()
         def encode(texts: list[str]) -> np.ndarray:
             tokens = tokenizer(texts, self.shape.context).to(self.device)
             return to_array(self.network.text(tokens))
 
-        return TextTower(encode, self.dim, LOGIT_SCALE)
+        return TextTower(encode, self.shape.dim, LOGIT_SCALE)
 
     def image_tower(self) -> ImageTower:
         """The video encoder; its inputs are `frames` frames each. Opens the weights."""
@@ -174,12 +169,6 @@ def resize(image: Image.Image, size: int) -> Tensor:
     pixels = levels.permute(2, 0, 1)[None].float()
     resized = interpolate(pixels, (size, size), mode="bilinear", align_corners=False)
     return resized[0].round()
-
-
-@cache
-def clip_tokenizer() -> SimpleTokenizer:
-    """CLIP's own, which both models use."""
-    return SimpleTokenizer()
 
 
 def find_video_model(model: str, revision: str | None, context: Context) -> VideoModel:
