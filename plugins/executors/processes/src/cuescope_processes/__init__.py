@@ -62,7 +62,8 @@ class Processes(WorkerExecutor):
                 f"processes:{workers}", expected=f"at most {most}, {MOST_PER_CORE} a core"
             )
         threads = self.options.threads or max(1, usable_cores() // workers)
-        return ProcessPool(environments(gpus, workers, threads, self.options.threads)), workers
+        settings = environments(gpus, workers, threads, self.options.threads)
+        return ProcessPool(settings), workers
 
 
 def environments(
@@ -74,8 +75,8 @@ def environments(
     kept = {name: os.environ[name] for name in named if name in os.environ and asked is None}
     share = dict.fromkeys(named, str(threads)) | kept
     if not gpus:
-        return [dict(share) for _ in range(workers)]
-    return [share | {"CUDA_VISIBLE_DEVICES": gpus[worker]} for worker in range(workers)]
+        return [share] * workers
+    return [share | {"CUDA_VISIBLE_DEVICES": gpu} for gpu in gpus[:workers]]
 
 
 def usable_cores() -> int:

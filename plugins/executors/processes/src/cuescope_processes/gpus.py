@@ -11,10 +11,11 @@ def visible_gpus(device: str) -> list[str]:
         return []
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is not None:
-        numbers = [part.strip() for part in named.split(",")]
+        numbers = map(str.strip, named.split(","))
         return [number for number in numbers if number and not number.startswith("-")]
     torch = sys.modules.get("torch")  # importing it costs seconds, and not every model needs it
-    if torch is not None:
-        return [str(number) for number in range(torch.cuda.device_count())]
-    found = Path("/dev").glob("nvidia[0-9]*")
-    return [str(number) for number in range(len(list(found)))]
+    if torch is None:
+        count = len(list(Path("/dev").glob("nvidia[0-9]*")))
+    else:
+        count = torch.cuda.device_count()
+    return list(map(str, range(count)))

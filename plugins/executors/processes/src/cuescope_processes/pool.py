@@ -34,7 +34,8 @@ class ProcessPool(Pool):
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=work, args=(theirs,), daemon=True)
-        self._taken[worker] = environment = self._free.pop(0)
+        environment = self._free.pop(0)
+        self._taken[worker] = environment
         with _starting, _environment(environment), _without_main(), _without_ctrl_c():
             process.start()
         theirs.close()  # so that the pipe ends with the process
@@ -54,11 +55,12 @@ class ProcessPool(Pool):
 
     def wait(self) -> list[tuple[int, bytes | Death]]:
         """What has come."""
-        numbers = {id(connection): worker for worker, connection in self._connections.items()}
         ready = wait(list(self._connections.values()))
-        return [self._received(numbers[id(connection)]) for connection in ready]
+        # a copy: what is dead is forgotten
+        connections = list(self._connections.items())
+        return [self._receive(worker) for worker, connection in connections if connection in ready]
 
-    def _received(self, worker: int) -> tuple[int, bytes | Death]:
+    def _receive(self, worker: int) -> tuple[int, bytes | Death]:
         try:
             return worker, self._connections[worker].recv_bytes()
         except (EOFError, OSError):

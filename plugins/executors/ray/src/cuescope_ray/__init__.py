@@ -76,7 +76,7 @@ class Ray(WorkerExecutor):
     name: ClassVar[str] = "ray"
 
     @property
-    def _asked(self) -> int | None:
+    def _workers(self) -> int | None:
         """Workers that were asked for."""
         where = self.options.where
         local = where is not None and self.options.address is None
@@ -85,7 +85,7 @@ class Ray(WorkerExecutor):
     @property
     def expected(self) -> int:
         """Those that were asked for; how many a cluster has is not known before it is joined."""
-        return self._asked or (CLUSTER if self.options.address else WORKERS)
+        return self._workers or (CLUSTER if self.options.address else WORKERS)
 
     def pool(self) -> tuple[Pool, int]:
         """The actors; raises UserError for a cluster that does not answer or has no room."""
@@ -99,7 +99,7 @@ class Ray(WorkerExecutor):
         from cuescope_ray.pool import RayPool
 
         options = self.options
-        asked = self._asked
+        asked = self._workers
         most = MOST_PER_CORE * (os.cpu_count() or 1)
         if options.address is None and (asked or 0) > most:
             raise UserError(f"ray:{asked}", expected=f"at most {most}, {MOST_PER_CORE} a core")

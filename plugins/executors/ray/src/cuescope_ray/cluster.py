@@ -112,11 +112,11 @@ def require_answer(address: str) -> None:
 
 def room(ray: Any, needs: Mapping[str, float]) -> int:
     """How many workers with these needs the machines that are up have room for in all."""
-    machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    wanted = {name: need for name, need in needs.items() if need}
     workers = 0
-    for machine in machines:
-        workers += int(min(machine.get(name, 0.0) / need for name, need in wanted.items()))
+    for node in ray.nodes():
+        if node["Alive"]:
+            has = node["Resources"]
+            workers += int(min(has.get(name, 0.0) / need for name, need in needs.items() if need))
     return workers
 
 

@@ -30,7 +30,8 @@ class RayPool(Pool):
 
     def start(self, worker: int, setup: bytes) -> None:
         """Ask for an actor; it begins where and when there is room."""
-        self._actors[worker] = actor = self._class.remote()
+        actor = self._class.remote()
+        self._actors[worker] = actor
         self._calls[worker] = deque([actor.ready.remote(), actor.open.remote(setup)])
         self._batches[worker] = 0
         self._began[worker] = time.monotonic()
@@ -59,11 +60,11 @@ class RayPool(Pool):
             first = {of_worker[0]: worker for worker, of_worker in self._calls.items() if of_worker}
             done, _ = self._ray.wait(list(first), timeout=LOOK_SECONDS)
             for call in done:
-                messages += self._received(first[call])
+                messages += self._receive(first[call])
             self._require_room()
         return messages
 
-    def _received(self, worker: int) -> list[tuple[int, bytes | Death]]:
+    def _receive(self, worker: int) -> list[tuple[int, bytes | Death]]:
         call = self._calls[worker].popleft()
         try:
             reply = self._ray.get(call)
