@@ -88,7 +88,7 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.law import figure, law
         from cuescope_step_grounding.law.settings import Setting, settings
         from cuescope_step_grounding.paper import read_tables, recomputed_tables
-        from cuescope_step_grounding.tables import make_table
+        from cuescope_step_grounding.rows.tables import make_table
 
         options = self.options
         if options.paper:

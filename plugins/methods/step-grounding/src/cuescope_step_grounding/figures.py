@@ -15,8 +15,8 @@ from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
 from cuescope_step_grounding.rows.rows import Row
+from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import ChangeCost, grounding, hallucinates, mean, pearson
-from cuescope_step_grounding.tables import make_table
 from cuescope_step_grounding.trials import is_recorded
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 

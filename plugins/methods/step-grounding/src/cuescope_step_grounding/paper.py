@@ -17,8 +17,8 @@ from jaxtyping import Float
 from cuescope_sdk import Cell, Table, generator
 from cuescope_sdk.statistics import correlation
 from cuescope_step_grounding.law.pairs import correlation_cells, matched_pairs
+from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import RELEVANT
-from cuescope_step_grounding.tables import make_table
 
 BENCHMARKS = ("STAR", "R2R", "TEACh")
 AGREES = 0.005  # a figure that rounds to the printed one, of two decimals

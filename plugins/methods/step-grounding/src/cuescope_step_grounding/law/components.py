@@ -16,8 +16,8 @@ from cuescope_sdk.statistics import correlation
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.rows.keys import ACC, HR, REASONING, SGR, TCS, VRS
+from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import RELEVANT
-from cuescope_step_grounding.tables import make_table
 
 VERIFIED = "SGR"
 TRACKED = "TCS"

@@ -16,8 +16,8 @@ from scipy.optimize import linear_sum_assignment
 from cuescope_sdk import Sample, Table, read_answers
 from cuescope_sdk.grounding import scene_of
 from cuescope_step_grounding.law.law import MeasuredModel
+from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import mean
-from cuescope_step_grounding.tables import make_table
 from cuescope_step_grounding.traces import is_right, read_trace
 
 CALIPER = (

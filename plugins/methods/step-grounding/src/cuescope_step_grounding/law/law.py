@@ -12,7 +12,7 @@ from numpy.random import Generator
 from cuescope_sdk import Picture, Table
 from cuescope_sdk.statistics import Correlation, correlation
 from cuescope_step_grounding.law.pairs import Pair, correlation_cells, matched_pairs
-from cuescope_step_grounding.tables import make_table
+from cuescope_step_grounding.rows.tables import make_table
 
 LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
 WITHIN = 0.01  # share of right answers: accuracy that counts as the same

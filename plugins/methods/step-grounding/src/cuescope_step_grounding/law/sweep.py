@@ -12,7 +12,7 @@ from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.law.settings import Setting
-from cuescope_step_grounding.tables import make_table
+from cuescope_step_grounding.rows.tables import make_table
 
 COLUMNS = ("setting", "SGR %", "VRS", "SGR and retention: r", "interval", "p", "ranks", "VRS ranks")
 
