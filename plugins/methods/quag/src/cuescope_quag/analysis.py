@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 
 from cuescope_quag.measures import (
-    Codes,
     Measure,
     balanced_accuracy,
     choose_measure,
@@ -19,7 +18,7 @@ from cuescope_quag.measures import (
 )
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.scores import Loss, Part, Rate, Rule, compare, smallest_loss
-from cuescope_quag.trials import WITHOUT_VIDEO, Answers
+from cuescope_quag.trials import WITHOUT_VIDEO, Answers, Codes
 from cuescope_quag.verdict import UNMEASURED, Verdict, verdict
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import benjamini_hochberg, design_effect
@@ -111,7 +110,7 @@ def _compare(
         answers.groups.take(part),
         audit.rng("bootstrap"),
         rule,
-        None if answers.given is None else answers.given[part],
+        None if answers.answer_codes is None else answers.answer_codes[part],
     )
     return rate, dict(zip(answers.keys, losses, strict=True))
 

@@ -8,11 +8,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Int
 
-from cuescope_quag.trials import normalise, number_answers, shared_choices, videos_of
+from cuescope_quag.trials import Codes, normalise, number_answers, shared_choices, videos_of
 from cuescope_sdk import Audit, Sample, UserError
 from cuescope_sdk.data import warn_of_weak_data
-
-Codes = Int[np.ndarray, " sample"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +42,16 @@ def plain_accuracy(samples: Sequence[Sample]) -> Measure:
     stratum = np.zeros(len(samples), dtype=int)
     choices = shared_choices(samples)
     if choices:
-        label = number_answers([sample.label for sample in samples], choices)
+        label = number_labels(samples, choices)
         chance = 100 * float(np.bincount(label).max() / len(label))
         return Measure("accuracy", stratum, chance, label)
     guesses = [1 / len(sample.choices) if sample.choices else 0.0 for sample in samples]
     return Measure("accuracy", stratum, 100 * float(np.mean(guesses)))
+
+
+def number_labels(samples: Sequence[Sample], choices: Sequence[str]) -> Codes:
+    """The right answers by number."""
+    return number_answers([sample.label for sample in samples], choices)
 
 
 def balanced_accuracy(samples: Sequence[Sample]) -> Measure | None:
@@ -56,7 +59,7 @@ def balanced_accuracy(samples: Sequence[Sample]) -> Measure | None:
     choices = shared_choices(samples)
     if not choices or len({sample.label for sample in samples}) < 2:
         return None
-    label = number_answers([sample.label for sample in samples], choices)
+    label = number_labels(samples, choices)
     # A choice that is never right has no recall, so strata are the labels that occur.
     stratum = np.unique(label, return_inverse=True)[1]
     return Measure("balanced accuracy", stratum, 100 / (1 + int(stratum.max())), label)
@@ -86,8 +89,12 @@ def choose_measure(
 
 def only_answer(samples: Sequence[Sample]) -> str | None:
     """The right answer, where it is the same for all questions, of which there are several."""
-    labels = {normalise(str(sample.label)) for sample in samples}
-    return str(samples[0].label) if len(labels) == 1 and len(samples) > 1 else None
+    return str(samples[0].label) if len(samples) > 1 and has_one_label(samples) else None
+
+
+def has_one_label(samples: Sequence[Sample]) -> bool:
+    """Whether the right answer is the same for all."""
+    return len({normalise(str(sample.label)) for sample in samples}) == 1
 
 
 def warn_of_few(audit: Audit, samples: Sequence[Sample], measure: Measure, level: float) -> None:
@@ -102,12 +109,11 @@ def warn_of_few(audit: Audit, samples: Sequence[Sample], measure: Measure, level
     videos = len(np.unique(videos_of(samples)))
     chance = measure.chance / 100
     if chance**videos > level:
-        enough = math.ceil(math.log(level) / math.log(chance)) if 0 < chance < 1 else None
-        warn_of_weak_data(
-            audit,
-            f"quag: too few videos ({videos}) to test anything: all right answers could be luck"
-            + (f"; {enough} would be the fewest that could do" if enough else ""),
-        )
+        words = f"quag: too few videos ({videos}) to test anything: all right answers could be luck"
+        if 0 < chance < 1:
+            enough = math.ceil(math.log(level) / math.log(chance))
+            words += f"; {enough} would be the fewest that could do"
+        warn_of_weak_data(audit, words)
 
 
 def question_types(samples: Sequence[Sample], most: int = 12) -> dict[str, Codes]:
@@ -128,11 +134,10 @@ def joint_types(samples: Sequence[Sample]) -> dict[tuple[str, ...], Codes]:
     alone: dict[tuple[str, ...], Codes] = {}
     joined: dict[str, Codes] = {}
     for kind, index in question_types(samples).items():
-        labels = {normalise(str(samples[row].label)) for row in index}
-        if len(labels) > 1:
-            alone[(kind,)] = index
-        else:
+        if has_one_label([samples[row] for row in index]):
             joined[kind] = index
+        else:
+            alone[(kind,)] = index
     if joined:
         alone[tuple(joined)] = np.concatenate(list(joined.values()))
     return alone

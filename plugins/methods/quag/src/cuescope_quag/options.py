@@ -38,10 +38,14 @@ def parse_layers(words: str) -> tuple[int, ...] | None:
     layers: set[int] = set()
     for part in words.split(","):
         match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+))?\s*", part)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if last < first:
+        numbers: set[int] = set()
+        if match is not None:
+            last = match[2] or match[1]
+            numbers.update(range(int(match[1]), int(last) + 1))
+        # A range that counts down has no layer either.
+        if not numbers:
             raise ValueError("all, a range as 0-3, or numbers as 4,5")
-        layers |= set(range(first, last + 1))
+        layers |= numbers
     return tuple(sorted(layers))
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_quag.measures import Codes, Measure
+from cuescope_quag.measures import Measure
+from cuescope_quag.trials import Codes, RightPerSample
 from cuescope_sdk.statistics import (
     Groups,
     MarginTest,
@@ -19,8 +20,6 @@ from cuescope_sdk.statistics import (
     smallest_flip_share,
     stratified_change_p_value,
 )
-
-RightPerSample = Bool[np.ndarray, " sample"]
 
 
 @dataclass(frozen=True)
@@ -133,18 +132,26 @@ def compare(
     means = WeightedMeans.over(measure.stratum, videos, unit=100.0)
     rate = _rate(before, measure, means, rng, rule, given, value)
     losses = []
+    right = before.astype(float)
     for column, changed in enumerate(values):
         # Paired: what a sample's answers before and after share cancels out.
-        change = before.astype(float) - after[:, column]
+        change = right - after[:, column]
         # Rounded, so that rounding alone never lifts a loss above the drop of a finding.
         lost = round(value - changed, 9)
         low, high = means.change_interval(change, rule.confidence)
         p_value = stratified_change_p_value(change, measure.stratum, videos, rng)
-        right = before.astype(float)
         margin = MarginTest(means, right, change, value, measure.chance, rule.share, rule.drop)
-        costs = max(p_value, margin.above_p_value())
-        spared = margin.below_p_value()
-        losses.append(Loss(changed, lost, p_value, costs, spared, low, high, len(before)))
+        loss = Loss(
+            rate=changed,
+            lost=lost,
+            p_value=p_value,
+            p_costs=max(p_value, margin.above_p_value()),
+            p_spared=margin.below_p_value(),
+            low=low,
+            high=high,
+            n=len(before),
+        )
+        losses.append(loss)
     return rate, losses
 
 

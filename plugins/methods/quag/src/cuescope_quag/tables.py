@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import chain
+from itertools import islice
 from textwrap import shorten
 
 from cuescope_quag.analysis import Figures
@@ -102,14 +102,13 @@ def attach_losses(audit: Audit, figures: Figures) -> None:
     """Points lost with intervals, overall and by type; stars are corrected for the whole table."""
     options = figures.options
     comparisons = {"all": figures.headline, **figures.by_type}
-    by_column = [losses.values() for _, losses in comparisons.values()]
-    by_condition = list(zip(*by_column, strict=True))
-    p_values = [loss.p_value for loss in chain.from_iterable(by_condition)]
-    q_values = iter(benjamini_hochberg(p_values))
-    rows = []
-    for key, losses in zip(figures.answers.keys, by_condition, strict=True):
-        cells = [loss_cell(loss, next(q_values) <= options.fdr) for loss in losses]
-        rows.append((key, *cells))
+    losses = []
+    for key in figures.answers.keys:
+        losses += [of_column[key] for _, of_column in comparisons.values()]
+    q_values = benjamini_hochberg([loss.p_value for loss in losses])
+    significant = [q_value <= options.fdr for q_value in q_values]
+    cells = map(loss_cell, losses, significant)
+    rows = [(key, *islice(cells, len(comparisons))) for key in figures.answers.keys]
     note = (
         f"In brackets: {options.confidence:.0%} intervals, paired by question, of whole videos. *: "
         "the loss is significant (a permutation test of whole videos, q at most "

@@ -27,6 +27,8 @@ from cuescope_sdk import (
 from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, FusionSize
 from cuescope_sdk.statistics import Groups
 
+Codes = Int[np.ndarray, " sample"]
+RightPerSample = Bool[np.ndarray, " sample"]
 Kind = Literal["modality", "short-circuit", "mean", "quag-attention"]
 VERDICT = "verdict"
 WITHOUT_VIDEO = "without video"
@@ -277,9 +279,9 @@ class Answers:
     conditions: list[Condition]
     plain: Sequence[Outcome]
     changed: Sequence[Sequence[Outcome]]
-    before: Bool[np.ndarray, " sample"]
+    before: RightPerSample
     after: Bool[np.ndarray, "sample condition"]
-    video: Int[np.ndarray, " sample"]
+    video: Codes
 
     @property
     def keys(self) -> list[str]:
@@ -287,12 +289,13 @@ class Answers:
         return [condition.key for condition in self.conditions]
 
     @property
-    def columns(self) -> dict[str, Bool[np.ndarray, " sample"]]:
+    def columns(self) -> dict[str, RightPerSample]:
         """What is right by row of the tables, "baseline" first."""
-        return {"baseline": self.before, **dict(zip(self.keys, self.after.T, strict=True))}
+        changed = dict(zip(self.keys, self.after.T, strict=True))
+        return {"baseline": self.before, **changed}
 
     @cached_property
-    def given(self) -> Int[np.ndarray, " sample"] | None:
+    def answer_codes(self) -> Codes | None:
         """The answers to the samples as they are, numbered among those that all questions share."""
         choices = shared_choices(self.samples)
         if not choices:
@@ -319,7 +322,8 @@ def collect_answers(audit: Audit, options: QUAGOptions, outcomes: Sequence[Outco
     """From the outcomes of `trials`."""
     samples = audit.once(questions, audit)
     count = len(samples)
-    right = np.array(list(map(is_correct, outcomes)), dtype=bool).reshape(-1, count)
+    right = np.array(list(map(is_correct, outcomes)), dtype=bool)
+    by_run = right.reshape(-1, count)
     # `trials` goes through all samples condition by condition: equal runs, the plain ones first.
     runs = [outcomes[start : start + count] for start in range(0, len(outcomes), count)]
     return Answers(
@@ -327,13 +331,13 @@ def collect_answers(audit: Audit, options: QUAGOptions, outcomes: Sequence[Outco
         conditions=audit.once(conditions, audit, options),
         plain=runs[0],
         changed=runs[1:],
-        before=right[0],
-        after=right[1:].T,
+        before=by_run[0],
+        after=by_run[1:].T,
         video=videos_of(samples),
     )
 
 
-def videos_of(samples: Sequence[Sample]) -> Int[np.ndarray, " sample"]:
+def videos_of(samples: Sequence[Sample]) -> Codes:
     """A number for each sample's video: its group, its `annotations["video_id"]`, or the frames."""
     names = list(map(video_name, samples))
     return np.asarray(np.unique(names, return_inverse=True)[1])
@@ -344,7 +348,8 @@ def video_name(sample: Sample) -> str:
     if sample.group is not None:
         return f"group {sample.group}"
     # Frames as a set: a complement that shows the same frames in another order is no new video.
-    return str(sample.annotations.get("video_id") or digest({frame.key for frame in sample.frames}))
+    frames = {frame.key for frame in sample.frames}
+    return str(sample.annotations.get("video_id") or digest(frames))
 
 
 def shared_choices(samples: Sequence[Sample]) -> list[str]:
@@ -353,9 +358,7 @@ def shared_choices(samples: Sequence[Sample]) -> list[str]:
     return sorted(sets.pop()) if len(sets) == 1 else []
 
 
-def number_answers(
-    answers: Sequence[str | None], choices: Sequence[str]
-) -> Int[np.ndarray, " sample"]:
+def number_answers(answers: Sequence[str | None], choices: Sequence[str]) -> Codes:
     """Each answer's index among the choices."""
     return np.array([choices.index(str(answer)) for answer in answers], dtype=int)
 

@@ -21,9 +21,9 @@ from cuescope_sdk.statistics import Groups, mean_interval
 
 Complement = Literal["video", "text"]
 FEWEST = 20  # pairs in each column, for words
-# Percent: between them it is neither.
-HIGH = 75.0
-LOW = 25.0
+# Shares: between them it is neither.
+HIGH = 0.75
+LOW = 0.25
 LETTERS = {"video": "V", "text": "T"}
 TURNED = " (Q')"
 
@@ -155,11 +155,10 @@ def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPai
     """The pairs of each column of table 3 that has any: of either kind, overall and by subset."""
     groups: dict[str, list[ConsistentPair]] = {}
     for subset, (complement, letter) in product((None, "control", "complement"), LETTERS.items()):
-        members = [pair for pair in pairs if pair.complement == complement]
-        if subset is not None:
-            members = [pair for pair in members if pair.subset == subset]
-        if members:
-            groups[f"CAcc_{letter} {subset}" if subset else f"CAcc_{letter}"] = members
+        name = f"CAcc_{letter} {subset}" if subset else f"CAcc_{letter}"
+        for pair in pairs:
+            if pair.complement == complement and subset in (None, pair.subset):
+                groups.setdefault(name, []).append(pair)
     for name in ("CAcc_V", "CAcc_V control"):
         every = groups.get(name, [])
         members = [pair for pair in every if pair.turned]
@@ -229,13 +228,13 @@ def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
     if not control or not complement:
         return None
     # The ends of intervals, not values: words are for what is sure.
-    high = all(100 * accuracy.low > HIGH for accuracy in control)
-    if high and any(100 * accuracy.high < LOW for accuracy in complement):
+    high = min(accuracy.low for accuracy in control) > HIGH
+    if high and min(accuracy.high for accuracy in complement) < LOW:
         words = (
             "shortcuts answer the control questions, and the order of events is not understood: "
             "a question and its complement are hardly ever both answered rightly"
         )
-    elif high and all(100 * accuracy.low > HIGH for accuracy in complement):
+    elif high and min(accuracy.low for accuracy in complement) > HIGH:
         words = "a question and its complement are mostly both answered rightly, control or not"
     else:
         words = "neither a clear shortcut nor a clear understanding"

@@ -4,8 +4,8 @@ Complement pairs hold other tokens, or the same ones in another order, so the to
 attention maps are matched before the maps are compared.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.tables import make_table
 from cuescope_quag.trials import benchmark_of, fusion_shape, is_correct, plain_trials, questions
-from cuescope_sdk import Audit, Cell, Evidence, Outcome, Picture, Sample
+from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Sample
 from cuescope_sdk.fusion import AttentionWeights, TokenModalities
 from cuescope_sdk.report import bar_chart
 from cuescope_sdk.statistics import mann_whitney_p_value
@@ -99,19 +99,20 @@ def distances(
 
     Pairs of long sequences, or of two lengths, which no alignment matches, are left out.
     """
-    members = _members(samples, pairs)
-    tokens = audit.respond(map(TokenModalities(layer=0).of, members))
-    sizes = {key: len(readout) for key, readout in _readouts(tokens).items()}
-    # The readout lists queries and then keys, so self-attention has two entries a token.
-    alike = [pair for pair in pairs if sizes[pair.first] == sizes[pair.second] <= 2 * MOST_TOKENS]
+    tokens = _readouts(audit, TokenModalities(layer=0), samples, pairs)
+    alike = []
+    for pair in pairs:
+        # The readout lists queries and then keys, so self-attention has two entries a token.
+        length = len(tokens[pair.first])
+        if length <= 2 * MOST_TOKENS and length == len(tokens[pair.second]):
+            alike.append(pair)
     if not alike:
         return np.empty(0)
-    members = _members(samples, alike)
     depth = audit.once(fusion_shape, audit).layers
     layers = np.unique(np.linspace(0, depth - 1, LAYERS).round().astype(int)[:depth])
     by_layer = []
     for layer in layers.tolist():
-        weights = _readouts(audit.respond(map(AttentionWeights(layer=layer).of, members)))
+        weights = _readouts(audit, AttentionWeights(layer=layer), samples, alike)
         if any(matrix.shape[1] != matrix.shape[2] for matrix in weights.values()):
             return np.empty(0)  # cross-attention: its queries and keys are other tokens
         of_pairs = []
@@ -122,15 +123,16 @@ def distances(
     return np.asarray(np.mean(by_layer, axis=0))
 
 
-def _members(samples: Mapping[str, Sample], pairs: Sequence[ConsistentPair]) -> list[Sample]:
-    """The samples of the pairs, each once."""
+def _readouts(
+    audit: Audit, readout: Readout, samples: Mapping[str, Sample], pairs: Sequence[ConsistentPair]
+) -> dict[str, np.ndarray]:
+    """What is read of the samples of the pairs, by key; of each once."""
+    readouts = {}
     keys = dict.fromkeys(chain.from_iterable((pair.first, pair.second) for pair in pairs))
-    return [samples[key] for key in keys]
-
-
-def _readouts(outcomes: Iterable[Outcome]) -> dict[str, np.ndarray]:
-    """By sample."""
-    return {outcome.trial.sample.key: np.asarray(outcome.response.readout) for outcome in outcomes}
+    outcomes = audit.respond(readout.of(samples[key]) for key in keys)
+    for key, outcome in zip(keys, outcomes, strict=True):
+        readouts[key] = np.asarray(outcome.response.readout)
+    return readouts
 
 
 def compare_distances(
@@ -198,8 +200,8 @@ def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:
     edges = np.histogram_bin_edges(every, BINS, range=(0.0, float(every.max()) or 1.0))
     shares = [np.histogram(values, edges)[0] / total for values in groups]
     rows = {}
-    for low, high, *of_bin in zip(edges[:-1], edges[1:], *shares, strict=True):
-        rows[f"{low:.2f} to {high:.2f}"] = dict(zip(ANSWERED, map(float, of_bin), strict=True))
+    for (low, high), of_bin in zip(pairwise(edges), np.transpose(shares), strict=True):
+        rows[f"{low:.2f} to {high:.2f}"] = dict(zip(ANSWERED, of_bin.tolist(), strict=True))
     title = f"Distance of complements' attention, {complement}"
     return Picture(
         title=title,

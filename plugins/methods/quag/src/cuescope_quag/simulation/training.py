@@ -161,21 +161,16 @@ class Runs:
 
     def errors(self, trainings: Sequence[Training], context: Context) -> dict[Training, Errors]:
         """Test errors of each training; what is kept of an earlier run is not trained again."""
-        names = {training: self._name(training) for training in trainings}
-        jobs = {name: self._job(training) for training, name in names.items()}
+        names = {}
+        jobs: dict[str, Job] = {}
+        for training in trainings:
+            seed = derive(self.seed, "quag simulation", str(training.number))
+            name = f"alpha {training.alpha!r} seed {seed}"
+            names[training] = name
+            jobs[name] = (train_on_one_thread, (training.alpha, self.schedule, seed, self.device))
         kept = KeptJobs(self.folder, [VERSION, asdict(self.schedule)], self.workers)
         results = kept.run(jobs, context, "trainings")
         return {training: Errors(**results[name]) for training, name in names.items()}
-
-    def _job(self, training: Training) -> Job:
-        seed = self._seed(training)
-        return train_on_one_thread, (training.alpha, self.schedule, seed, self.device)
-
-    def _name(self, training: Training) -> str:
-        return f"alpha {training.alpha!r} seed {self._seed(training)}"
-
-    def _seed(self, training: Training) -> int:
-        return derive(self.seed, "quag simulation", str(training.number))
 
 
 def train_on_one_thread(
