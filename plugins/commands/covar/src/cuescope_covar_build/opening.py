@@ -87,14 +87,13 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     detector = tools.open(DETECTOR, context)
     sources = Sources(data, chosen, segmenter, options.side, every)
     size = sources.check(context)
-    editor = tools.open_editor(EDITOR, context)
     viewpoint_editor = None
     if options.viewpoint_editor is not None:
         viewpoint_editor = tools.open_editor(VIEWPOINT, context)
     recipe = Recipe(
         source=options.source,
         backgrounds=backgrounds,
-        editor=editor,
+        editor=tools.open_editor(EDITOR, context),
         instruction=options.instruction,
         viewpoint_editor=viewpoint_editor,
         segmenter=segmenter,
@@ -108,30 +107,38 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
         judge = context.build("model", options.judge, tools.options.get(JUDGE, {}))
     names = tuple(background.name for background in backgrounds)
     judges = Judges(judge, detector, data.labels, names)
-    # what all images of a folder have in common; their number is not among it
-    settings = {
+    settings = _settings(options, recipe, data, judges)
+    folder = BuildFolder(options.out.expanduser(), settings)
+    quality = Filter(recipe, judges, options.false_drops) if options.judged else None
+    builder = Builder(recipe, sources, folder, quality, options.keep_all)
+    return OpenBuild(context, builder, data.labels, size)
+
+
+def _settings(
+    options: BuildOptions, recipe: Recipe, data: Dataset, judges: Judges
+) -> dict[str, Any]:
+    """What all images of a folder have in common; their number is not among it."""
+    views = recipe.viewpoint_editor
+    detector = judges.detector
+    return {
         "source": options.source,
         "data": data.fingerprint,
-        "backgrounds": {background.name: background.prompt for background in backgrounds},
-        "editor": editor.fingerprint,
-        "viewpoint_editor": viewpoint_editor and viewpoint_editor.fingerprint,
-        "segmenter": getattr(segmenter, "fingerprint", None),
+        "backgrounds": {background.name: background.prompt for background in recipe.backgrounds},
+        "editor": recipe.editor.fingerprint,
+        "viewpoint_editor": views and views.fingerprint,
+        "segmenter": getattr(recipe.segmenter, "fingerprint", None),
         "instruction": options.instruction,
-        "scales": scales,
-        "keep": keeps,
+        "scales": recipe.scales,
+        "keep": recipe.keeps,
         "side": options.side,
         "licence": options.licence,
         "keep_all": options.keep_all,
         "filter": options.judged,
         "false_drops": options.false_drops,
         "seed": options.seed,
-        "judge": judge and judge.fingerprint,
+        "judge": judges.model and judges.model.fingerprint,
         "detector": detector and getattr(detector, "fingerprint", "unknown"),
     }
-    folder = BuildFolder(options.out.expanduser(), settings)
-    quality = Filter(recipe, judges, options.false_drops) if options.judged else None
-    builder = Builder(recipe, sources, folder, quality, options.keep_all)
-    return OpenBuild(context, builder, data.labels, size)
 
 
 @dataclass(frozen=True)

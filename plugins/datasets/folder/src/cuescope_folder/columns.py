@@ -33,7 +33,7 @@ class Columns:
     @property
     def files(self) -> list[str]:
         """Those that hold files."""
-        return [name for name in (self.image, self.mask) if name]
+        return list(filter(None, (self.image, self.mask)))
 
     @property
     def words(self) -> str:

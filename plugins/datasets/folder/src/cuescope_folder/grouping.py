@@ -26,13 +26,13 @@ def group_items(items: Sequence[Item], rule: str | None, columns: Collection[str
     `columns` are those of the manifest, none where there is no manifest. An item of which neither
     says anything is a group of its own.
     """
-    paths: list[str | None] = [item.path for item in items]
-    groups = [item.group for item in items]
+    paths = [item.path for item in items]
+    groups: Sequence[str | None] = [item.group for item in items]
     if any(groups):
         source = f"column '{rule or 'group'}'"
     elif rule is not None:
         _require_rule(rule, columns)
-        groups = groups_by_rule(rule, [item.path for item in items], "folder")
+        groups = groups_by_rule(rule, paths, "folder")
         source = f"the rule '{rule}'"
     elif len(set(paths)) < len(items):
         groups = paths
@@ -56,8 +56,12 @@ def group_facts(grouping: Grouping, shown: Sequence[Item]) -> dict[str, str]:
     labels = [item.label for item in shown]
     alone = [item.key for item in shown if item.key in grouping.alone]
     facts = {"groups": describe_groups(groups, labels, grouping.source, alone)}
-    groups = [item.group or item.key for item in grouping.items]
-    shared = groups_across(groups, [item.split for item in grouping.items])
+    groups = []
+    splits = []
+    for item in grouping.items:
+        groups.append(item.group or item.key)
+        splits.append(item.split)
+    shared = groups_across(groups, splits)
     if shared:
         facts["groups in several splits"] = f"{len(shared):,}: {shorten_list(shared, NAMED)}"
     return facts

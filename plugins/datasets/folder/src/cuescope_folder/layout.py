@@ -126,11 +126,18 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
             members.setdefault(file.parent, []).append(file)
         else:
             members[file] = []
-    if not members:
-        if not files or tables_in(root):
-            raise _no_classes(root, files)
-        return [Item(printable_name(str(file)), (root / file,), None) for file in files], 0
-    return [_item(root, key, frames, depth) for key, frames in members.items()], outside
+    items = []
+    if members:
+        for key, frames in members.items():
+            item = _item(root, key, frames, depth)
+            items.append(item)
+        return items, outside
+    if not files or tables_in(root):
+        raise _no_classes(root, files)
+    for file in files:
+        name = printable_name(str(file))
+        items.append(Item(name, (root / file,), None))
+    return items, 0
 
 
 def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:

@@ -130,8 +130,7 @@ def contradictions(samples: Sequence[Sample]) -> list[str]:
             alike.setdefault((shown, sample.question), []).append(sample)
     lines = []
     for group in alike.values():
-        labels = {sample.label for sample in group}
-        if len(labels) > 1:
+        if any(sample.label != group[0].label for sample in group):
             words = [f"{sample.key}: {sample.label}" for sample in group]
             lines.append(", ".join(words))
     return lines

@@ -308,7 +308,10 @@ def with_known_names(rows: Sequence[Row], name: str) -> tuple[list[Row], dict[st
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    return sorted(set().union(*(row.cells for row in rows)))
+    columns: set[str] = set()
+    for row in rows:
+        columns |= row.cells.keys()
+    return sorted(columns)
 
 
 def _known_columns(columns: Sequence[str], name: str) -> dict[str, str]:
@@ -350,9 +353,10 @@ def _missing(
 ) -> UserError:
     """The columns that are missing, and which other is probably meant to be one of them."""
     shown = [column[:_SHOWN] for column in columns]
+    listed = shorten_list(shown, _NAMED) or "that are all empty"
     return UserError(
         f"folder: manifest {name} has no column {' or '.join(map(repr, needed))}",
-        got=f"columns {shorten_list(shown, _NAMED) or 'that are all empty'}",
+        got=f"columns {listed}",
         remedy=_rename_hint(needed, columns, words) or _add_hint(needed, columns),
     )
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,7 +58,7 @@ def labels_of(names: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
 
     There are two such names in ImageNet, "crane" and "maillot".
     """
-    firsts = Counter(synonyms[0] for synonyms in names.values())
+    firsts = Counter(map(itemgetter(0), names.values()))
     return {
         wnid: synonyms[0] if firsts[synonyms[0]] == 1 else f"{synonyms[0]} ({wnid})"
         for wnid, synonyms in names.items()

@@ -70,7 +70,8 @@ class ShapeWorld(Plugin):
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
         options = self.options
-        rng = generator(options.seed, "shape-world", options.split, str(options.length), str(index))
+        names = ("shape-world", options.split, str(options.length), str(index))
+        rng = generator(options.seed, *names)
         if options.split == "ood":
             world = draw_world(rng, options.length, PHRASES, OOD_HELD_OUT)
         else:

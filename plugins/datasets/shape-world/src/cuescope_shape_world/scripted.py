@@ -129,8 +129,10 @@ class Scripted(Plugin):
         """The same without a look at the video."""
         rng = self._rng("steps", question)
         named = phrases_in(question)
-        moments = draw_moments(frames, self.options.steps, rng)
-        steps = [Step(frame, _guess_statement(named, rng)) for frame in moments]
+        steps = []
+        for frame in draw_moments(frames, self.options.steps, rng):
+            statement = _guess_statement(named, rng)
+            steps.append(Step(frame, statement))
         rng = self._rng("answer", question)
         return steps, _draw_answer(None, choices, 0.0, rng)
 
@@ -207,7 +209,7 @@ def script(scene: Scene, question: str, dials: ScriptedOptions, rng: Generator) 
 def draw_moments(frames: int, steps: int, rng: Generator) -> list[int]:
     """A frame for each step, one from each of as many stretches of the video."""
     stretches = np.array_split(np.arange(frames), min(steps, frames))
-    return [int(rng.choice(stretch)) for stretch in stretches]
+    return list(map(int, map(rng.choice, stretches)))
 
 
 def _draw_truth(

@@ -123,8 +123,11 @@ def camera_turn(side: str) -> Statement:
 
 def _statement(form: Form, words: str, named: Sequence[str], *more: Claim) -> Statement:
     """With a claim for each thing that is named, before what is said of them."""
-    entities = (Claim(kind="entity", text=words, subject=name) for name in named)
-    return Statement(form, words, tuple(named), (*entities, *more))
+    claims = []
+    for name in named:
+        claim = Claim(kind="entity", text=words, subject=name)
+        claims.append(claim)
+    return Statement(form, words, tuple(named), (*claims, *more))
 
 
 # ------------------------------------------------------------------------------------- the truth

@@ -167,4 +167,5 @@ def _places(boxes: Mapping[str, Box]) -> Iterator[Sentence]:
 
 def _draw_some(sentences: Sequence[Sentence], most: int, rng: Generator) -> list[Sentence]:
     """At most so many, drawn at random."""
-    return [sentences[index] for index in rng.permutation(len(sentences))[:most]]
+    order = rng.permutation(len(sentences))[:most]
+    return list(map(sentences.__getitem__, order))

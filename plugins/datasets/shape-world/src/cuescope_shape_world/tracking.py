@@ -30,7 +30,7 @@ def track_frames(frames: Sequence[Frame]) -> tuple[tuple[SceneFrame, ...], str]:
     keys = tuple(frame.key for frame in frames)
     if keys not in _CACHE:
         distinct = {frame.key: _view(frame) for frame in frames}
-        views = [distinct[key] for key in keys]
+        views = list(map(distinct.__getitem__, keys))
         if len(_CACHE) >= KEPT:
             _CACHE.clear()
         _CACHE[keys] = track(views), _content(views)

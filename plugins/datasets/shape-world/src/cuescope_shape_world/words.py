@@ -4,7 +4,7 @@ A phrase is "colour kind", such as "red circle".
 """
 
 from collections.abc import Mapping
-from itertools import product
+from itertools import filterfalse, product
 
 COLOURS: Mapping[str, tuple[int, int, int]] = {
     "red": (255, 0, 0),
@@ -27,7 +27,7 @@ FRAME_SECONDS = 0.5  # from a frame to the next
 PHRASES = tuple(map(" ".join, product(COLOURS, KINDS)))
 # A kind for each colour, in the split `ood` alone.
 HELD_OUT = frozenset(map(" ".join, zip(COLOURS, KINDS, strict=True)))
-FAMILIAR = tuple(phrase for phrase in PHRASES if phrase not in HELD_OUT)
+FAMILIAR = tuple(filterfalse(HELD_OUT.__contains__, PHRASES))
 
 # What is no shape.
 WALL = "wall"  # the occluder
