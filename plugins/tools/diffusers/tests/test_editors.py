@@ -118,7 +118,7 @@ def test_too_little_memory_is_told(
     def full(*_: Any, **__: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(editor._editor.opened.pipe, "encode_prompt", full)
+    monkeypatch.setattr(editor._editor.pipeline.pipe, "encode_prompt", full)
     with pytest.raises(UserError, match=r"got too little memory on the device\. Take fewer images"):
         editor.edit(edits)
 
@@ -155,7 +155,7 @@ def test_a_blackened_image_stays_as_it_was(
     told: list[str] = []
     options = Inpaint.Options(model=str(folder_of("sd-inpaint")), steps=1, images=2)
     editor = Inpaint(options, Context(device="cpu", announce=told.append))
-    pipe = editor._editor.opened.pipe
+    pipe = editor._editor.pipeline.pipe
     monkeypatch.setattr(pipe, "run_safety_checker", lambda image, *_: (image, [True, False]))
     first, second = editor.edit(edits)
     assert np.array_equal(pixels(first), pixels(edits[0].frame))

@@ -30,7 +30,7 @@ class DiffusionEditor(Plugin, LazyWeights):
         self.batch_size = options.images
 
     def open_weights(self) -> None:
-        _ = self._editor.opened
+        _ = self._editor.pipeline
 
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         """A frame of the same size an edit, in memory; raises UserError for what cannot be edited.

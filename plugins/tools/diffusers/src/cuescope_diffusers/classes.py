@@ -29,8 +29,8 @@ INSTRUCT = (
 )
 OWN_SIZE = ("QwenImageEdit",)  # works on 1024 x 1024 pixels, whatever it is told
 ONE_BY_ONE = ("QwenImageEdit", "Flux2", "LongCat")  # several images are one question there
-TEXT_ALONE = "prompt", "image"
-WITH_MASK = "prompt", "image", "mask_image"
+TEXT_ALONE = ("prompt", "image")
+WITH_MASK = (*TEXT_ALONE, "mask_image")
 
 
 def inpainting_class(
@@ -43,14 +43,15 @@ def inpainting_class(
     name = files.class_name
     if _is_custom(name, options):
         return diffusers.DiffusionPipeline, None
-    if (chosen := auto_class(name, control)) is not None:
-        return diffusers.AutoPipelineForInpainting, chosen
+    auto = auto_class(name, control)
+    if auto is not None:
+        return diffusers.AutoPipelineForInpainting, auto
     cls = getattr(diffusers, BESIDE_AUTO.get(name, name))
     if control is None and takes(cls, *WITH_MASK):
         return cls, cls
+    purpose = " that takes this ControlNet" if control else ""
     raise UserError(
-        f"{files.source.owner}: {files.source.title} is no inpainting pipeline"
-        + (" that takes this ControlNet" if control else ""),
+        f"{files.source.owner}: {files.source.title} is no inpainting pipeline{purpose}",
         expected="a class of diffusers that takes a mask, such as StableDiffusionInpaintPipeline, "
         "FluxFillPipeline or QwenImageEditInpaintPipeline",
         got=name,
@@ -96,15 +97,14 @@ def takes(cls: Any, *names: str) -> bool:
 
 def sequence_length(cls: Any) -> int | None:
     """Tokens that long text encoders are given; None where the pipeline does not say."""
-    known = parameters(cls).get("max_sequence_length")
-    return known.default if known is not None and isinstance(known.default, int) else None
+    default = getattr(parameters(cls).get("max_sequence_length"), "default", None)
+    return default if isinstance(default, int) else None
 
 
 def guidance_name(cls: Any) -> str:
     """Guidance that a model was distilled with has no default where it has none of it (Qwen)."""
-    known = parameters(cls)
-    own = known.get("guidance_scale")
-    return "guidance_scale" if own is not None and own.default is not None else "true_cfg_scale"
+    default = getattr(parameters(cls).get("guidance_scale"), "default", None)
+    return "true_cfg_scale" if default is None else "guidance_scale"
 
 
 def require_options(owner: str, cls: Any, options: EditorOptions) -> None:

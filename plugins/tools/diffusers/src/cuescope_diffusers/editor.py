@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import diffusers
@@ -41,7 +40,8 @@ class Editor:
         self._masked = isinstance(options, InpaintOptions)
         self._device = resolve_device(context.device)
         self._dtype = resolve_dtype(options.dtype or context.dtype)
-        self._files = files = find_pipeline(owner, options, context)
+        files = find_pipeline(owner, options, context)
+        self._files = files
         self._control = self._find_control()
         if isinstance(options, InpaintOptions):
             kind = self._control[1] if self._control else None
@@ -67,8 +67,7 @@ class Editor:
         """The edited frames, in order."""
         sources = [require_editable(self.owner, edit) for edit in edits]
         self._require_fitting_prompts(edits)
-        jobs = [self._job(*pair) for pair in zip(edits, sources, strict=True)]
-        images = self._run(jobs)
+        images = self._run(list(map(self._job, edits, sources)))
         frames = []
         for edit, source, image in zip(edits, sources, images, strict=True):
             if image is None:
@@ -76,24 +75,26 @@ class Editor:
                     f"{self.owner}: the model's own safety checker refused an edit "
                     f"('{edit.instruction[:60]}'); the image stays as it was"
                 )
-            result = _put_back(edit, source, image, self._options.feather) if image else source
-            frames.append(edited_frame(edit, self.fingerprint, result))
+                image = source
+            elif image.size != source.size:
+                image = image.resize(source.size, Image.Resampling.LANCZOS)
+            if edit.mask is not None and image is not source:
+                image = keep_outside(source, image, edit.mask, self._options.feather)
+            frames.append(edited_frame(edit, self.fingerprint, image))
         return frames
 
     @cached_property
-    def opened(self) -> OpenPipeline:
+    def pipeline(self) -> OpenPipeline:
         """The pipeline with its weights, on its device; a plan ends there."""
         source = self._files.source
         self._context.stop_plan_before(f"the weights of {source.title}")
-        parts: dict[str, Any] = {
-            name: open_network(
-                source, cls, f"{name} of {source.title}", subfolder=name, dtype=self._dtype
-            )
-            for name, cls in self._files.networks().items()
-        }
+        parts = {}
+        for name, cls in self._files.networks().items():
+            title = f"{name} of {source.title}"
+            parts[name] = open_network(source, cls, title, subfolder=name, dtype=self._dtype)
         if self._control:
-            where, cls = self._control
-            parts["controlnet"] = open_network(where, cls, where.title, dtype=self._dtype)
+            control, cls = self._control
+            parts["controlnet"] = open_network(control, cls, control.title, dtype=self._dtype)
         trusted = self._options.trust_remote_code
         pipe = open_pipeline(source, self._opener, trusted, parts).to(self._device)
         return OpenPipeline(source, pipe, self._options, masked=self._masked)
@@ -106,15 +107,22 @@ class Editor:
         options = self._options
         if not isinstance(options, InpaintOptions) or options.controlnet is None:
             return None
-        where = options.controlnet, options.controlnet_revision
-        return find_network(self.owner, *where, self._context)
+        return find_network(
+            self.owner, options.controlnet, options.controlnet_revision, self._context
+        )
 
     def _fingerprint(self) -> str:
         control = self._control[0] if self._control else None
         more = files_digest(weight_files(control, control.folder)) if control else None
-        said = self._options.model_dump(exclude=NOT_CONTENT)
-        about = self.owner, VERSION, diffusers.__version__, str(self._dtype)
-        return digest(*about, self._files.fingerprint(), more, said)
+        return digest(
+            self.owner,
+            VERSION,
+            diffusers.__version__,
+            str(self._dtype),
+            self._files.fingerprint(),
+            more,
+            self._options.model_dump(exclude=NOT_CONTENT),
+        )
 
     def _device_name(self) -> str:
         if self._device.type != "cuda":
@@ -142,7 +150,7 @@ class Editor:
         """What the pipeline is given; all of its randomness is the seed's of this very edit."""
         mask = None if edit.mask is None else digest(edit.mask)
         seed = derive(edit.seed, "edit", edit.frame.key, edit.instruction, str(mask))
-        size = self.opened.working_size(source.size)
+        size = self.pipeline.working_size(source.size)
         image = source.resize(size, Image.Resampling.LANCZOS)
         if not self._masked:
             return Job(image, self._prompt(edit), seed)
@@ -155,21 +163,13 @@ class Editor:
 
     def _run(self, jobs: Sequence[Job]) -> list[Image.Image | None]:
         """Images of one size go together."""
+        by_size: dict[tuple[int, int], list[int]] = {}
+        for index, job in enumerate(jobs):
+            by_size.setdefault(job.image.size, []).append(index)
         results: dict[int, Image.Image | None] = {}
-        order = sorted(range(len(jobs)), key=lambda index: jobs[index].image.size)
-        for _, alike in groupby(order, key=lambda index: jobs[index].image.size):
-            indices = list(alike)
+        for indices in by_size.values():
             for start in range(0, len(indices), self._options.images):
                 batch = indices[start : start + self._options.images]
-                images = self.opened.run([jobs[index] for index in batch])
+                images = self.pipeline.run([jobs[index] for index in batch])
                 results |= zip(batch, images, strict=True)
         return [results[index] for index in range(len(jobs))]
-
-
-def _put_back(
-    edit: ImageEdit, source: Image.Image, image: Image.Image, feather: int
-) -> Image.Image:
-    """The edited image at the source's size, with the source's pixels outside of the mask."""
-    if image.size != source.size:
-        image = image.resize(source.size, Image.Resampling.LANCZOS)
-    return image if edit.mask is None else keep_outside(source, image, edit.mask, feather)

@@ -6,7 +6,6 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,25 +38,25 @@ class PipelineFiles:
 
     def networks(self) -> dict[str, Any]:
         """The classes of those components that have weights, by name."""
-        classes = {name: class_of(*where) for name, where in self.components.items()}
-        kinds = diffusers.ModelMixin, transformers.PreTrainedModel
-        return {
-            name: cls
-            for name, cls in classes.items()
-            if isinstance(cls, type) and issubclass(cls, kinds)
-        }
+        kinds = (diffusers.ModelMixin, transformers.PreTrainedModel)
+        networks = {}
+        for name, part in self.components.items():
+            cls = class_of(*part)
+            if isinstance(cls, type) and issubclass(cls, kinds):
+                networks[name] = cls
+        return networks
 
     def fingerprint(self) -> str:
         """Digest of the weights and of every small file that goes with them."""
-        folders = [self.source.folder, *(self.source.folder / name for name in self.components)]
-        small: list[Path] = []
-        for folder, suffix in product(folders, (*SMALL_FILES, "py")):
-            small += sorted(folder.glob(f"*.{suffix}"))
-        weights: list[Path] = []
+        home = self.source.folder
+        files: list[Path] = []
+        for folder in (home, *map(home.joinpath, self.components)):
+            for suffix in (*SMALL_FILES, "py"):
+                files += sorted(folder.glob(f"*.{suffix}"))
         for name in self.networks():
-            weights += weight_files(self.source, self.source.folder / name)
-        names = [str(file.relative_to(self.source.folder)) for file in [*small, *weights]]
-        return digest(names, files_digest([*small, *weights]))
+            files += weight_files(self.source, home / name)
+        names = [str(file.relative_to(home)) for file in files]
+        return digest(names, files_digest(files))
 
 
 def class_of(library: str, name: str) -> Any:
@@ -73,13 +72,13 @@ def find_pipeline(owner: str, options: EditorOptions, context: Context) -> Pipel
     Code of the pipeline's own is refused before it or any weights are downloaded or imported,
     unless it is trusted.
     """
-    where = owner, options.model, options.revision, INDEX
+    where = (owner, options.model, options.revision, INDEX)
     source, index = _find(where, _read_index, [INDEX], context)
     if not options.trust_remote_code:
         refuse_own_code(source, _own_classes(index))
     patterns = [*FILES, *(f"*/{file}" for file in FILES)]
     patterns += ["*.py"] if options.trust_remote_code else []
-    files = _find(where, _checked, patterns, context)
+    files = _find(where, _check, patterns, context)
     if not options.trust_remote_code:
         refuse_own_code(source, _own_files(files.source.folder))
     return files
@@ -89,23 +88,22 @@ def _read_index(source: Source) -> tuple[Source, dict[str, Any]]:
     return source, read_json(source, source.folder / INDEX)
 
 
-def _checked(source: Source) -> PipelineFiles:
+def _check(source: Source) -> PipelineFiles:
     """What the index names; raises UserError where a part of it is missing."""
     index = read_json(source, source.folder / INDEX)
     name = index.get("_class_name")
-    components = {
-        key: (str(value[0]), str(value[1]))
-        for key, value in index.items()
-        if not key.startswith("_") and isinstance(value, list) and len(value) == 2 and value[0]
-    }
-    files = PipelineFiles(source, name[-1] if isinstance(name, list) else str(name), components)
-    for key, part in components.items():
-        if not (source.folder / key).is_dir():
-            raise UserError(
-                f"{source.owner}: {source.title} lacks a part",
-                expected=f"the folder {key} with a {part[1]}",
-                remedy="Copy or download all of it again",
-            )
+    class_name = name[-1] if isinstance(name, list) else str(name)
+    components = {}
+    for key, value in _parts(index):
+        if len(value) == 2 and value[0]:
+            components[key] = (str(value[0]), str(value[1]))
+            if not (source.folder / key).is_dir():
+                raise UserError(
+                    f"{source.owner}: {source.title} lacks a part",
+                    expected=f"the folder {key} with a {value[1]}",
+                    remedy="Copy or download all of it again",
+                )
+    files = PipelineFiles(source, class_name, components)
     for key in files.networks():
         require_weights(source, source.folder / key)
     return files
@@ -116,7 +114,7 @@ def find_network(
 ) -> tuple[Source, Any]:
     """A single network of diffusers, such as a ControlNet, and its class."""
 
-    def opened(source: Source) -> tuple[Source, Any]:
+    def open_folder(source: Source) -> tuple[Source, Any]:
         name = str(read_json(source, source.folder / CONFIG).get("_class_name"))
         cls = class_of("diffusers", name)
         if cls is None or "ControlNet" not in name:
@@ -124,7 +122,7 @@ def find_network(
         require_weights(source, source.folder)
         return source, cls
 
-    return _find((owner, model, revision, CONFIG), opened, FILES, context)
+    return _find((owner, model, revision, CONFIG), open_folder, FILES, context)
 
 
 # ------------------------------------------------------------------------------------------ where
@@ -132,15 +130,15 @@ def find_network(
 
 def _find(
     where: tuple[str, str, str | None, str],
-    opened: Callable[[Source], Found],
+    open_folder: Callable[[Source], Found],
     patterns: list[str],
     context: Context,
 ) -> Found:
-    """What `opened` makes of a folder, or of a snapshot of the hub."""
+    """What `open_folder` makes of a folder, or of a snapshot of the hub."""
     owner, model, revision, index = where
     folder = Path(model).expanduser()
     if (folder / index).is_file():
-        return opened(Source(owner, folder, folder.resolve().name))
+        return open_folder(Source(owner, folder, folder.resolve().name))
     if folder.exists() or model.startswith((".", "/", "~")) or not HUB_ID.fullmatch(model):
         raise UserError(
             f"{owner}: {model} is no pipeline folder",
@@ -151,7 +149,7 @@ def _find(
     return fetch_repository(
         owner,
         model,
-        lambda folder: opened(Source(owner, folder, title)),
+        lambda folder: open_folder(Source(owner, folder, title)),
         context,
         revision=revision,
         otherwise="give a folder with the pipeline's files",
@@ -189,17 +187,26 @@ def _own_classes(index: Mapping[str, Any]) -> Iterator[str]:
         yield f"the pipeline {name[-1]} of {name[0]}.py"
     elif class_of("diffusers", str(name)) is None:
         yield f"the pipeline {name}, which diffusers {diffusers.__version__} has not"
+    for key, value in _parts(index):
+        if value and value[0] is not None:
+            words = list(map(str, value))
+            has_home = words[0] in ("diffusers", "transformers") or _is_module(words[0])
+            if not has_home or class_of(*words[:2]) is None:
+                yield f"{key} of the class {'.'.join(words)}"
+
+
+def _parts(index: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """The components as the index has them: [library, class]."""
     for key, value in index.items():
-        if not key.startswith("_") and isinstance(value, list) and value and value[0] is not None:
-            known = value[0] in ("diffusers", "transformers") or _is_module(str(value[0]))
-            if not known or class_of(*map(str, value[:2])) is None:
-                yield f"{key} of the class {'.'.join(map(str, value))}"
+        if not key.startswith("_") and isinstance(value, list):
+            yield key, value
 
 
 def _own_files(folder: Path) -> Iterator[str]:
     """Python files where diffusers or transformers would import them."""
-    yield from (file.name for file in sorted(folder.glob("*.py")))
-    yield from (f"{file.parent.name}/{file.name}" for file in sorted(folder.glob("*/*.py")))
+    for pattern in ("*.py", "*/*.py"):
+        for file in sorted(folder.glob(pattern)):
+            yield file.relative_to(folder).as_posix()
 
 
 def _is_module(name: str) -> bool:
@@ -231,15 +238,16 @@ def require_weights(source: Source, folder: Path) -> None:
     part = "" if folder == source.folder else f"{folder.name} of "
     files = weight_files(source, folder)
     if not files or not (folder / CONFIG).is_file():
-        pickled = sorted(file.name for file in folder.glob("*.bin"))
+        lacking = "configuration" if files else "weights"
+        pickle = min((file.name for file in folder.glob("*.bin")), default=None)
+        remedy = "Copy or download all of it again"
+        if pickle:
+            remedy = "A pickle is not opened: save it again with save_pretrained"
         raise UserError(
-            f"{source.owner}: {part}{source.title} has no "
-            f"{'weights' if not files else 'configuration'}",
+            f"{source.owner}: {part}{source.title} has no {lacking}",
             expected=f"{WEIGHTS[0]}.safetensors or {WEIGHTS[1]}.safetensors, and {CONFIG}",
-            got=pickled[0] if pickled else None,
-            remedy="A pickle is not opened: save it again with save_pretrained"
-            if pickled
-            else "Copy or download all of it again",
+            got=pickle,
+            remedy=remedy,
         )
     for file in files:
         if not _is_whole(file):

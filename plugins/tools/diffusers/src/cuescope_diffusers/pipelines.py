@@ -62,7 +62,8 @@ class OpenPipeline:
         if self._cls.__name__.startswith(OWN_SIZE):
             return size
         scale = self.side / (size[0] * size[1]) ** 0.5
-        width, height = (max(round(s * scale / self.grid), 1) * self.grid for s in size)
+        cells = np.maximum(np.round(np.array(size) * scale / self.grid), 1)
+        width, height = (cells * self.grid).astype(int).tolist()
         return width, height
 
     def run(self, jobs: Sequence[Job]) -> list[Image.Image | None]:
@@ -72,22 +73,24 @@ class OpenPipeline:
         neither the device nor the other jobs change what is drawn.
         """
         if len(jobs) > 1 and self._cls.__name__.startswith(ONE_BY_ONE):
-            return [image for job in jobs for image in self.run([job])]
+            return [self.run([job])[0] for job in jobs]
         try:
             with _silent(), torch.no_grad():
                 output = self.pipe(**self._arguments(jobs))
         except Exception as error:  # a pipeline refuses what does not suit it in any way it likes
-            full = isinstance(error, torch.OutOfMemoryError)
+            got = fault_of(error)
+            remedy = None
+            if isinstance(error, torch.OutOfMemoryError):
+                got = "too little memory on the device"
+                remedy = "Take fewer images at once, a smaller size, or bfloat16"
             raise UserError(
-                f"{self._title}: {self._cls.__name__} cannot make this edit",
-                got="too little memory on the device" if full else fault_of(error),
-                remedy="Take fewer images at once, a smaller size, or bfloat16" if full else None,
+                f"{self._title}: {self._cls.__name__} cannot make this edit", got=got, remedy=remedy
             ) from error
-        flagged = getattr(output, "nsfw_content_detected", None) or [False] * len(jobs)
-        return [
-            None if bad else image.convert("RGB")
-            for image, bad in zip(output.images, flagged, strict=True)
-        ]
+        unsafe = getattr(output, "nsfw_content_detected", None) or [False] * len(jobs)
+        images = []
+        for image, is_unsafe in zip(output.images, unsafe, strict=True):
+            images.append(None if is_unsafe else image.convert("RGB"))
+        return images
 
     def _arguments(self, jobs: Sequence[Job]) -> dict[str, Any]:
         options = self._options
@@ -127,10 +130,10 @@ class OpenPipeline:
     def _control(self, images: Sequence[Image.Image], masks: Sequence[Image.Image]) -> Any:
         if getattr(self._options, "control", "inpaint") == "image" or not masks:
             return list(images) if len(images) > 1 else images[0]
-        return torch.cat([_marked(*pair) for pair in zip(images, masks, strict=True)])
+        return torch.cat(list(map(_mark, images, masks)))
 
 
-def _marked(image: Image.Image, mask: Image.Image) -> Tensor:
+def _mark(image: Image.Image, mask: Image.Image) -> Tensor:
     """Colours from 0 to 1 with -1 under the mask, as ControlNets for inpainting are trained."""
     pixels = np.asarray(image.convert("RGB"), dtype=np.float32) / 255
     pixels = np.where(np.asarray(mask)[..., None] > 127, np.float32(-1), pixels)

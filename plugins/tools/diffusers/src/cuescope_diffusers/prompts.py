@@ -51,7 +51,7 @@ def require_fitting(
     cutting: dict[str, None] = {}
     for prompt in dict.fromkeys(prompts):
         with quiet():  # they would only log it
-            lengths = {name: len(each(prompt).input_ids) for name, each in tokenizers.items()}
+            lengths = {name: len(read(prompt).input_ids) for name, read in tokenizers.items()}
         short = [name for name, length in lengths.items() if length > limits[name]]
         if short and len(short) == len(lengths):
             longest = max(limits, key=lambda name: limits[name])
