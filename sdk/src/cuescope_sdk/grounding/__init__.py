@@ -9,10 +9,8 @@ from cuescope_sdk.grounding._by_scene import (
 from cuescope_sdk.grounding._claims import (
     CLAIM_VERIFIER,
     Case,
-    Claim,
     ClaimVerifier,
     Judgement,
-    KindName,
     Look,
     best_judgement,
     frames_meant,
@@ -21,7 +19,7 @@ from cuescope_sdk.grounding._claims import (
     per_frame,
     why_unverifiable,
 )
-from cuescope_sdk.grounding._kinds import KINDS, ClaimKind, declare_kind
+from cuescope_sdk.grounding._kinds import KINDS, Claim, ClaimKind, KindName, declare_kind
 from cuescope_sdk.grounding._naming import is_kind_only
 from cuescope_sdk.grounding._relations import (
     IN_DEPTH,

@@ -10,13 +10,13 @@ from cuescope.digest import digest
 from cuescope.types import Frame, Sample
 from cuescope_sdk.grounding._claims import (
     Case,
-    Claim,
     Judgement,
     best_judgement,
     judge_claim,
     judge_count,
     per_frame,
 )
+from cuescope_sdk.grounding._kinds import Claim
 from cuescope_sdk.grounding._naming import is_kind_only
 from cuescope_sdk.grounding._relations import IN_DEPTH, INVERSE, box_centre, relation_holds
 from cuescope_sdk.grounding._scenes import MOTIONS, SceneFrame, Thing, scene_of

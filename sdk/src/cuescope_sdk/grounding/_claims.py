@@ -4,16 +4,15 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.2.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, Literal, Protocol, Self, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, Self, get_args, runtime_checkable
 
-from pydantic import AfterValidator, FiniteFloat
+from pydantic import FiniteFloat
 
 from cuescope.capabilities import ToolRole
-from cuescope.types import Sample, Value
-from cuescope_sdk.grounding._kinds import KINDS, require_kind
+from cuescope.types import Sample
+from cuescope_sdk.grounding._kinds import KINDS, Claim, Copied
 from cuescope_sdk.language._words import IDEAS, MENTAL, STATES, UNCLEAR, head_noun, normalise_words
 
-KindName = Annotated[str, AfterValidator(require_kind)]
 Verdict = Literal["supported", "unsupported", "unverifiable"]
 Reason = Literal[  # the most telling first
     "abstract",
@@ -25,33 +24,7 @@ Reason = Literal[  # the most telling first
 ]
 
 
-class _Copied(Value):
-    def replace(self, **fields: object) -> Self:
-        """A copy with other values of these fields, which are not checked."""
-        return self.model_copy(update=fields)
-
-
-class Claim(_Copied):
-    """One thing that a step says can be seen.
-
-    A noun phrase is written as its adjectives and its head, lower case, singular, without article:
-    "red chair". What the fields mean for each `kind` stands in `_kinds.py`, where it is declared.
-
-    `frames` are the moments meant, indices into the sample's frames: None where nothing is said of
-    time, () where what is said points outside the video. `text` is the words of the step.
-    """
-
-    kind: KindName
-    text: str
-    subject: str = ""
-    predicate: str | None = None
-    object: str | None = None
-    negated: bool = False
-    frames: tuple[int, ...] | None = None
-    parts: tuple["Claim", ...] = ()
-
-
-class Judgement(_Copied):
+class Judgement(Copied):
     """A verdict: whether a claim is consistent with what can be seen, not whether it is true.
 
     `reason` says why nothing can be said (only then), `score` is the verifier's own figure, `frame`

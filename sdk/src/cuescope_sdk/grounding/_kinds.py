@@ -1,4 +1,4 @@
-"""Kinds of claims. Each is declared once; rows, words, prompts and checks are made of `KINDS`.
+"""Claims and their kinds. A kind is declared once; rows, words, prompts and checks are made of it.
 
 A package adds one of its own where its module is imported:
 
@@ -7,12 +7,12 @@ A package adds one of its own where its module is imported:
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Annotated, Literal, Self
 
+from pydantic import AfterValidator
+
+from cuescope.types import Value
 from cuescope_sdk.grounding._scenes import MOTIONS
-
-if TYPE_CHECKING:
-    from cuescope_sdk.grounding._claims import Claim
 
 Part = Literal["subject", "predicate", "object"]
 
@@ -69,6 +69,39 @@ def require_kind(name: str) -> str:
         raise ValueError(f"expected a kind of claims: {', '.join(KINDS)}")
     return name
 
+
+KindName = Annotated[str, AfterValidator(require_kind)]
+
+
+class Copied(Value):
+    """A value that can be copied with changes."""
+
+    def replace(self, **fields: object) -> Self:
+        """A copy with other values of these fields, which are not checked."""
+        return self.model_copy(update=fields)
+
+
+class Claim(Copied):
+    """One thing that a step says can be seen.
+
+    A noun phrase is written as its adjectives and its head, lower case, singular, without article:
+    "red chair". What the fields mean for each `kind` stands where it is declared, below.
+
+    `frames` are the moments meant, indices into the sample's frames: None where nothing is said of
+    time, () where what is said points outside the video. `text` is the words of the step.
+    """
+
+    kind: KindName
+    text: str
+    subject: str = ""
+    predicate: str | None = None
+    object: str | None = None
+    negated: bool = False
+    frames: tuple[int, ...] | None = None
+    parts: tuple["Claim", ...] = ()
+
+
+# ---------------------------------------------------------------------------------- declared here
 
 # `subject` is on screen
 declare_kind(
