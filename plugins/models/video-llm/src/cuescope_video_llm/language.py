@@ -8,9 +8,17 @@ import transformers
 from jaxtyping import Float
 from torch import Tensor
 
-from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import Pretrained, Source, find_pretrained, quiet, require_vocabulary
+from cuescope_sdk import Context
+from cuescope_sdk.torch import (
+    Pretrained,
+    causal_builder,
+    find_pretrained,
+    quiet,
+    require_vocabulary,
+)
 from cuescope_video_llm.options import VideoLLMOptions
+
+VideoTokens = Float[Tensor, "1 token dim"]
 
 TURN = "###"  # between the turns of a conversation
 BEFORE = "<Video>"  # the marks of a video
@@ -22,17 +30,7 @@ def find_language_model(
     owner: str, options: VideoLLMOptions, context: Context
 ) -> tuple[Pretrained, Any]:
     """The language model and its tokenizer; raises UserError for what continues no texts."""
-
-    def builder_of(config: Any, source: Source) -> Any:
-        if type(config) not in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
-            raise UserError(
-                f"{owner}: {source.title} does not continue texts",
-                expected="a causal language model, as Vicuna",
-                got=f"the architecture '{config.model_type}'",
-            )
-        return transformers.AutoModelForCausalLM
-
-    files = find_pretrained(owner, options.llm, options.revision, context, builder_of)
+    files = find_pretrained(owner, options.llm, options.revision, context, causal_builder)
     require_vocabulary(files.source)
     return files, files.read("tokenizer", transformers.AutoTokenizer)
 
@@ -54,7 +52,7 @@ class _NextTurn(transformers.StoppingCriteria):
 def continue_prompt(
     language_model: Any,
     tokenizer: Any,
-    parts: Sequence[str | Float[Tensor, "1 token dim"]],
+    parts: Sequence[str | VideoTokens],
     most: int,
     stop: str | None,
 ) -> str:

@@ -17,8 +17,11 @@ from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import times_of
 from cuescope_sdk.torch import Checkpoint, Pretrained, quiet
 from cuescope_video_llm.checkpoints import fill, read_files
-from cuescope_video_llm.language import TURN, continue_prompt
+from cuescope_video_llm.language import TURN, VideoTokens, continue_prompt
 from cuescope_video_llm.options import VideoLLMOptions
+
+Pixels = Float[Tensor, "frame channel row col"]
+Values = Float[np.ndarray, "*frame row col 3"]
 
 MEAN = (0.48145466, 0.4578275, 0.40821073)
 DEVIATION = (0.26862954, 0.26130258, 0.27577711)
@@ -63,9 +66,7 @@ class Network(nn.Module):
         return network.eval().requires_grad_(False).to(llm.device, llm.dtype)
 
     @abstractmethod
-    def encode(
-        self, pixels: Float[Tensor, "frame channel row col"]
-    ) -> Float[Tensor, "1 token dim"]:
+    def encode(self, pixels: Pixels) -> VideoTokens:
         """The tokens of a video."""
 
     @abstractmethod
@@ -90,7 +91,7 @@ class Network(nn.Module):
         language_model = self._language_model[0]
         return continue_prompt(language_model, self.tokenizer, parts, most, self.stop)
 
-    def pixels(self, frames: Sequence[Frame]) -> Float[Tensor, "frame channel row col"]:
+    def pixels(self, frames: Sequence[Frame]) -> Pixels:
         pictures = [np.asarray(self.picture(frame), np.float32) for frame in frames]
         values = torch.from_numpy(normalise(np.stack(pictures)))
         return values.permute(0, 3, 1, 2).to(next(self.parameters()))
@@ -103,9 +104,7 @@ class Network(nn.Module):
         return text.replace("{seconds}", ", ".join(seconds))
 
 
-def normalise(
-    values: Float[np.ndarray, "*frame row col 3"],
-) -> Float[np.ndarray, "*frame row col 3"]:
+def normalise(values: Values) -> Values:
     """As CLIP and BLIP-2 were trained, from 0 to 255."""
     centred = values / 255 - np.array(MEAN, np.float32)
     return np.asarray(centred / np.array(DEVIATION, np.float32))

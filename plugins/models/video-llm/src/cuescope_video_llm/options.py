@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import NamesRepository, Options, Words
+from cuescope_sdk import NamesRepository, Options
+from cuescope_sdk.models import PromptWords, RepositoryName
 
 BLIP2 = "blip2_pretrained_flant5xxl.pth"
 
@@ -18,7 +19,7 @@ class VideoLLMOptions(Options):
     checkpoint: Path = Field(description="the authors' checkpoint (.pth): what they trained")
     vision: Path = Field(description="the frozen image encoder: eva_vit_g.pth of BLIP-2")
     qformer: Path = Field(description=f"the frozen Q-Former of BLIP-2: {BLIP2}")
-    llm: Annotated[str, NamesRepository()] = Field(
+    llm: RepositoryName = Field(
         description="folder or hub id of the language model, with its tokenizer"
     )
     revision: Annotated[str | None, NamesRepository()] = Field(
@@ -29,8 +30,8 @@ class VideoLLMOptions(Options):
     )
     vision_head_dim: PositiveInt = Field(88, description="width of an attention head in there")
     head_dim: PositiveInt = Field(64, description="width of an attention head of the Q-Formers")
-    system: Annotated[str, Words()] = Field("", description="text before the conversation")
-    note: Annotated[str, Words()] = Field(
+    system: PromptWords = Field("", description="text before the conversation")
+    note: PromptWords = Field(
         "", description="text after the video; {frames} is their number, {seconds} their times"
     )
     max_new_tokens: PositiveInt = Field(512, description="longest answer, in tokens")
@@ -51,7 +52,7 @@ class ClipViLOptions(Options):
 
     checkpoint: Path = Field(description="the authors' checkpoint, fine-tuned for VQA (.pth)")
     answers: Path = Field(description="their answers in the order of classes: a JSON list")
-    tokenizer: Annotated[str, NamesRepository()] = Field(
+    tokenizer: RepositoryName = Field(
         "bert-base-uncased", description="folder or hub id of the tokenizer"
     )
     head_dim: PositiveInt = Field(64, description="width of an attention head")

@@ -11,8 +11,10 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.torch import Checkpoint, split_heads
-from cuescope_video_llm.language import AFTER, BEFORE, TURN
-from cuescope_video_llm.network import Network
+from cuescope_video_llm.language import AFTER, BEFORE, TURN, VideoTokens
+from cuescope_video_llm.network import Network, Pixels
+
+Query = Float[Tensor, "1 1 dim"]
 
 
 class GlobalAttention(nn.Module):
@@ -28,12 +30,12 @@ class GlobalAttention(nn.Module):
         self.ln_1 = nn.LayerNorm(dim)
         self.ln_2 = nn.LayerNorm(dim)
         self.ln_3 = nn.LayerNorm(dim)
-        parts = {"c_fc": nn.Linear(dim, hidden), "c_proj": nn.Linear(hidden, dim)}
-        self.mlp = nn.ModuleDict(parts)
+        self.mlp = nn.Sequential()
+        self.mlp.add_module("c_fc", nn.Linear(dim, hidden))
+        self.mlp.add_module("gelu", nn.GELU())
+        self.mlp.add_module("c_proj", nn.Linear(hidden, dim))
 
-    def forward(
-        self, query: Float[Tensor, "1 1 dim"], tokens: Float[Tensor, "frame token dim"]
-    ) -> Float[Tensor, "1 1 dim"]:
+    def forward(self, query: Query, tokens: Float[Tensor, "frame token dim"]) -> Query:
         """The query after it has read; the first token of a frame is no patch."""
         states = self.ln_3(tokens)
         frames, count, dim = states.shape
@@ -52,8 +54,7 @@ class GlobalAttention(nn.Module):
         queries, keys, values = heads
         mixed = scaled_dot_product_attention(queries, keys, values).transpose(1, 2).flatten(2)
         query = query + self.attn.out_proj(mixed)
-        inner = nn.functional.gelu(self.mlp["c_fc"](self.ln_2(query)))
-        return query + self.mlp["c_proj"](inner)  # type: ignore[no-any-return]
+        return query + self.mlp(self.ln_2(query))  # type: ignore[no-any-return]
 
 
 class VideoChatNetwork(Network):
@@ -73,9 +74,7 @@ class VideoChatNetwork(Network):
         self.gmhra_cls_token = nn.Parameter(torch.zeros(1, 1, dim))
         self.gmhra = nn.ModuleList(GlobalAttention(dim, heads, hidden) for _ in range(count))
 
-    def encode(
-        self, pixels: Float[Tensor, "frame channel row col"]
-    ) -> Float[Tensor, "1 token dim"]:
+    def encode(self, pixels: Pixels) -> VideoTokens:
         """The last layers of the encoder are read across frames, one after another."""
         states = self.vision.embeddings(pixels)
         query = self.gmhra_cls_token

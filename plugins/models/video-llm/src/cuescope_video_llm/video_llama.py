@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.torch import Checkpoint
-from cuescope_video_llm.language import AFTER, BEFORE, TURN
-from cuescope_video_llm.network import Network, q_former
+from cuescope_video_llm.language import AFTER, BEFORE, TURN, VideoTokens
+from cuescope_video_llm.network import Network, Pixels, q_former
 
 
 class VideoLLaMANetwork(Network):
@@ -26,9 +25,7 @@ class VideoLLaMANetwork(Network):
         self.video_query_tokens = nn.Parameter(torch.zeros(1, count, dim))
         self.video_qformer = q_former(file, "video_Qformer", dim, options.head_dim)
 
-    def encode(
-        self, pixels: Float[Tensor, "frame channel row col"]
-    ) -> Float[Tensor, "1 token dim"]:
+    def encode(self, pixels: Pixels) -> VideoTokens:
         """Raises UserError for more frames than there are places in time."""
         frames = len(pixels)
         places = self.video_frame_position_embedding.num_embeddings
