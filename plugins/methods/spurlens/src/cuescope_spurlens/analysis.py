@@ -125,6 +125,7 @@ class CaseResult:
     @property
     def test(self) -> GapTest:
         """The one that decides."""
+        # `set_aside` names what sets aside the most last
         return list(self.tests.values())[-1]
 
     @property
@@ -135,6 +136,7 @@ class CaseResult:
     @property
     def strongest(self) -> int:
         """The cue whose gap chance explains least; of equals the largest gap, then the first."""
+        # by strength: p-values of strong cues tie at 1 / (1 + draws)
         return int(np.lexsort((-self.gap, -self.test.strength))[0])
 
     @property
@@ -159,10 +161,12 @@ class CaseResult:
         alone = [cause for cause in ("size", "labels") if cause in self.tests]
         # What leaves the p-value about as it was explains nothing.
         least = max(0.05, 2 * self.tests[""].p_value[cue])
+        # where neither does it alone, both together do
         return [cause for cause in alone if self.tests[cause].p_value[cue] > least] or alone
 
     def figures(self, cue: int) -> GapFigures:
         """Those of the report: of a finding apart, where it is measured so."""
+        # the largest of many gaps is too large where it was chosen
         if self.apart is not None and cue == self.strongest:
             return self.apart
         top, bottom = self.case.asked_sides
@@ -253,12 +257,14 @@ def score_study(audit: Audit) -> Results:
     study = audit.once(build_study, audit)
     answers = read_answers(audit.outcomes)
     draws = draws_needed(len(study.cases), options.level, options.draws)
+    # all cases before any finding: q-values are corrected over them
     scored = [score_case(audit, study, case, answers, draws) for case in study.cases]
     q_values = _q_values([result.test for result in scored], options.correction)
     plain_q = _q_values([result.tests[""] for result in scored], options.correction)
     results = Results(study, (), answers, draws, options.level)
     cases = []
     for index, unjudged in enumerate(scored):
+        # a gap below zero is no cue, so size and labels explain nothing
         positive = unjudged.gap[unjudged.largest] > 0
         result = replace(
             unjudged, q_value=q_values[index], plain_q=plain_q[index] if positive else 1.0
@@ -266,11 +272,13 @@ def score_study(audit: Audit) -> Results:
         refused = result.size_unknown and options.unknown_size == "refuse"
         finding = results.is_readable and passes(result, options.level) and not refused
         cases.append(replace(result, finding=finding))
+    # last, for only findings cost the questions about images apart
     return measure_apart(audit, replace(results, cases=tuple(cases)))
 
 
 def _q_values(tests: Sequence[GapTest], how: str) -> list[float]:
     """Of the strongest cue of each case, corrected over the cases."""
+    # the least p of a case already pays for the choice among its cues
     return correct_p_values([float(test.p_value.min()) for test in tests], how)
 
 
@@ -278,6 +286,7 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     """The gaps of all cues of a case, and its null."""
     options: SpurLensOptions = audit.options
     units = case.units.take(case.asked_rows)
+    # shares of yes are shown; probabilities tell more, and are tested
     rates, sure = unit_rates(study.questions(case), answers, units)
     # Numbered among the asked units: the null deals answers to these alone.
     top, bottom = case.asked_sides
@@ -287,6 +296,7 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     chance = audit.rng("chance", case.task, case.label)
     # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
     baseline = random_maxima(rates, options.random_rankings, case.k, draws, chance).mean()
+    # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
     kept = case.kept_units(case.asked_rows)
@@ -299,6 +309,7 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
         shuffled = gap_test(sure, weights, stratum, draws, rng)
         if options.null == "shuffled-answers":
             return shuffled
+        # as many rankings as cues: chance chooses among as many
         maxima = random_maxima(sure, len(weights), case.k, draws, rng)
         p_value = maxima_p_values(weights @ sure - shuffled.by_strata, maxima)
         return replace(shuffled, p_value=p_value)
@@ -307,11 +318,13 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     for words, stratum, counted in set_aside(strata, kept):
         tests[words] = test(stratum, counted)
     deciding = list(tests.values())[-1]
+    # level / cases: what Holm asks of the first of all cases
     limit = smallest_ranked_gap(
         sure,
         case.k,
         deciding.critical(options.level / len(study.cases)),
         audit.rng("limit", case.task, case.label),
+        # beside an object the missing cue costs a yes; else the cue makes one
         lowers=case.task == "recognition",
     )
     return CaseResult(
@@ -345,6 +358,7 @@ def measure_apart(audit: Audit, results: Results) -> Results:
             ties = audit.rng("ties apart", case.task, case.label)
             sides = case.sides_apart(result.strongest, ties)
             questions = results.study.questions(case, side_rows(case, sides))
+            # handed on: another finding may need the same images
             answers = ask_more(audit, chain.from_iterable(questions), answers)
             asked = replace(results, answers=answers)
             rng = audit.rng("deal apart", case.task, case.label)
@@ -377,6 +391,7 @@ def measure_gap(
     units = case.units.take(rows)
     questions = results.study.questions(case, rows.tolist())
     rates, sure = unit_rates(questions, results.answers, units)
+    # `take` has numbered these units anew, in the same ascending order
     top, bottom = np.searchsorted(np.unique(sides), sides)
     strata = None
     if result.strata is not None:
@@ -384,6 +399,7 @@ def measure_gap(
     weights = gap_weights(top[None], bottom[None], units.count, case.kept_units(rows))
     test = gap_test(sure, weights, strata, draws, rng)
     low, high = spurious_gap_interval(rates[top], rates[bottom], audit.options.confidence)
+    # one cue alone, so no choice is paid for: its p-value is the first
     return GapFigures(sides, rates[top], rates[bottom], low, high, float(test.p_value[0]))
 
 
@@ -406,6 +422,7 @@ def accuracy(results: Results) -> Accuracy | None:
     counts = np.zeros((2, 2), dtype=int)  # is the class there, does the model say yes
     for result in results.plain_cases:
         there = int(result.case.task == "recognition")
+        # wordings of one question hang together, so one of them counts
         for first, *_ in results.study.questions(result.case):
             counts[there, int(results.answers[trial_key(first)].yes is True)] += 1
     if not counts.any(axis=1).all():
@@ -424,10 +441,12 @@ def most_questions(audit: Audit, candidates: Candidates) -> int:
     options: SpurLensOptions = audit.options
     # Images with the object are asked about as they are, and once more for each removal.
     as_shown = ("recognition" in options.tasks) + len(options.removals)
+    # each class is asked about in one black image
     images = len(candidates.cues) * ("blank" in options.artificial)
     for image_set in candidates.image_sets:
         # One more than the cues, for the images apart in which a finding is measured.
         sides = 2 * (len(candidates.cues[image_set.label]) + 1)
+        # sides are of whole units, each of `per_group` images at most
         most = min(len(image_set.samples), sides * candidates.k * options.per_group)
         images += most * (as_shown if image_set.task == "recognition" else 1)
     return images * len(question_templates(audit))
@@ -458,6 +477,7 @@ class Power:
 def expected_power(candidates: Candidates, options: SpurLensOptions) -> Power:
     """What could be found, before any answer, if the model says yes at ASSUMED_RATE."""
     sizes = [Groups.of(images.samples).count for images in candidates.image_sets]
+    # a top and a bottom that do not overlap take half of the units each
     k = min(candidates.k, int(np.median(sizes)) // 2)
     cues = max(map(len, candidates.cues.values()))
     # As if all cues were independent: those that go together cost less.

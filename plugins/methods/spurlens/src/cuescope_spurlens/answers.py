@@ -29,11 +29,14 @@ Questions = Sequence[Sequence[Trial]]  # of each row
 def read_answer(outcome: Outcome) -> Answer:
     """Yes, no or neither, by the model's choice or else by its words."""
     index = outcome.response.prediction
+    # a model that writes has chosen nothing by logits
     if index is None:
         yes = parse_yes_no(outcome.response.text or "")
         return Answer(yes, float(yes is True))
     logits = np.asarray(outcome.response.logits, dtype=np.float64)
+    # less the largest, so that no exponential overflows
     exponents = np.exp(logits - logits.max())
+    # the first of CHOICES is yes
     return Answer(CHOICES[index] == "yes", float(exponents[0] / exponents.sum()))
 
 

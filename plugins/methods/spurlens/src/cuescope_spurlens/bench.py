@@ -61,6 +61,7 @@ class CountingDetector:
     def __init__(self, detector: Any) -> None:
         self._detector = detector
         self.passes = 0
+        # else a joint detector would be given the cues of all classes at once
         self.joint = getattr(detector, "joint", False)
 
     def detect(self, frames: Sequence[Any], names: Sequence[str]) -> Any:
@@ -82,6 +83,7 @@ class SpurLensBench(Plugin):
         model = audit.tools["model"]
         batch = self.context.batch_size
         audit = replace(audit, tools={**audit.tools, "detector": detector})
+        # building the study is timed, too: the detector works in there
         start = time.perf_counter()
         study = build_study(audit)
         trials = list(distinct_trials(study.trials()))
@@ -130,6 +132,7 @@ def ask_each_cue_alone(study: Study, detector: CountingDetector, model: Any, bat
         for index, cue in enumerate(case.cues):
             # What it finds is thrown away: both pipelines ask about the same rankings.
             detector.detect(frames, [cue])
+            # an image that several cues need is asked about for each of them
             rows = case.rows(np.concatenate([case.top[index], case.bottom[index]]))
             trials = list(chain.from_iterable(study.questions(case, rows)))
             _ask(model, trials, batch)

@@ -148,6 +148,7 @@ def gap_curve(result: CaseResult, cue: int) -> PerK:
 
 def choose_curves(results: Results, wanted: Sequence[str]) -> list[tuple[CaseResult, int]]:
     """The cues that were asked for and rank images, then the strongest of some findings."""
+    # by key: a cue that was asked for may be a finding, too
     shown: dict[str, tuple[CaseResult, int]] = {}
     for name in wanted:
         for result in results.cases:
@@ -161,6 +162,7 @@ def choose_curves(results: Results, wanted: Sequence[str]) -> list[tuple[CaseRes
 
 def steps_of(k: int) -> np.ndarray:
     """Some K up to k."""
+    # a small k has fewer steps, and each is drawn once
     return np.unique(np.linspace(k / STEPS, k, STEPS).astype(int).clip(1))
 
 
@@ -183,6 +185,7 @@ def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
         case = result.case
         k = steps_of(case.k)
         name = f"{case.label} / {case.cues[cue]}{TASK_SUFFIXES.get(case.task, '')}"
+        # a curve begins at K = 1
         lines.append(Line(name, k.astype(float), gap_curve(result, cue)[k - 1]))
     title = "The gap by K"
     return Picture(
@@ -218,6 +221,7 @@ def distributions(results: Results) -> Iterator[Picture]:
 
 def mean_curves(results: Results) -> Table:
     """Of each task the mean gap of the classes' strongest cues with fewer images (figure 12)."""
+    # beyond it the mean would be of other classes
     most = min(result.case.k for result in results.cases)
     steps = steps_of(most)
     columns: list[Sequence[Cell]] = [steps.tolist()]

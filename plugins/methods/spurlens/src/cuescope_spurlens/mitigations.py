@@ -81,6 +81,7 @@ def attach_mitigations(audit: Audit, results: Results) -> None:
     answered = {}
     for way, strategy in strategies.items():
         answered[way] = _answer(audit, results, strategy)
+    # in the order of table 4, whichever task came first
     metrics = [metric for metric in MITIGATION_ROWS if metric in answered["baseline"]]
     paper = mitigation_rows(benchmark_of(audit), options.beside, strategies)
     classes = len({result.case.label for result in results.cases})
@@ -171,10 +172,12 @@ def _answer(audit: Audit, results: Results, strategy: Strategy) -> Answered:
     for result, _, samples in images:
         rows = []
         for sample in samples:
+            # the question stands behind it in the same prompt
             description = shorten_description(descriptions.get(frames_key(sample), ""))
             rows.append(_questions(strategy, results.study, result, sample, description))
         questions.append(rows)
     trials = chain.from_iterable(chain.from_iterable(questions))
+    # what the baseline asks, the audit has asked: it costs nothing
     answers = ask_more(audit, trials, results.answers)
     rates: dict[str, list[ClassRates]] = {}
     for (_, metric, samples), rows in zip(images, questions, strict=True):
@@ -203,6 +206,7 @@ def _questions(
 ) -> list[Trial]:
     """The questions about the class, as the strategy puts them."""
     label = result.case.label
+    # "spurious list" has all names of the class, ranked or not (section 6.2)
     hints = Hints(label, study.cues[label], result.cue, description)
     trials = []
     for question in questions_about(study.templates, label):

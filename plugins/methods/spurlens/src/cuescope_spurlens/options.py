@@ -50,6 +50,7 @@ class SpurLensOptions(Options):
         description="share of the images in which cues are looked for; what is found is measured "
         "in the others. 1: in all. none: half of them where these are 4 K or more, else all",
     )
+    # the paper starts from 32 proposals a class (section 5)
     max_cues: PositiveInt = Field(32, description="most cues that are tried for a class")
     negatives: Literal["auto", "supercategory", "others", "all"] = Field(
         "auto",
@@ -57,6 +58,7 @@ class SpurLensOptions(Options):
         "of all others (ImageNet), or all; auto: by supercategory where the data has them, else "
         "others",
     )
+    # 5,000, as the paper draws them for ImageNet (section 5.2)
     most_negatives: PositiveInt = Field(5000, description="most images that `others` draws")
     artificial: tuple[Literal["drop", "mask", "blank"], ...] = Field(
         (),

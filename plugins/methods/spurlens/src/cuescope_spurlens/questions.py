@@ -9,6 +9,7 @@ from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.options import QUESTIONS, TELL, SpurLensOptions
 
 CHOICES = ("yes", "no")
+# endings of words in s that are one thing: glass, bus, gas, lens
 SINGULAR = ("ss", "us", "is", "gas", "lens", "canvas")
 # Conditions in answers.parquet.
 WITH = "with the cue"
@@ -23,6 +24,7 @@ def with_article(noun: str) -> str:
     ('an ear of corn', 'a one-way sign', 'scissors')
     """
     lower = noun.lower()
+    # skis end in "is" and are many
     if (lower.endswith("s") and not lower.endswith(SINGULAR)) or lower.endswith("skis"):
         return noun
     sounds_like_you = lower.startswith(("uni", "use", "eu", "ukulele", "one", "uro"))
@@ -93,6 +95,7 @@ def most_later_trials(audit: Audit, cases: Iterable[tuple[Groups, int, bool]]) -
     describes = options.describe or "dual" in options.mitigation
     trials = 0
     for groups, k, plain in cases:
+        # no two sides can have more images than the largest groups
         largest_first = np.sort(np.bincount(groups.codes))[::-1]
         shown = int(largest_first[: 2 * k].sum())
         trials += shown * templates
@@ -129,6 +132,7 @@ def trial_key(trial: Trial) -> TrialKey:
 
 def frames_key(sample: Sample) -> str:
     """Equal for samples that show the same pixels."""
+    # not the sample's key: two samples may show the same picture
     return "|".join(frame.key for frame in sample.frames)
 
 

@@ -93,12 +93,14 @@ def _cue_rows(result: CaseResult, cue: int) -> Iterator[Score]:
         n=figures.k,
         p_value=p_value,
         # Only the strongest cue of a case is corrected over all cases; the others have no q.
+        # random rankings may give another cue the least p of the case
         q_value=max(result.q_value, p_value) if first else None,
         finding=finding,
         statement=finding_statement(result, figures) if finding else None,
     )
     kind = "perception" if case.task == "recognition" else "hallucination"
     for side, rates in (("with", figures.with_rates), ("without", figures.without_rates)):
+        # rates are of units already, which count by themselves
         low, high = mean_interval(rates, Groups.single(len(rates)))
         yield Score(
             feature=feature,
@@ -156,6 +158,7 @@ def note_cost(audit: Audit, candidates: Candidates) -> None:
     passes = max_passes(candidates.image_sets, detector)
     names = "its cues"
     if is_joint(detector):
+        # a joint detector looks for the class in a pass of its own
         passes *= 2
         names = "cues of a class, and once for the class alone"
     audit.note("detector passes", f"{passes:,} at most: each image once for all {names}")
@@ -243,6 +246,7 @@ def describe_units(results: Results) -> str:
         rows += len(case.samples)
         units += case.units.count
         declared = declared or case.units.declared
+    # `declared` would be true of look-alikes, too: they share a made-up group
     if results.study.look_alikes:
         return (
             "no image names a group (source video, scene, patient); "
@@ -326,6 +330,7 @@ def explain(result: CaseResult) -> str:
 
 def _doubted_keys(result: CaseResult) -> str:
     rows = result.case.asked_rows
+    # only images that are asked about can make a gap
     doubted = result.case.samples_at(rows[result.case.doubtful[rows]].tolist())
     return shorten_list([sample.key for sample in doubted])
 

@@ -57,6 +57,7 @@ def correct_p_values(p_values: list[float], how: str) -> list[float]:
 def draws_needed(tests: int, level: float, least: int) -> int:
     """Draws of which the smallest p-value stays well below `level` after Holm's correction."""
     # The smallest p-value is 1 / (1 + draws), and Holm multiplies it by the number of tests.
+    # 4: the smallest is then a quarter of `level` after the correction
     return max(least, round(4 * tests / level))
 
 
@@ -72,6 +73,7 @@ def largest_k(
         return 0, thresholds[0]
     present = (scores[:, None] > np.array(thresholds)[:, None]).sum(axis=0)
     rarer = np.sort(np.minimum(present, len(scores) - present), axis=1)
+    # sorted: the last so many cues all reach this number
     largest = rarer[:, -cues]
     best = int(largest.argmax())
     return int(largest[best]), thresholds[best]
@@ -82,6 +84,7 @@ def unit_strata(sizes: ObjectSizes | None, units: Groups) -> IntPerUnit | None:
     if sizes is None:
         return None
     strata = size_strata(unit_means(sizes.values, units))
+    # one stratum for all sets nothing aside
     return strata if strata.any() else None
 
 

@@ -102,6 +102,7 @@ def average_table(results: Results, benchmark: str | None, options: SpurLensOpti
     paper: list[dict[str, Cell]] = []
     for task, cases in results.by_task.items():
         rates = np.array(list(map(_strongest_rates, cases)))
+        # a gap is a difference of two shares
         ends = mean_interval(rates[:, 2], Groups.single(len(cases)), bounds=(-1, 1))
         means = (100 * rates.mean(axis=0)).tolist()
         rows.append((task, *means, write_ends(*ends)))

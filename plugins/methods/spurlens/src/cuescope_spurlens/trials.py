@@ -66,6 +66,7 @@ def remove_object(audit: Audit, sample: Sample, label: str, removal: Removal) ->
         return sample, HideTokens.from_mask(np.stack(masks))
     frames = []
     for frame, mask in zip(sample.frames, masks, strict=True):
+        # the mask is part of the frame's key: another outline, another picture
         frames.append(frame.derive(f"spurlens-mask {digest(mask)}", partial(blacken, mask)))
     return sample.with_frames(tuple(frames), f"without-{label}"), None
 
@@ -76,6 +77,7 @@ def object_mask(
     """The object in a frame: as annotated, else as the segmenter outlines it."""
     annotated = sample.annotations.get("masks", {}).get(label)
     if annotated is not None:
+        # masks may hold 1 or 255
         return np.asarray(annotated.load().convert("L")) > 0
     masks = audit.tools["segmenter"].segment([sample.frames[frame]], [label])
     return np.asarray(masks[0][0], dtype=bool)
@@ -122,9 +124,11 @@ def find_candidates(audit: Audit) -> Candidates:
         for cue in cues[label]:
             names += [cue, f"{label}/{cue}"]
     for name in options.curves:
+        # a typo must be told before the detector costs anything
         refuse_unknown("spurlens: curves", "cue", name, names)
     for label in filter(cues.get, cues):
         for images in _image_sets(audit, label, samples):
+            # one unit alone cannot be in a top and in a bottom
             if Groups.of(images.samples).count >= 2:
                 image_sets.append(images)
                 continue
@@ -267,6 +271,7 @@ def build_study(audit: Audit) -> Study:
             exclusions.append(Exclusion(case.label, ALL_CUES, reason))
         cases.append(case)
         exclusions += unranked
+    # a copy, for the loop adds to `cases`
     ranked = list(cases)
     for removal, case in product(options.removals, ranked):
         if case.task == "recognition":
@@ -275,6 +280,7 @@ def build_study(audit: Audit) -> Study:
             exclusions += unranked
     tasks = (*options.tasks, *options.removals)
     return Study(
+        # recognition may be ranked only for the removals that need it
         cases=tuple(case for case in cases if case.task in tasks and case.cues and case.k),
         cues=candidates.cues,
         exclusions=tuple(exclusions),
@@ -316,6 +322,7 @@ def _doubtful_rows(
     doubtful: dict[tuple[str, str], BoolPerRow] = {}
     for _, label in scores:
         tasks = [("recognition", label), ("hallucination", label)]
+        # one of the tasks may not be asked for, or have no images
         sides = [scores.get(task, np.empty(0)) for task in tasks]
         doubtful.update(zip(tasks, doubtful_labels(*sides), strict=True))
     return doubtful
@@ -336,6 +343,7 @@ def _remove_objects(
         audit, images, case.cues, detections, objects, case.doubtful[rows], most
     )
     changed = {}
+    # only what is asked about: a segmenter costs a pass an image
     for row in plain.asked_rows.tolist():
         changed[row] = remove_object(audit, samples[row], label, removal)
     return replace(plain, changed=changed), exclusions

@@ -203,6 +203,7 @@ def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:
     known, and a few wrong labels are in every data set.
     """
     for result in results.findings:
+        # contradicted labels are set aside already where there are any
         if result.case.is_changed or "labels" in result.tests:
             continue
         needed = labels_needed(audit, results, result)
@@ -231,13 +232,16 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
         order = bottom[cue][np.argsort(rates[bottom[cue]])]
     else:
         order = top[cue][np.argsort(-rates[top[cue]])]
+    # what Holm asks of the first of all cases
     level = audit.options.level / len(results.cases)
+    # with all labels right it is a finding; with an empty side it is none
     low = 0
     high = len(order)
     while high - low > 1:
         middle = (low + high) // 2
         kept = np.ones(len(rates), dtype=bool)
         kept[order[:middle]] = False
+        # the same deals at each step: only the units left out differ
         rng = audit.rng("labels", case.task, case.label)
         weights = gap_weights(top, bottom, len(rates), kept)
         test = gap_test(rates, weights, result.strata, audit.options.draws, rng)
@@ -250,6 +254,7 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
 
 def check_data(cues: int, study: Study) -> Iterator[Evidence]:
     """Do K images show the cues, and K lack them (appendix P)? Of each task the worst class."""
+    # changed images keep the detections of recognition
     for task in ("recognition", "hallucination"):
         cases = [case for case in study.cases if case.task == task]
         if not cases:

@@ -23,6 +23,7 @@ from cuescope_spurlens.tables import make_table, write_ends
 
 DESCRIBE = description_request()
 COLUMNS = ("class", "cue", "images", "named with it", "named without", "gap", "95%", "asked gap")
+# an apostrophe or a hyphen within keeps a word whole: "t-shirt"
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 
 
@@ -32,6 +33,7 @@ def names_class(description: str, names: Sequence[str]) -> bool:
     >>> names_class("Two cups on a table.", ["cup"]), names_class("A cupboard.", ["cup"])
     (True, False)
     """
+    # what a model thinks aloud first is no description
     text = _singular_words(strip_thinking(description))
     # A name without a word (two spaces) would be in every text.
     return any(_singular_words(name) in text for name in names if _WORD.search(name))
@@ -39,6 +41,7 @@ def names_class(description: str, names: Sequence[str]) -> bool:
 
 def _singular_words(text: str) -> str:
     """In lower case, a space before and behind each."""
+    # the spaces keep " cup " out of " cupboard "
     return f" {' '.join(map(singular, _WORD.findall(text.lower())))} "
 
 
@@ -49,6 +52,7 @@ def describe_images(audit: Audit, samples: Iterable[Sample]) -> dict[str, str]:
     trials = []
     for sample in by_frames.values():
         asked = Sample(
+            # not the key of the yes/no questions about this image
             key=f"{sample.key}/described",
             frames=sample.frames,
             question=DESCRIBE,

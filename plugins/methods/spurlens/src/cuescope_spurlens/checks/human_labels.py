@@ -50,17 +50,20 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
 
     Those that show it most and those that show it least of all, as `answers.parquet` has them.
     """
+    # a dict in a dict: an image stands once for its wordings, in its order
     sides: dict[tuple[str, str], dict[str, None]] = {}
     for row in run.answers:
         if row["condition"] in (WITH, WITHOUT) and row["feature"]:
             sides.setdefault((row["feature"], row["condition"]), {})[row["sample"]] = None
     for (feature, condition), samples in sides.items():
+        # two cuts at most: the name of a cue may hold a slash
         task, _, cue = feature.split("/", 2)
         if task not in ("recognition", "hallucination"):
             continue  # the same images once more, without their object
         # A bottom has the image that shows the cue least at its end.
         chosen = slice(each) if condition == WITH else slice(-each, None)
         for sample in list(samples)[chosen]:
+            # questions have keys of their own; people label the data set's image
             key = sample.removesuffix("/spurlens")
             yield LabelItem(
                 question=f"Is there {with_article(cue)} in the image?",
@@ -104,6 +107,7 @@ def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Eviden
             for rows, expected in zip(sides, (True, False), strict=True):
                 for row in filter(present.__contains__, rows):
                     agreements.append(present[row] is expected)
+                    # labels of one group's images stand or fall together
                     images.append(case.samples[row].group or case.samples[row].key)
             # Any image that was asked about counts here, for whatever cue it was.
             asked = case.asked_rows.tolist()
@@ -165,6 +169,7 @@ def _correct_gap(result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
     least, most = spurious_gap_interval(top, bottom, 0.95)
     check = "people's labels: the gap without the detector's errors"
     count = len(top) + len(bottom)
+    # a divisor that may be 0 allows any gap
     if least <= 0:
         yield cue_evidence(
             result,
@@ -176,8 +181,10 @@ def _correct_gap(result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
             n=count,
         )
         return
+    # all four quotients: which are the ends depends on the signs
     ends = np.divide.outer((figures.low, figures.high), (least, most))
     low = float(ends.min())
+    # no gap of two shares is above 1, whatever the divisor
     high = min(float(ends.max()), 1.0)
     yield cue_evidence(
         result,

@@ -95,6 +95,7 @@ def probe_rates(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    # appendix M: the images that test the gap train no probe
     rest = np.setdiff1d(np.arange(len(positives)), (top, bottom))
     if len(rest) < LEAST or len(negatives) < LEAST:
         return None
@@ -115,6 +116,7 @@ def probe_rates(
         if len(unseen) and len(unseen_others):
             right = classifier.predict(positives[unseen]).mean()
             rejected = ~classifier.predict(negatives[unseen_others])
+            # both kinds weigh alike: a probe that always says no would look good
             accuracies.append((right + rejected.mean()) / 2)
     with_rate, without = np.mean(rates, axis=0).tolist()
     accuracy = float(np.mean(accuracies)) if accuracies else None
@@ -164,6 +166,7 @@ def _embed(audit: Audit, result: CaseResult) -> EmbeddedCase:
     if len(without) > most:
         without = draw_samples(without, most, rng)
     outcomes = audit.respond(map(MeanPatches().of, (*case.samples, *without)))
+    # the model's own dtype may be too coarse to fit a probe on
     rows = np.array([outcome.response.readout for outcome in outcomes], dtype=np.float64)
     positives, negatives = np.split(rows, [len(case.samples)])
     return EmbeddedCase(result, positives, negatives, rng)
@@ -192,6 +195,7 @@ def _probe_all(
 def _gaps(probes: Probes) -> Float[np.ndarray, "class 2"]:
     """Of each class the gap of the model, and that of the probe."""
     gaps = [(result.strongest_gap, rates.gap) for result, rates in probes]
+    # without any class the second axis must be there to unpack
     return np.array(gaps, dtype=float).reshape(-1, 2)
 
 
@@ -248,6 +252,7 @@ def _sweep_table(swept: Sweep) -> Table:
     rows: list[Sequence[Cell]] = []
     for (share, ratio), probes in swept.items():
         figures = [(rates.trained, rates.with_cue, rates.without, rates.gap) for _, rates in probes]
+        # the first figure is a count of images, the others are shares
         means = (np.mean(figures, axis=0) * (1, 100, 100, 100)).tolist()
         accuracies = [100 * rates.accuracy for _, rates in probes if rates.accuracy is not None]
         accuracy = float(np.mean(accuracies)) if accuracies else None

@@ -41,6 +41,7 @@ def check_second_detector(
 
     `name` tells it from others.
     """
+    # changed images have no ranking of their own: it is the plain ones'
     findings = [result for result in results.findings if not result.case.is_changed]
     cues: dict[str, list[str]] = {}
     image_sets = []
@@ -56,6 +57,7 @@ def check_second_detector(
     for result, detections in zip(findings, all_detections, strict=True):
         label = result.case.label
         of_cue = detections.select(slice(None), [cues[label].index(result.cue)])
+        # equal K-scores rank nothing: tops would be drawn from ties
         if np.ptp(of_cue.scores) > 0:
             ranked.append((result, _rank_again(audit, result, of_cue)))
             continue
@@ -73,6 +75,7 @@ def check_second_detector(
 def _rank_again(audit: Audit, result: CaseResult, detections: CueDetections) -> Case:
     """The case of a finding with its one cue, as the second detector ranks the images."""
     case = result.case
+    # the units in which the first detector's cue was found
     searched = np.setdiff1d(np.arange(case.units.count), case.apart)
     scores = unit_means(detections.scores, case.units)[searched]
     rng = audit.rng("second ties", case.task, case.label)
@@ -101,6 +104,7 @@ def _compare_rankings(
     q_values = correct_p_values([again.p_value for again in figures], options.correction)
     for (result, case), again, q in zip(ranked, figures, q_values, strict=True):
         gap = result.strongest_gap
+        # compared by ranks, for each detector has a scale of its own
         first_scores = result.case.detections.scores[:, result.strongest]
         correlation = rank_correlation(first_scores, case.detections.scores[:, 0])
         yield cue_evidence(
@@ -132,6 +136,7 @@ def check_second_proposer(
         if not cues:
             continue
         generator = audit.tools.get("text-generator")
+        # filtered as the first one's names: filters are no disagreement
         others, _ = filter_proposals(proposer.propose(label), label, generator)
         same = related = None
         if others:
@@ -167,6 +172,7 @@ def _judge_names(close: Sequence[PerRow], classes: int, name: str) -> Evidence:
         weighted += (weight * of_class).tolist()
     share = float(np.mean(weighted))
     largest = names / len(close) / min(map(len, close))
+    # weighted names go from 0 to `largest`, not to 1
     low, high = mean_interval(np.array(weighted), Groups.single(names), bounds=(0, largest))
     return Evidence(
         check=check,

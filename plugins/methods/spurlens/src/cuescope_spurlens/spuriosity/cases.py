@@ -134,6 +134,7 @@ class Case:
         doubted = self.doubtful[rows].astype(float)
         if not doubted.any():
             return None
+        # a unit's rate is a mean: one doubtful image spoils it
         return np.asarray(unit_means(doubted, self.units.take(rows)) == 0)
 
     def feature_key(self, cue: str) -> str:
@@ -147,6 +148,7 @@ class Case:
 
     def sides_apart(self, cue: int, rng: Generator) -> tuple[IntPerK, IntPerK]:
         """The units apart that show a cue most, and as many that show it least; at most k."""
+        # a gap changes with K, so K is that of the search where there are enough
         k = min(self.k, len(self.apart) // 2)
         top, bottom = rank_images(self.unit_scores[self.apart][:, [cue]], k, rng)
         return self.apart[top[0]], self.apart[bottom[0]]

@@ -50,6 +50,7 @@ def supercategories(samples: Sequence[Sample]) -> dict[str, str]:
     by_class: dict[str, str] = {}
     for sample in samples:
         names = sample.annotations.get("supercategories", ())
+        # not strict: a sample may name no supercategories
         by_class.update(zip(objects_of(sample), names, strict=False))
     return by_class
 
@@ -74,6 +75,7 @@ def images_without(
     if label in by_class:
         related = {name for name, category in by_class.items() if category == by_class[label]}
         without = [sample for sample in without if related.intersection(objects_of(sample))]
+    # it was asked for by name, so no other images stand in
     elif how == "supercategory":
         without = []
     elif how != "all" and len(without) > most:
@@ -133,6 +135,7 @@ def detect_cues(
     requests = []
     for labels, samples in groups.items():
         frames = [frame for sample in samples for frame in sample.frames]
+        # classes may share a cue, which is looked for once
         names = dict.fromkeys(chain.from_iterable(map(cues.__getitem__, labels)))
         requests.append((frames, list(names)))
     with closing(cached_detector(detector, audit.context)) as memory:
@@ -168,6 +171,7 @@ def _group_by_classes(
             labels.setdefault(request, set()).add(images.label)
     groups: dict[tuple[str, ...], list[Sample]] = {}
     for (key, _), of_sample in labels.items():
+        # sorted, for a set has no order that could be a key
         groups.setdefault(tuple(sorted(of_sample)), []).append(samples[key])
     return groups
 
@@ -176,6 +180,7 @@ def max_passes(image_sets: Sequence[ImageSet], detector: Detector) -> int:
     """Images that the detector is shown where it remembers none."""
     passes = 0
     for samples in _group_by_classes(image_sets, is_joint(detector)).values():
+        # a detector's memory goes by frame, whichever sample shows it
         passes += len({frame.key for sample in samples for frame in sample.frames})
     return passes
 

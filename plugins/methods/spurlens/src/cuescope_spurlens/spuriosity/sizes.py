@@ -15,6 +15,7 @@ from cuescope_sdk import Sample
 from cuescope_spurlens.spuriosity.detections import CueDetections
 from cuescope_spurlens.spuriosity.shapes import BoolPerRow, IntPerUnit, PerRow, PerUnit
 
+# answers are dealt within a stratum: few units allow few deals
 LEAST = 12  # units of a stratum
 STRATA = 20  # at most
 KNOWN = 0.8  # share of the images whose object has a size, for a source to be used
@@ -98,6 +99,7 @@ def doubtful_labels(
     low = float(without.mean()) if len(without) else 0.0
     # A detector that is no surer where the class is does not tell it.
     if high <= low:
+        # scores are 0 or more, so nothing is doubted
         return with_object < 0, without < 0
     return _few_or_none(with_object <= low), _few_or_none(without >= high)
 

@@ -25,11 +25,13 @@ def unit_means(
     """The mean over the rows of each unit."""
     sizes = np.bincount(units.codes, minlength=units.count)
     sums = units.sums(np.asarray(values, dtype=float))
+    # turned, so that sizes divide the first axis, however many follow
     return np.asarray((sums.T / sizes).T)
 
 
 def unit_rows(units: Groups, chosen: IntSome) -> list[int]:
     """The rows of some units, in the order of the units."""
+    # stable: within a unit rows stay in the order of the data
     order = np.argsort(units.codes, kind="stable")
     codes = units.codes[order]
     starts = np.searchsorted(codes, chosen).tolist()
@@ -45,9 +47,11 @@ def group_look_alikes(audit: Audit, image_sets: Sequence[ImageSet]) -> tuple[lis
 
     Where any sample names its group these are all that counts.
     """
+    # an image may be in several sets, and is compared once
     by_key: dict[str, Sample] = {}
     for images in image_sets:
         by_key.update((sample.key, sample) for sample in images.samples)
+    # look-alikes are sought among neighbours, and keys keep sources together
     samples = [by_key[key] for key in sorted(by_key)]
     if Groups.of(samples).declared:
         return list(image_sets), 0
