@@ -28,15 +28,14 @@ class Transformers(ZeroShotModel):
     options: TransformersOptions
     owner = "transformers"
 
-    def __init__(self, options: TransformersOptions, context: Context) -> None:
+    def __init__(
+        self, options: TransformersOptions, context: Context, held: "ContrastiveModel | None" = None
+    ) -> None:
         super().__init__(options, context)
         from cuescope_transformers.loading import find_contrastive
-
-        self._answer_with(find_contrastive(options, context))
-
-    def _answer_with(self, model: "ContrastiveModel") -> None:
         from cuescope_transformers.towers import text_tower
 
+        model = held or find_contrastive(options, context)
         self._model = model
         self._texts = None if model.tokenizer is None else text_tower(model)
         files = model.files
@@ -52,19 +51,16 @@ class Transformers(ZeroShotModel):
         config = config_in(item)
         if config is None:
             return False
-        from cuescope_transformers.loading import is_contrastive
+        from cuescope_transformers.loading import known_kind
 
-        return is_contrastive(config)
+        return known_kind(config) is not None
 
     @classmethod
     def from_object(cls, item: Any, options: TransformersOptions, context: Context) -> Self:
         """From (model, processor)."""
         from cuescope_transformers.held import hold_contrastive
 
-        model = cls.__new__(cls)
-        ZeroShotModel.__init__(model, options, context)
-        model._answer_with(hold_contrastive(item, options, context))
-        return model
+        return cls(options, context, hold_contrastive(item, options, context))
 
     def open_image_tower(self) -> "ImageTower":
         from cuescope_transformers.towers import image_tower

@@ -23,7 +23,7 @@ from cuescope_sdk.torch import (
     tokenizer_content,
     weight_files,
 )
-from cuescope_transformers.options import StockOptions
+from cuescope_transformers.options import TransformersOptions
 
 OWNER = "transformers"
 # kind of configuration -> what builds the model; AutoModel has no projection for CLIP's image tower
@@ -110,7 +110,7 @@ class ContrastiveModel:
         return self.files.fingerprint(self.kind, images, words, head)
 
 
-def find_contrastive(options: StockOptions, context: Context) -> ContrastiveModel:
+def find_contrastive(options: TransformersOptions, context: Context) -> ContrastiveModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:
@@ -140,8 +140,7 @@ def require_pooling(files: Pretrained) -> None:
 
 def kind_of(config: Any, source: Source) -> str:
     """Which of `BUILDERS` a configuration is (or derives from); raises UserError for another."""
-    kind = _kind_of(config)
-    if kind is not None:
+    if kind := known_kind(config):
         return kind
     remedy = nearest(config.model_type, BUILDERS)
     if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING:
@@ -154,14 +153,10 @@ def kind_of(config: Any, source: Source) -> str:
     )
 
 
-def is_contrastive(config: Any) -> bool:
-    """Whether `kind_of` knows it."""
-    return _kind_of(config) is not None
-
-
-def _kind_of(config: Any) -> str | None:
+def known_kind(config: Any) -> str | None:
+    """The first of `BUILDERS` that a configuration is, or derives from; None for another."""
     for kind in BUILDERS:
-        if isinstance(config, transformers.CONFIG_MAPPING[kind]):  # also a class derived from it
+        if isinstance(config, transformers.CONFIG_MAPPING[kind]):
             return kind
     return None
 

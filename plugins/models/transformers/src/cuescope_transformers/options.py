@@ -3,20 +3,18 @@
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, field_validator
+from pydantic import Field, PositiveFloat, PositiveInt
 
-from cuescope_sdk import (
-    Context,
-    NamesRepository,
-    Options,
-    RunsCode,
-    UserError,
-    Words,
-    how_to_install,
+from cuescope_sdk import Context, UserError, how_to_install
+from cuescope_sdk.models import (
+    PromptWords,
+    QuestionPrompt,
+    RepositoryName,
+    StockOptions,
+    ZeroShotOptions,
 )
-from cuescope_sdk.models import ZeroShotOptions
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import Pretrained, Source
@@ -24,18 +22,8 @@ if TYPE_CHECKING:
 LARGE = "cuescope-transformers[large]"
 
 
-class StockOptions(Options):
-    """Where a model's files are; the part after `NAME:` is `model`."""
-
-    argument: ClassVar[str | None] = "model"
-
-    model: str = Field(description="a folder that save_pretrained wrote, or a hub id")
-    revision: Annotated[str | None, NamesRepository()] = Field(
-        default=None, description="branch, tag or commit of a hub id; default: main"
-    )
-    trust_remote_code: Annotated[bool, RunsCode()] = Field(
-        default=False, description="run Python files that come with the model; read them first"
-    )
+class FoundOptions(StockOptions):
+    """With what finds the files."""
 
     def find(
         self, owner: str, context: Context, builder_of: "Callable[[Any, Source], Any]"
@@ -58,17 +46,17 @@ class StockOptions(Options):
         return {}
 
 
-class LargeOptions(StockOptions):
+class LargeOptions(FoundOptions):
     """How a model that is too large for one GPU, or for its precision, is opened."""
 
     device_map: Literal["auto", "balanced", "sequential"] | None = Field(
-        default=None, description="spread layers over all GPUs, then over memory (accelerate)"
+        None, description="spread layers over all GPUs, then over memory (accelerate)"
     )
     quantization: Literal["8bit", "4bit"] | None = Field(
-        default=None, description="weights of 8 or 4 bits (bitsandbytes); other answers than whole"
+        None, description="weights of 8 or 4 bits (bitsandbytes); other answers than whole"
     )
     attn_implementation: Literal["eager", "sdpa", "flash_attention_2"] | None = Field(
-        default=None,
+        None,
         description="transformers' own attention; answers cannot be edited then; default: one "
         "that equals sdpa and takes edits",
     )
@@ -117,10 +105,10 @@ def _quantization(bits: str, dtype: str) -> Any:
     )
 
 
-class TransformersOptions(StockOptions, ZeroShotOptions):
+class TransformersOptions(FoundOptions, ZeroShotOptions):
     """Options of `transformers`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         description="a folder that save_pretrained wrote, or a hub id "
         "(openai/clip-vit-base-patch16): CLIP, SigLIP, SigLIP 2, X-CLIP, or an image tower alone"
     )
@@ -129,50 +117,41 @@ class TransformersOptions(StockOptions, ZeroShotOptions):
 class VLMOptions(LargeOptions):
     """Options of `transformers-vlm`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         description="a folder that save_pretrained wrote, or a hub id (Qwen/Qwen2.5-VL-3B-Instruct)"
         ": any image- or video-text-to-text model"
     )
     scoring: Literal["likelihood", "letters"] = Field(
-        default="likelihood",
+        "likelihood",
         description="logits of choices: `likelihood`, the log-probability of a choice as the "
         "answer; `letters`, the choices listed as (A) (B) ... and the logits of the letters",
     )
-    max_new_tokens: PositiveInt = Field(default=32, description="longest answer in tokens")
-    prompt: Annotated[str, Words()] = Field(
-        default="{question}", description="the user's words; the question replaces {question}"
+    max_new_tokens: PositiveInt = Field(32, description="longest answer in tokens")
+    prompt: QuestionPrompt = Field(
+        "{question}", description="the user's words; the question replaces {question}"
     )
-    question: Annotated[str, Words()] = Field(
-        default="", description="asked where a sample has no question; default: nothing is"
+    question: PromptWords = Field(
+        "", description="asked where a sample has no question; default: nothing is"
     )
     fps: PositiveFloat = Field(
-        default=1.0, description="frames a second of the samples, for models that read the time"
+        1.0, description="frames a second of the samples, for models that read the time"
     )
     reuse_prefix: bool = Field(
-        default=True,
+        True,
         description="where a batch asks several things of the same frames and edits nothing, the "
         "frames go through the network once; answers are equal within rounding",
     )
-
-    @field_validator("prompt")
-    @classmethod
-    def _has_question(cls, prompt: str) -> str:
-        if "{question}" not in prompt:
-            raise ValueError("{question} in it")
-        return prompt
 
 
 class WriterOptions(LargeOptions):
     """Options of `transformers-llm`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         description="a folder that save_pretrained wrote, or a hub id (Qwen/Qwen2.5-7B-Instruct)"
     )
-    system: Annotated[str, Words()] = Field(
-        default="", description="the system message before every prompt"
-    )
-    max_new_tokens: PositiveInt = Field(default=512, description="longest text in tokens")
-    batch_size: PositiveInt = Field(default=8, description="prompts that go through together")
+    system: PromptWords = Field("", description="the system message before every prompt")
+    max_new_tokens: PositiveInt = Field(512, description="longest text in tokens")
+    batch_size: PositiveInt = Field(8, description="prompts that go through together")
 
 
 def config_in(item: object) -> Any | None:

@@ -11,7 +11,16 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from cuescope_sdk.models import PromptTower, TextTower
-from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
+from cuescope_sdk.torch import (
+    Block,
+    ImageTower,
+    Inputs,
+    Masked,
+    Pooling,
+    additive,
+    split_heads,
+    to_array,
+)
 from cuescope_transformers.loading import ContrastiveModel
 
 PATCHES = "spatial_shapes"  # beside inputs that are cut into patches already: rows, columns
@@ -45,8 +54,7 @@ def text_tower(model: ContrastiveModel) -> TextTower:
     @torch.inference_mode()
     def encode(texts: list[str]) -> np.ndarray:
         inputs = tokenize(texts)
-        features = model.files.network.get_text_features(**inputs).pooler_output
-        return np.asarray(features.float().cpu().numpy())
+        return to_array(model.files.network.get_text_features(**inputs).pooler_output)
 
     def prompts() -> PromptTower:
         network = model.files.network
@@ -129,7 +137,7 @@ def as_image(
     if processor.do_rescale:
         values = values / processor.rescale_factor
     levels = values.round().clamp(0, 255)
-    return np.asarray(levels.byte().numpy())
+    return to_array(levels.byte())
 
 
 def block(layer: Any, appended: int = 0, padded: bool = False) -> Block:

@@ -14,11 +14,13 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
-from cuescope_sdk import UserError
-from cuescope_sdk.models import Templates, prompts_of, unit, unit_mean
-from cuescope_sdk.torch import ImageTower, Inputs, Pooling
+from cuescope_sdk.models import Templates, prompts_of, require_frames, unit, unit_mean
+from cuescope_sdk.torch import ImageTower, Inputs, Pooling, to_array
 from cuescope_transformers.loading import ContrastiveModel
 from cuescope_transformers.towers import block, canvas, image_tower, vision_of
+
+Texts = Float[np.ndarray, "text dim"]
+Places = Float[np.ndarray, "place dim"]
 
 MESSAGE_TOKENS = 1
 
@@ -36,13 +38,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
 
     def prepare(frames: Sequence[Image.Image]) -> Inputs:
         # another number would fail only inside the library's layers
-        if len(frames) != count:
-            raise UserError(
-                f"{model.files.title} looks at {count} frames together",
-                expected=f"{count} frames a sample",
-                got=f"{len(frames)}",
-                remedy=f"Sample as many, say with -D frames={count}.",
-            )
+        require_frames(model.files.title, frames, count)
         return pixel_values(frames)
 
     def encode(inputs: Inputs) -> Tensor:
@@ -71,13 +67,11 @@ class PromptedTexts:
     """Embeddings of choices as a video conditions them (Ni et al., 2022, section 3.3)."""
 
     network: Any
-    encode: Callable[[list[str]], Float[np.ndarray, "text dim"]]
+    encode: Callable[[list[str]], Texts]
     templates: Templates
     _embedded: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def rows(
-        self, choices: Sequence[str], places: Float[np.ndarray, "place dim"]
-    ) -> Float[np.ndarray, "choice dim"]:
+    def rows(self, choices: Sequence[str], places: Places) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
         for choice in choices:
             if choice not in self._embedded:
@@ -92,9 +86,7 @@ class PromptedTexts:
 
 
 @torch.inference_mode()
-def condition(
-    network: Any, texts: Float[np.ndarray, "text dim"], places: Float[np.ndarray, "place dim"]
-) -> Float[np.ndarray, "text dim"]:
+def condition(network: Any, texts: Texts, places: Places) -> Texts:
     """Text features after the prompt generator has seen the places that are there.
 
     A place of zeros is hidden; where all are, there is nothing to see, and the texts stay.
@@ -105,4 +97,4 @@ def condition(
     features = torch.from_numpy(texts)[None].to(network.device, network.dtype)
     video = torch.from_numpy(visible)[None].to(features)
     conditioned = features + network.prompts_generator(features, video)
-    return np.asarray(conditioned[0].float().cpu().numpy())
+    return to_array(conditioned[0])

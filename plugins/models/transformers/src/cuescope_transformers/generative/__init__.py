@@ -33,18 +33,16 @@ class TransformersVLM(Plugin, LazyWeights):
         min_frames=0,
     )
 
-    def __init__(self, options: VLMOptions, context: Context) -> None:
+    def __init__(
+        self, options: VLMOptions, context: Context, held: "GenerativeModel | None" = None
+    ) -> None:
         super().__init__(options, context)
-        from cuescope_transformers.generative.loading import find_generative
-
-        self._answer_with(find_generative(options, context))
-
-    def _answer_with(self, model: "GenerativeModel") -> None:
         from cuescope_transformers.generative.embedding import embeds
+        from cuescope_transformers.generative.loading import find_generative
         from cuescope_transformers.generative.patches import shows_patches
 
+        model = held or find_generative(options, context)
         self._model = model
-        options = self.options
         wording = {"scoring", "max_new_tokens", "prompt", "question", "fps"}
         large = {"device_map", "quantization", "attn_implementation"}
         self.device = str(model.files.device)
@@ -80,10 +78,7 @@ class TransformersVLM(Plugin, LazyWeights):
         """From (model, processor). Its attention is switched to one that edits can reach."""
         from cuescope_transformers.held import hold_generative
 
-        model = cls.__new__(cls)
-        Plugin.__init__(model, options, context)
-        model._answer_with(hold_generative(item, options, context))
-        return model
+        return cls(options, context, hold_generative(item, options, context))
 
     def open_weights(self) -> None:
         _ = self._model.network

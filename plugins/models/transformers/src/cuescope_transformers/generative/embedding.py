@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from cuescope_sdk import HideTokens
 from cuescope_sdk.fusion import VIDEO
+from cuescope_sdk.torch import to_array
 from cuescope_transformers.generative.batches import Row, batches, require_visual_tokens
 from cuescope_transformers.generative.generation import generate_tokens
 from cuescope_transformers.generative.inputs import Batch, placeholders
@@ -36,7 +37,7 @@ def embeddings(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, Float[n
         for at, row in enumerate(part):
             seen = tokens[at][visual[at]].float()
             mean = seen.mean(dim=0) if len(seen) else seen.new_zeros(seen.shape[-1])
-            means[row.index] = mean.cpu().numpy()
+            means[row.index] = to_array(mean)
     return means
 
 

@@ -16,6 +16,8 @@ from cuescope_transformers.generative.inputs import Batch
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.prompts import Tokens
 
+Steps = Int[Tensor, "row step"]
+
 SLIDING = "sliding_attention"
 
 
@@ -26,7 +28,7 @@ class _Steps(LogitsProcessor):
     library, family by family.
     """
 
-    def __init__(self, tokens: Int[Tensor, "row step"] | None = None) -> None:
+    def __init__(self, tokens: Steps | None = None) -> None:
         self.taken = 0
         self._tokens = tokens
 
@@ -41,7 +43,7 @@ class _Steps(LogitsProcessor):
 
 def generate_tokens(
     model: GenerativeModel, batch: Batch, fusion: Fusion | None, most: int
-) -> Int[Tensor, "row step"]:
+) -> Steps:
     """The most likely tokens after the prompts, until all have ended, `most` of them at most."""
     steps = _Steps()
     output = _generate(model, batch, fusion, most, steps)
@@ -100,27 +102,30 @@ def follow(network: Any, fusion: Fusion | None) -> Iterator[None]:
 
     An encoder reads the prompt; to its decoder that is the other sequence, and its own is TEXT.
     """
-    with ExitStack() as stack:
-        if fusion is not None and network.config.is_encoder_decoder:
-            prompt = fusion.modality
-            answer = prompt.new_full((len(prompt), 1), TEXT)
-            decoder = replace(fusion, modality=answer, cross=prompt)
-            stack.enter_context(use_fusion(decoder))
-            stack.enter_context(_within(network.get_encoder(), fusion))
-        elif fusion is not None:
-            stack.enter_context(use_fusion(fusion))
+    if fusion is None:
         yield
+    elif network.config.is_encoder_decoder:
+        prompt = fusion.modality
+        answer = prompt.new_full((len(prompt), 1), TEXT)
+        decoder = replace(fusion, modality=answer, cross=prompt)
+        with use_fusion(decoder), _within(network.get_encoder(), fusion):
+            yield
+    else:
+        with use_fusion(fusion):
+            yield
 
 
 @contextmanager
 def _within(module: Any, fusion: Fusion) -> Iterator[None]:
     """Only while `module` runs do the fusion layers follow `fusion`."""
-    with ExitStack() as hooks, ExitStack() as inside:
-        entry = module.register_forward_pre_hook(
-            lambda *_: inside.enter_context(use_fusion(fusion))
-        )
-        hooks.callback(entry.remove)
+    inside = ExitStack()
+
+    def enter(*_: Any) -> None:
+        inside.enter_context(use_fusion(fusion))
+
+    def leave(*_: Any) -> None:
         # the decoder runs after it, with its own modalities
-        leave = module.register_forward_hook(lambda *_: inside.close())
-        hooks.callback(leave.remove)
+        inside.close()
+
+    with inside, module.register_forward_pre_hook(enter), module.register_forward_hook(leave):
         yield

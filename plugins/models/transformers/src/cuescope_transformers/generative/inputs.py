@@ -18,6 +18,8 @@ from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
 from cuescope_transformers.generative.prompts import Medium
 
+Modality = Int8[Tensor, "row token"]
+
 SINGLE_IMAGE = ("blip", "blip-2", "instructblip", "florence2", "git", "kosmos-2", "pix2struct")
 PLACEHOLDER_NAMES = ("image_token_id", "image_token_index", "video_token_id", "video_token_index")
 
@@ -32,7 +34,7 @@ class Batch:
     """
 
     inputs: dict[str, Any]
-    modality: Int8[Tensor, "row token"]
+    modality: Modality
     cross: Int8[Tensor, "row key"] | None = None
     around: Callable[[], AbstractContextManager[None]] = nullcontext
 
@@ -199,7 +201,7 @@ def modalities(
     visual: Set[int],
     special: Set[int],
     causal: bool = True,
-) -> Int8[Tensor, "row token"]:
+) -> Modality:
     """VIDEO for placeholders, TEXT for all others: a separator reads what is around it.
 
     Padding, where `mask` is 0, is OTHER; so are special tokens that open the sequence (BOS) of a

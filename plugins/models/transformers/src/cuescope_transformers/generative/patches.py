@@ -16,7 +16,7 @@ from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.torch import hook_output, quiet
+from cuescope_sdk.torch import hook_output, quiet, to_array
 from cuescope_transformers.generative.hiding.families import TOWERS
 from cuescope_transformers.generative.inputs import media_of, network_inputs, processor_outputs
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
@@ -85,7 +85,7 @@ def _tokens(
     with quiet(), hook_output(layer, outputs.append):
         encoder.run(base, inputs)
     tokens = encoder.on_grid(base, inputs, outputs[0])
-    return np.asarray(tokens.float().cpu().numpy())
+    return to_array(tokens)
 
 
 def _without_words(model: GenerativeModel, frame: Frame) -> tuple[list[Sample], list[str]]:

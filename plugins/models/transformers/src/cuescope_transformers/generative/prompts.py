@@ -35,7 +35,7 @@ def user_words(sample: Sample, options: VLMOptions) -> str:
         raise UserError(
             f"sample '{sample.key}' has more choices than letters",
             expected=f"at most {len(ascii_uppercase)} with scoring=letters",
-            got=str(len(sample.choices)),
+            got=f"{len(sample.choices)}",
             remedy="Use -M scoring=likelihood.",
         )
     lines = [words] if words else []

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from cuescope_sdk import Output, Response, Trial, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, AverageTokens
+from cuescope_sdk.torch import to_array
 from cuescope_transformers.generative.batches import (
     Row,
     batches,
@@ -20,7 +21,7 @@ from cuescope_transformers.generative.batches import (
 )
 from cuescope_transformers.generative.embedding import embeddings
 from cuescope_transformers.generative.generation import generate_tokens, predict_logits
-from cuescope_transformers.generative.inputs import Batch, cross_layers
+from cuescope_transformers.generative.inputs import Batch, Modality, cross_layers
 from cuescope_transformers.generative.loading import GenerativeModel, blocks
 from cuescope_transformers.generative.prompts import (
     Tokens,
@@ -54,13 +55,11 @@ def _respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     logits = _logits(model, _rows_with("logits", rows), reuse)
     texts = _texts(model, _rows_with("text", rows), reuse)
     vectors = embeddings(model, _rows_with("embedding", rows))
-    responses = []
-    for index in range(len(trials)):
-        response = Response(
-            logits=logits.get(index), text=texts.get(index), embedding=vectors.get(index)
-        )
-        responses.append(response)
-    return responses
+    indices = range(len(trials))
+    return [
+        Response(logits=logits.get(index), text=texts.get(index), embedding=vectors.get(index))
+        for index in indices
+    ]
 
 
 def _rows_with(output: Output, rows: Sequence[Row]) -> list[Row]:
@@ -148,7 +147,7 @@ def log_probability(answer: Tokens, predicted: Float[Tensor, "step vocabulary"])
 class Axis:
     """What the queries, or the keys, of a layer are; `real` is False where there is padding."""
 
-    modality: Int8[Tensor, "row token"]
+    modality: Modality
     real: Bool[Tensor, "row token"]
 
 
@@ -163,7 +162,7 @@ def modalities(
         axes = query_and_key(model, batch, layer)
         for at, row in enumerate(part):
             tokens = [axis.modality[at][axis.real[at]] for axis in axes]
-            by_trial[row.index] = torch.cat(tokens).cpu().numpy()
+            by_trial[row.index] = to_array(torch.cat(tokens))
     return [by_trial[index] for index in sorted(by_trial)]
 
 
@@ -188,7 +187,7 @@ def attention(
         queries, keys = query_and_key(model, batch, layer)
         for at, row in enumerate(part):
             between = weights[at][:, queries.real[at]][:, :, keys.real[at]]
-            by_trial[row.index] = between.float().cpu().numpy()
+            by_trial[row.index] = to_array(between)
     return [by_trial[index] for index in sorted(by_trial)]
 
 

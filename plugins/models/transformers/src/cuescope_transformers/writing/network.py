@@ -10,7 +10,13 @@ import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import Pretrained, Source, quiet, require_vocabulary, tokenizer_content
+from cuescope_sdk.torch import (
+    Pretrained,
+    causal_builder,
+    quiet,
+    require_vocabulary,
+    tokenizer_content,
+)
 from cuescope_transformers.options import WriterOptions
 
 OWNER = "transformers-llm"
@@ -42,26 +48,13 @@ class WriterModel:
 
 def find_writer(options: WriterOptions, context: Context) -> WriterModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
-    files = options.find(OWNER, context, builder_of)
+    files = options.find(OWNER, context, causal_builder)
     require_vocabulary(files.source)
     # padding goes before a prompt: what is written must follow its last word
     tokenizer = files.read("tokenizer", transformers.AutoTokenizer, padding_side="left")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return WriterModel(files, tokenizer)
-
-
-def builder_of(config: Any, source: Source) -> Any:
-    """The Auto class; raises UserError for an architecture that does not continue texts."""
-    auto = getattr(config, "auto_map", None) or {}
-    stock = type(config) in transformers.MODEL_FOR_CAUSAL_LM_MAPPING
-    if stock or "AutoModelForCausalLM" in auto:
-        return transformers.AutoModelForCausalLM
-    raise UserError(
-        f"{OWNER}: {source.title} does not continue texts",
-        expected="a causal language model",
-        got=f"the architecture '{config.model_type}'",
-    )
 
 
 @torch.inference_mode()
@@ -107,7 +100,7 @@ def render_prompt(tokenizer: Any, prompt: str, system: str) -> str:
     except TemplateError as error:
         raise UserError(
             f"{OWNER}: the model's chat template refuses the prompt",
-            got=str(error),
+            got=f"{error}",
             remedy="Leave the option `system` out." if system else None,
         ) from error
     return str(text)

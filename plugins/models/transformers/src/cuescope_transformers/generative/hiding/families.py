@@ -26,6 +26,8 @@ from cuescope_transformers.generative.hiding.tokens import (
 from cuescope_transformers.generative.inputs import Batch, pixels_name, with_modalities
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
 
+VisibleKeys = Bool[Tensor, "row key"]
+
 TOWERS = ("clip_vision_model", "siglip_vision_model")
 
 
@@ -180,7 +182,7 @@ def without_keys(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     return replace(batch, cross=cross, around=lambda: _without(base, visible))
 
 
-def visible_keys(pixels: Tensor, patch: int) -> Bool[Tensor, "row key"]:
+def visible_keys(pixels: Tensor, patch: int) -> VisibleKeys:
     """Of pixels (row, image, tile, 3, height, width): a class token and the patches, tile by tile.
 
     A patch with a NaN is not visible.
@@ -192,19 +194,18 @@ def visible_keys(pixels: Tensor, patch: int) -> Bool[Tensor, "row key"]:
 
 
 @contextmanager
-def _without(base: Any, visible: Bool[Tensor, "row key"]) -> Iterator[None]:
+def _without(base: Any, visible: VisibleKeys) -> Iterator[None]:
     """While open, the model runs without the patches that are NaN."""
     vision = base.vision_model
     with ExitStack() as stack:
         stack.enter_context(nan_apart(vision.patch_embedding))
         for encoder in (vision.transformer, vision.global_transformer):
             entered = stack.enter_context(without_nan(encoder))
-            leave = encoder.register_forward_hook(_put_back_layers(entered))
-            stack.callback(leave.remove)
+            leave = _put_back_layers(entered)
+            stack.enter_context(encoder.register_forward_hook(leave))
         cross = _cross_visible(visible)
-        hook = base.language_model.register_forward_pre_hook(cross, with_kwargs=True)
-        stack.callback(hook.remove)
-        yield
+        with base.language_model.register_forward_pre_hook(cross, with_kwargs=True):
+            yield
 
 
 def _put_back_layers(entered: list[Tensor]) -> Any:
@@ -219,7 +220,7 @@ def _put_back_layers(entered: list[Tensor]) -> Any:
     return put_back_layers
 
 
-def _cross_visible(visible: Bool[Tensor, "row key"]) -> Any:
+def _cross_visible(visible: VisibleKeys) -> Any:
     """A hook that leaves the keys that are not `visible` out of cross-attention."""
     order = visible_first(visible)
     fills = ~visible.gather(1, order)[:, None, None]

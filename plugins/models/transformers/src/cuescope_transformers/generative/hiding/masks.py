@@ -13,6 +13,8 @@ from cuescope_sdk import Frame, Sample
 from cuescope_transformers.generative.inputs import network_inputs, pixels_name
 from cuescope_transformers.generative.loading import GenerativeModel
 
+Images = Float[Tensor, "*image channel height width"]
+
 GREY = 128
 WHITE = 255
 DIM = 85  # where a quarter is masked both drawings are equal: 255 x 1/4 = 85 x 3/4
@@ -79,18 +81,14 @@ def _stretch(share: Int[np.ndarray, "old side"], new: int) -> Int[np.ndarray, "n
     return np.asarray(np.diff(sums, axis=0))
 
 
-def cells_with_nan(
-    pixels: Float[Tensor, "*image channel height width"], cell: int
-) -> Bool[Tensor, "*image row col"]:
+def cells_with_nan(pixels: Images, cell: int) -> Bool[Tensor, "*image row col"]:
     """The cells, of so many pixels a side, with a NaN in them; the last ones may be cut off."""
     bad = pixels.isnan().any(dim=-3)
     cells = max_pool2d(bad.flatten(0, -3)[:, None].float(), cell, ceil_mode=True)
     return cells.bool().view(*bad.shape[:-2], *cells.shape[-2:])
 
 
-def spread_nan(
-    pixels: Float[Tensor, "*image channel height width"], cell: int
-) -> Float[Tensor, "*image channel height width"]:
+def spread_nan(pixels: Images, cell: int) -> Images:
     """Pixels with NaN spread over whole cells."""
     height, width = pixels.shape[-2:]
     spread = cells_with_nan(pixels, cell)

@@ -15,19 +15,21 @@ from cuescope_transformers.generative.hiding.masks import cells_with_nan
 from cuescope_transformers.generative.inputs import Batch, is_among, placeholders, with_modalities
 from cuescope_transformers.generative.loading import GenerativeModel
 
+Visible = Bool[Tensor, "row token"]
+Kept = Float[Tensor, "row kept dim"]
+Whole = Float[Tensor, "row token dim"]
+
 PER_TOKEN = ("attention_mask", "mm_token_type_ids", "token_type_ids")
 
 
-def visible_first(visible: Bool[Tensor, "row token"]) -> Int[Tensor, "row kept"]:
+def visible_first(visible: Visible) -> Int[Tensor, "row kept"]:
     """The order of the visible tokens, in order; rows with fewer end with others."""
     most = max(1, int(visible.sum(dim=1).max()))
     order = visible.int().argsort(dim=1, descending=True, stable=True)
     return order[:, :most]
 
 
-def gather_visible(
-    tokens: Float[Tensor, "row token dim"], visible: Bool[Tensor, "row token"]
-) -> Float[Tensor, "row kept dim"]:
+def gather_visible(tokens: Whole, visible: Visible) -> Kept:
     """The visible tokens; rows with fewer end with zeros."""
     order = visible_first(visible)
     index = order[..., None].expand(-1, -1, tokens.shape[-1])
@@ -35,9 +37,7 @@ def gather_visible(
     return tokens.gather(1, index).masked_fill(fills[..., None], 0.0)
 
 
-def put_back(
-    tokens: Float[Tensor, "row kept dim"], visible: Bool[Tensor, "row token"]
-) -> Float[Tensor, "row token dim"]:
+def put_back(tokens: Kept, visible: Visible) -> Whole:
     """What `gather_visible` took, back at its places; all others are NaN."""
     counts = visible.sum(dim=1, keepdim=True)
     kept = torch.arange(tokens.shape[1], device=visible.device) < counts
@@ -91,11 +91,8 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
             return args, {**kwargs, names[0]: kept}
         return (kept, *args[1:]), kwargs
 
-    hook = encoder.register_forward_pre_hook(enter, with_kwargs=True)
-    try:
+    with encoder.register_forward_pre_hook(enter, with_kwargs=True):
         yield entered
-    finally:
-        hook.remove()
 
 
 def _mask_between(
