@@ -74,7 +74,7 @@ class Toy(TrainedModel):
                 raise UserError(
                     f"toy: sample '{sample.key}' has another length than the training sequences",
                     expected=f"{self._length} frames, a projection head for each",
-                    got=str(length),
+                    got=f"{length}",
                     remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
                 )
         embeddings = self._embed(trials) if trials else ()
@@ -92,6 +92,7 @@ class Toy(TrainedModel):
     def _embed(self, trials: Sequence[Trial]) -> Float[np.ndarray, "trial dim"]:
         import torch
 
+        from cuescope_sdk.torch import to_array
         from cuescope_toy.network import embed, standardise
         from cuescope_toy.training import frame_positions
 
@@ -104,7 +105,7 @@ class Toy(TrainedModel):
         with torch.no_grad():
             inputs = standardise(self._weights, features.to(self._weights["input.mean"]))
             embeddings = embed(self._weights, inputs)
-        return embeddings.float().cpu().numpy()
+        return to_array(embeddings)
 
     def _response(self, trial: Trial, embedding: Float[np.ndarray, " dim"]) -> Response:
         logits = None

@@ -1,10 +1,9 @@
 """Frozen encoders of frames and texts, and the memory of what they made of each frame."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -23,7 +22,11 @@ from cuescope_sdk import (
     digest,
     generator,
 )
+from cuescope_sdk.models import FrameMemory
 from cuescope_toy.options import ToyOptions
+
+TextRows = Float[np.ndarray, "text dim"]
+Features = Float[np.ndarray, "frame feature"]
 
 GRID_VERSION = 1  # enters the fingerprint: raise it when equal frames get other features
 CELLS = 12  # a side of the colour grid
@@ -62,7 +65,7 @@ def colour_grid(image: Image.Image, side: int = CELLS) -> UInt8[np.ndarray, " ce
     return np.asarray(cells, np.uint8).ravel()
 
 
-def random_features(grid: UInt8[np.ndarray, "frame cell"]) -> Float[np.ndarray, "frame feature"]:
+def random_features(grid: UInt8[np.ndarray, "frame cell"]) -> Features:
     """A fixed random layer with ReLU, its rows brought to unit length.
 
     Unit length, as CLIP's, is what makes a cue drown what else is in the frame: the more of it
@@ -95,7 +98,7 @@ def text_embedding(text: str, dim: int) -> Float[np.ndarray, " dim"]:
     return (row / np.linalg.norm(row)).astype(np.float32)
 
 
-def text_embeddings(texts: Sequence[str], dim: int) -> Float[np.ndarray, "text dim"]:
+def text_embeddings(texts: Sequence[str], dim: int) -> TextRows:
     """The `text_embedding` of each."""
     return np.stack([text_embedding(text, dim) for text in texts])
 
@@ -107,12 +110,12 @@ class GridEncoder:
         self.dim = dim
         self.fingerprint = digest("grid", GRID_VERSION, CELLS, FEATURES, dim)
 
-    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
+    def encode(self, frames: Sequence[Frame]) -> Features:
         """Unit rows."""
         grids = [colour_grid(frame.load()) for frame in frames]
         return random_features(np.stack(grids))
 
-    def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
+    def embed_texts(self, texts: Sequence[str]) -> TextRows:
         """Unit rows."""
         return text_embeddings(texts, self.dim)
 
@@ -157,7 +160,7 @@ class ModelEncoder(LazyWeights):
         if isinstance(self.model, LazyWeights):
             self.model.open_weights()
 
-    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
+    def encode(self, frames: Sequence[Frame]) -> Features:
         """The model's embeddings of the frames, one by one."""
         trials = []
         for frame in frames:
@@ -166,7 +169,7 @@ class ModelEncoder(LazyWeights):
         embeddings = [response.embedding for response in self.model.respond(trials)]
         return np.stack([embedding for embedding in embeddings if embedding is not None])
 
-    def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
+    def embed_texts(self, texts: Sequence[str]) -> TextRows:
         """The text tower's unit rows; without one, the built-in encoder's."""
         # Only a model with open weights knows whether a text tower came with them.
         self.open_weights()
@@ -192,43 +195,19 @@ class FrameFeatures:
     def __init__(self, encoder: GridEncoder | ModelEncoder, context: Context) -> None:
         self.encoder = encoder
         self._context = context
-        self._rows: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._memory = FrameMemory(encoder.encode, context.batch_size, MEMORY_BYTES)
 
     def of_clips(self, clips: Sequence[Sequence[Frame]]) -> Float[np.ndarray, "clip frame feature"]:
         """Features of clips of one length."""
-        frames, index = number_frames(clips)
+        frames = list(chain.from_iterable(clips))
         features = self.of_frames(frames)
-        return np.asarray(features[np.array(index)])
+        return features.reshape(len(clips), -1, features.shape[-1])
 
     def of_frames(
         self, frames: Sequence[Frame], description: str | None = None
     ) -> Float[np.ndarray, "frame ..."]:
-        """Features of distinct frames; with a description, under a progress bar."""
-        rows: dict[str, np.ndarray] = {}
-        missing = []
-        for frame in frames:
-            if frame.key in self._rows:
-                rows[frame.key] = self._rows[frame.key]
-            else:
-                missing.append(frame)
-        step = self._context.batch_size
-        bar: AbstractContextManager[Callable[[int], None]] = nullcontext(lambda step: None)
-        if description is not None:
-            bar = self._context.progress(description, len(missing))
-        with bar as advance:
-            for start in range(0, len(missing), step):
-                batch = missing[start : start + step]
-                for frame, row in zip(batch, self.encoder.encode(batch), strict=True):
-                    rows[frame.key] = row
-                advance(len(batch))
-        self._remember(rows)
-        return np.stack([rows[frame.key] for frame in frames])
-
-    def _remember(self, rows: dict[str, np.ndarray]) -> None:
-        for key, row in rows.items():
-            self._rows[key] = row
-            self._rows.move_to_end(key)
-        largest = max((row.nbytes for row in rows.values()), default=1)
-        most = MEMORY_BYTES // largest
-        while len(self._rows) > most:
-            self._rows.popitem(last=False)
+        """Features of frames; with a description, under a progress bar."""
+        if description is None:
+            return np.stack(self._memory.rows(frames))
+        with self._context.progress(description, len(frames)) as advance:
+            return np.stack(self._memory.rows(frames, advance))

@@ -11,6 +11,7 @@ from cuescope_toy.loading import Weights
 from cuescope_toy.options import ToyOptions
 
 Shapes = dict[str, tuple[int, ...]]  # of weights, by name
+Frames = Float[Tensor, "*frame feature"]
 
 
 def layer_shapes(options: ToyOptions, frames: int, feature: int, dim: int) -> Shapes:
@@ -53,9 +54,7 @@ def input_layer(
     return {"input.mean": mean, "input.scale": scale}
 
 
-def standardise(
-    weights: Weights, features: Float[Tensor, "*frame feature"]
-) -> Float[Tensor, "*frame feature"]:
+def standardise(weights: Weights, features: Frames) -> Frames:
     return (features - weights["input.mean"]) / weights["input.scale"]
 
 

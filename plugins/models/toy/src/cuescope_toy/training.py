@@ -18,6 +18,10 @@ from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.network import embed, initial_weights, input_layer, layer_shapes, standardise
 from cuescope_toy.options import ToyFusionOptions, ToyOptions
 
+Loss = Float[Tensor, ""]
+Texts = Float[Tensor, "class dim"]
+Indices = Int[Tensor, " batch"]
+
 # ---------------------------------------------------------------------------------- data as arrays
 
 
@@ -43,7 +47,7 @@ def read_sequences(dataset: Dataset) -> Sequences:
             raise UserError(
                 f"toy: sample '{sample.key}' has another length than '{first.key}'",
                 expected=f"{len(first.frames)} frames in every sequence",
-                got=str(len(sample.frames)),
+                got=f"{len(sample.frames)}",
                 remedy="Sample the same number of frames from each clip (folder: -D frames=8).",
             )
     frames, index = number_frames([sample.frames for sample in samples])
@@ -121,10 +125,10 @@ class Fit:
 
 def contrastive_loss(
     embeddings: Float[Tensor, "sample dim"],
-    texts: Float[Tensor, "class dim"],
+    texts: Texts,
     label: Int[Tensor, " sample"],
     temperature: float,
-) -> Float[Tensor, ""]:
+) -> Loss:
     """Cross-entropy of cosines over temperature against the distinct texts.
 
     Deviates from CLIP's loss: a text stands once, not once for each of its sequences in the
@@ -136,7 +140,7 @@ def contrastive_loss(
 def fit(
     train: EncodedSplit,
     val: EncodedSplit,
-    texts: Float[Tensor, "class dim"],
+    texts: Texts,
     options: ToyOptions,
     generator: torch.Generator,
     advance: Callable[[int], None],
@@ -150,7 +154,7 @@ def fit(
     feature = train.features.shape[1]
     shapes = layer_shapes(options, frames, feature, dim=texts.shape[1])
 
-    def batch_loss(weights: Weights, batch: Int[Tensor, " batch"]) -> Tensor:
+    def batch_loss(weights: Weights, batch: Indices) -> Tensor:
         clips = train.index[batch]
         embeddings = embed(weights, train.features[clips])
         return contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
@@ -174,7 +178,7 @@ def descend(
     fixed: Weights,
     trainable: Weights,
     samples: int,
-    batch_loss: Callable[[Weights, Int[Tensor, " batch"]], Float[Tensor, ""]],
+    batch_loss: Callable[[Weights, Indices], Loss],
     evaluate: Callable[[Weights], tuple[float, float]],
     options: ToyOptions | ToyFusionOptions,
     generator: torch.Generator,
@@ -221,7 +225,7 @@ def descend(
 
 
 def evaluate(
-    weights: Weights, split: EncodedSplit, texts: Float[Tensor, "class dim"], temperature: float
+    weights: Weights, split: EncodedSplit, texts: Texts, temperature: float
 ) -> tuple[float, float]:
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])

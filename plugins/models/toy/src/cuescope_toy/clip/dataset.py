@@ -48,7 +48,7 @@ def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPai
             raise UserError(
                 f"toy-clip: sample '{sample.key}' is a sequence",
                 expected="one frame in every sample",
-                got=str(len(sample.frames)),
+                got=f"{len(sample.frames)}",
                 remedy="Use -M data=SPEC of pictures, or the model toy for sequences.",
             )
         picture = sample.frames[0].load()

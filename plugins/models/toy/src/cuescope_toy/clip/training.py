@@ -15,7 +15,9 @@ from cuescope_toy.clip.dataset import ImageTextPairs, from_bytes, read_pairs
 from cuescope_toy.clip.network import draw_from, new_network, pack_weights
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.options import ToyCLIPOptions
-from cuescope_toy.training import Fit
+from cuescope_toy.training import Fit, Indices
+
+Scalar = Float[Tensor, ""]
 
 WARM_UP = 0.6  # share of the first epoch
 MAX_SCALE = 100.0  # of the cosines (Radford et al., 2021, section 2.5)
@@ -26,10 +28,10 @@ def matching_loss(
     images: Float[Tensor, "image dim"],
     texts: Float[Tensor, "text dim"],
     match: Bool[Tensor, "image text"],
-    scale: Float[Tensor, ""],
-    bias: Float[Tensor, ""],
+    scale: Scalar,
+    bias: Scalar,
     known: Bool[Tensor, "image text"] | None = None,
-) -> Float[Tensor, ""]:
+) -> Scalar:
     """SigLIP's loss (Zhai et al., 2023): is this text true of this image? Summed over texts.
 
     Pairs that are not `known` do not count; default: all are.
@@ -109,8 +111,8 @@ def fit(
 
 
 def _loss(
-    network: Any, pairs: ImageTextPairs, batch: Int[Tensor, " batch"], caption_weight: float
-) -> tuple[Float[Tensor, ""], Float[Tensor, " batch"]]:
+    network: Any, pairs: ImageTextPairs, batch: Indices, caption_weight: float
+) -> tuple[Scalar, Float[Tensor, " batch"]]:
     """The loss of some captions and foils of the batch, and of all labels in a random prompt.
 
     What is said of one picture is false of any other, unless it is said of that too; of pictures

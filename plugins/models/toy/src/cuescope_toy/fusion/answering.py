@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cuescope_sdk import Trial
 from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
-from cuescope_sdk.torch import Fusion, Watch, group_by_edit, use_fusion
+from cuescope_sdk.torch import Fusion, Watch, group_by_edit, to_array, use_fusion
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.fusion.dataset import Vocabulary, tokenize
 from cuescope_toy.fusion.network import Batch, forward
@@ -31,13 +31,12 @@ class FusionNetwork:
         """Of all answers, for each trial."""
         logits: dict[int, np.ndarray] = {}
         for indices, _, rows in self._runs(trials):
-            arrays = rows.float().cpu().numpy()
-            logits |= dict(zip(indices, arrays, strict=True))
+            logits |= dict(zip(indices, to_array(rows), strict=True))
         return [logits[index] for index in sorted(logits)]
 
     def modalities(self, trials: Sequence[Trial]) -> list[Int8[np.ndarray, " token"]]:
         """Of the tokens of each trial, without padding."""
-        modality = self._batch(trials).modality.cpu().numpy()
+        modality = to_array(self._batch(trials).modality)
         return [row[row != OTHER] for row in modality]
 
     def attention(
@@ -50,7 +49,7 @@ class FusionNetwork:
             for index, weights, row in zip(indices, by_layer[layer], batch.modality, strict=True):
                 tokens = row != OTHER
                 attended = weights[:, tokens][:, :, tokens]
-                attention[index] = attended.float().cpu().numpy()
+                attention[index] = to_array(attended)
         return [attention[index] for index in sorted(attention)]
 
     def _runs(

@@ -15,6 +15,8 @@ from cuescope_toy.encoders import number_frames
 from cuescope_toy.fusion.network import Batch
 from cuescope_toy.training import untrainable
 
+Bytes = UInt8[Tensor, " byte"]
+
 VOCABULARY = "vocabulary"  # its name among the tensors of a checkpoint
 PADDING = -1
 
@@ -41,11 +43,11 @@ class Vocabulary:
         return cls(tuple(sorted(words)), tuple(sorted(answers)))
 
     @classmethod
-    def from_tensor(cls, tensor: UInt8[Tensor, " byte"]) -> "Vocabulary":
+    def from_tensor(cls, tensor: Bytes) -> "Vocabulary":
         words, answers = json.loads(bytes(tensor.tolist()))
         return cls(tuple(words), tuple(answers))
 
-    def to_tensor(self) -> UInt8[Tensor, " byte"]:
+    def to_tensor(self) -> Bytes:
         """JSON as bytes: a checkpoint holds tensors, and the words belong to the weights."""
         text = json.dumps([self.words, self.answers])
         return torch.tensor(list(text.encode()), dtype=torch.uint8)

@@ -16,6 +16,8 @@ from cuescope_toy.loading import Weights
 from cuescope_toy.network import Shapes, standardise
 from cuescope_toy.options import HEADS, MLP_RATIO, ToyFusionOptions
 
+Tokens = Float[Tensor, "batch token dim"]
+
 LONGEST_WAVE = 100.0  # tokens in which the slowest position wave turns by a radian
 
 
@@ -104,9 +106,7 @@ def forward(weights: Weights, batch: Batch, *, positions: bool) -> Float[Tensor,
     return _linear(weights, "answer", answer)
 
 
-def embed_tokens(
-    weights: Weights, batch: Batch, *, positions: bool
-) -> Float[Tensor, "batch token dim"]:
+def embed_tokens(weights: Weights, batch: Batch, *, positions: bool) -> Tokens:
     """Tokens before the first layer: frames, words, the answer (the last row of the words).
 
     Without `positions` the video is a bag of frames.
@@ -122,7 +122,7 @@ def embed_tokens(
     return torch.cat([video, words, answer], dim=1)
 
 
-def _add_positions(tokens: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+def _add_positions(tokens: Tokens) -> Tokens:
     waves = position_waves(*tokens.shape[1:])
     return tokens + waves.to(tokens)
 
@@ -139,11 +139,8 @@ def _layers(weights: Weights) -> Iterator[Weights]:
 
 
 def _attention(
-    weights: Weights,
-    tokens: Float[Tensor, "batch token dim"],
-    mask: Bool[Tensor, "batch token"],
-    number: int,
-) -> Float[Tensor, "batch token dim"]:
+    weights: Weights, tokens: Tokens, mask: Bool[Tensor, "batch token"], number: int
+) -> Tokens:
     value = partial(_linear, weights, "value")
     query = key = torch.zeros_like  # every token attends to all alike
     if "query.weight" in weights:

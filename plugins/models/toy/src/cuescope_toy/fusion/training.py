@@ -21,7 +21,7 @@ from cuescope_toy.fusion.network import forward, initial_weights, weight_shapes
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.network import input_layer
 from cuescope_toy.options import ToyFusionOptions
-from cuescope_toy.training import Fit, descend, one_thread, read_samples
+from cuescope_toy.training import Fit, Indices, descend, one_thread, read_samples
 
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
 EVALUATION_BATCH = 512  # all at once would hold every layer of a whole split
@@ -59,7 +59,7 @@ def fit(
     shapes = weight_shapes(options, feature, vocabulary.word_rows, len(vocabulary.answers))
     spread = PATCH_SPREAD if patches > 1 else 1.0
 
-    def batch_loss(weights: Weights, indices: Int[Tensor, " batch"]) -> Tensor:
+    def batch_loss(weights: Weights, indices: Indices) -> Tensor:
         batch = train.samples.batch(train.features, indices)
         logits = forward(weights, batch, positions=options.positions)
         return cross_entropy(logits, train.label[indices])
