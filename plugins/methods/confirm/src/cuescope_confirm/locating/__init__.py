@@ -57,10 +57,12 @@ class Target:
         """Whether the finding is about this sample's answer."""
         if self.labels is not None:
             return sample.label in self.labels
+        # a pull to the label is seen in samples of other labels
         return is_of_label(self.cue, sample) != (self.direction.toward == "the label")
 
     def answer(self, sample: Sample, given: str | None) -> str | None:
         """The answer whose probability the cue moves; `given` is the one to the sample as it is."""
+        # the default is for "its own answer": every sample shows such a cue
         answers = {"the right answer": sample.label, "the label": self.cue.label}
         return answers.get(self.direction.toward, given)
 
@@ -81,6 +83,7 @@ def locate(
     """
     samples = views_of(study.held, cue)
     word = word_of(cue)
+    # a cue that is a name occurs nowhere yet, and then no direction is known
     if direction is None:
         shown = with_occurrences(audit, study, cue, word)
         direction = direction_of(audit, study, shown)
@@ -108,7 +111,9 @@ def _locate_by_kind(
     seen = None
     if word:
         seen = locate_object(audit, study, cue, word, pool)
+    # a thing's samples are those whose steps name it: they need not show it
     if seen is None and cue.feature.occurrences and cue.kind != THING:
+        # only a finding is held against samples without its cue: this spares answers
         controls = target.role == "finding"
         seen = locate_learned(audit, study, cue, pool, word, controls=controls)
     return merge_places(seen, locate_words(cue, word, pool) if word else None)
@@ -134,6 +139,7 @@ def word_of(cue: Cue) -> str | None:
 
     A kind of feature that is not known here and occurs nowhere is located by its name.
     """
+    # "recognition/bird/tree" has task, object and thing
     if cue.is_object:
         return cue.feature.key.rpartition("/")[2]
     if cue.kind == THING:
@@ -156,5 +162,6 @@ def _pool(audit: Audit, most: int, target: Target) -> dict[str, Sample]:
             side = judged
         side.append(key)
     chosen = shuffle(judged, rng)[:most]
+    # the others are donors, and samples of the labels that the cue leaves alone
     chosen += shuffle(others, rng)[: most // 2]
     return {key: target.samples[key] for key in sorted(chosen)}

@@ -23,6 +23,7 @@ LOWEST = 1e-6  # score: what is detected with none is not there
 
 def annotated_masks(sample: Sample, name: str) -> Masks | None:
     """The annotated masks of a thing, one a frame: () where it is not there, None if unknown."""
+    # boxes and masks are of one image: they do not say which frame of a clip is meant
     if len(sample.frames) != 1:
         return None
     name = name.lower()
@@ -31,6 +32,7 @@ def annotated_masks(sample: Sample, name: str) -> Masks | None:
     by_name = {str(key).lower(): mask for key, mask in masks.items()}
     if name in by_name:
         mask = by_name[name]
+        # an image file, white on black: any grey above 0 is the thing
         if not isinstance(mask, np.ndarray):
             mask = np.asarray(mask.load().convert("L"))
         return (mask.astype(bool),)
@@ -50,6 +52,7 @@ def object_masks(sample: Sample, label: str | None) -> Masks:
     if foreground is None or not sample.frames:
         return annotated_masks(sample, label or sample.label or "") or ()
     rows, cols = size_of(sample.frames[0])
+    # stretched, a mask of another image would hide wrong pixels without any sign
     if foreground.shape != (rows, cols):
         raise UserError(
             f"the foreground of sample '{sample.key}' does not fit its frame",
@@ -64,6 +67,7 @@ def with_occurrences(audit: Audit, study: Study, cue: Cue, word: str | None) -> 
     if cue.feature.occurrences or word is None or cue.kind == THING:
         return cue
     keys = [key for key, sample in study.seen.items() if annotated_masks(sample, word)]
+    # a detector looks at every frame of the run: only where nothing is annotated
     if not keys and "detector" in audit.tools:
         best = _best_scores(_detect(audit, study.seen, word))
         keys = [key for key, score in best.items() if score >= SCORE]
@@ -78,10 +82,12 @@ def locate_object(
     """An object by its name: annotated, else by `--tool detector`; None with neither."""
     annotated = {key: annotated_masks(sample, word) for key, sample in pool.items()}
     if any(annotated.values()):
+        # nobody knows whether a sample without annotations shows it
         masks = {key: masks for key, masks in annotated.items() if masks is not None}
         return _cue_in_masks(cue, masks, "annotated boxes and masks", word=word)
     if "detector" not in audit.tools:
         return None
+    # each detector has a scale of its own: the run's samples tell which score counts
     threshold, quality = _judge_detector(audit, study, cue, word)
     masks = {}
     for key, of_frames in _detect(audit, pool, word).items():
@@ -124,6 +130,7 @@ def _judge_detector(audit: Audit, study: Study, cue: Cue, word: str) -> tuple[fl
     for side in (shown, study.seen.keys() - shown):
         keys += shuffle(sorted(side), rng)[:MOST_CHECKED]
     positive = np.array([key in shown for key in keys], bool)
+    # the run shows it everywhere or nowhere: no cut can be learned
     if not positive.any() or positive.all():
         return SCORE, None
     samples = {key: study.seen[key] for key in keys}
@@ -144,6 +151,7 @@ def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | Non
             objects[key] = foreground
         # an object that fills the frame leaves no background
         if foreground and not any(map(np.all, foreground)):
+            # of another kind: this sample is known to be without the cue
             masks[key] = ()
             if cue.has_factor(sample):
                 masks[key] = tuple(map(np.invert, foreground))
@@ -154,12 +162,16 @@ def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | Non
 
 
 def _segment(audit: Audit, sample: Sample) -> Masks:
+    # a segmenter is asked for the object by its label
     if "segmenter" not in audit.tools or sample.label is None:
         return ()
+    # a plan must cost nothing, and a segmenter may be slow or paid for
     audit.context.stop_plan_before("the masks of the segmenter")
     segmenter = audit.tools["segmenter"]
     by_label = segmenter.segment(list(sample.frames), [sample.label])
+    # one label is asked for, so each frame has one mask
     masks = tuple(np.asarray(of_frame[0], dtype=bool) for of_frame in by_label)
+    # it found no object: then all of the frame would count as background
     if any(map(np.any, masks)):
         return masks
     return ()

@@ -72,13 +72,16 @@ def locate_learned(
             by = f"{BY}; no patches tell them (AUROC {region.auroc:.2f})"
         showing = _frames_like(audit, pool, whole)
         return _cue_in_frames(cue, pool, showing, {}, by, auroc, word)
+    # what tells the run's frames better decides which frames show the cue
     by_patches = region.auroc > auroc + TIE
+    # patches are many: they are read where the embedding does not rule the cue out
     candidates = frames_in(pool) if by_patches else _frames_like(audit, pool, whole)
     masks = {}
     for frame, grid in _read(cells, pool, candidates):
         if not by_patches or region.shows(grid):
             size = size_of(_frame(pool, frame))
             masks[frame] = stretch(region.mask(grid), size)
+    # where both must say yes, the weaker one tells how sure a place is
     auroc = region.auroc if by_patches else min(auroc, region.auroc)
     by = f"{BY}, and the patches that tell them"
     located = _cue_in_frames(cue, pool, list(masks), masks, by, auroc, word)
@@ -97,6 +100,7 @@ def _best_region(
     # the first frames tell the shape of all: a data set has few
     some = [_frame(study.seen, frame) for frame in frames[:8]]
     for cells in _cell_readers(audit, some):
+        # the same generator for both: equal folds, so their AUROCs can be compared
         rng = audit.rng("confirm", "region", cue.id)
         region = learn_region(cells(study.seen, frames), data, rng)
         if region is not None and (best is None or _is_better(region, best)):
@@ -108,6 +112,7 @@ def _best_region(
 def _is_better(region: Region, other: Region) -> bool:
     if region.auroc > other.auroc + TIE:
         return True
+    # a smaller region changes less that is not the cue
     return region.auroc > other.auroc - TIE and region.area < other.area
 
 
@@ -143,6 +148,7 @@ def _likest_places(
         key, _ = frame
         size = size_of(_frame(pool, frame))
         mask = stretch(region.likest(grid), size)
+        # the frames of a clip come one by one, and a place has a mask for each
         earlier = places.get(key, Place())
         places[key] = Place(masks=(*earlier.masks, mask))
     return places
@@ -158,6 +164,7 @@ def _cue_in_frames(
     word: str | None,
 ) -> LocatedCue:
     places = {}
+    # groupby joins neighbours alone: the frames of a sample come in a row
     for key, of_sample in groupby(showing, key=itemgetter(0)):
         frames = pool[key].frames
         numbers = tuple(number for _, number in of_sample)
@@ -166,6 +173,7 @@ def _cue_in_frames(
             if masks:
                 regions[number] = masks[key, number]
         place = Place(frames=numbers)
+        # an image has no other frames, so what changes frames must not apply
         if len(frames) == 1:
             place = Place()
         if any(map(np.any, regions)):
@@ -184,10 +192,12 @@ def _training(audit: Audit, study: Study, cue: Cue) -> tuple[list[FrameId], Trai
     shown = shuffle(list(listed), rng)[:FRAMES]
     labels = {seen[key].label for key, _ in shown}
     others = shuffle(unlisted, rng)
+    # else a model could learn the label in place of the cue
     others.sort(key=lambda frame: seen[frame[0]].label not in labels)
     frames = [*shown, *others[:FRAMES]]
     regions = []
     for frame in frames:
+        # where the run marks regions, patches outside of them are no examples
         boxes = [met.region for met in listed.get(frame, ()) if met.region is not None]
         size = size_of(_frame(seen, frame))
         regions.append(box_mask(boxes, size) if boxes else None)
@@ -203,6 +213,7 @@ def training(
 ) -> Training:
     """What a model of some frames learns from."""
     of_frames = [samples[key] for key, _ in frames]
+    # as text: np.unique cannot sort None among labels
     labels = np.array([str(sample.label) for sample in of_frames])
     return Training(shows, labels, Groups.of(of_frames), regions)
 
@@ -239,6 +250,7 @@ def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
         trials = []
         for key, number in frames:
             sample = samples[key]
+            # a readout of the whole clip would give the patches of all its frames
             single = sample.with_frames((sample.frames[number],), f"frame-{number}")
             trials.append(Patches().of(single))
         return [np.asarray(outcome.response.readout)[0] for outcome in audit.respond(trials)]
@@ -252,10 +264,12 @@ def colours(samples: Samples, frames: Frames) -> list[np.ndarray]:
     first, second = np.triu_indices(3)
     grids = []
     for frame in frames:
+        # BOX: each pixel of the frame counts once in the mean of its cell
         image = _frame(samples, frame).load().resize((side, side), Image.Resampling.BOX)
         pixels = np.asarray(image, np.float64).reshape(CELLS, PIXELS, CELLS, PIXELS, 3)
         mean = pixels.mean(axis=(1, 3)) / 255
         spread = pixels.std(axis=(1, 3)) / 255
+        # with products a linear model can tell a mixed colour from its channels
         products = mean[..., first] * mean[..., second]
         grids.append(np.concatenate([mean, spread, products], axis=-1))
     return grids

@@ -40,12 +40,14 @@ class Training:
         region = self.regions[row] if self.regions and self.shows[row] else None
         if region is not None:
             inside = stretch(region, shape)
+            # a region smaller than a patch may be lost here: then any may be the cue's
             if inside.any():
                 return np.asarray(inside.ravel())
         return np.ones(shape[0] * shape[1], bool)
 
     def folds(self, rng: np.random.Generator) -> IntPerFrame:
         """Whole groups, dealt out."""
+        # of a permutation: folds differ by one group at most
         deal = rng.permutation(self.groups.count) % FOLDS
         return np.asarray(deal[self.groups.codes])
 
@@ -101,6 +103,7 @@ def fit(
     with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit((rows - centre) / spread, shows, sample_weight=weights)
+    # the threshold is the score at which the regression says one half
     return Linear(centre, model.coef_[0] / spread, -float(model.intercept_[0]))
 
 
@@ -116,6 +119,7 @@ def held_out_scores(rows: Rows, data: Training, rng: np.random.Generator) -> Per
         learned = folds != fold
         if data.has_both(learned):
             model = fit(rows[learned], data.shows[learned], weights[learned])
+            # less its threshold, for scores of several models are ranked together
             scores[~learned] = model.scores(rows[~learned]) - model.threshold
     return scores
 
@@ -123,6 +127,7 @@ def held_out_scores(rows: Rows, data: Training, rng: np.random.Generator) -> Per
 def learn(rows: Rows, data: Training, rng: np.random.Generator) -> Linear:
     """The model of all frames; its threshold and AUROC are those of frames that were held out."""
     scores = held_out_scores(rows, data, rng)
+    # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
     if np.isnan(scores).any() or not data.has_both(np.arange(len(rows))):
         return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
     model = fit(rows, data.shows, data.weights())
@@ -153,6 +158,7 @@ class PatchModel:
         """Of the likest tenth of its patches the mean, above the threshold."""
         scores = self.scores(grid).ravel()
         count = max(1, scores.size // 10)
+        # several, for of many patches a single one is high by chance
         return float(np.sort(scores)[-count:].mean() - self.threshold)
 
 
@@ -183,6 +189,7 @@ class Region:
         """
         scores = self.model.scores(grid)
         above = scores > self.model.threshold
+        # only frames that show the cue are asked for it, so it is somewhere
         if not above.any():
             return np.asarray(scores >= scores.max())
         # padded: at its edge a grid has nothing beside it that could be closed
@@ -259,6 +266,7 @@ def _fit_patches(grids: Sequence[Grid], data: Training, learned: IntPerFrame) ->
         scores = model.scores(rows)
         threshold = float(np.quantile(scores[~shows], SPARED))
         chosen = ~shows | (may_show & (scores > threshold))
+        # no patch of the cue is left to learn from: the last model stands
         if not (chosen & shows).any():
             break
         keep = chosen
@@ -286,6 +294,8 @@ def _with_places(
     both = fit(rows[keep], there[keep], weight[keep])
     if (both.weights <= 0).any():  # places tell nothing
         return model
+    # in units of the first score, so that both can be added
     usual = usual * both.weights[1] / both.weights[0]
+    # places raise all scores, so the spared share has another threshold
     threshold = float(np.quantile((scores + usual)[~shows], SPARED))
     return PatchModel(model.shown, usual, threshold)

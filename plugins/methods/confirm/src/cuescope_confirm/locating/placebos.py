@@ -33,6 +33,7 @@ def with_placebos(
     if direction.toward == "its own answer":
         none = "each sample shows what the finding is about"
         return replace(target, placebos={"unfound cue": none, "other labels": none})
+    # findings of one sort share a placebo: it is located and asked about once
     sort = cue.run, cue.kind, cue.label, cue.labels, direction.toward, direction.sign
     if sort not in unfound:
         unfound[sort] = _other_cue(audit, options, study, target)
@@ -53,6 +54,7 @@ def _other_cue(audit: Audit, options: ConfirmOptions, study: Study, target: Targ
         if not _leaves_alone(audit, study, cue, target):
             continue
         placebo = _placebo(audit, options, study, cue, target, "unfound cue")
+        # at an uncertain place something else may be changed: that is no placebo
         if placebo.located is not None and placebo.located.quality.good:
             return placebo
         tried += 1
@@ -73,17 +75,22 @@ def others(study: Study, cue: Cue) -> Iterator[Cue]:
     report = study.reports[cue.run]
     labels = cue.labels or (cue.label,)
     taken = {score.feature for score in report.findings}
+    # a feature that --feature tests is no placebo either
     taken |= {other.feature.key for other in study.cues}
+    # of a feature that was not scored for this label the run says nothing
     scored = {score.feature for score in report.scores if score.label in labels}
     able = []
+    # by key first: the next sort is stable, so equals in size keep one order
     for feature in sorted(report.features, key=lambda feature: feature.key):
         is_free = feature.key in scored - taken
         if is_free and feature.kind == cue.kind and feature.occurrences:
             able.append(feature)
     size = max(len(cue.feature.occurrences), 1)
+    # as a ratio: twice as large is as far away as half as large
     able.sort(key=lambda feature: abs(np.log(len(feature.occurrences) / size)))
     for feature in able:
         name = report.names[feature.key]
+        # the name that a check gave, and the members, are those of the finding
         yield replace(cue, feature=feature, name=name, checked=None, members=())
 
 
@@ -103,6 +110,7 @@ def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
         _, z = pull_of(audit, answers, cue)
         return z < ALIKE
     _, z = answers.gap(answers.of_label)
+    # one-sided: only a gap in the finding's direction would look like a cause
     return -target.direction.sign * z < ALIKE
 
 
@@ -121,6 +129,7 @@ def _other_labels(
         among = (answers.labels == label) & ~answers.of_label
         shown = int((among & answers.present).sum())
         _, z = answers.gap(among)
+        # two-sided: on these labels the cue should do nothing at all
         if min(shown, among.sum() - shown) >= FEWEST and abs(z) < ALIKE:
             untouched.add(label)
     if not untouched:
@@ -136,6 +145,7 @@ def _other_object(
     report = study.reports[target.cue.run]
     taken = {score.feature for score in report.findings}
     size = len(target.cue.feature.occurrences)
+    # nearest in size, as for other cues: a rare thing is located in few samples
     for feature in sorted(report.features, key=lambda f: abs(len(f.occurrences) - size)):
         other_task, label, other_thing = _parts(feature)
         if (other_task, other_thing) != (task, thing):

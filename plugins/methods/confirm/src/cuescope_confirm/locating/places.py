@@ -28,14 +28,17 @@ def box_mask(boxes: Iterable[Sequence[float]], size: tuple[int, int]) -> Bool[np
     """The pixels inside of any box (x0, y0, x1, y1)."""
     mask = np.zeros(size, dtype=bool)
     for x0, y0, x1, y1 in boxes:
+        # a start below 0 would count from the other edge
         top = max(int(np.floor(y0)), 0)
         left = max(int(np.floor(x0)), 0)
+        # floor and ceil: a pixel that the box touches is inside of it
         mask[top : int(np.ceil(y1)), left : int(np.ceil(x1))] = True
     return mask
 
 
 def stretch(grid: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
     """A grid at another size, (row, col): of each cell the nearest one's value."""
+    # whole numbers: a rounded float may name a cell beyond the last one
     rows = np.arange(size[0]) * grid.shape[0] // size[0]
     cols = np.arange(size[1]) * grid.shape[1] // size[1]
     return np.asarray(grid[rows][:, cols])

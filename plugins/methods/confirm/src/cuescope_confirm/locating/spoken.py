@@ -12,6 +12,7 @@ from cuescope_sdk.interventions import LocatedCue, Place
 
 def locate_words(cue: Cue, word: str, pool: Samples) -> LocatedCue | None:
     """Where questions name the cue; None where no sample has a question."""
+    # a question may have the word in the plural
     pattern = re.compile(rf"\b{re.escape(word)}(?:e?s)?\b", re.IGNORECASE)
     places = {}
     without = []
@@ -19,6 +20,7 @@ def locate_words(cue: Cue, word: str, pool: Samples) -> LocatedCue | None:
         spans = tuple(match.span() for match in pattern.finditer(sample.question or ""))
         if spans:
             places[key] = Place(spans=spans)
+        # a sample without a question is in neither list: no words can be changed there
         elif sample.question:
             without.append(key)
     if not places and not without:

@@ -38,6 +38,7 @@ REQUEST = (
 )
 _ANSWER = re.compile(r"(?:final\s+)?answer\b\W*(?:is\b)?", re.IGNORECASE)
 _STEP = re.compile(r"(?<=[.!?;])\s+|\n+")
+# up to three words between: "there is no large green tree"
 _DENIED = re.compile(r"\b(?:no|not|without|never|isn't|aren't)\b(?:\s+\w+){0,3}\s*$", re.IGNORECASE)
 Named = list[tuple[Sample, bool]]
 
@@ -69,6 +70,7 @@ def say_do_gap(audit: Audit, options: ConfirmOptions, results: Results) -> Table
             reason = "no intervention that confirms it changes the image"
             silent.append((cue.name, None, reason, None, None))
         elif not _writes(audit, [with_cue for with_cue, _ in pairs[:PROBED]]):
+            # it writes none about this cue: the other cues need not be asked about
             audit.note("say-do gap", "the model writes no reasoning before its answers")
             return None
         else:
@@ -90,6 +92,7 @@ def names_of(cue: Cue) -> tuple[str, ...]:
         given = [word_of(finding)]
         if finding.factor:
             given.append(finding.factor[1])
+        # "cluster-03, looks like: ..." begins with its key, and word_of has read it
         elif not finding.name.startswith(finding.feature.key):
             given.append(finding.name)
         for name in filter(None, given):
@@ -123,6 +126,7 @@ def _words(text: str) -> list[str]:
 
 def read(text: str | None, sample: Sample) -> Trace:
     """The steps of a text and its answer: a choice where one is meant."""
+    # a model that was cut off while it thinks has written nothing else
     written = strip_thinking(text or "") or text or ""
     steps = written
     last = written
@@ -155,6 +159,7 @@ def _pairs(row: Row, options: ConfirmOptions) -> list[tuple[Trial, Trial]]:
         answers = testimony.witness.answers
         for (plain, changed, _), pair in zip(answers.trials, answers.pairs, strict=True):
             if not pair.control:
+                # with the cue comes first, whether it was taken out or put in
                 pairs.append((plain, changed) if testimony.removes else (changed, plain))
         return pairs[: options.admitted]
     return []
@@ -180,6 +185,7 @@ def _admissions(
     if target.located:
         without = sorted(target.located.without)
     samples = [target.samples[key] for key in without]
+    # where none of the label is without the cue, samples of others must do
     judged = list(filter(target.is_judged, samples)) or samples
     rng = audit.rng("confirm", "admitted", target.cue.id)
     some = shuffle(judged, rng)[: options.admitted]
@@ -201,6 +207,7 @@ def _traces(audit: Audit, trials: Sequence[Trial]) -> list[Trace]:
     traces = []
     for trial, outcome in zip(trials, audit.respond(requests), strict=True):
         text = outcome.response.text
+        # by the sample as it was: the one that was asked has no choices any more
         traces.append(read(text, trial.sample))
     return traces
 
