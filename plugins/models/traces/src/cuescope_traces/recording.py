@@ -28,7 +28,7 @@ def read_recording(path: Path) -> dict[str, str]:
             content = file.read(MOST_BYTES + 1)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"traces: {path}", expected="text in UTF-8", got=str(error)) from None
+        raise UserError(f"traces: {path}", expected="text in UTF-8", got=f"{error}") from None
     except OSError as error:  # its own text would tell the whole path twice
         raise UserError(f"traces: cannot read {path}", got=error.strerror) from None
     if len(content) > MOST_BYTES:
