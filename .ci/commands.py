@@ -21,7 +21,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def reference() -> str:
     """All commands, in markdown."""
-    return "\n\n".join(described(path, command, context) for path, command, context in commands())
+    return "\n\n".join(
+        described(path, command, context) for path, command, context in commands()
+    )
 
 
 def commands() -> Iterator[tuple[str, Any, Any]]:
@@ -32,7 +34,9 @@ def commands() -> Iterator[tuple[str, Any, Any]]:
     for path, command, context in _below("", group, root):
         if path in brought:  # what stands in the group only hands the line on
             command = typer.main.get_command(Registry().load(brought[path]))
-            context = command.make_context(f"cuescope {path}", [], resilient_parsing=True)
+            context = command.make_context(
+                f"cuescope {path}", [], resilient_parsing=True
+            )
             if hasattr(command, "list_commands"):  # several in one
                 yield from _below(f"{path} ", command, context)
                 continue

@@ -51,24 +51,35 @@ def read_projects() -> list[dict[str, Any]]:
     """The table `project` of each package of ours."""
     folders = [ROOT / "core", ROOT / "sdk", *sorted(ROOT.glob("plugins/*/*"))]
     files = [folder / "pyproject.toml" for folder in folders]
-    return [tomllib.loads(file.read_text("utf-8"))["project"] for file in files if file.exists()]
+    return [
+        tomllib.loads(file.read_text("utf-8"))["project"]
+        for file in files
+        if file.exists()
+    ]
 
 
 def read_floors(file: Path = FLOORS) -> dict[str, Floor]:
     """The floors by the names of libraries."""
     table = tomllib.loads(file.read_text("utf-8"))
-    return {name: Floor(Version(row["version"]), row["why"]) for name, row in table.items()}
+    return {
+        name: Floor(Version(row["version"]), row["why"]) for name, row in table.items()
+    }
 
 
 def bounds_of(project: Mapping[str, Any]) -> Iterator[Bound]:
     """What a package declares of libraries that are not ours, its extras among them."""
     extras = project.get("optional-dependencies", {}).values()
-    texts = [*project.get("dependencies", []), *(text for extra in extras for text in extra)]
+    texts = [
+        *project.get("dependencies", []),
+        *(text for extra in extras for text in extra),
+    ]
     for requirement in map(Requirement, texts):
         library = canonicalize_name(requirement.name)
         if library == OURS or library.startswith(f"{OURS}-"):
             continue
-        lows = [Version(s.version) for s in requirement.specifier if s.operator in LOWEST]
+        lows = [
+            Version(s.version) for s in requirement.specifier if s.operator in LOWEST
+        ]
         yield Bound(project["name"], library, max(lows, default=None))
 
 
@@ -119,7 +130,9 @@ def main() -> int:
     if sys.argv[1:] == ["--unpin"]:
         workspace = ROOT / "pyproject.toml"
         libraries = {bound.library for bound in bounds}
-        workspace.write_text(without_pins(workspace.read_text("utf-8"), libraries), "utf-8")
+        workspace.write_text(
+            without_pins(workspace.read_text("utf-8"), libraries), "utf-8"
+        )
         return 0
     floors = read_floors()
     for line in table(bounds, floors):

@@ -35,16 +35,28 @@ def photograph(browser: str, page: Path, file: Path) -> None:
     """The top of a page, as a small picture."""
     with tempfile.TemporaryDirectory() as folder:
         shot = Path(folder, "shot.png")
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        options = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+        ]
         size = f"--window-size={WIDTH},{HEIGHT}"
         line = [browser, *options, size, f"--user-data-dir={folder}/profile"]
         done = subprocess.run(
-            [*line, "--virtual-time-budget=4000", f"--screenshot={shot}", page.resolve().as_uri()],
+            [
+                *line,
+                "--virtual-time-budget=4000",
+                f"--screenshot={shot}",
+                page.resolve().as_uri(),
+            ],
             capture_output=True,
             check=False,
         )
         if not shot.exists():
-            sys.exit(f"{browser} took no picture of {page}: {done.stderr.decode()[-400:]}")
+            sys.exit(
+                f"{browser} took no picture of {page}: {done.stderr.decode()[-400:]}"
+            )
         with Image.open(io.BytesIO(shot.read_bytes())) as image:
             image.convert("RGB").save(file, "WEBP", quality=72, method=6)
 
@@ -59,7 +71,9 @@ def main() -> None:
     for name, words in sections():
         if chosen and name not in chosen:
             continue
-        run = Path("runs", "gallery", name)  # relative: pages show it in the commands to copy
+        run = Path(
+            "runs", "gallery", name
+        )  # relative: pages show it in the commands to copy
         print(f"{name}: cuescope {shlex.join(words)}", flush=True)
         subprocess.run(
             [str(cuescope), *words, "--out", str(run)],
@@ -69,7 +83,10 @@ def main() -> None:
         )
         file = PAGE.parent / "gallery" / f"{name}.webp"
         photograph(browser, ROOT / run / "report.html", file)
-        print(f"  {file.relative_to(ROOT)}: {file.stat().st_size / 1000:.0f} kB", flush=True)
+        print(
+            f"  {file.relative_to(ROOT)}: {file.stat().st_size / 1000:.0f} kB",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -50,7 +50,17 @@ IRREGULAR = {
     "sought",
     "thought",
 }
-NO_PARTICIPLES = {"need", "seed", "feed", "embed", "speed", "indeed", "red", "bed", "unneeded"}
+NO_PARTICIPLES = {
+    "need",
+    "seed",
+    "feed",
+    "embed",
+    "speed",
+    "indeed",
+    "red",
+    "bed",
+    "unneeded",
+}
 # Rooms and functions that only read a name or digest what they are handed.
 LEAVES = {"cuescope.digest", "cuescope.package_metadata", "blaming", "__init__"}
 
@@ -98,7 +108,9 @@ def density(source: str) -> Counter[str]:
         counts["comprehensions"] += isinstance(node, COMPREHENSIONS)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
             counts["tuples"] += isinstance(node.value, ast.Tuple)
-        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
+        if isinstance(node, ast.For | ast.comprehension) and isinstance(
+            node.target, ast.Name
+        ):
             counts["riddles"] += node.target.id in RIDDLES
         if isinstance(node, ast.FunctionDef) and not node.decorator_list:
             counts["participles"] += is_participle(node.name)
@@ -112,7 +124,16 @@ def show_density() -> None:
         counts = density((ROOT / path).read_text())
         rooms[room_of(path)] += counts
         rooms["all"] += counts
-    columns = ("lines", "tokens", "a line", "compr.", "tuple=", "comm.", "riddles", "partic.")
+    columns = (
+        "lines",
+        "tokens",
+        "a line",
+        "compr.",
+        "tuple=",
+        "comm.",
+        "riddles",
+        "partic.",
+    )
     print(f"{'room':34}" + "".join(f"{column:>9}" for column in columns))
     for name, counts in sorted(rooms.items(), key=lambda item: item[1]["lines"]):
         code = max(counts["code"], 1)
@@ -127,7 +148,9 @@ def show_density() -> None:
             f"{counts['participles']:9}",
         )
         print(f"{name:34}" + "".join(figures))
-    print(f"{'aim':34}{'':9}{'':9}{'<= 7.5':>9}{'<= 30':>9}{'<= 2':>9}{'5':>9}{'0':>9}{'< 20':>9}")
+    print(
+        f"{'aim':34}{'':9}{'':9}{'<= 7.5':>9}{'<= 30':>9}{'<= 2':>9}{'5':>9}{'0':>9}{'< 20':>9}"
+    )
 
 
 def show_doors() -> None:
@@ -140,8 +163,14 @@ def show_doors() -> None:
         if path.suffix in ("", ".py"):
             module = "cuescope_sdk" if path == folder else f"cuescope_sdk.{path.stem}"
             names[module] = len(getattr(import_module(module), "__all__", ()))
-    print(f"\n{sum(names.values())} names exported by {len(names)} doors of the sdk (aim < 350)")
-    print(", ".join(f"{door.removeprefix('cuescope_sdk.')} {n}" for door, n in names.items()))
+    print(
+        f"\n{sum(names.values())} names exported by {len(names)} doors of the sdk (aim < 350)"
+    )
+    print(
+        ", ".join(
+            f"{door.removeprefix('cuescope_sdk.')} {n}" for door, n in names.items()
+        )
+    )
 
 
 def show_commands() -> None:
@@ -162,7 +191,9 @@ def show_commands() -> None:
 
     declared = re.search(r"def audit\((.*?)\n\)", inspect.getsource(audit), re.S)
     count = declared[1].count("\n    ") if declared else 0
-    print(f"{'python.audit':14}{len(inspect.getsource(audit).splitlines()):6}{count:12}")
+    print(
+        f"{'python.audit':14}{len(inspect.getsource(audit).splitlines()):6}{count:12}"
+    )
 
 
 def carries(value: Any, method: str) -> bool:
@@ -187,7 +218,11 @@ def rooms_on_the_way(words: list[str], method: str) -> list[str]:
     def look(frame: Any, event: str, _: Any) -> None:
         code = frame.f_code
         room = frame.f_globals.get("__name__", "")
-        if event != "call" or not room.startswith("cuescope.") or {room, code.co_name} & LEAVES:
+        if (
+            event != "call"
+            or not room.startswith("cuescope.")
+            or {room, code.co_name} & LEAVES
+        ):
             return
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         values = [frame.f_locals.get(name) for name in names]
@@ -219,7 +254,16 @@ def returns(rooms: list[str]) -> Iterator[str]:
 
 def show_way() -> None:
     """How often one comes back to a room who follows `method` through an audit."""
-    spec = ["--model", "toy-clip", "--data", "scenes:0.98", "--limit", "30", "--device", "cpu"]
+    spec = [
+        "--model",
+        "toy-clip",
+        "--data",
+        "scenes:0.98",
+        "--limit",
+        "30",
+        "--device",
+        "cpu",
+    ]
     rooms = rooms_on_the_way(["audit", "saliency", *spec, "-q"], "saliency")
     again = Counter(returns(rooms))
     print(

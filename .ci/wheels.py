@@ -46,7 +46,16 @@ def check(dist: str, wheels: Path, folder: Path) -> str | None:
     """Install the wheel into a new environment and load its plugins; the fault, or None."""
     python = folder / dist / "bin" / "python"
     constraints = wheels / "constraints.txt"
-    install = (UV, "pip", "install", "--quiet", "--python", str(python), "-c", str(constraints))
+    install = (
+        UV,
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        str(python),
+        "-c",
+        str(constraints),
+    )
     steps = [
         (UV, "venv", "--quiet", "--python", sys.executable, str(folder / dist)),
         (*install, dist),
@@ -64,13 +73,23 @@ def main() -> int:
     """Check all dists or those named; 1 where one is broken."""
     folders = [ROOT / "core", ROOT / "sdk", *sorted(ROOT.glob("plugins/*/*"))]
     files = [
-        folder / "pyproject.toml" for folder in folders if (folder / "pyproject.toml").exists()
+        folder / "pyproject.toml"
+        for folder in folders
+        if (folder / "pyproject.toml").exists()
     ]
     dists = [tomllib.loads(file.read_text())["project"]["name"] for file in files]
     faults = {}
     with tempfile.TemporaryDirectory() as place:
         wheels = Path(place, "wheels")
-        built = run(UV, "build", "--all-packages", "--wheel", "--quiet", "--out-dir", str(wheels))
+        built = run(
+            UV,
+            "build",
+            "--all-packages",
+            "--wheel",
+            "--quiet",
+            "--out-dir",
+            str(wheels),
+        )
         if built.returncode:
             print(built.stderr)
             return 1
@@ -80,7 +99,9 @@ def main() -> int:
                 faults[dist] = fault
                 print(f"{dist}: BROKEN\n{fault}", flush=True)
             shutil.rmtree(Path(place, dist), ignore_errors=True)
-    print(f"{len(sys.argv[1:] or dists) - len(faults)} wheels work alone, {len(faults)} do not")
+    print(
+        f"{len(sys.argv[1:] or dists) - len(faults)} wheels work alone, {len(faults)} do not"
+    )
     return int(bool(faults))
 
 

@@ -38,7 +38,10 @@ CHOICES: dict[str, dict[str, Any]] = {
     "default": {},
     "10 restarts": {"restarts": 10},
     "Euclidean": {"metric": "euclidean"},
-    "Euclidean, 10 restarts (the paper's text)": {"metric": "euclidean", "restarts": 10},
+    "Euclidean, 10 restarts (the paper's text)": {
+        "metric": "euclidean",
+        "restarts": 10,
+    },
     "the block before the last": {"layer": -2},
     "negative weights 0": {"negative": "zero"},
     "mean of 3 starts": {"starts": 3},
@@ -46,7 +49,15 @@ CHOICES: dict[str, dict[str, Any]] = {
 }
 NEAREST = "each patch's value, not interpolated"
 RIVALS = (
-    *("random", "raw-attention", "rollout", "grad-cam", "game", "maskclip", "clip-surgery"),
+    *(
+        "random",
+        "raw-attention",
+        "rollout",
+        "grad-cam",
+        "game",
+        "maskclip",
+        "clip-surgery",
+    ),
     *("grad-eclip", "grad-eclip-no-lambda"),
 )
 
@@ -74,7 +85,9 @@ class Comparison:
         shuffled = self.context.rng("halves").permutation(len(self.audit.samples))
         self.halves = shuffled[::2].tolist(), shuffled[1::2].tolist()
 
-    def measure(self, method: Explainer, half: int, *, nearest: bool = False) -> dict[str, float]:
+    def measure(
+        self, method: Explainer, half: int, *, nearest: bool = False
+    ) -> dict[str, float]:
         """Deletion and insertion AUC, and the IoU with masks at their area where there are any.
 
         `nearest` gives each pixel its patch's value, instead of interpolating.
@@ -84,7 +97,8 @@ class Comparison:
         maps = list(method.maps(self.audit, samples, [str(s.label) for s in samples]))
         if nearest:
             maps = [
-                upscale_nearest(each, sample) for each, sample in zip(maps, samples, strict=True)
+                upscale_nearest(each, sample)
+                for each, sample in zip(maps, samples, strict=True)
             ]
         figures = {}
         for direction in DIRECTIONS:
@@ -93,7 +107,9 @@ class Comparison:
         overlaps = self._overlaps(own, maps)
         return figures | ({"IoU": float(np.mean(overlaps))} if overlaps else {})
 
-    def _overlaps(self, samples: Sequence[Sample], maps: Sequence[np.ndarray]) -> list[float]:
+    def _overlaps(
+        self, samples: Sequence[Sample], maps: Sequence[np.ndarray]
+    ) -> list[float]:
         masks = [foreground_of(sample) for sample in samples]
         known = [i for i, mask in enumerate(masks) if mask is not None]
         if not known:
@@ -126,24 +142,39 @@ def main() -> None:
     """Two tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--model", default="toy-clip")
-    parser.add_argument("--model-option", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument(
+        "--model-option", action="append", default=[], metavar="KEY=VALUE"
+    )
     parser.add_argument("--data", default="scenes")
-    parser.add_argument("--data-option", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument(
+        "--data-option", action="append", default=[], metavar="KEY=VALUE"
+    )
     parser.add_argument("--images", type=int, default=40)
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--curves-dtype", default="float32", choices=("float32", "bfloat16"))
+    parser.add_argument(
+        "--curves-dtype", default="float32", choices=("float32", "bfloat16")
+    )
     given = parser.parse_args()
     held, console = Comparison(given), Console()
-    methods = {name: held.build("method", "cci", options) for name, options in CHOICES.items()}
+    methods = {
+        name: held.build("method", "cci", options) for name, options in CHOICES.items()
+    }
     tried = {name: held.measure(method, 0) for name, method in methods.items()}
     tried[NEAREST] = held.measure(methods["default"], 0, nearest=True)
     console.print(render(f"Choices, first half ({len(held.halves[0])} images)", tried))
-    best = max(methods, key=lambda name: tried[name]["insertion"] - tried[name]["deletion"])
-    told = {f"CCI, {name}": held.measure(methods[name], 1) for name in {"default": 0, best: 0}}
+    best = max(
+        methods, key=lambda name: tried[name]["insertion"] - tried[name]["deletion"]
+    )
+    told = {
+        f"CCI, {name}": held.measure(methods[name], 1)
+        for name in {"default": 0, best: 0}
+    }
     for rival in RIVALS:
         told[rival] = held.measure(held.build("method", f"saliency:{rival}", {}), 1)
-    console.print(render(f"Second half ({len(held.halves[1])} images); chosen: {best}", told))
+    console.print(
+        render(f"Second half ({len(held.halves[1])} images); chosen: {best}", told)
+    )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,13 @@ from cuescope_sdk import Audit, Context, Frame, Options, Sample
 from cuescope_sdk.explain import DIRECTIONS, Explainer, Schedule, classification_curves
 
 SIDE, PATCH = 224, 32
-VISION = {"image_size": SIDE, "layers": 6, "width": 256, "head_width": 64, "patch_size": PATCH}
+VISION = {
+    "image_size": SIDE,
+    "layers": 6,
+    "width": 256,
+    "head_width": 64,
+    "patch_size": PATCH,
+}
 TEXT = {"context_length": 32, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2}
 LABELS = tuple(f"thing {number}" for number in range(100))
 PROTOCOL_LIMIT, CCI_LIMIT = 1.15, 1.1
@@ -52,9 +58,16 @@ def images(count: int, seed: int) -> list[Sample]:
     """Smooth random pictures on the model's canvas."""
     rng = np.random.default_rng(seed)
     small = rng.integers(0, 256, (count, 14, 14, 3), dtype=np.uint8)
-    large = [np.asarray(Image.fromarray(pixels).resize((SIDE, SIDE))) for pixels in small]
+    large = [
+        np.asarray(Image.fromarray(pixels).resize((SIDE, SIDE))) for pixels in small
+    ]
     return [
-        Sample(key=f"{i}", frames=(Frame.from_array(pixels),), choices=LABELS, label=LABELS[i])
+        Sample(
+            key=f"{i}",
+            frames=(Frame.from_array(pixels),),
+            choices=LABELS,
+            label=LABELS[i],
+        )
         for i, pixels in enumerate(large)
     ]
 
@@ -98,7 +111,9 @@ class Bench:
 
     @contextmanager
     def _audit(self) -> Iterator[Audit]:
-        with closing(ResponseCache(self.folder / f"cache-{self._seed}.sqlite")) as cache:
+        with closing(
+            ResponseCache(self.folder / f"cache-{self._seed}.sqlite")
+        ) as cache:
             runner = ModelRunner("bench", lambda: self.model, cache, batch_size=64)
             yield Audit(LABELS, Options(), runner, Context(seed=self._seed))
 
@@ -143,7 +158,9 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--masks", type=int, default=100, help="of RISE, which needs 2000 or more")
+    parser.add_argument(
+        "--masks", type=int, default=100, help="of RISE, which needs 2000 or more"
+    )
     asked = parser.parse_args()
     table = Table("cost of an image", "forwards", "at least", "ratio", "limit")
     over = False

@@ -29,7 +29,18 @@ from cuescope_step_grounding.claims import Clock, parser, read_steps
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.options import BoxOptions
 
-NOUNS = ("chair", "table", "cup", "lamp", "door", "man", "sofa", "book", "plate", "window")
+NOUNS = (
+    "chair",
+    "table",
+    "cup",
+    "lamp",
+    "door",
+    "man",
+    "sofa",
+    "book",
+    "plate",
+    "window",
+)
 PREDICATES: Mapping[str, Sequence[str]] = {
     "entity": ("",),
     "attribute": ("red", "blue", "green", "white"),
@@ -41,9 +52,16 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def save_owl(folder: Path) -> None:
     """OWLv2 with 196 patches, 4 layers of width 192."""
-    tokens = [*LETTERS, *(f"{x}</w>" for x in LETTERS), "<|startoftext|>", "<|endoftext|>"]
+    tokens = [
+        *LETTERS,
+        *(f"{x}</w>" for x in LETTERS),
+        "<|startoftext|>",
+        "<|endoftext|>",
+    ]
     tokenizer = transformers.CLIPTokenizer(
-        vocab={token: index for index, token in enumerate(tokens)}, merges=[], model_max_length=16
+        vocab={token: index for index, token in enumerate(tokens)},
+        merges=[],
+        model_max_length=16,
     )
     tower = {
         "hidden_size": 192,
@@ -51,7 +69,10 @@ def save_owl(folder: Path) -> None:
         "num_hidden_layers": 4,
         "num_attention_heads": 4,
     }
-    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    ends = {
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+    }
     config = transformers.Owlv2Config(
         text_config={**tower, **ends, "vocab_size": 64, "max_position_embeddings": 16},
         vision_config={**tower, "image_size": 224, "patch_size": 16},
@@ -89,7 +110,9 @@ def _claim(rng: np.random.Generator, frames: int) -> Claim:
     )
 
 
-STEPS = Path(__file__).parents[1] / "plugins/methods/step-grounding/tests/open_steps.jsonl"
+STEPS = (
+    Path(__file__).parents[1] / "plugins/methods/step-grounding/tests/open_steps.jsonl"
+)
 
 
 def reading_speed(steps: int) -> str:
@@ -113,30 +136,42 @@ class Counted(Owl):
         super().__init__(options, context)
         self.fingerprint = ""
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         Counted.passes += len(frames)
         return super().detect(frames, names)
 
 
-def verified(tool: BoxGeometry, batches: Sequence[Sequence[Case]]) -> tuple[list[str], float]:
+def verified(
+    tool: BoxGeometry, batches: Sequence[Sequence[Case]]
+) -> tuple[list[str], float]:
     """The verdicts, batch after batch with nothing remembered between, and processor seconds."""
     start = time.process_time()
     verdicts: list[str] = []
     for batch in batches:
         vars(tool).pop("finder", None)
-        verdicts += [judgement.verdict for of_video in tool.judge(batch) for judgement in of_video]
+        verdicts += [
+            judgement.verdict
+            for of_video in tool.judge(batch)
+            for judgement in of_video
+        ]
     return verdicts, time.process_time() - start
 
 
 def measured(cases: list[Case], model: Path) -> str:
     context = Context(
-        registry=PluginShelf({("tool", "owl"): Counted}), cache=model / "cache", device="cpu"
+        registry=PluginShelf({("tool", "owl"): Counted}),
+        cache=model / "cache",
+        device="cpu",
     )
     options = BoxOptions(detector="owl", detector_options={"model": str(model)})
     tool = BoxGeometry(options, context)
     tool.open_weights()
     claims = sum(len(of_video) for _, of_video in cases)
-    one_by_one = [[(sample, [claim])] for sample, of_video in cases for claim in of_video]
+    one_by_one = [
+        [(sample, [claim])] for sample, of_video in cases for claim in of_video
+    ]
     rows, answers = [], []
     for name, batches in (("once a frame", [cases]), ("a pass a claim", one_by_one)):
         Counted.passes = 0
@@ -157,7 +192,9 @@ def main() -> None:
     arguments.add_argument("--videos", type=int, default=2)
     arguments.add_argument("--frames", type=int, default=8)
     arguments.add_argument("--claims", type=int, default=24, help="claims a video")
-    arguments.add_argument("--steps", type=int, default=1000, help="steps that are read")
+    arguments.add_argument(
+        "--steps", type=int, default=1000, help="steps that are read"
+    )
     options = arguments.parse_args()
     sys.stdout.write(reading_speed(options.steps))
     torch.set_num_threads(1)

@@ -30,7 +30,19 @@ from cuescope.store import ResponseCache
 from cuescope.types import Frame, Response, Sample, Trial
 from cuescope_sdk.workers._executor import MOST_TOGETHER, ROUNDS
 
-DECILES = (0.23, 0.48, 0.73, 0.79, 0.88, 0.97, 1.07, 1.22, 1.31, 1.48, 2.05)  # over their mean
+DECILES = (
+    0.23,
+    0.48,
+    0.73,
+    0.79,
+    0.88,
+    0.97,
+    1.07,
+    1.22,
+    1.31,
+    1.48,
+    2.05,
+)  # over their mean
 DRIVER_MICROSECONDS = 85.0  # processor time a trial
 IN_FLIGHT, CHOICES = 2, 40
 
@@ -69,12 +81,16 @@ class Simulation:
 
     def __init__(self, fleet: Fleet, deciles: Sequence[float], seed: int) -> None:
         self.fleet, self.rng = fleet, np.random.default_rng(seed)
-        spread = np.interp(self.rng.random(4096), np.linspace(0, 1, len(deciles)), deciles)
+        spread = np.interp(
+            self.rng.random(4096), np.linspace(0, 1, len(deciles)), deciles
+        )
         self.times = spread / spread.mean() * fleet.batch / fleet.images
         self.events: list[tuple[float, int, str, int, int]] = []
         self.order = count()
         self.held = [0] * fleet.workers  # batches with each
-        self.lives = [0] * fleet.workers  # what an earlier life began is not answered any more
+        self.lives = [
+            0
+        ] * fleet.workers  # what an earlier life began is not answered any more
         self.closed: set[int] = set()
         self.waiting = self.again = 0
         self.now = self.driver_free = self.driver_busy = self.worker_busy = 0.0
@@ -82,13 +98,19 @@ class Simulation:
     def run(self) -> Outcome:
         """Window after window."""
         fleet = self.fleet
-        left, window = -(-fleet.trials // fleet.batch), max(1, fleet.window // fleet.batch)
+        left, window = (
+            -(-fleet.trials // fleet.batch),
+            max(1, fleet.window // fleet.batch),
+        )
         self._plan_death()
         while left:
             asked = min(window, left)
             self._answer(asked)
             left -= asked
-        shares = self.driver_busy / self.now, self.worker_busy / self.now / fleet.workers
+        shares = (
+            self.driver_busy / self.now,
+            self.worker_busy / self.now / fleet.workers,
+        )
         return Outcome(self.now, *shares, self.again)
 
     def _answer(self, batches: int) -> None:
@@ -117,7 +139,9 @@ class Simulation:
 
     def _feed(self, most: int) -> None:
         for worker in range(self.fleet.workers if self.waiting else 0):
-            while self.waiting and self.held[worker] < most and worker not in self.closed:
+            while (
+                self.waiting and self.held[worker] < most and worker not in self.closed
+            ):
                 self.waiting -= 1
                 self.held[worker] += 1
                 if self.held[worker] == 1:
@@ -138,7 +162,9 @@ class Simulation:
 
     def _plan_death(self) -> None:
         if self.fleet.deaths:
-            self._at(self.now + self.rng.exponential(3600 / self.fleet.deaths), "death", 0)
+            self._at(
+                self.now + self.rng.exponential(3600 / self.fleet.deaths), "death", 0
+            )
 
     def _at(self, moment: float, what: str, worker: int) -> None:
         event = (moment, next(self.order), what, worker, self.lives[worker])
@@ -186,7 +212,9 @@ def quick_trials(number: int) -> Iterator[Trial]:
     """Distinct trials of files that nobody opens."""
     choices = tuple(f"class {index}" for index in range(CHOICES))
     for index in range(number):
-        frame = Frame(f"{index:032x}", partial(open_image, Path(f"/photos/{index}.jpg")))
+        frame = Frame(
+            f"{index:032x}", partial(open_image, Path(f"/photos/{index}.jpg"))
+        )
         yield Trial(sample=Sample(key=f"{index}.jpg", frames=(frame,), choices=choices))
 
 
@@ -195,7 +223,9 @@ def measured_driver(trials: int = 20_000) -> float:
     with tempfile.TemporaryDirectory() as folder:
         cache = ResponseCache(Path(folder) / "responses.sqlite")
         executor = Context(device="cpu").build("executor", "processes:1")
-        ask = ModelRunner("cluster", open_quick, cache, batch_size=64, executor=executor)
+        ask = ModelRunner(
+            "cluster", open_quick, cache, batch_size=64, executor=executor
+        )
         since = time.process_time()
         ask(quick_trials(trials))
         seconds = time.process_time() - since
@@ -207,16 +237,24 @@ def measured_driver(trials: int = 20_000) -> float:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--measure", action="store_true", help="measure here, for a minute")
+    parser.add_argument(
+        "--measure", action="store_true", help="measure here, for a minute"
+    )
     parser.add_argument("--trials", type=int, default=400_000 * 8)
     parser.add_argument("--deaths", type=float, default=1.0, help="of workers, an hour")
     options = parser.parse_args()
     deciles = measured_deciles() if options.measure else DECILES
     driver = measured_driver() if options.measure else DRIVER_MICROSECONDS
     console = Console()
-    console.print(f"driver: {driver:.0f} us a trial; batch times over their mean: {deciles}")
-    base = Fleet(trials=options.trials, deaths=options.deaths, driver_seconds=driver * 1e-6)
-    table = Table("images/s a GPU", "workers", "window", "ideal", "took", "GPUs busy", box=None)
+    console.print(
+        f"driver: {driver:.0f} us a trial; batch times over their mean: {deciles}"
+    )
+    base = Fleet(
+        trials=options.trials, deaths=options.deaths, driver_seconds=driver * 1e-6
+    )
+    table = Table(
+        "images/s a GPU", "workers", "window", "ideal", "took", "GPUs busy", box=None
+    )
     table.add_column("driver busy")
     table.add_column("asked again")
     for images in (1000.0, 100.0, 10.0):
@@ -239,7 +277,9 @@ def main() -> None:
     most = 1e6 / driver
     console.print(
         f"The driver answers for {most:,.0f} trials a second: "
-        + ", ".join(f"{most / rate:,.0f} GPUs of {rate:.0f}" for rate in (1000, 100, 10))
+        + ", ".join(
+            f"{most / rate:,.0f} GPUs of {rate:.0f}" for rate in (1000, 100, 10)
+        )
     )
 
 

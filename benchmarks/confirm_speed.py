@@ -57,7 +57,13 @@ MOST = 1.1  # ratio that is allowed
 def write_model(folder: Path, width: int) -> Path:
     """Configuration and weights of a random model, as on the hub."""
     vision = {"image_size": SIDE, "layers": 12, "width": width, "patch_size": 32}
-    text = {"context_length": 32, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2}
+    text = {
+        "context_length": 32,
+        "vocab_size": 49408,
+        "width": 64,
+        "heads": 2,
+        "layers": 2,
+    }
     shape = {"embed_dim": 128, "vision_cfg": vision, "text_cfg": text}
     norm = {"mean": [0.48] * 3, "std": [0.27] * 3}
     content = json.dumps({"model_cfg": shape, "preprocess_cfg": norm})
@@ -151,13 +157,21 @@ class Listening:
         self.kind.respond = self.own
 
 
-def confirmed(folder: Path, spec: str, samples: int, photos: int) -> tuple[float, list[Any], int]:
+def confirmed(
+    folder: Path, spec: str, samples: int, photos: int
+) -> tuple[float, list[Any], int]:
     """Processor seconds of `confirm`, the batches that the model was asked, and calls as told."""
-    shelf = PluginShelf({("method", "named"): Named, ("dataset", "photos"): Photos}, installed=True)
+    shelf = PluginShelf(
+        {("method", "named"): Named, ("dataset", "photos"): Photos}, installed=True
+    )
     context = Context(registry=shelf, device="cpu", cache=folder / "cache")
     runner = Runner(context, folder, out=folder / "found")
     asked = Request(
-        method="named", model=spec, data="photos", data_options={"photos": photos}, part="1/2"
+        method="named",
+        model=spec,
+        data="photos",
+        data_options={"photos": photos},
+        part="1/2",
     )
     runner.run(asked)
     tested = asked.model_copy(
@@ -179,17 +193,25 @@ def main() -> None:
     """Print the figures; ends with 1 where a bound is not kept."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=60, help="of each intervention")
-    parser.add_argument("--width", type=int, default=768, help="of the ViT; 768 is ViT-B")
+    parser.add_argument(
+        "--width", type=int, default=768, help="of the ViT; 768 is ViT-B"
+    )
     given = parser.parse_args()
-    logging.disable(logging.WARNING)  # open_clip's, of weights that are random on purpose
+    logging.disable(
+        logging.WARNING
+    )  # open_clip's, of weights that are random on purpose
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "model").mkdir()
         spec = f"open-clip:{write_model(folder / 'model', given.width)}"
         (folder / "warm").mkdir()
-        confirmed(folder / "warm", spec, 10, 80)  # imports, and the first use of the weights
+        confirmed(
+            folder / "warm", spec, 10, 80
+        )  # imports, and the first use of the weights
         forget_frames()
-        seconds, batches, calls = confirmed(folder, spec, given.samples, 8 * given.samples)
+        seconds, batches, calls = confirmed(
+            folder, spec, given.samples, 8 * given.samples
+        )
         model = Context(device="cpu").build("model", spec)
         model.respond(batches[0][:1])
         forget_frames()

@@ -26,8 +26,20 @@ from cuescope_sdk.models import PromptTower
 MOST = 1.1  # ratio that is allowed
 TINY = {
     "embed_dim": 64,
-    "vision_cfg": {"image_size": 32, "patch_size": 16, "width": 64, "layers": 1, "head_width": 32},
-    "text_cfg": {"context_length": 32, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2},
+    "vision_cfg": {
+        "image_size": 32,
+        "patch_size": 16,
+        "width": 64,
+        "layers": 1,
+        "head_width": 32,
+    },
+    "text_cfg": {
+        "context_length": 32,
+        "vocab_size": 49408,
+        "width": 64,
+        "heads": 2,
+        "layers": 2,
+    },
 }
 
 
@@ -43,13 +55,21 @@ def network(name: str, device: str) -> tuple[Any, Any]:
 
 
 def bare(
-    model: Any, tokens: torch.Tensor, images: torch.Tensor, targets: torch.Tensor, epochs: int
+    model: Any,
+    tokens: torch.Tensor,
+    images: torch.Tensor,
+    targets: torch.Tensor,
+    epochs: int,
 ) -> None:
     """CoOp as a script: 16 vectors after the first token of each prompt."""
     options = CoOpOptions()
     width = model.token_embedding.weight.shape[1]
-    context = (0.02 * torch.randn(options.context, width)).to(images.device).requires_grad_()
-    optimizer = torch.optim.SGD([context], lr=options.learning_rate, momentum=options.momentum)
+    context = (
+        (0.02 * torch.randn(options.context, width)).to(images.device).requires_grad_()
+    )
+    optimizer = torch.optim.SGD(
+        [context], lr=options.learning_rate, momentum=options.momentum
+    )
     scale = 14.0
 
     def put(module: Any, given: Any, vectors: torch.Tensor) -> torch.Tensor:

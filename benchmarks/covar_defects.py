@@ -66,7 +66,9 @@ def stained(draft: Draft, rng: np.random.Generator) -> Edited:
     """A part of the object in another colour, more or less opaque."""
     colour = rng.uniform(0, 255, 3)
     where = _blob(draft.mask, rng, (0.06, 0.5)) * rng.uniform(0.4, 1)
-    return paste(draft.clean, np.broadcast_to(colour, draft.layer.shape), where), draft.mask
+    return paste(
+        draft.clean, np.broadcast_to(colour, draft.layer.shape), where
+    ), draft.mask
 
 
 def eaten(draft: Draft, rng: np.random.Generator) -> Edited:
@@ -84,7 +86,9 @@ def redrawn(draft: Draft, rng: np.random.Generator) -> Edited:
 def blurred(draft: Draft, rng: np.random.Generator) -> Edited:
     """The object without its details."""
     side = float(np.sqrt(draft.mask.sum()))
-    soft = cv2.GaussianBlur(draft.layer, (0, 0), max(1.5, rng.uniform(0.06, 0.15) * side))
+    soft = cv2.GaussianBlur(
+        draft.layer, (0, 0), max(1.5, rng.uniform(0.06, 0.15) * side)
+    )
     return _with_object(draft, soft), draft.mask
 
 
@@ -126,13 +130,19 @@ def resized(draft: Draft, rng: np.random.Generator) -> Edited:
 def tinted(draft: Draft, rng: np.random.Generator) -> Edited:
     """The background's colour over the object, all of it or from one side."""
     colour = draft.background.mean(axis=(0, 1))
-    rows, cols = np.mgrid[: draft.mask.shape[0], : draft.mask.shape[1]].astype(np.float32)
+    rows, cols = np.mgrid[: draft.mask.shape[0], : draft.mask.shape[1]].astype(
+        np.float32
+    )
     turn = rng.uniform(0, 2 * np.pi)
     along = rows * np.sin(turn) + cols * np.cos(turn)
     low, high = along[draft.mask].min(), along[draft.mask].max()
-    ramp = ((along - low) / max(high - low, 1)).clip(0, 1) if rng.random() < 0.5 else 1.0
+    ramp = (
+        ((along - low) / max(high - low, 1)).clip(0, 1) if rng.random() < 0.5 else 1.0
+    )
     share = np.full(draft.mask.shape, rng.uniform(0.15, 0.5)) * ramp * draft.mask
-    return paste(draft.clean, np.broadcast_to(colour, draft.layer.shape), share), draft.mask
+    return paste(
+        draft.clean, np.broadcast_to(colour, draft.layer.shape), share
+    ), draft.mask
 
 
 def glowing(draft: Draft, rng: np.random.Generator) -> Edited:
@@ -175,18 +185,26 @@ def accompanied(draft: Draft, rng: np.random.Generator) -> Edited:
 
 def faintly_accompanied(draft: Draft, rng: np.random.Generator) -> Edited:
     """Another object that the background shines through."""
-    return _joined(draft, draft.other, draft.other_alpha, rng.uniform(0.4, 0.7)), draft.mask
+    return _joined(
+        draft, draft.other, draft.other_alpha, rng.uniform(0.4, 0.7)
+    ), draft.mask
 
 
 def repeated(draft: Draft, rng: np.random.Generator) -> Edited:
     """The object a second time."""
     rows, cols = draft.mask.shape
     best, found, alpha = -1.0, np.eye(3), draft.alpha
-    for _ in range(20):  # the place with most of the copy in the image and clear of the object
-        factor = min(1.0, 0.3 * max(rows, cols) / np.sqrt(draft.mask.sum())) * rng.uniform(0.6, 1)
+    for _ in range(
+        20
+    ):  # the place with most of the copy in the image and clear of the object
+        factor = min(
+            1.0, 0.3 * max(rows, cols) / np.sqrt(draft.mask.sum())
+        ) * rng.uniform(0.6, 1)
         matrix = _about_centre(np.diag([factor, factor, 1]), draft.mask)
         centre = np.argwhere(draft.mask).mean(axis=0)
-        matrix[:2, 2] += np.array([rng.uniform(0, cols), rng.uniform(0, rows)]) - centre[::-1]
+        matrix[:2, 2] += (
+            np.array([rng.uniform(0, cols), rng.uniform(0, rows)]) - centre[::-1]
+        )
         copy = move(alpha, matrix, (rows, cols))
         clear = float((copy * ~grow(draft.mask, 4)).sum()) / (factor**2 * alpha.sum())
         if clear > best:
@@ -209,11 +227,19 @@ def fringed(draft: Draft, rng: np.random.Generator) -> Edited:
 
 def lined(draft: Draft, rng: np.random.Generator) -> Edited:
     """A line along the border, brighter or darker than both sides, sharp or soft."""
-    line = (grow(draft.mask, int(rng.integers(1, 3))) & ~shrink(draft.mask, 1)).astype(np.float32)
+    line = (grow(draft.mask, int(rng.integers(1, 3))) & ~shrink(draft.mask, 1)).astype(
+        np.float32
+    )
     line = smooth(line, rng.uniform(0.3, 1.0))
     line = line / max(float(line.max()), 1e-3) * rng.uniform(0.5, 1)
-    colour = np.full(3, rng.choice([0.0, 255.0])) if rng.random() < 0.6 else rng.uniform(0, 255, 3)
-    return paste(draft.clean, np.broadcast_to(colour, draft.layer.shape), line), draft.mask
+    colour = (
+        np.full(3, rng.choice([0.0, 255.0]))
+        if rng.random() < 0.6
+        else rng.uniform(0, 255, 3)
+    )
+    return paste(
+        draft.clean, np.broadcast_to(colour, draft.layer.shape), line
+    ), draft.mask
 
 
 DEFECTS: Mapping[str, Mapping[str, Defect]] = {
@@ -251,7 +277,9 @@ def _blob(mask: Mask, rng: np.random.Generator, share: tuple[float, float]) -> A
     far = np.hypot((rows - rows[centre]) * stretch, (cols - cols[centre]) / stretch)
     radius = np.quantile(far, rng.uniform(*share))
     grid = np.mgrid[: mask.shape[0], : mask.shape[1]]
-    distance = np.hypot((grid[0] - rows[centre]) * stretch, (grid[1] - cols[centre]) / stretch)
+    distance = np.hypot(
+        (grid[0] - rows[centre]) * stretch, (grid[1] - cols[centre]) / stretch
+    )
     return np.asarray((1 + radius - distance).clip(0, 1) * mask, np.float32)
 
 
@@ -294,10 +322,15 @@ def _fit(pixels: Pixels, alpha: Alpha, mask: Mask) -> Pixels:
     """The further object stretched over the object's box, its mean colour where it has none."""
     rows, cols = np.nonzero(alpha >= 0.5)
     mean = pixels[alpha >= 0.5].mean(axis=0)
-    filled = paste(np.broadcast_to(mean, pixels.shape), pixels, (alpha >= 0.5).astype(np.float32))
+    filled = paste(
+        np.broadcast_to(mean, pixels.shape), pixels, (alpha >= 0.5).astype(np.float32)
+    )
     part = filled[rows.min() : rows.max() + 1, cols.min() : cols.max() + 1]
     to_rows, to_cols = np.nonzero(mask)
-    box = slice(to_rows.min(), to_rows.max() + 1), slice(to_cols.min(), to_cols.max() + 1)
+    box = (
+        slice(to_rows.min(), to_rows.max() + 1),
+        slice(to_cols.min(), to_cols.max() + 1),
+    )
     look = np.array(np.broadcast_to(mean, pixels.shape), np.float32)
     size = (box[1].stop - box[1].start, box[0].stop - box[0].start)
     look[box] = cv2.resize(part.astype(np.float32), size, interpolation=cv2.INTER_AREA)

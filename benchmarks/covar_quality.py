@@ -35,10 +35,15 @@ from cuescope_scenes.textures import SIZE, texture
 from cuescope_scenes.words import BACKGROUNDS
 from cuescope_sdk import ROLES, Context, Frame, generator
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 SIDE = 224
 COCO = {  # by the folder of a cut-out
-    **{name: name for name in ("airplane", "bear", "bird", "car", "cat", "cow", "dog", "horse")},
+    **{
+        name: name
+        for name in ("airplane", "bear", "bird", "car", "cat", "cow", "dog", "horse")
+    },
     "ship": "boat",
 }
 SHADOW, FEATHER = 0.35, 2  # defaults of `composite`
@@ -68,7 +73,10 @@ class World:
     def halves(self, seed: int) -> tuple["World", "World"]:
         """Two worlds that share neither object nor background."""
         rng = generator(seed, "covar-quality", "halves")
-        orders = rng.permutation(len(self.things)), rng.permutation(len(self.backgrounds))
+        orders = (
+            rng.permutation(len(self.things)),
+            rng.permutation(len(self.backgrounds)),
+        )
         first, second = (
             World(
                 [self.things[i] for i in orders[0][half::2]],
@@ -92,7 +100,11 @@ def scenes_world(count: int, seed: int) -> World:
 
 
 def _texture(name: str, rng: np.random.Generator) -> np.ndarray:
-    return (texture(name, rng) + rng.normal(0, 8, (SIZE, SIZE, 3))).clip(0, 255).astype(np.float32)
+    return (
+        (texture(name, rng) + rng.normal(0, 8, (SIZE, SIZE, 3)))
+        .clip(0, 255)
+        .astype(np.float32)
+    )
 
 
 def stamps_world(count: int, seed: int) -> World:
@@ -109,8 +121,14 @@ def stamps_world(count: int, seed: int) -> World:
         size = tuple(min(SIDE - 8, max(8, round(factor * side))) for side in stamp.size)
         stamp = stamp.resize(size, Image.Resampling.LANCZOS)
         corner = tuple(int(rng.integers(SIDE - side + 1)) for side in size)
-        layer, alpha = np.zeros((SIDE, SIDE, 3), np.float32), np.zeros((SIDE, SIDE), np.float32)
-        box = slice(corner[1], corner[1] + size[1]), slice(corner[0], corner[0] + size[0])
+        layer, alpha = (
+            np.zeros((SIDE, SIDE, 3), np.float32),
+            np.zeros((SIDE, SIDE), np.float32),
+        )
+        box = (
+            slice(corner[1], corner[1] + size[1]),
+            slice(corner[0], corner[0] + size[0]),
+        )
         cut = np.asarray(stamp, np.float32)
         layer[box], alpha[box] = cut[..., :3], cut[..., 3] / 255
         behind = backgrounds[int(rng.integers(len(backgrounds)))][1](rng)
@@ -124,12 +142,18 @@ def _photo(path: Path, rng: np.random.Generator) -> np.ndarray:
     side = rng.uniform(0.6, 0.95) * min(photo.size)
     left, top = rng.uniform(0, 1, 2) * (np.array(photo.size) - side)
     box = (left, top, left + side, top + side)
-    return np.asarray(photo.resize((SIDE, SIDE), Image.Resampling.LANCZOS, box=box), np.float32)
+    return np.asarray(
+        photo.resize((SIDE, SIDE), Image.Resampling.LANCZOS, box=box), np.float32
+    )
 
 
-def draft(world: World, subset: str, known: bool, rng: np.random.Generator) -> tuple[Draft, Case]:
+def draft(
+    world: World, subset: str, known: bool, rng: np.random.Generator
+) -> tuple[Draft, Case]:
     """A clean edit of an object as a build makes it, and its case (without the edited image)."""
-    thing, other = (world.things[int(i)] for i in rng.choice(len(world.things), 2, replace=False))
+    thing, other = (
+        world.things[int(i)] for i in rng.choice(len(world.things), 2, replace=False)
+    )
     name, make = world.backgrounds[int(rng.integers(len(world.backgrounds)))]
     asked = np.rint(make(rng)).astype(np.uint8)
     image, mask = thing.pixels.astype(np.uint8), thing.alpha >= 0.5
@@ -171,7 +195,11 @@ def draft(world: World, subset: str, known: bool, rng: np.random.Generator) -> t
 
 
 def _variant(
-    subset: str, base: np.ndarray, mask: np.ndarray, asked: np.ndarray, rng: np.random.Generator
+    subset: str,
+    base: np.ndarray,
+    mask: np.ndarray,
+    asked: np.ndarray,
+    rng: np.random.Generator,
 ) -> tuple[Moved, np.ndarray, np.ndarray]:
     """The image moved, the background moved alike, and where an editor is to paint."""
     nowhere, everywhere = np.zeros_like(mask), np.ones_like(mask)
@@ -180,7 +208,9 @@ def _variant(
     if subset == "viewpoint":
         moved = _squeezed(base, mask, rng)
         return moved, asked, ~moved.mask
-    options = [v for v in variants(rng, (len(mask), mask.shape[1]), "") if v.subset == subset]
+    options = [
+        v for v in variants(rng, (len(mask), mask.shape[1]), "") if v.subset == subset
+    ]
     variant = options[int(rng.integers(len(options)))]
     assert variant.move is not None
     moved = variant.move(base, mask)
@@ -197,7 +227,10 @@ def _squeezed(image: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> 
     matrix[:, 2] = middle - matrix[:, :2] @ middle
     return Moved(
         cv2.warpAffine(image, matrix, (cols, rows), borderMode=cv2.BORDER_REPLICATE),
-        cv2.warpAffine(mask.astype(np.uint8), matrix, (cols, rows), flags=cv2.INTER_NEAREST) > 0,
+        cv2.warpAffine(
+            mask.astype(np.uint8), matrix, (cols, rows), flags=cv2.INTER_NEAREST
+        )
+        > 0,
         np.ones(mask.shape, bool),
         matrix,
     )
@@ -270,7 +303,9 @@ class Result:
         return float(roc_auc_score([0] * len(good) + [1] * len(bad), good + bad))
 
 
-def run(world: World, known: bool, seed: int, each: int, judges: Judges | None = None) -> Result:
+def run(
+    world: World, known: bool, seed: int, each: int, judges: Judges | None = None
+) -> Result:
     """Calibrate on one half of the world, judge on the other."""
     first, second = world.halves(seed)
     thresholds = calibrate(clean_cases(first, 4 * each, known, seed), judges)
@@ -299,7 +334,9 @@ def real_judges() -> Judges:
     context = Context(device="cpu")
     model = build(context, "model", "open-clip:ViT-B-16-quickgelu", weights).plugin
     network = ASSETS / "yolo11n/yolo11n.onnx"
-    detector = build_tool(context, ROLES["detector"], f"onnx-detector:{network}", None).plugin
+    detector = build_tool(
+        context, ROLES["detector"], f"onnx-detector:{network}", None
+    ).plugin
     return Judges(model, detector, names)
 
 
@@ -312,9 +349,15 @@ def main() -> None:
     parser.add_argument("--on", nargs="+", choices=list(WORLDS), default=list(WORLDS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--objects", type=int, default=60)
-    parser.add_argument("--each", type=int, default=60, help="planted images of each kind")
-    parser.add_argument("--background", choices=["known", "not known"], help="[default: both]")
-    parser.add_argument("--models", action="store_true", help="ask a real CLIP and YOLO too")
+    parser.add_argument(
+        "--each", type=int, default=60, help="planted images of each kind"
+    )
+    parser.add_argument(
+        "--background", choices=["known", "not known"], help="[default: both]"
+    )
+    parser.add_argument(
+        "--models", action="store_true", help="ask a real CLIP and YOLO too"
+    )
     given = parser.parse_args()
     cv2.setNumThreads(1)
     judges = real_judges() if given.models else None
@@ -327,11 +370,15 @@ def main() -> None:
                 run(WORLDS[name](given.objects, seed), known, seed, given.each, judges)
                 for seed in range(given.seeds)
             ]
-            title = f"{name}, asked background image {'known' if known else 'not known'}"
+            title = (
+                f"{name}, asked background image {'known' if known else 'not known'}"
+            )
             table = Table("kind", "way", "AUROC", "least", "dropped", title=title)
             for kind, ways in [("all", {}), *DEFECTS.items()]:
                 for way in [None, *ways]:
-                    values = [r.auroc(None if kind == "all" else kind, way) for r in results]
+                    values = [
+                        r.auroc(None if kind == "all" else kind, way) for r in results
+                    ]
                     dropped = [
                         bool(quality.reason)
                         for r in results

@@ -33,7 +33,9 @@ from cuescope_sdk import Context, generator
 
 SIDE = 224
 LIMIT = 3.0  # times the bare loop
-KEEP = 3 + len(SCALES)  # images of a photo and background that are pasted; the others are moved
+KEEP = 3 + len(
+    SCALES
+)  # images of a photo and background that are pasted; the others are moved
 
 
 def write_inputs(root: Path, photos: int) -> None:
@@ -44,17 +46,30 @@ def write_inputs(root: Path, photos: int) -> None:
     for number in range(photos):
         pixels = cv2.resize(rng.integers(0, 256, (28, 28, 3), np.uint8), (SIDE, SIDE))
         mask = cv2.ellipse(
-            np.zeros((SIDE, SIDE), np.uint8), (SIDE // 2, SIDE // 2), (60, 40), 20, 0, 360, 255, -1
+            np.zeros((SIDE, SIDE), np.uint8),
+            (SIDE // 2, SIDE // 2),
+            (60, 40),
+            20,
+            0,
+            360,
+            255,
+            -1,
         )
         Image.fromarray(pixels).save(root / "photos" / f"{number}.png")
         Image.fromarray(np.asarray(mask)).save(root / "photos" / f"{number}-mask.png")
-        rows.append({"path": f"{number}.png", "label": "ellipse", "mask": f"{number}-mask.png"})
-    (root / "photos" / "manifest.jsonl").write_text("".join(f"{json.dumps(r)}\n" for r in rows))
+        rows.append(
+            {"path": f"{number}.png", "label": "ellipse", "mask": f"{number}-mask.png"}
+        )
+    (root / "photos" / "manifest.jsonl").write_text(
+        "".join(f"{json.dumps(r)}\n" for r in rows)
+    )
     drawn = Drawn()
     for background in read_backgrounds(None):
         name = str(best_name(background.prompt, drawn.names))
         image = drawn.show(name, (480, 640), generator(0, name))
-        Image.fromarray(image).save(root / "backgrounds" / f"{background.name}.jpg", quality=92)
+        Image.fromarray(image).save(
+            root / "backgrounds" / f"{background.name}.jpg", quality=92
+        )
 
 
 def build(root: Path, out: Path) -> int:
@@ -62,7 +77,9 @@ def build(root: Path, out: Path) -> int:
     context = Context(cache=root / "cache")
     data = Folder(Folder.Options(path=root / "photos"), context)
     tool = Composite(Composite.Options(folder=root / "backgrounds"), context)
-    recipe = Recipe("photos", read_backgrounds(None), NamedEditor("composite", "f", tool))
+    recipe = Recipe(
+        "photos", read_backgrounds(None), NamedEditor("composite", "f", tool)
+    )
     folder = BuildFolder(out, {})
     folder.begin()
     sources = Sources(data, range(len(data)), None, None)
@@ -74,14 +91,18 @@ def build(root: Path, out: Path) -> int:
 def paste(root: Path, out: Path) -> int:
     """The same number of images in a bare loop."""
     photos = sorted((root / "photos").glob("*[0-9].png"))
-    scenes = [cv2.imread(str(file)) for file in sorted((root / "backgrounds").glob("*.jpg"))]
+    scenes = [
+        cv2.imread(str(file)) for file in sorted((root / "backgrounds").glob("*.jpg"))
+    ]
     turn = cv2.getRotationMatrix2D((SIDE / 2, SIDE / 2), 20, 1)
     (out / "images").mkdir(parents=True)
     jobs = []
 
     def write(name: str, image: np.ndarray, mask: np.ndarray) -> None:
         for kind, pixels in (("i", image), ("m", mask)):
-            content = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION])[1]
+            content = cv2.imencode(
+                ".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION]
+            )[1]
             (out / "images" / f"{name}-{kind}.png").write_bytes(content.tobytes())
 
     with ThreadPoolExecutor(THREADS) as pool:
@@ -90,14 +111,22 @@ def paste(root: Path, out: Path) -> int:
             mask = cv2.imread(str(file.with_name(f"{file.stem}-mask.png")), 0)
             jobs.append(pool.submit(write, file.stem, photo, mask))
             for number, scene in enumerate(scenes):
-                shown = np.where(mask[..., None] > 0, photo, cv2.resize(scene, (SIDE, SIDE)))
+                shown = np.where(
+                    mask[..., None] > 0, photo, cv2.resize(scene, (SIDE, SIDE))
+                )
                 images = [(shown, mask)]
                 for _ in range(KEEP - 1):
                     moved = cv2.warpAffine(shown, turn, (SIDE, SIDE))
-                    there = cv2.warpAffine(mask, turn, (SIDE, SIDE), flags=cv2.INTER_NEAREST)
+                    there = cv2.warpAffine(
+                        mask, turn, (SIDE, SIDE), flags=cv2.INTER_NEAREST
+                    )
                     filled = cv2.resize(scene, (SIDE, SIDE))
-                    images.append((np.where(there[..., None] > 0, moved, filled), there))
-                images += [(cv2.flip(shown, axis), cv2.flip(mask, axis)) for axis in (0, 1)]
+                    images.append(
+                        (np.where(there[..., None] > 0, moved, filled), there)
+                    )
+                images += [
+                    (cv2.flip(shown, axis), cv2.flip(mask, axis)) for axis in (0, 1)
+                ]
                 part = slice(20, SIDE - 20)
                 images.append(
                     (
@@ -106,7 +135,9 @@ def paste(root: Path, out: Path) -> int:
                     )
                 )
                 for variant, pair in enumerate(images):
-                    jobs.append(pool.submit(write, f"{file.stem}-{number}-{variant}", *pair))
+                    jobs.append(
+                        pool.submit(write, f"{file.stem}-{number}-{variant}", *pair)
+                    )
     for job in jobs:
         job.result()
     return len(jobs)
@@ -117,7 +148,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--photos", type=int, default=6)
     photos = parser.parse_args().photos
-    table = Table("", "images", "took", "CPU", "a second", "MB", "times bare", "aim", "", box=None)
+    table = Table(
+        "", "images", "took", "CPU", "a second", "MB", "times bare", "aim", "", box=None
+    )
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         write_inputs(root, photos)
@@ -128,7 +161,9 @@ def main() -> None:
             images = work(root, root / what)
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             bare = bare or cpu
-            size = sum(file.stat().st_size for file in (root / what).rglob("*.png")) / 1e6
+            size = (
+                sum(file.stat().st_size for file in (root / what).rglob("*.png")) / 1e6
+            )
             verdict = "met" if cpu <= LIMIT * bare else "missed"
             table.add_row(
                 what,

@@ -48,15 +48,23 @@ def save_pipeline(folder: Path, large: bool, device: str) -> None:
             out_channels=4,
             block_out_channels=(320, 640, 1280) if large else (64, 128),
             layers_per_block=2,
-            down_block_types=("DownBlock2D", *("CrossAttnDownBlock2D",) * (2 if large else 1)),
-            up_block_types=(*("CrossAttnUpBlock2D",) * (2 if large else 1), "UpBlock2D"),
+            down_block_types=(
+                "DownBlock2D",
+                *("CrossAttnDownBlock2D",) * (2 if large else 1),
+            ),
+            up_block_types=(
+                *("CrossAttnUpBlock2D",) * (2 if large else 1),
+                "UpBlock2D",
+            ),
             transformer_layers_per_block=(1, 2, 10) if large else 1,
             attention_head_dim=(5, 10, 20) if large else 8,
             cross_attention_dim=text + more_text if large else text,
             use_linear_projection=large,
             addition_embed_type="text_time" if large else None,
             addition_time_embed_dim=256 if large else None,
-            projection_class_embeddings_input_dim=6 * 256 + more_text if large else None,
+            projection_class_embeddings_input_dim=6 * 256 + more_text
+            if large
+            else None,
         )
         widths = (128, 256, 512, 512) if large else (32, 32, 64, 64)
         autoencoder = diffusers.AutoencoderKL(
@@ -76,8 +84,12 @@ def save_pipeline(folder: Path, large: bool, device: str) -> None:
     }
     if large:
         parts["tokenizer_2"] = read_letters()
-        parts["text_encoder_2"] = read_text(transformers.CLIPTextModelWithProjection, more_text)
-        pipeline = diffusers.StableDiffusionXLInpaintPipeline(**parts, add_watermarker=False)
+        parts["text_encoder_2"] = read_text(
+            transformers.CLIPTextModelWithProjection, more_text
+        )
+        pipeline = diffusers.StableDiffusionXLInpaintPipeline(
+            **parts, add_watermarker=False
+        )
     else:
         none: dict[str, Any] = {"safety_checker": None, "feature_extractor": None}
         pipeline = diffusers.StableDiffusionInpaintPipeline(
@@ -125,11 +137,15 @@ def make_edits(count: int) -> list[ImageEdit]:
     for seed in range(count):
         soft = generator(seed, "photo").integers(0, 256, (12, 12, 3), dtype=np.uint8)
         photo = Image.fromarray(soft).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
-        edits.append(ImageEdit(Frame.from_array(np.asarray(photo)), WORDS, background, seed))
+        edits.append(
+            ImageEdit(Frame.from_array(np.asarray(photo)), WORDS, background, seed)
+        )
     return edits
 
 
-def quality_filter(edits: Sequence[ImageEdit]) -> Callable[[Sequence[Frame]], Any] | None:
+def quality_filter(
+    edits: Sequence[ImageEdit],
+) -> Callable[[Sequence[Frame]], Any] | None:
     """What judges edited frames with COVAR's filter; None where that is not installed."""
     try:
         from cuescope_covar_build import quality
@@ -138,7 +154,9 @@ def quality_filter(edits: Sequence[ImageEdit]) -> Callable[[Sequence[Frame]], An
 
     def cases(frames: Sequence[Frame]) -> list[Any]:
         return [
-            quality.Case(edit.frame, ~mask, frame, ~mask, "background", edit.frame, WORDS)
+            quality.Case(
+                edit.frame, ~mask, frame, ~mask, "background", edit.frame, WORDS
+            )
             for edit, frame in zip(edits, frames, strict=True)
             if (mask := edit.mask) is not None
         ]
@@ -153,10 +171,15 @@ def main() -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--images", type=int, default=0, help="edited in all")
     parser.add_argument("--batch", type=int, default=0, help="edited at once")
-    parser.add_argument("--steps", type=int, default=30, help="of denoising (COVAR, A.6)")
+    parser.add_argument(
+        "--steps", type=int, default=30, help="of denoising (COVAR, A.6)"
+    )
     given = parser.parse_args()
     large = given.device != "cpu"
-    count, batch = given.images or (32 if large else 4), given.batch or (4 if large else 1)
+    count, batch = (
+        given.images or (32 if large else 4),
+        given.batch or (4 if large else 1),
+    )
     steps, clock = given.steps, time.process_time
     if large:
         clock = time.perf_counter
@@ -178,7 +201,9 @@ def main() -> int:
         editor = Inpaint(options, context)
         keeping = cached_editor(editor, context)
         editor.open_weights()
-        spent = measure(given.device, edits, editor, keeping, steps, batch, judge, clock)
+        spent = measure(
+            given.device, edits, editor, keeping, steps, batch, judge, clock
+        )
     return tell(spent, count, large, judge is not None)
 
 
@@ -202,16 +227,25 @@ def measure(
     side = pipe.unet.config.sample_size * pipe.vae_scale_factor
 
     def bare(part: Sequence[ImageEdit]) -> None:
-        size = {"width": side, "height": side, "num_inference_steps": steps, "strength": 1.0}
+        size = {
+            "width": side,
+            "height": side,
+            "num_inference_steps": steps,
+            "strength": 1.0,
+        }
         pipe(
             [edit.instruction for edit in part],
             image=[edit.frame.load().resize((side, side)) for edit in part],
-            mask_image=[Image.fromarray(edit.mask).resize((side, side)) for edit in part],
+            mask_image=[
+                Image.fromarray(edit.mask).resize((side, side)) for edit in part
+            ],
             generator=[torch.Generator().manual_seed(edit.seed) for edit in part],
             **size,
         )
 
-    spent = dict.fromkeys(("the bare call", "editor and cache", "filter", "again, all cached"), 0.0)
+    spent = dict.fromkeys(
+        ("the bare call", "editor and cache", "filter", "again, all cached"), 0.0
+    )
     frames: list[Frame] = []
 
     def timed(what: str, work: Callable[[], Any]) -> Any:
@@ -242,13 +276,21 @@ def tell(spent: dict[str, float], count: int, large: bool, filtered: bool) -> in
     for name, seconds in spent.items():
         if name != "filter" or filtered:
             each = seconds / count
-            table.add_row(name, f"{each:.4f}", f"{1 / each:,.2f}", f"{seconds / bare:.1%}")
+            table.add_row(
+                name, f"{each:.4f}", f"{1 / each:,.2f}", f"{seconds / bare:.1%}"
+            )
     overhead = (spent["editor and cache"] + spent["filter"]) / bare - 1
     console = Console()
     console.print(table)
-    parts = "editor, cache and filter" if filtered else "editor and cache (cuescope-covar: none)"
+    parts = (
+        "editor, cache and filter"
+        if filtered
+        else "editor and cache (cuescope-covar: none)"
+    )
     clock = "wall" if large else "processor"
-    console.print(f"{parts}: {overhead:+.1%} over the bare call, {clock} time (limit {LIMIT:.0%})")
+    console.print(
+        f"{parts}: {overhead:+.1%} over the bare call, {clock} time (limit {LIMIT:.0%})"
+    )
     return int(overhead > LIMIT)
 
 

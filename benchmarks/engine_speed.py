@@ -32,7 +32,9 @@ class SleepingModel:
     def __init__(self, outputs: frozenset[Output], seconds: float) -> None:
         rng = np.random.default_rng(0)
         self.logits = rng.normal(size=CHOICES).astype(np.float32)
-        self.embedding = rng.normal(size=DIM).astype(np.float32) if "embedding" in outputs else None
+        self.embedding = (
+            rng.normal(size=DIM).astype(np.float32) if "embedding" in outputs else None
+        )
         self.seconds = seconds
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
@@ -43,11 +45,15 @@ class SleepingModel:
 def trials(count: int, outputs: frozenset[Output]) -> list[Trial]:
     """Distinct trials of one tiny frame each."""
     pixels = np.zeros((count, SIDE, SIDE, 3), np.uint8)
-    pixels.reshape(count, -1)[:, :4] = np.arange(count, dtype="<u4")[:, None].view(np.uint8)
+    pixels.reshape(count, -1)[:, :4] = np.arange(count, dtype="<u4")[:, None].view(
+        np.uint8
+    )
     choices = tuple(f"class {index}" for index in range(CHOICES))
     return [
         Trial(
-            sample=Sample(key=str(i), frames=(Frame.from_array(frame),), choices=choices),
+            sample=Sample(
+                key=str(i), frames=(Frame.from_array(frame),), choices=choices
+            ),
             outputs=outputs,
         )
         for i, frame in enumerate(pixels)
@@ -64,7 +70,10 @@ def timed(work: Callable[[], Any]) -> tuple[float, float]:
 def runner(model: SleepingModel, path: Path, batch_size: int) -> ModelRunner:
     """What an audit asks, with a cache in a file."""
     return ModelRunner(
-        "bench", lambda: cast("Model", model), ResponseCache(path), batch_size=batch_size
+        "bench",
+        lambda: cast("Model", model),
+        ResponseCache(path),
+        batch_size=batch_size,
     )
 
 
@@ -114,7 +123,9 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=256, help="trials a turn")
-    parser.add_argument("--repeats", type=int, default=5, help="turns; the median counts")
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="turns; the median counts"
+    )
     parser.add_argument("--count", type=int, default=100_000, help="cached responses")
     options = parser.parse_args()
     console = Console()
@@ -125,7 +136,9 @@ def main() -> None:
 
 def show_overhead(console: Console, folder: Path, count: int, repeats: int) -> None:
     """The table of what `respond` adds to a model's own time."""
-    table = Table("batch", "outputs", "added", "CPU added", "a trial", "aim", "", box=None)
+    table = Table(
+        "batch", "outputs", "added", "CPU added", "a trial", "aim", "", box=None
+    )
     for outputs, batch in product((LOGITS, BOTH), (1, 16, 64)):
         bare, over, cpu = overhead(folder, batch, outputs, count, repeats)
         table.add_row(

@@ -52,7 +52,9 @@ def trials(count: int, turn: int) -> list[Trial]:
     choices = tuple(f"class {number}" for number in range(CHOICES))
     frame = Frame.from_file(Path(__file__))  # nobody looks
     frames = [replace(frame, key=digest(turn, number)) for number in range(count)]
-    return [Trial(sample=Sample(key=f.key, frames=(f,), choices=choices)) for f in frames]
+    return [
+        Trial(sample=Sample(key=f.key, frames=(f,), choices=choices)) for f in frames
+    ]
 
 
 def alone(seconds: float, batches: int) -> float:
@@ -80,7 +82,10 @@ def bare_ray(workers: int, seconds: float, batches: int) -> float:
     actors = [ray.remote(num_cpus=1)(Sleeper).remote() for _ in range(workers)]
     ray.get([actor.answer.remote(0.0) for actor in actors])
     since = time.perf_counter()
-    calls, left = {actor.answer.remote(seconds): actor for actor in actors}, batches - workers
+    calls, left = (
+        {actor.answer.remote(seconds): actor for actor in actors},
+        batches - workers,
+    )
     while calls:
         for call in ray.wait(list(calls))[0]:
             actor = calls.pop(call)
@@ -90,7 +95,9 @@ def bare_ray(workers: int, seconds: float, batches: int) -> float:
     return (time.perf_counter() - since) * workers / batches
 
 
-def measure(spec: str, workers: int, seconds: float, batches: int, turns: int) -> tuple[float, ...]:
+def measure(
+    spec: str, workers: int, seconds: float, batches: int, turns: int
+) -> tuple[float, ...]:
     """Seconds until all workers have answered once, then median seconds of a turn."""
     with tempfile.TemporaryDirectory() as folder:
         cache = ResponseCache(Path(folder) / "responses.sqlite")
@@ -122,13 +129,24 @@ def main() -> None:
     seconds, batches = options.milliseconds / 1000, options.batches
     base = alone(seconds, batches)
     rows: list[tuple[str, str, float]] = [("the model alone", "", base)]
-    for spec, workers in [("", 1), ("processes:1", 1), ("processes:2", 2), ("ray:2", 2)]:
-        if options.only in (None, spec) and (not spec.startswith("ray") or find_spec("ray")):
+    for spec, workers in [
+        ("", 1),
+        ("processes:1", 1),
+        ("processes:2", 2),
+        ("ray:2", 2),
+    ]:
+        if options.only in (None, spec) and (
+            not spec.startswith("ray") or find_spec("ray")
+        ):
             start, wall = measure(spec, workers, seconds, batches, options.turns)
             rows.append((spec or "none", f"{start:.1f} s", wall * workers / batches))
             if spec.startswith("ray"):
-                rows.append(("bare actors of Ray", "", bare_ray(workers, seconds, batches)))
-    table = Table("executor", "start", "a batch", "overhead", "efficiency", "", box=None)
+                rows.append(
+                    ("bare actors of Ray", "", bare_ray(workers, seconds, batches))
+                )
+    table = Table(
+        "executor", "start", "a batch", "overhead", "efficiency", "", box=None
+    )
     for name, told, batch in rows:
         efficiency, overhead = base / batch, batch / base - 1
         met = efficiency >= EFFICIENCY and overhead < OVERHEAD

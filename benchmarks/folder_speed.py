@@ -41,7 +41,9 @@ def write_images(root: Path, count: int) -> None:
 
 def read_all(root: Path) -> int:
     """Read and digest every file; how many there are."""
-    digests = [blake2b(path.read_bytes(), digest_size=16).digest() for path in root.glob("*/*")]
+    digests = [
+        blake2b(path.read_bytes(), digest_size=16).digest() for path in root.glob("*/*")
+    ]
     return len(digests)
 
 
@@ -70,7 +72,11 @@ def main() -> None:
         read_all(root)  # the system keeps them in memory from now on
         bare = timed(partial(read_all, root), count)
         opening = partial(open_all, root, cache)
-        rows = {"bare": bare, "first": timed(opening, count), "again": timed(opening, count)}
+        rows = {
+            "bare": bare,
+            "first": timed(opening, count),
+            "again": timed(opening, count),
+        }
     for what, limit in (("bare", None), ("first", FIRST_LIMIT), ("again", AGAIN_LIMIT)):
         wall, cpu = rows[what]
         ratio = cpu / bare[1]

@@ -54,11 +54,16 @@ class ScriptedModel:
     """Answers by the number in a frame's key."""
 
     def __init__(self) -> None:
-        self.answers = np.random.default_rng(0).normal(size=(97, CHOICES)).astype(np.float32)
+        self.answers = (
+            np.random.default_rng(0).normal(size=(97, CHOICES)).astype(np.float32)
+        )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         answers = self.answers
-        return [Response(logits=answers[int(t.sample.frames[0].key[:8], 16) % 97]) for t in trials]
+        return [
+            Response(logits=answers[int(t.sample.frames[0].key[:8], 16) % 97])
+            for t in trials
+        ]
 
 
 def never() -> Image.Image:
@@ -70,7 +75,9 @@ def samples(count: int) -> Iterator[Sample]:
     """Samples of a frame each."""
     choices = tuple(f"class {number}" for number in range(CHOICES))
     for number in range(count):
-        yield Sample(key=f"s{number}", frames=(Frame(digest(number), never),), choices=choices)
+        yield Sample(
+            key=f"s{number}", frames=(Frame(digest(number), never),), choices=choices
+        )
 
 
 def trials(asked: Sequence[Sample]) -> Iterator[Trial]:
@@ -78,7 +85,9 @@ def trials(asked: Sequence[Sample]) -> Iterator[Trial]:
     edits = [None, *(Shift(step=step) for step in range(1, CONDITIONS))]
     for sample in asked:
         for edit in edits:
-            yield Trial(sample=sample, edit=edit, condition="shifted" if edit else "baseline")
+            yield Trial(
+                sample=sample, edit=edit, condition="shifted" if edit else "baseline"
+            )
 
 
 def megabytes() -> float:
@@ -98,13 +107,20 @@ class Marks:
     def __call__(self, count: int) -> None:
         self.done += count
         if self.done >= self.total * len(self.rows) // self.parts:
-            self.rows.append((self.done, time.process_time(), time.perf_counter(), megabytes()))
+            self.rows.append(
+                (self.done, time.process_time(), time.perf_counter(), megabytes())
+            )
 
     def a_trial(self) -> list[tuple[int, float, float, float]]:
         """Trials so far; microseconds of processor and wall of each since the last; megabytes."""
         pairs = zip(self.rows, self.rows[1:], strict=False)
         return [
-            (b[0], 1e6 * (b[1] - a[1]) / (b[0] - a[0]), 1e6 * (b[2] - a[2]) / (b[0] - a[0]), b[3])
+            (
+                b[0],
+                1e6 * (b[1] - a[1]) / (b[0] - a[0]),
+                1e6 * (b[2] - a[2]) / (b[0] - a[0]),
+                b[3],
+            )
             for a, b in pairs
         ]
 
@@ -127,7 +143,9 @@ def through_respond(asked: Sequence[Sample], path: Path, batch: int) -> Marks:
     )
     outcomes = runner(trials(asked))
     chosen = {outcome.response.prediction for outcome in outcomes}
-    if (runner.model_calls, len(outcomes)) != (marks.total, marks.total) or len(chosen) < 2:
+    if (runner.model_calls, len(outcomes)) != (marks.total, marks.total) or len(
+        chosen
+    ) < 2:
         raise RuntimeError(f"{runner.model_calls} of {marks.total} trials were asked")
     cache.close()
     return marks
@@ -161,7 +179,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=100_000)
-    parser.add_argument("--batch", type=int, default=64, help="trials a call of the model")
+    parser.add_argument(
+        "--batch", type=int, default=64, help="trials a call of the model"
+    )
     options = parser.parse_args()
     console = Console()
     asked = list(samples(options.trials // CONDITIONS))
@@ -169,10 +189,14 @@ def main() -> None:
         work: Callable[[Any, Path, int], Marks]
         done = {}
         for work in (through_respond, bare):
-            done[work] = work(asked, Path(name) / f"{work.__name__}.sqlite", options.batch)
+            done[work] = work(
+                asked, Path(name) / f"{work.__name__}.sqlite", options.batch
+            )
         size = sum(file.stat().st_size for file in Path(name).iterdir()) / 2e6
     table = Table("trials", "respond", "wall", "bare", "wall", "memory", box=None)
-    for own, other in zip(done[through_respond].a_trial(), done[bare].a_trial(), strict=True):
+    for own, other in zip(
+        done[through_respond].a_trial(), done[bare].a_trial(), strict=True
+    ):
         number, cpu, wall, memory = own
         table.add_row(
             f"{number:,}",
@@ -187,16 +211,28 @@ def main() -> None:
 def report(console: Console, own: Marks, other: Marks) -> None:
     """Whether the aims are met."""
     rows, theirs = own.a_trial(), other.a_trial()
-    base = min(1, len(rows) - 2)  # the first part has the start in it, and fills SQLite's memory
+    base = min(
+        1, len(rows) - 2
+    )  # the first part has the start in it, and fills SQLite's memory
     slower = rows[-1][1] / rows[base][1] - 1
     times = sum(row[1] for row in rows) / sum(row[1] for row in theirs)
     grown = rows[-1][3] - rows[base][3]
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     for what, value, aim, met in (
-        ("last part beside the second", f"{slower:+.0%}", f"{SLOWER:.0%}", slower <= SLOWER),
+        (
+            "last part beside the second",
+            f"{slower:+.0%}",
+            f"{SLOWER:.0%}",
+            slower <= SLOWER,
+        ),
         ("times the bare loop", f"{times:.2f}", f"{TIMES:.0f}", times <= TIMES),
         ("most memory", f"{most:.2f} GB", f"{GIGABYTES} GB", most <= GIGABYTES),
-        ("memory since the second part", f"{grown:+.0f} MB", f"{GROWN} MB", grown <= GROWN),
+        (
+            "memory since the second part",
+            f"{grown:+.0f} MB",
+            f"{GROWN} MB",
+            grown <= GROWN,
+        ),
     ):
         console.print(f"{what}: {value} (aim {aim}): {'met' if met else 'missed'}")
 

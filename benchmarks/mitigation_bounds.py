@@ -19,7 +19,11 @@ from cuescope.runs import load_report
 from cuescope_sdk import Report
 
 CUESCOPE = [sys.executable, "-c", "from cuescope.cli import main; main()"]
-BOUNDS = {"worst_group_gain": (20, 100), "overall_gain": (-2, 100), "gap_after": (-5, 5)}  # points
+BOUNDS = {
+    "worst_group_gain": (20, 100),
+    "overall_gain": (-2, 100),
+    "gap_after": (-5, 5),
+}  # points
 
 
 def cuescope(*words: str) -> None:
@@ -36,7 +40,9 @@ def bounds_of(report: Report) -> dict[str, tuple[str, bool]]:
         name: (f"{scores[name]:+.1f}", low <= scores[name] <= high)
         for name, (low, high) in BOUNDS.items()
     }
-    [table] = [t for t in report.tables if t.title.startswith("The remedy beside two placebos")]
+    [table] = [
+        t for t in report.tables if t.title.startswith("The remedy beside two placebos")
+    ]
     for placebo in ("random cues", "shift"):
         words = str(table.rows[0][placebo])
         _, low, high = map(int, re.findall(r"[+-]\d+", words))
@@ -48,17 +54,39 @@ def main() -> None:
     """Audit, mend twice, print what was seen; exit code 1 where a bound does not hold."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("runs/mitigation-bounds"))
-    parser.add_argument("--test", type=int, default=51200, help="pictures to learn and measure on")
-    parser.add_argument("--dial", type=float, default=0.35, help="own backgrounds in the audit")
+    parser.add_argument(
+        "--test", type=int, default=51200, help="pictures to learn and measure on"
+    )
+    parser.add_argument(
+        "--dial", type=float, default=0.35, help="own backgrounds in the audit"
+    )
     given = parser.parse_args()
     found = str(given.out / "found")
-    data = ("-D", f"audit_dial={given.dial}", "-D", "val=6400", "-D", f"test={given.test}")
+    data = (
+        "-D",
+        f"audit_dial={given.dial}",
+        "-D",
+        "val=6400",
+        "-D",
+        f"test={given.test}",
+    )
     model = ("--model", "toy-clip", "--data", "scenes:0.85")
     cuescope("audit", "trove", *model, *data, "--out", found)
     whole = True
     for name in ("coop", "last-layer"):
         out = given.out / name
-        cuescope("mitigate", found, "--with", name, "--on", "test", "--top", "1", "--out", str(out))
+        cuescope(
+            "mitigate",
+            found,
+            "--with",
+            name,
+            "--on",
+            "test",
+            "--top",
+            "1",
+            "--out",
+            str(out),
+        )
         for bound, (words, holds) in bounds_of(load_report(out)).items():
             verdict = "holds" if holds else "DOES NOT HOLD"
             sys.stdout.write(f"{name:12} {bound:18} {words:20} {verdict}\n")

@@ -30,7 +30,9 @@ def install_stubs(folder: Path, count: int) -> None:
             f"Summary: a stub\nRequires-Dist: cuescope-sdk\n"
         )
         group = GROUPS[i % len(GROUPS)]
-        (info / "entry_points.txt").write_text(f"[cuescope.{group}]\nstub-{i} = stub_{i}:Stub\n")
+        (info / "entry_points.txt").write_text(
+            f"[cuescope.{group}]\nstub-{i} = stub_{i}:Stub\n"
+        )
         (info / "RECORD").write_text("")
         (folder / f"stub_{i}.py").write_text("raise SystemExit('imported')\n")
 
@@ -47,7 +49,9 @@ def seconds_of(program: str, words: list[str], folder: Path) -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=11, help="turns; the median counts")
+    parser.add_argument(
+        "--repeats", type=int, default=11, help="turns; the median counts"
+    )
     parser.add_argument("--plugins", type=int, default=30, help="stub dists")
     options = parser.parse_args()
     programs = {

@@ -28,7 +28,9 @@ from cuescope.store import ResponseCache
 from cuescope.types import Frame, Response, Sample, Trial
 from cuescope_transformers import Transformers, TransformersOptions
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 DIM, SLOW = 512, 24  # photos through the tower itself
 TURNS = 3  # each photo is asked so often, each time as another one
 
@@ -47,7 +49,9 @@ class OneByOne:
 def open_clip(sleep: float | None) -> Transformers:
     """The image tower, opened; with `sleep`, its network takes that many seconds a photo."""
     context = Context(device="cpu", batch_size=16)
-    model = Transformers(TransformersOptions(model=str(ASSETS / "clip-vit-b16-vision")), context)
+    model = Transformers(
+        TransformersOptions(model=str(ASSETS / "clip-vit-b16-vision")), context
+    )
     if sleep is not None:
 
         def encode(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -64,7 +68,9 @@ def seconds_a_photo(model: Transformers, trials: list[Trial], ahead: bool) -> fl
     with tempfile.TemporaryDirectory() as folder:
         cache = ResponseCache(Path(folder) / "responses.sqlite")
         executor: Any = InProcess() if ahead else OneByOne()
-        ask = ModelRunner("bench", lambda: model, cache, batch_size=16, executor=executor)
+        ask = ModelRunner(
+            "bench", lambda: model, cache, batch_size=16, executor=executor
+        )
         since = time.perf_counter()
         ask(trials)
         cache.close()
@@ -72,7 +78,9 @@ def seconds_a_photo(model: Transformers, trials: list[Trial], ahead: bool) -> fl
 
 
 @torch.inference_mode()
-def seconds_an_answer(model: Transformers, inputs: Sequence[dict[str, torch.Tensor]]) -> float:
+def seconds_an_answer(
+    model: Transformers, inputs: Sequence[dict[str, torch.Tensor]]
+) -> float:
     """Of the network alone; one that sleeps wakes a little late, too."""
     since = time.perf_counter()
     for each in inputs:
@@ -94,18 +102,26 @@ def main() -> None:
     trials = [
         Trial(sample=Sample(key=frame.key, frames=(frame,)), outputs=outputs)
         for turn in range(TURNS)
-        for frame in (replace(f, key=f"{f.key}-{turn}") for f in map(Frame.from_file, files))
+        for frame in (
+            replace(f, key=f"{f.key}-{turn}") for f in map(Frame.from_file, files)
+        )
     ]
     tower = open_clip(None).image_tower
     since = time.perf_counter()
-    inputs = [tower.prepare([trial.sample.frames[0].load()]) for trial in trials[: len(files)]]
+    inputs = [
+        tower.prepare([trial.sample.frames[0].load()]) for trial in trials[: len(files)]
+    ]
     prepare = (time.perf_counter() - since) / len(inputs)
     columns = ("network", "prepare", "answer", "without", "with", "ratio", "reached")
     table = Table(*columns, box=None)
     for name, sleep in (("ViT-B/16, one thread", None), ("sleeps", prepare)):
         asked = trials if sleep else trials[:SLOW]
-        answer = seconds_an_answer(open_clip(sleep), inputs[: 8 if sleep is None else None])
-        without, ahead = (seconds_a_photo(open_clip(sleep), asked, on) for on in (False, True))
+        answer = seconds_an_answer(
+            open_clip(sleep), inputs[: 8 if sleep is None else None]
+        )
+        without, ahead = (
+            seconds_a_photo(open_clip(sleep), asked, on) for on in (False, True)
+        )
         table.add_row(
             name,
             *(f"{1000 * each:.1f} ms" for each in (prepare, answer, without, ahead)),

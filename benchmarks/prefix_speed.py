@@ -38,7 +38,9 @@ def write(folder: Path, hidden: int, layers: int) -> None:
         "vision_eos_token": "<|vision_end|>",
         "turn_token": "<turn>",
     }
-    words = {word: number for number, word in enumerate(["<unk>", "<pad>", "</s>", *WORDS])}
+    words = {
+        word: number for number, word in enumerate(["<unk>", "<pad>", "</s>", *WORDS])
+    }
     rules = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
     rules.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = transformers.PreTrainedTokenizerFast(
@@ -62,7 +64,12 @@ def write(folder: Path, hidden: int, layers: int) -> None:
         "eos_token_id": tokenizer.eos_token_id,
         "pad_token_id": tokenizer.pad_token_id,
     }
-    vision = {"depth": layers // 2, "num_heads": heads, "embed_dim": hidden, "hidden_size": hidden}
+    vision = {
+        "depth": layers // 2,
+        "num_heads": heads,
+        "embed_dim": hidden,
+        "hidden_size": hidden,
+    }
     config = transformers.Qwen2VLConfig(
         text_config=text,
         vision_config=vision,
@@ -73,7 +80,9 @@ def write(folder: Path, hidden: int, layers: int) -> None:
     )
     with torch.random.fork_rng(), quiet():
         torch.manual_seed(0)
-        transformers.AutoModelForImageTextToText.from_config(config).save_pretrained(folder)
+        transformers.AutoModelForImageTextToText.from_config(config).save_pretrained(
+            folder
+        )
         transformers.Qwen2VLProcessor(
             image_processor=transformers.Qwen2VLImageProcessor(),
             tokenizer=tokenizer,
@@ -91,11 +100,14 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
-    pixels = np.random.default_rng(0).integers(0, 256, (options.side, options.side, 3), np.uint8)
+    pixels = np.random.default_rng(0).integers(
+        0, 256, (options.side, options.side, 3), np.uint8
+    )
     frames = (Frame.from_array(pixels),)
     letters = WORDS[:20]
     questions = [
-        f"is it {letters[n % 20]} {letters[n // 20 % 20]} ?" for n in range(options.questions)
+        f"is it {letters[n % 20]} {letters[n // 20 % 20]} ?"
+        for n in range(options.questions)
     ]
     samples = [
         Sample(key=question, frames=frames, question=question, choices=("yes", "no"))

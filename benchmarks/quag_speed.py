@@ -14,7 +14,9 @@ from functools import partial
 from itertools import product
 from math import inf
 
-os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler says when it starts and stops
+os.environ.setdefault(
+    "KINETO_LOG_LEVEL", "99"
+)  # the profiler says when it starts and stops
 
 import numpy as np
 import torch
@@ -46,7 +48,9 @@ from cuescope_sdk.torch import (
 TEXT_TOKENS = 64
 HEADS, HEAD_DIM, LAYERS = 2, 64, 4
 DIM = HEADS * HEAD_DIM
-MATRIX_LIMIT = 4096  # tokens; the matrix of 16k takes 2 GB, and its copies as much again
+MATRIX_LIMIT = (
+    4096  # tokens; the matrix of 16k takes 2 GB, and its copies as much again
+)
 SHORT_CIRCUITS = {
     "unimodal": AverageAttention(quadrants=frozenset({"VV", "TT"})),
     "crossmodal": AverageAttention(quadrants=frozenset({"VT", "TV"})),
@@ -116,10 +120,14 @@ class Clock:
             before = torch.cuda.memory_allocated()
             work()
             return torch.cuda.max_memory_allocated() - before
-        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+        with profile(
+            activities=[ProfilerActivity.CPU], profile_memory=True
+        ) as profiled:
             work()
         events = profiled.profiler.kineto_results.events()
-        sizes = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
+        sizes = sorted(
+            (e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]"
+        )
         return int(np.cumsum([size for _, size in sizes]).max(initial=0))
 
 
@@ -138,7 +146,9 @@ class Layer:
     `padded`: a batch of two, the second of which begins with padding for a quarter of its tokens.
     """
 
-    def __init__(self, tokens: int, causal: bool, padded: bool, device: torch.device) -> None:
+    def __init__(
+        self, tokens: int, causal: bool, padded: bool, device: torch.device
+    ) -> None:
         drawn = torch.Generator().manual_seed(tokens)
         shape = 3, 1 + padded, HEADS, tokens, HEAD_DIM
         self._states = torch.randn(shape, generator=drawn).to(device).unbind()
@@ -156,7 +166,10 @@ class Layer:
         """By the fused kernels."""
         with torch.inference_mode(), use_fusion(Fusion(self._modalities, edit)):
             return fused_attention(
-                *self._states, layer=0, mask=self._mask, causal=self._causal and self._mask is None
+                *self._states,
+                layer=0,
+                mask=self._mask,
+                causal=self._causal and self._mask is None,
             )
 
     def by_matrix(self, edit: Edit) -> Tensor:
@@ -186,11 +199,15 @@ def layer_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
 
 def memory_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
     """Peak MB of each form, and the exponent with which it grows."""
-    table = Table("mask", "form", *map(str, sizes), "exponent", title="attention: peak MB")
+    table = Table(
+        "mask", "form", *map(str, sizes), "exponent", title="attention: peak MB"
+    )
     over = False
     matrix = EDITS["crossmodal"]
     for kind, causal, padded in MASKS:
-        layers = {tokens: Layer(tokens, causal, padded, clock.device) for tokens in sizes}
+        layers = {
+            tokens: Layer(tokens, causal, padded, clock.device) for tokens in sizes
+        }
         forms: dict[str, tuple[float, Callable[[Layer], object]]] = {
             "plain": (inf, lambda layer: layer.forward(None)),
             **{
@@ -205,7 +222,9 @@ def memory_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
                 for tokens, layer in layers.items()
                 if tokens <= largest
             }
-            slope = float(np.polyfit(np.log(list(peaks)), np.log(list(peaks.values())), 1)[0])
+            slope = float(
+                np.polyfit(np.log(list(peaks)), np.log(list(peaks.values())), 1)[0]
+            )
             over |= form in EDITS and slope > EXPONENT_LIMIT
             shown = [f"{peaks[t] / 1e6:.1f}" if t in peaks else "" for t in sizes]
             table.add_row(kind, form, *shown, f"{slope:.2f}")
@@ -226,7 +245,10 @@ class Stack:
 
         self._tokens = normal(1, tokens, DIM)
         self._projections = normal(LAYERS, 4, DIM, DIM)
-        self._hidden, self._output = normal(LAYERS, 4 * DIM, DIM), normal(LAYERS, DIM, 4 * DIM)
+        self._hidden, self._output = (
+            normal(LAYERS, 4 * DIM, DIM),
+            normal(LAYERS, DIM, 4 * DIM),
+        )
         self._modalities = modalities(tokens, device)
         self.shape = FusionShape(
             layers=LAYERS,
@@ -244,7 +266,9 @@ class Stack:
             for layer, (*parts, mixed) in enumerate(self._projections):
                 states = layer_norm(stream, [DIM])
                 query, key, value = (partial(linear, weight=matrix) for matrix in parts)
-                attended = fused_self_attention(states, query, key, value, heads=HEADS, layer=layer)
+                attended = fused_self_attention(
+                    states, query, key, value, heads=HEADS, layer=layer
+                )
                 stream = stream + linear(attended, mixed)
                 hidden = gelu(linear(layer_norm(stream, [DIM]), self._hidden[layer]))
                 stream = stream + linear(hidden, self._output[layer])
@@ -274,7 +298,9 @@ def stack_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
                 over |= abs(savings[0] - savings[-1]) > COUNTED_TOLERANCE
             else:
                 over |= ratio > RATIO_LIMIT
-            shown = [f"{share:.1%}" for share in ((1 - ratio, *savings) if savings else ())]
+            shown = [
+                f"{share:.1%}" for share in ((1 - ratio, *savings) if savings else ())
+            ]
             shown += [""] * (3 - len(shown))
             table.add_row(f"{tokens}", name, f"{ratio:.2f}", *shown, f"{plain:.3f}")
     return table, over
@@ -294,16 +320,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096])
     parser.add_argument(
-        "--long", action="store_true", help="16,384 tokens too, which takes minutes on one core"
+        "--long",
+        action="store_true",
+        help="16,384 tokens too, which takes minutes on one core",
     )
-    parser.add_argument("--rounds", type=int, default=2, help="at 4k tokens or more; more below")
+    parser.add_argument(
+        "--rounds", type=int, default=2, help="at 4k tokens or more; more below"
+    )
     parser.add_argument("--device", default="auto")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     clock = Clock(resolve_device(asked.device), asked.rounds)
     over = False
     for measured in (layer_table, memory_table, stack_table):
-        table, above = measured(clock, [*asked.tokens, *([16384] if asked.long else [])])
+        table, above = measured(
+            clock, [*asked.tokens, *([16384] if asked.long else [])]
+        )
         Console().print(table)
         over |= above
     Console().print(

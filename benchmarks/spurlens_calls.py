@@ -64,13 +64,19 @@ def write_birds(folder: Path) -> Path:
 
 def answer(body: dict[str, Any]) -> dict[str, Any]:
     """Yes or no, always the same to the same."""
-    return {"message": {"content": "Yes." if int(digest(body["messages"])[:4], 16) % 3 else "No."}}
+    return {
+        "message": {
+            "content": "Yes." if int(digest(body["messages"])[:4], 16) % 3 else "No."
+        }
+    }
 
 
 def add_faults(server: ChatServer) -> None:
     """Every so many requests a status, a broken answer or a cut connection."""
     faults = (
-        lambda: server.fail(429, {"error": {"message": "slow down"}}, Retry_After="0.05"),
+        lambda: server.fail(
+            429, {"error": {"message": "slow down"}}, Retry_After="0.05"
+        ),
         lambda: server.fail(500, "<html>oh</html>"),
         lambda: server.fail(200, '{"choices": [{"mess'),
         server.cut,
@@ -86,8 +92,22 @@ def add_faults(server: ChatServer) -> None:
 
 
 def audit(server: ChatServer, birds: Path, folder: Path) -> "subprocess.Popen[bytes]":
-    words = ["audit", "spurlens", "--model", "openai:tiny-vision", "--data", f"waterbirds:{birds}"]
-    words += ["-D", "split=test", "--tool", "proposer=known", "--tool", "detector=known"]
+    words = [
+        "audit",
+        "spurlens",
+        "--model",
+        "openai:tiny-vision",
+        "--data",
+        f"waterbirds:{birds}",
+    ]
+    words += [
+        "-D",
+        "split=test",
+        "--tool",
+        "proposer=known",
+        "--tool",
+        "detector=known",
+    ]
     words += ["-O", "k=50", "-O", "draws=200", "-O", "discover=1", "--device", "cpu"]
     words += ["-M", f"concurrency={CONCURRENCY}", "-M", "backoff=0.01"]
     environment = {
@@ -159,7 +179,14 @@ def main() -> int:
         table.add_column(column)
     for name, seen in rows.items():
         same = "yes" if seen.report == rows["undisturbed"].report else "no"
-        cells = (seen.calls, seen.requests, seen.answered, seen.distinct, seen.twice, same)
+        cells = (
+            seen.calls,
+            seen.requests,
+            seen.answered,
+            seen.distinct,
+            seen.twice,
+            same,
+        )
         table.add_row(name, *map(str, cells))
     Console().print(table)
     wrong = [

@@ -21,7 +21,14 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=20_000)
     options = parser.parse_args()
     table = Table(
-        "groups", "of samples each", "pairs", "p-values", "intervals", "aim", "", box=None
+        "groups",
+        "of samples each",
+        "pairs",
+        "p-values",
+        "intervals",
+        "aim",
+        "",
+        box=None,
     )
     for uneven in (False, True):
         tests, intervals = timed(options, uneven=uneven)
@@ -44,7 +51,9 @@ def timed(options: argparse.Namespace, *, uneven: bool) -> tuple[float, float]:
     size, of_label = options.samples // options.groups, options.groups // options.labels
     tests = intervals = 0.0
     for label in range(options.labels):
-        sizes = rng.integers(1, 2 * size, of_label) if uneven else np.full(of_label, size)
+        sizes = (
+            rng.integers(1, 2 * size, of_label) if uneven else np.full(of_label, size)
+        )
         codes = np.repeat(np.arange(of_label), sizes)
         groups = Groups(codes, of_label, True)
         present = (rng.random((of_label, options.clusters)) < 0.05)[codes]

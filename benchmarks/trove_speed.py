@@ -21,7 +21,13 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from cuescope_sdk.maths import Clusters, best_clusters, normalise, softmax, spherical_kmeans
+from cuescope_sdk.maths import (
+    Clusters,
+    best_clusters,
+    normalise,
+    softmax,
+    spherical_kmeans,
+)
 from cuescope_sdk.maths._clustering import CosineSilhouette
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, gap_limits
@@ -75,7 +81,11 @@ def peer_silhouette(points: np.ndarray, cluster: np.ndarray) -> float:
     """scikit-learn on a sample, because the whole would need a distance matrix."""
     return float(
         silhouette_score(
-            points, cluster, metric="cosine", sample_size=SILHOUETTE_SAMPLE, random_state=0
+            points,
+            cluster,
+            metric="cosine",
+            sample_size=SILHOUETTE_SAMPLE,
+            random_state=0,
         )
     )
 
@@ -90,7 +100,9 @@ def peer_scores(
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """Eq. 1 and eq. 2, cluster by cluster and label by label; the sequence's frames in a list."""
     # frames of a sequence follow each other
-    frames_of = np.split(np.arange(len(owner)), np.searchsorted(owner, np.arange(1, len(label))))
+    frames_of = np.split(
+        np.arange(len(owner)), np.searchsorted(owner, np.arange(1, len(label)))
+    )
     predicted, static, found = logits.argmax(axis=1), softmax(still), {}
     for one in range(int(cluster.max()) + 1) if only is None else only:
         present = np.array([(cluster[frames] == one).any() for frames in frames_of])
@@ -102,17 +114,27 @@ def peer_scores(
             right = predicted == label
             gap = right[outside].mean() - right[inside].mean()
             wrong = (cluster == one) & (inside & ~right)[owner]
-            bias = probabilities[wrong, predicted[owner[wrong]]].mean() if wrong.any() else np.nan
+            bias = (
+                probabilities[wrong, predicted[owner[wrong]]].mean()
+                if wrong.any()
+                else np.nan
+            )
             found[y, one] = (float(gap), float(bias))
     return found
 
 
 def our_scores(
-    logits: np.ndarray, still: np.ndarray, label: np.ndarray, owner: np.ndarray, cluster: np.ndarray
+    logits: np.ndarray,
+    still: np.ndarray,
+    label: np.ndarray,
+    owner: np.ndarray,
+    cluster: np.ndarray,
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """The same figures, and p-values, q-values and intervals besides."""
     predicted = logits.argmax(axis=1)
-    observed = Observations(label, predicted, predicted == label, owner, cluster, softmax(still))
+    observed = Observations(
+        label, predicted, predicted == label, owner, cluster, softmax(still)
+    )
     clusters = int(cluster.max()) + 1
     table = score(observed, clusters, TRoVeOptions())
     gap_limits(observed, table.pairs, clusters, 0.95)
@@ -138,7 +160,9 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=512)
     parser.add_argument("--classes", type=int, default=40)
     parser.add_argument("--length", type=int, default=8)
-    parser.add_argument("--kinetics", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument(
+        "--kinetics", action=argparse.BooleanOptionalAction, default=True
+    )
     asked = parser.parse_args()
     with threadpool_limits(1):
         faiss.omp_set_num_threads(1)
@@ -158,7 +182,9 @@ def at_scale(frames: int, dim: int, classes: int, length: int) -> str:
     clustered = time.perf_counter()
     ours = our_scores(logits, still, label, owner, clusters.cluster)
     scored = time.perf_counter()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # the peer's is not counted
+    memory = (
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    )  # the peer's is not counted
     part = range(min(PART, clusters.count))
     begun = time.process_time()
     peers = peer_scores(logits, still, label, owner, clusters.cluster, part)
@@ -198,7 +224,9 @@ def measured(asked: argparse.Namespace) -> str:
     seconds["scoring"] = [scored[1], peer_scored[1]]
     seconds["total"] = np.sum(list(seconds.values()), axis=0).tolist()
 
-    shape = f"{asked.frames} frames x {asked.dim}, {asked.classes} classes, K {[*counts]}"
+    shape = (
+        f"{asked.frames} frames x {asked.dim}, {asked.classes} classes, K {[*counts]}"
+    )
     lines = [f"TRoVe, {shape}", f"{'step':<12}{'cuescope':>10}{'peer':>10}{'ratio':>8}"]
     for step, (mine, theirs) in seconds.items():
         lines.append(f"{step:<12}{mine:>9.2f}s{theirs:>9.2f}s{theirs / mine:>7.1f}x")

@@ -52,7 +52,9 @@ class Bait:
         if not self.is_watched:
             return
         if event in ("socket.connect", "socket.sendto", "socket.getaddrinfo"):
-            self.touches.append(f"{event} {arguments[-1] if event == 'socket.connect' else ''}")
+            self.touches.append(
+                f"{event} {arguments[-1] if event == 'socket.connect' else ''}"
+            )
         elif event in (
             "subprocess.Popen",
             "os.system",
@@ -61,7 +63,14 @@ class Bait:
             "webbrowser.open",
         ):
             self.touches.append(f"{event} {arguments[0]}")
-        elif event in ("open", "os.listdir", "os.scandir", "os.chmod", "os.remove", "os.rename"):
+        elif event in (
+            "open",
+            "os.listdir",
+            "os.scandir",
+            "os.chmod",
+            "os.remove",
+            "os.rename",
+        ):
             self._hear_path(event, arguments[0])
 
     def _hear_path(self, event: str, path: object) -> None:
@@ -161,7 +170,9 @@ def mailed_run(made: Path, folder: Path, trap: Trap | None, seal: str) -> Path:
     if seal == "none":
         content["seal"] = None
     elif seal == "resealed":
-        content["seal"] = digest("cuescope report", {**content, "seal": None, "signature": None})
+        content["seal"] = digest(
+            "cuescope report", {**content, "seal": None, "signature": None}
+        )
     file.write_text(json.dumps(content))
     return folder
 
@@ -183,8 +194,15 @@ def _set_trap(provenance: dict[str, Any], trap: Trap) -> None:
 
 def run_file(folder: Path, trap: Trap) -> Path:
     """A run file with a trap."""
-    use = {"use": trap.entry.name, "options": json.loads(json.dumps(trap.options, default=str))}
-    parts: dict[str, Any] = {"methods": ["trove"], "models": ["toy"], "data": ["moving-shapes"]}
+    use = {
+        "use": trap.entry.name,
+        "options": json.loads(json.dumps(trap.options, default=str)),
+    }
+    parts: dict[str, Any] = {
+        "methods": ["trove"],
+        "models": ["toy"],
+        "data": ["moving-shapes"],
+    }
     match trap.entry.kind:
         case "method" | "model":
             parts[f"{trap.entry.kind}s"] = [use]

@@ -12,9 +12,24 @@ from safetensors.torch import save_file
 
 CODE = "canary_code"
 AUTO = (
-    *("AutoConfig", "AutoModel", "AutoTokenizer", "AutoProcessor", "AutoImageProcessor"),
-    *("AutoVideoProcessor", "AutoFeatureExtractor", "AutoModelForCausalLM", "AutoBackbone"),
-    *("AutoModelForImageTextToText", "AutoModelForMultimodalLM", "AutoModelForObjectDetection"),
+    *(
+        "AutoConfig",
+        "AutoModel",
+        "AutoTokenizer",
+        "AutoProcessor",
+        "AutoImageProcessor",
+    ),
+    *(
+        "AutoVideoProcessor",
+        "AutoFeatureExtractor",
+        "AutoModelForCausalLM",
+        "AutoBackbone",
+    ),
+    *(
+        "AutoModelForImageTextToText",
+        "AutoModelForMultimodalLM",
+        "AutoModelForObjectDetection",
+    ),
 )
 SMALL = {
     "hidden_size": 16,
@@ -37,7 +52,10 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "bert": SMALL,
     "deberta-v2": SMALL,
     "llava": {
-        "text_config": {"model_type": "canary-text", "auto_map": {"AutoModel": f"{CODE}.Canary"}},
+        "text_config": {
+            "model_type": "canary-text",
+            "auto_map": {"AutoModel": f"{CODE}.Canary"},
+        },
         "vision_config": {"model_type": "clip_vision_model", **SMALL},
     },
     "detr": {"backbone": "local-dir:.", "backbone_kwargs": {"trust_remote_code": True}},
@@ -46,11 +64,23 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 OPEN_CLIP = {
     "embed_dim": 16,
-    "vision_cfg": {"image_size": 16, "layers": 1, "width": 16, "head_width": 8, "patch_size": 8},
+    "vision_cfg": {
+        "image_size": 16,
+        "layers": 1,
+        "width": 16,
+        "head_width": 8,
+        "patch_size": 8,
+    },
     "text_cfg": {
         "hf_tokenizer_name": "canary",
         "tokenizer_kwargs": {"trust_remote_code": True},
-        **{"context_length": 8, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+        **{
+            "context_length": 8,
+            "vocab_size": 49408,
+            "width": 16,
+            "heads": 2,
+            "layers": 1,
+        },
     },
 }
 
@@ -90,8 +120,14 @@ def write_canary(folder: Path, marker: Path, kind: str, weights: str) -> Path:
         "preprocessor_config.json": named,
         "processor_config.json": named,
         "video_preprocessor_config.json": named,
-        "generation_config.json": {"custom_generate": "canary", "trust_remote_code": True},
-        "tokenizer.json": {"version": "1.0", "model": {"type": "WordLevel", "vocab": {"a": 0}}},
+        "generation_config.json": {
+            "custom_generate": "canary",
+            "trust_remote_code": True,
+        },
+        "tokenizer.json": {
+            "version": "1.0",
+            "model": {"type": "WordLevel", "vocab": {"a": 0}},
+        },
         "open_clip_config.json": {"model_cfg": OPEN_CLIP, "preprocess_cfg": {}},
         "modules.json": [{"idx": 0, "name": "0", "path": "", "type": f"{CODE}.Canary"}],
         "sentence_bert_config.json": {
@@ -101,14 +137,18 @@ def write_canary(folder: Path, marker: Path, kind: str, weights: str) -> Path:
     }
     if weights == "pickle":
         files["adapter_config.json"] = {"base_model_name_or_path": "canary/canary"}
-    if weights == "tensors":  # the library's own module, and arguments that open a pickle
+    if (
+        weights == "tensors"
+    ):  # the library's own module, and arguments that open a pickle
         own = "sentence_transformers.models.Transformer"
         files["modules.json"] = [{"idx": 0, "name": "0", "path": "", "type": own}]
     for name, content in files.items():
         (folder / name).write_text(json.dumps(content))
     (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n")
     (folder / "chat_template.jinja").write_text(
-        "{{ cycler.__init__.__globals__.os.system('touch ' ~ " + repr(str(marker)) + ") }}"
+        "{{ cycler.__init__.__globals__.os.system('touch ' ~ "
+        + repr(str(marker))
+        + ") }}"
     )
     _write_weights(folder, marker, weights)
     return folder
@@ -116,12 +156,18 @@ def write_canary(folder: Path, marker: Path, kind: str, weights: str) -> Path:
 
 def _write_weights(folder: Path, marker: Path, weights: str) -> None:
     tensors = {
-        name: torch.zeros(1) for name in ("logit_scale", "visual.proj", "text_projection", "bias")
+        name: torch.zeros(1)
+        for name in ("logit_scale", "visual.proj", "text_projection", "bias")
     }
     if weights == "tensors":
         for name in ("model.safetensors", "open_clip_model.safetensors"):
             save_file(tensors, folder / name)
-    for name in ("pytorch_model.bin", "open_clip_pytorch_model.bin", "canary.pth", "canary.ckpt"):
+    for name in (
+        "pytorch_model.bin",
+        "open_clip_pytorch_model.bin",
+        "canary.pth",
+        "canary.ckpt",
+    ):
         torch.save({"state_dict": {**tensors, "evil": Pickled(marker)}}, folder / name)
     (folder / "canary.pt").write_bytes(pickle.dumps(Pickled(marker)))
     objects = np.array([Pickled(marker)], dtype=object)

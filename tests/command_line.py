@@ -11,7 +11,9 @@ from cuescope.cli import main
 
 
 @contextmanager
-def written_plugins(place: Path, name: str, entry_points: str, source: str) -> Iterator[Path]:
+def written_plugins(
+    place: Path, name: str, entry_points: str, source: str
+) -> Iterator[Path]:
     """A dist of one module of this name is installed; `place` gets it, and a cache."""
     info = place / "plugins" / f"{name}-0.dist-info"
     info.mkdir(parents=True)

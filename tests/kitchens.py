@@ -6,7 +6,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-NAMES = ("cup", "clock", "table", "tree", "rug", "dragon")  # rows of an image; no dragon is drawn
+NAMES = (
+    "cup",
+    "clock",
+    "table",
+    "tree",
+    "rug",
+    "dragon",
+)  # rows of an image; no dragon is drawn
 DRAWN = NAMES[:-1]
 IMAGES, SIDE = 48, 8
 
@@ -37,7 +44,10 @@ def write_kitchens(root: Path) -> Path:
                 }
             )
         Image.fromarray(pixels).save(root / "val2017" / file)
-    categories = [{"id": n, "name": name, "supercategory": "thing"} for n, name in enumerate(NAMES)]
+    categories = [
+        {"id": n, "name": name, "supercategory": "thing"}
+        for n, name in enumerate(NAMES)
+    ]
     whole = {"images": images, "annotations": things, "categories": categories}
     (root / "annotations" / "instances_val2017.json").write_text(json.dumps(whole))
     return root

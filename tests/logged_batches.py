@@ -27,7 +27,9 @@ class LoggedModel:
         with (self.folder / "asked").open("a") as log:
             log.write(f"{os.getpid()} {trials[0].sample.key}\n")
         time.sleep(SECONDS)
-        return [Response(logits=np.asarray(t.sample.frames[0].load())[0, 0]) for t in trials]
+        return [
+            Response(logits=np.asarray(t.sample.frames[0].load())[0, 0]) for t in trials
+        ]
 
 
 def open_model(folder: Path) -> Any:
@@ -38,7 +40,10 @@ def trials(count: int) -> list[Trial]:
     """Distinct trials of a frame each."""
     numbers = np.arange(count, dtype="<u4")[:, None].view(np.uint8)
     frames = [Frame.from_array(np.tile(number[:3], (2, 2, 1))) for number in numbers]
-    samples = [Sample(key=f"s{i}", frames=(f,), choices=tuple("abc")) for i, f in enumerate(frames)]
+    samples = [
+        Sample(key=f"s{i}", frames=(f,), choices=tuple("abc"))
+        for i, f in enumerate(frames)
+    ]
     return [Trial(sample=sample) for sample in samples]
 
 

@@ -57,12 +57,23 @@ SUBJECTS = {
         away="road",
     ),
     "bird": Subject(
-        ("bird/crow", "bird/duck", "bird/pigeon", "bird/owl", "bird/hen", "bird/magpie"),
+        (
+            "bird/crow",
+            "bird/duck",
+            "bird/pigeon",
+            "bird/owl",
+            "bird/hen",
+            "bird/magpie",
+        ),
         home="meadow",
         away="water",
     ),
-    "boat": Subject(("ship/walnutBoat", "ship/chineseJunk"), home="water", away="meadow"),
-    "car": Subject(("car/beetle", "car/sedan", "car/sportscar2"), home="road", away="sky"),
+    "boat": Subject(
+        ("ship/walnutBoat", "ship/chineseJunk"), home="water", away="meadow"
+    ),
+    "car": Subject(
+        ("car/beetle", "car/sedan", "car/sportscar2"), home="road", away="sky"
+    ),
 }
 
 
@@ -79,7 +90,9 @@ class Clip:
 
 def assets() -> Path:
     """The folder of cut-outs and photos."""
-    return Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+    return Path(
+        os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+    ).expanduser()
 
 
 def clips(folder: Path, seed: int, each: int = CLIPS) -> Iterator[Clip]:
@@ -97,7 +110,9 @@ def clips(folder: Path, seed: int, each: int = CLIPS) -> Iterator[Clip]:
                 Image.open(folder / "stamps" / f"{stamp}.png").convert("RGBA"),
                 rng,
             )
-            yield Clip(label, f"{index:02d}-{Path(stamp).stem}-{photo}", place, frames, mask)
+            yield Clip(
+                label, f"{index:02d}-{Path(stamp).stem}-{photo}", place, frames, mask
+            )
 
 
 def draw(
@@ -137,7 +152,9 @@ def write(folder: Path, made: Sequence[Clip]) -> None:
             (folder / "masks").mkdir(exist_ok=True)
             Image.fromarray(clip.mask).save(folder / row["mask"])
         rows.append(row)
-    (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (folder / "manifest.jsonl").write_text(
+        "".join(f"{json.dumps(row)}\n" for row in rows)
+    )
 
 
 def _resized(stamp: Image.Image, scale: float) -> Image.Image:
@@ -147,7 +164,11 @@ def _resized(stamp: Image.Image, scale: float) -> Image.Image:
 
 
 def _pasted(
-    photo: Image.Image, side: int, corner: np.ndarray, stamp: Image.Image, centre: np.ndarray
+    photo: Image.Image,
+    side: int,
+    corner: np.ndarray,
+    stamp: Image.Image,
+    centre: np.ndarray,
 ) -> np.ndarray:
     left, top = corner
     frame = photo.resize(
@@ -168,14 +189,20 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("outdir", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--clips", type=int, default=CLIPS, help="clips of each class")
-    parser.add_argument("--frames", type=int, default=FRAMES, help="the first so many of each")
+    parser.add_argument(
+        "--frames", type=int, default=FRAMES, help="the first so many of each"
+    )
     given = parser.parse_args(arguments)
     if not (assets() / "stamps").is_dir():
-        parser.error(f"no cut-outs in {assets()}: uv run ../shared/offline_assets.py all")
+        parser.error(
+            f"no cut-outs in {assets()}: uv run ../shared/offline_assets.py all"
+        )
     whole = clips(assets(), given.seed, given.clips)
     made = [replace(clip, frames=clip.frames[: given.frames]) for clip in whole]
     write(given.outdir, made)
-    print(f"{len(made)} clips of {given.frames} frames, {len(SUBJECTS)} classes, in {given.outdir}")
+    print(
+        f"{len(made)} clips of {given.frames} frames, {len(SUBJECTS)} classes, in {given.outdir}"
+    )
 
 
 if __name__ == "__main__":

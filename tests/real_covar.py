@@ -18,7 +18,9 @@ from PIL import Image
 
 from cuescope_sdk import generator
 
-spec = util.spec_from_file_location("real_scenes", Path(__file__).with_name("real_scenes.py"))
+spec = util.spec_from_file_location(
+    "real_scenes", Path(__file__).with_name("real_scenes.py")
+)
 if spec is None or spec.loader is None:
     raise ImportError("real_scenes.py is not beside this file")
 real_scenes = util.module_from_spec(spec)
@@ -66,8 +68,12 @@ def write(folder: Path, out: Path, seed: int = 0) -> int:
     real_scenes.write(out / "photos", made, real_scenes.coco_classes(folder))
     (out / "backgrounds").mkdir(parents=True, exist_ok=True)
     for name, photo in BACKGROUNDS.items():
-        shutil.copy(folder / "backgrounds" / f"{photo}.jpg", out / "backgrounds" / f"{name}.jpg")
-    (out / "backgrounds.yaml").write_text("".join(f"- {name}\n" for name in BACKGROUNDS))
+        shutil.copy(
+            folder / "backgrounds" / f"{photo}.jpg", out / "backgrounds" / f"{name}.jpg"
+        )
+    (out / "backgrounds.yaml").write_text(
+        "".join(f"- {name}\n" for name in BACKGROUNDS)
+    )
     return len(made)
 
 

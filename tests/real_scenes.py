@@ -23,7 +23,9 @@ from PIL import Image
 
 from cuescope_sdk import generator
 
-spec = util.spec_from_file_location("real_clips", Path(__file__).with_name("real_clips.py"))
+spec = util.spec_from_file_location(
+    "real_clips", Path(__file__).with_name("real_clips.py")
+)
 if spec is None or spec.loader is None:
     raise ImportError("real_clips.py is not beside this file")
 real_clips = util.module_from_spec(spec)
@@ -32,13 +34,26 @@ spec.loader.exec_module(real_clips)
 
 SIDE = 224
 EACH = 12  # images of a class, agreement and size
-SIZES = {"large": (0.45, 0.6), "small": (0.16, 0.22)}  # mean side, as a share of the frame's
-WINDOW = (0.7, 0.95)  # side of the photo's part that shows, as a share of its shorter side
+SIZES = {
+    "large": (0.45, 0.6),
+    "small": (0.16, 0.22),
+}  # mean side, as a share of the frame's
+WINDOW = (
+    0.7,
+    0.95,
+)  # side of the photo's part that shows, as a share of its shorter side
 CLASSES: dict[str, tuple[str, ...]] = {
     "airplane": ("airplane/747",),
     "apple": ("fruit/apple_red", "fruit/apple_fuji", "fruit/apple_green"),
     "banana": ("fruit/banana",),
-    "bird": ("bird/crow", "bird/duck", "bird/pigeon", "bird/owl", "bird/hen", "bird/magpie"),
+    "bird": (
+        "bird/crow",
+        "bird/duck",
+        "bird/pigeon",
+        "bird/owl",
+        "bird/hen",
+        "bird/magpie",
+    ),
     "boat": ("ship/walnutBoat", "ship/chineseJunk"),
     "car": ("car/beetle", "car/sedan", "car/sportscar2"),
     "cow": ("cow/cow", "cow/cow_white", "cow/bull", "cow/zebu"),
@@ -86,14 +101,18 @@ class Scene:
 def scenes(folder: Path, seed: int = 0, each: int = EACH) -> Iterator[Scene]:
     """All scenes, the same for the same seed; the first few of each kind for a smaller `each`."""
     for label, stamps in CLASSES.items():
-        for agreement, place in zip(("agrees", "disagrees"), PLACES[label], strict=True):
+        for agreement, place in zip(
+            ("agrees", "disagrees"), PLACES[label], strict=True
+        ):
             for size in SIZES:
                 for index in range(each):
                     rng = generator(seed, "real-scenes", label, place, size, str(index))
                     stamp = stamps[index % len(stamps)]
                     photo = PHOTOS[place][int(rng.integers(len(PHOTOS[place])))]
                     pixels, mask = draw(
-                        Image.open(folder / "backgrounds" / f"{photo}.jpg").convert("RGB"),
+                        Image.open(folder / "backgrounds" / f"{photo}.jpg").convert(
+                            "RGB"
+                        ),
                         Image.open(folder / "stamps" / f"{stamp}.png").convert("RGBA"),
                         SIZES[size],
                         rng,
@@ -104,7 +123,10 @@ def scenes(folder: Path, seed: int = 0, each: int = EACH) -> Iterator[Scene]:
 
 
 def draw(
-    photo: Image.Image, stamp: Image.Image, size: tuple[float, float], rng: np.random.Generator
+    photo: Image.Image,
+    stamp: Image.Image,
+    size: tuple[float, float],
+    rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The stamp somewhere on a part of the photo, and where it covers it by half or more."""
     factor = float(rng.uniform(*size)) * 2 * SIDE / sum(stamp.size)
@@ -141,7 +163,9 @@ def write(folder: Path, made: Sequence[Scene], classes: Sequence[str]) -> None:
                 "caption": f"a {scene.label} before {scene.factors['place']}",
             }
         )
-    (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (folder / "manifest.jsonl").write_text(
+        "".join(f"{json.dumps(row)}\n" for row in rows)
+    )
     (folder / "classes.txt").write_text("".join(f"{name}\n" for name in classes))
 
 

@@ -44,7 +44,9 @@ def checked(thing: T) -> T:
         return thing
     if not isfunction(thing):
         return thing
-    hints = {name: hint for name, hint in thing.__annotations__.items() if has_shape(hint)}
+    hints = {
+        name: hint for name, hint in thing.__annotations__.items() if has_shape(hint)
+    }
     if not hints:
         return thing
     returned = hints.pop("return", None)
@@ -112,7 +114,9 @@ def fits_alone(value: object, hint: Any) -> bool:
         set_shape_memo(*sizes)
 
 
-def wrong(function: Callable[..., Any], name: str, hint: object, value: object) -> TypeError:
+def wrong(
+    function: Callable[..., Any], name: str, hint: object, value: object
+) -> TypeError:
     """The error of a value whose shape is not what its hint says."""
     sizes = ", ".join(f"{axis}={size}" for axis, size in get_shape_memo()[0].items())
     return TypeError(

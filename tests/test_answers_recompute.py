@@ -48,7 +48,10 @@ class Averaged(FakeModel):
     """Answers every third sample the other way round once anything is averaged."""
 
     capabilities: ClassVar[Capabilities] = FakeModel.capabilities.model_copy(
-        update={"edits": frozenset({"average-attention", "average-tokens"}), "exposes": frozenset()}
+        update={
+            "edits": frozenset({"average-attention", "average-tokens"}),
+            "exposes": frozenset(),
+        }
     )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
@@ -76,7 +79,9 @@ class OfEveryThird(Plugin):
 
     fingerprint = "every third"
 
-    def judge(self, cases: Sequence[tuple[Sample, Sequence[Claim]]]) -> list[list[Judgement]]:
+    def judge(
+        self, cases: Sequence[tuple[Sample, Sequence[Claim]]]
+    ) -> list[list[Judgement]]:
         return [
             [Judgement.of(int(sample.key.rpartition("-")[2]) % 3 == 0) for _ in claims]
             for sample, claims in cases
@@ -118,7 +123,9 @@ def seen(report: Report, score: Score, rows: Sequence[Row]) -> set[str]:
     return {row["sample"] for row in rows if root(row["sample"], known)}
 
 
-def accuracy_lost_with_the_cue(score: Score, report: Report, rows: Sequence[Row]) -> float:
+def accuracy_lost_with_the_cue(
+    score: Score, report: Report, rows: Sequence[Row]
+) -> float:
     """TRoVe, eq. 1."""
     of_label = [row for row in plain(rows) if row["label"] == score.label]
     cued = seen(report, score, of_label)
@@ -127,7 +134,9 @@ def accuracy_lost_with_the_cue(score: Score, report: Report, rows: Sequence[Row]
     return float(np.mean(without) - np.mean(with_it))
 
 
-def answers_of_the_background(score: Score, report: Report, rows: Sequence[Row]) -> float:
+def answers_of_the_background(
+    score: Score, report: Report, rows: Sequence[Row]
+) -> float:
     """CCI's pull of all backgrounds."""
     said = {(row["sample"], row["condition"]): row["prediction"] for row in rows}
     names = [row["sample"] for row in plain(rows)]
@@ -149,14 +158,18 @@ def points_lost(score: Score, report: Report, rows: Sequence[Row]) -> float:
 def lean_of_maps(score: Score, report: Report, rows: Sequence[Row]) -> float:
     """Saliency's lean on the background, which is measured of each image's map."""
     leans = [row for row in rows if row["condition"] == "background_lean"]
-    return float(np.mean([row["figure"] for row in leans if row["feature"] == score.feature]))
+    return float(
+        np.mean([row["figure"] for row in leans if row["feature"] == score.feature])
+    )
 
 
 def gap_of_the_cue(score: Score, report: Report, rows: Sequence[Row]) -> float:
     """SpurLens, eq. 6: the share of yes with the cue minus that without."""
     own = [row for row in rows if row["feature"] == score.feature]
     with_cue, without = (
-        np.mean([row["text"].startswith("Yes") for row in plain(own, f"{side} the cue")])
+        np.mean(
+            [row["text"].startswith("Yes") for row in plain(own, f"{side} the cue")]
+        )
         for side in ("with", "without")
     )
     return float(with_cue - without)
@@ -164,18 +177,24 @@ def gap_of_the_cue(score: Score, report: Report, rows: Sequence[Row]) -> float:
 
 def supported_claims(score: Score, report: Report, rows: Sequence[Row]) -> float:
     """Step grounding's SGR, which is measured of each trace of a sample as it is."""
-    of_traces = [row for row in plain(rows, score.metric) if row["feature"] == score.feature]
+    of_traces = [
+        row for row in plain(rows, score.metric) if row["feature"] == score.feature
+    ]
     return float(np.mean([row["figure"] for row in of_traces]))
 
 
 def right_traces(score: Score, report: Report, rows: Sequence[Row]) -> float:
     """Step grounding's accuracy: the rows have what was told, the data what is right."""
-    data = FakeDataset(FakeDataset.Options(**CASES["step-grounding"].data_options), Context())
+    data = FakeDataset(
+        FakeDataset.Options(**CASES["step-grounding"].data_options), Context()
+    )
     labels = {data[index].key: data[index].label for index in range(len(data))}
     return float(
         np.mean(
             [
-                row["text"].endswith(f"Answer: {labels[str(root(row['sample'], labels))]}")
+                row["text"].endswith(
+                    f"Answer: {labels[str(root(row['sample'], labels))]}"
+                )
                 for row in plain(rows)
             ]
         )
@@ -191,8 +210,12 @@ CASES = {
         options={"faithfulness": 0, "pictures": 0},
         data_options={"frames": 1},
     ),
-    "quag": Case(QUAG, "points_lost", points_lost, Averaged, Asking, data_options={"samples": 30}),
-    "spurlens": Case(SpurLens, "spurious_gap", gap_of_the_cue, Asked, options={"k": 10}),
+    "quag": Case(
+        QUAG, "points_lost", points_lost, Averaged, Asking, data_options={"samples": 30}
+    ),
+    "spurlens": Case(
+        SpurLens, "spurious_gap", gap_of_the_cue, Asked, options={"k": 10}
+    ),
     "saliency": Case(
         Saliency,
         "background_lean",
@@ -205,7 +228,12 @@ CASES = {
         "step_grounding_rate",
         supported_claims,
         Telling,
-        options={"resamples": 100, "shown": 1, "things": 0, "perturbations": ("irrelevant",)},
+        options={
+            "resamples": 100,
+            "shown": 1,
+            "things": 0,
+            "perturbations": ("irrelevant",),
+        },
         data_options={"samples": 30},
     ),
     "step-grounding": Case(
@@ -230,8 +258,20 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A stock open_clip model with few and random weights."""
     folder = tmp_path_factory.mktemp("models") / "tiny"
     folder.mkdir()
-    vision = {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8}
-    text = {"context_length": 16, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1}
+    vision = {
+        "image_size": 32,
+        "layers": 2,
+        "width": 32,
+        "head_width": 16,
+        "patch_size": 8,
+    }
+    text = {
+        "context_length": 16,
+        "vocab_size": 49408,
+        "width": 16,
+        "heads": 2,
+        "layers": 1,
+    }
     config = {"embed_dim": 16, "vision_cfg": vision, "text_cfg": text}
     content = {"model_cfg": config, "preprocess_cfg": {}}
     (folder / "open_clip_config.json").write_text(json.dumps(content))
@@ -267,13 +307,19 @@ def test_the_rows_give_the_figure_again(name: str, tmp_path: Path, clip: str) ->
     report = runner.run(request)
     runner.cache.close()
     rows = read_answers(runner.folder(request).path).to_pylist()
-    scores = [s for s in report.scores if s.metric == case.metric and s.value is not None]
+    scores = [
+        s for s in report.scores if s.metric == case.metric and s.value is not None
+    ]
     if name == "cci":
-        scores = scores[:1]  # of all backgrounds; those of a kind are weighted by true classes
+        scores = scores[
+            :1
+        ]  # of all backgrounds; those of a kind are weighted by true classes
     if name == "step-grounding/SGR":
         scores = [score for score in scores if score.feature == "reasoning"]
     if name == "spurlens":  # of the strongest cue of each class, the headlines
         scores = [score for score in scores if score.q_value is not None]
     assert any(abs(score.value or 0) > 0.01 for score in scores)
     for score in scores:
-        assert case.figure(score, report, rows) == pytest.approx(score.value, abs=1e-6), score
+        assert case.figure(score, report, rows) == pytest.approx(
+            score.value, abs=1e-6
+        ), score

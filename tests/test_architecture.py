@@ -48,9 +48,26 @@ DOORS = {
     ),
 }
 # The floor plan of a method: the files of its package, and what each may import of its own.
-FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "figures", "verify", "paper"}
+FLOOR_PLAN = {
+    "__init__",
+    "options",
+    "trials",
+    "scores",
+    "report",
+    "figures",
+    "verify",
+    "paper",
+}
 FLOOR_PLAN |= {"analysis", "bench", "command"}
-HEAVY = {"torch", "torchvision", "transformers", "diffusers", "open_clip", "faiss", "av"}
+HEAVY = {
+    "torch",
+    "torchvision",
+    "transformers",
+    "diffusers",
+    "open_clip",
+    "faiss",
+    "av",
+}
 MACHINE = re.compile(
     r"(?<![\w.~}-])/(home|Users|root|work|mnt|scratch)/[\w.-]+"
     r"|\b(10(\.\d{1,3}){3}|192\.168(\.\d{1,3}){2})\b"
@@ -107,10 +124,17 @@ def is_application(name: str) -> bool:
 def test_the_engine_does_not_know_the_application() -> None:
     """Not in any file of it, be it in a function or for a type."""
     graph = import_graph(ROOT / "core", everything=True)
-    del graph["cuescope"]  # the door of Python users: it opens each room when it is asked for
-    engine = {name: targets for name, targets in graph.items() if not is_application(name)}
+    del graph[
+        "cuescope"
+    ]  # the door of Python users: it opens each room when it is asked for
+    engine = {
+        name: targets for name, targets in graph.items() if not is_application(name)
+    }
     assert len(engine) > 30
-    upward = {name: sorted(filter(is_application, targets)) for name, targets in engine.items()}
+    upward = {
+        name: sorted(filter(is_application, targets))
+        for name, targets in engine.items()
+    }
     assert not {name: targets for name, targets in upward.items() if targets}
 
 
@@ -118,7 +142,9 @@ def test_the_sdk_does_not_know_the_application() -> None:
     """No file of it imports a command line, a terminal, a page or a runner."""
     for file in modules(ROOT / "sdk"):
         assert not [name for name in imports(file) if is_application(name)], file
-        assert not {"typer", "rich"} & {name.partition(".")[0] for name in imports(file)}, file
+        assert not {"typer", "rich"} & {
+            name.partition(".")[0] for name in imports(file)
+        }, file
 
 
 def test_core_names_nothing_heavy() -> None:
@@ -128,10 +154,14 @@ def test_core_names_nothing_heavy() -> None:
 def test_core_imports_nothing_heavy() -> None:
     package = ROOT / "core" / "src"
     names = [
-        ".".join(file.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
+        ".".join(file.relative_to(package).with_suffix("").parts).removesuffix(
+            ".__init__"
+        )
         for file in modules(ROOT / "core")
     ]
-    program = f"import sys, importlib\nfor name in {names}: importlib.import_module(name)\n"
+    program = (
+        f"import sys, importlib\nfor name in {names}: importlib.import_module(name)\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program + "print(*sys.modules)"],
         capture_output=True,
@@ -147,7 +177,9 @@ def test_core_imports_nothing_heavy() -> None:
 
 
 def test_core_imports_neither_sdk_nor_plugins() -> None:
-    assert not {name for name in top_level(ROOT / "core") if name.startswith("cuescope_")}
+    assert not {
+        name for name in top_level(ROOT / "core") if name.startswith("cuescope_")
+    }
 
 
 def test_sdk_imports_no_plugin() -> None:
@@ -164,7 +196,12 @@ def runs_audits(dist: Path) -> bool:
 @each_plugin
 def test_a_plugin_imports_only_the_sdk(dist: Path) -> None:
     """One that runs audits may also enter the application, by its door."""
-    ours = {name for file in modules(dist) for name in imports(file) if name.startswith("cuescope")}
+    ours = {
+        name
+        for file in modules(dist)
+        for name in imports(file)
+        if name.startswith("cuescope")
+    }
     beside_sdk = {name for name in ours if name.partition(".")[0] != "cuescope_sdk"}
     others = {name for name in beside_sdk if name.partition(".")[0] != module_of(dist)}
     assert others <= ({APPLICATION_DOOR} if runs_audits(dist) else set())
@@ -177,7 +214,9 @@ def test_a_plugin_is_entered_by_no_command_but_its_own(dist: Path) -> None:
     for file in modules(dist):
         name = module_name(dist, file)
         if not name.startswith(f"{package}.command"):
-            assert not [n for n in imports(file) if n.startswith(f"{package}.command")], file
+            assert not [
+                n for n in imports(file) if n.startswith(f"{package}.command")
+            ], file
 
 
 @each_plugin
@@ -207,7 +246,9 @@ def runtime_imports(tree: ast.AST) -> Iterator[ast.ImportFrom | ast.Import]:
             yield from runtime_imports(node)
 
 
-def imported_modules(nodes: Iterator[ast.ImportFrom | ast.Import], known: set[str]) -> set[str]:
+def imported_modules(
+    nodes: Iterator[ast.ImportFrom | ast.Import], known: set[str]
+) -> set[str]:
     """The modules of `known` that these statements name."""
     names: set[str] = set()
     for node in nodes:
@@ -269,7 +310,11 @@ RENAMING = {"whole_files.py", "salvage.py", "_download.py"}
 
 def renames(file: Path) -> list[int]:
     """Lines on which a file is moved to another name: `path.replace(place)`."""
-    calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+    calls = [
+        node
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call)
+    ]
     return [
         call.lineno
         for call in calls
@@ -366,7 +411,9 @@ QUANTILES_OF_OTHERS = {
 def of_product() -> list[Path]:
     """The files of core, sdk and plugins, but for the room of statistics itself."""
     room = ROOT / "sdk/src/cuescope_sdk/statistics"
-    return [file for dist in DISTS for file in modules(dist) if room not in file.parents]
+    return [
+        file for dist in DISTS for file in modules(dist) if room not in file.parents
+    ]
 
 
 def names_of_room(tree: ast.AST) -> set[str]:
@@ -406,7 +453,11 @@ def resampling(function: ast.FunctionDef) -> Iterator[str]:
     figures = {name for name in variables | {function.name} if RESAMPLED.search(name)}
     for call in calls_in(function):
         target = call.func
-        if not figures or not isinstance(target, ast.Attribute) or target.attr not in DRAWS:
+        if (
+            not figures
+            or not isinstance(target, ast.Attribute)
+            or target.attr not in DRAWS
+        ):
             continue
         # Which of several samples are taken at all is a choice, and no resampling.
         if "replace=False" not in ast.unparse(call):
@@ -438,7 +489,9 @@ def own_statistics(source: str, file: str) -> list[str]:
 def test_statistics_live_in_one_room() -> None:
     """A new test of significance outside of `cuescope_sdk.statistics` is a defect (rule 21)."""
     offences = [
-        offence for file in of_product() for offence in own_statistics(file.read_text(), file.name)
+        offence
+        for file in of_product()
+        for offence in own_statistics(file.read_text(), file.name)
     ]
     assert not offences
 
@@ -461,15 +514,30 @@ def test_what_is_excepted_from_the_room_is_there() -> None:
         ("import scipy.stats", "imports scipy.stats"),
         ("from scipy.stats import norm", "imports scipy.stats.norm"),
         ("def f():\n    from sklearn.metrics import roc_auc_score", "roc_auc_score"),
-        ("def ends(draws):\n    return np.quantile(draws, (0.05, 0.95))", "takes a quantile"),
-        ("def ends(draws):\n    return np.nanpercentile(draws, 5)", "takes a nanpercentile"),
-        ("def f(rng):\n    p_value = mean(rng.permutation(9) > 3)", "rng.permutation for p_value"),
+        (
+            "def ends(draws):\n    return np.quantile(draws, (0.05, 0.95))",
+            "takes a quantile",
+        ),
+        (
+            "def ends(draws):\n    return np.nanpercentile(draws, 5)",
+            "takes a nanpercentile",
+        ),
+        (
+            "def f(rng):\n    p_value = mean(rng.permutation(9) > 3)",
+            "rng.permutation for p_value",
+        ),
         (
             "def f(rng, x):\n    interval = ends(rng.choice(x, 9, replace=True))",
             "rng.choice for interval",
         ),
-        ("def bootstrap(rng, x):\n    return x[rng.integers(9, size=9)]", "rng.integers for boot"),
-        ("def change_p_value(x):\n    return mean(x > 0)", "computes what it is named after"),
+        (
+            "def bootstrap(rng, x):\n    return x[rng.integers(9, size=9)]",
+            "rng.integers for boot",
+        ),
+        (
+            "def change_p_value(x):\n    return mean(x > 0)",
+            "computes what it is named after",
+        ),
         ("def auroc(x):\n    return rank(x)", "computes what it is named after"),
     ],
 )
@@ -517,7 +585,10 @@ def test_a_dists_own_tests_reach_no_further_than_its_dependencies(dist: Path) ->
         for name in imports(file)
         if name.startswith("cuescope")
     }
-    allowed = {"core": {"cuescope", "cuescope_fakes"}, "sdk": {"cuescope", "cuescope_sdk"}}
+    allowed = {
+        "core": {"cuescope", "cuescope_fakes"},
+        "sdk": {"cuescope", "cuescope_sdk"},
+    }
     group = project(dist).get("dependency-groups", {}).get("test", [])
     named = {re.split(r"[\[<>=~! ]", need)[0].replace("-", "_") for need in group}
     if runs_audits(dist):
@@ -538,7 +609,9 @@ def test_hints_name_the_dists_that_there_are() -> None:
     stored = json.loads((ROOT / "core/src/cuescope/known_plugins.json").read_text())
     assert stored == table
     helped = {name: dist for dist, lines in HELP.items() for name in lines}
-    assert helped == table["command"], "core/src/cuescope/cli/own_commands.py lacks a help line"
+    assert helped == table["command"], (
+        "core/src/cuescope/cli/own_commands.py lacks a help line"
+    )
 
 
 @each_dist
@@ -559,7 +632,9 @@ def tracked() -> list[Path]:
     names = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
+    return [
+        ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()
+    ]
 
 
 def test_no_lock_file_is_tracked(tracked: list[Path]) -> None:
@@ -573,7 +648,9 @@ def test_no_file_names_a_machine(tracked: list[Path]) -> None:
     for file in tracked:
         if file == Path(__file__) or b"\0" in (content := file.read_bytes()):
             continue
-        found += [f"{name_of(file)}: {hit[0]}" for hit in MACHINE.finditer(content.decode())]
+        found += [
+            f"{name_of(file)}: {hit[0]}" for hit in MACHINE.finditer(content.decode())
+        ]
     assert not found
 
 

@@ -24,7 +24,9 @@ def write_clip(folder: Path, vision: dict[str, object]) -> Path:
     """A tiny open_clip model with random weights."""
     folder.mkdir()
     config = {"model_cfg": {"embed_dim": 16, "vision_cfg": vision, "text_cfg": TEXT}}
-    (folder / "open_clip_config.json").write_text(json.dumps({**config, "preprocess_cfg": {}}))
+    (folder / "open_clip_config.json").write_text(
+        json.dumps({**config, "preprocess_cfg": {}})
+    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = open_clip.create_model(f"local-dir:{folder}")
@@ -59,7 +61,14 @@ def write_photos(folder: Path, masks: dict[int, np.ndarray]) -> Path:
 
 
 def audit(model: Path, data: Path, out: Path) -> int:
-    words = ("--model", f"open-clip:{model}", "--data", f"folder:{data}", "--device", "cpu")
+    words = (
+        "--model",
+        f"open-clip:{model}",
+        "--data",
+        f"folder:{data}",
+        "--device",
+        "cpu",
+    )
     options = ("-O", "k=2", "-O", "faithfulness=0", "-O", "pictures=0")
     with pytest.raises(SystemExit) as ended:
         main(["audit", "cci", *words, *options, "--no-cache", "--out", str(out)])

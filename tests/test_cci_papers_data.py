@@ -15,10 +15,25 @@ from cuescope.cli import main
 
 CLIP = {
     "embed_dim": 16,
-    "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8},
-    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+    "vision_cfg": {
+        "image_size": 32,
+        "layers": 1,
+        "width": 32,
+        "head_width": 16,
+        "patch_size": 8,
+    },
+    "text_cfg": {
+        "context_length": 16,
+        "vocab_size": 49408,
+        "width": 16,
+        "heads": 2,
+        "layers": 1,
+    },
 }
-CLASSES = {"n01440764": "tench, Tinca tinca", "n01443537": "goldfish, Carassius auratus"}
+CLASSES = {
+    "n01440764": "tench, Tinca tinca",
+    "n01443537": "goldfish, Carassius auratus",
+}
 COUNT = 4
 
 
@@ -42,7 +57,10 @@ def photo(path: Path) -> None:
 
 
 def bench(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, *words: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    folder: Path,
+    *words: str,
 ) -> list[dict[str, Any]]:
     """The tables of `cuescope bench cci`."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
@@ -61,7 +79,10 @@ def bench(
 
 
 def test_imagenet(
-    clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clip: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Table 1; figure 1d needs masks, which ImageNet lacks, and says how to get them."""
     root = tmp_path / "imagenet"
@@ -83,7 +104,10 @@ def test_imagenet(
 
 
 def test_karpathys_split_of_coco(
-    clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clip: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Table 2, over the images that dataset_coco.json puts into val, with its captions."""
     root, rows, images = tmp_path / "coco", [], []
@@ -92,7 +116,9 @@ def test_karpathys_split_of_coco(
         photo(root / "val2014" / name)
         images.append({"id": number, "file_name": name, "width": 48, "height": 40})
         split = "val" if number < COUNT else "test"
-        captions = [{"raw": f"a  photo of\nthing {number} {word}"} for word in ("one", "two")]
+        captions = [
+            {"raw": f"a  photo of\nthing {number} {word}"} for word in ("one", "two")
+        ]
         rows.append({"filename": name, "split": split, "sentences": captions})
     (root / "annotations").mkdir()
     categories = [{"id": 1, "name": "person", "supercategory": "person"}]
@@ -100,8 +126,12 @@ def test_karpathys_split_of_coco(
     (root / "annotations" / "instances_val2014.json").write_text(json.dumps(content))
     (root / "dataset_coco.json").write_text(json.dumps({"images": rows}))
     words = ("--data", f"coco:{root}", "--data-options", '{"split": "karpathy-val"}')
-    tables = bench(monkeypatch, capsys, tmp_path, "--model", clip, *words, "--tasks", "retrieval")
-    assert tables[0]["title"] == "Retrieval, paper protocol: deletion AUC, lower is better"
+    tables = bench(
+        monkeypatch, capsys, tmp_path, "--model", clip, *words, "--tasks", "retrieval"
+    )
+    assert (
+        tables[0]["title"] == "Retrieval, paper protocol: deletion AUC, lower is better"
+    )
     assert f"{COUNT} images of coco" in tables[0]["notes"][0]
     assert {row["explainer"]: row["IR@1"] for row in tables[0]["paper"]}["CCI"] == 0.065
     assert all(0 <= row["TR@5"] <= 1 for row in tables[0]["rows"])

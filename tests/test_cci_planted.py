@@ -19,7 +19,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         device="cpu",
         method_options={"faithfulness": 12, "steps": 10, "pictures": 1},
     )
-    return Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs").run(request)
+    return Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs").run(
+        request
+    )
 
 
 def test_the_background_ranks_first_and_misleads(report: Report) -> None:
@@ -37,10 +39,14 @@ def test_the_background_ranks_first_and_misleads(report: Report) -> None:
     assert bg_er.value >= 0.8
 
 
-def test_backgrounds_are_found_with_the_class_they_were_planted_for(report: Report) -> None:
+def test_backgrounds_are_found_with_the_class_they_were_planted_for(
+    report: Report,
+) -> None:
     """And nothing else: neither colours nor sizes nor focus."""
     planted = {(f"background: {name}", label) for label, name in PARTNER_OF.items()}
-    found = {(report.names[score.feature], score.label) for score in report.findings[1:]}
+    found = {
+        (report.names[score.feature], score.label) for score in report.findings[1:]
+    }
     assert found <= planted
     assert len(found) >= 5
     checks = {check.check: check for check in report.evidence}
@@ -50,14 +56,18 @@ def test_backgrounds_are_found_with_the_class_they_were_planted_for(report: Repo
     assert all(check.verdict == "supported" for check in alone)
 
 
-def test_a_model_that_follows_the_background_is_no_better_than_chance(report: Report) -> None:
+def test_a_model_that_follows_the_background_is_no_better_than_chance(
+    report: Report,
+) -> None:
     """Backgrounds are balanced, so that who answers by them is right by chance alone."""
     assert "no better than chance" in report.notes["accuracy"]
 
 
 def test_errors_of_one_sort_say_nothing_of_the_calls(report: Report) -> None:
     """Every wrong answer is the planted background's: what would CCI say of any other?"""
-    [planted] = [check for check in report.evidence if check.check == "planted background"]
+    [planted] = [
+        check for check in report.evidence if check.check == "planted background"
+    ]
     assert planted.verdict == "inconclusive"
     assert (planted.n or 0) >= 50
 

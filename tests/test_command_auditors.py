@@ -45,13 +45,24 @@ def test_a_zoo_is_graded_and_resumed_to_the_byte(
     file = tmp_path / "theirs.json"
     file.write_text(json.dumps(theirs))
     out = tmp_path / "out"
-    line = ["bench", "auditors", "--workers", "1", "--out", str(out), "--findings", str(file)]
+    line = [
+        "bench",
+        "auditors",
+        "--workers",
+        "1",
+        "--out",
+        str(out),
+        "--findings",
+        str(file),
+    ]
     line += ["--json"]
     assert exit_code(line) == 0
     said = capsys.readouterr().out.replace("\n}\n{", "\n}\0{").split("\0")
     tables = [json.loads(text) for text in said]
     of_title = {table["title"]: table for table in tables}
-    configurations = {row["configuration"]: row for row in of_title["Configurations"]["rows"]}
+    configurations = {
+        row["configuration"]: row for row in of_title["Configurations"]["rows"]
+    }
     assert [row["role"] for row in configurations.values()] == ["cause", "null"]
     assert configurations[cause]["use"] > 10
     auditors = {row["auditor"]: row for row in of_title["Auditors"]["rows"]}

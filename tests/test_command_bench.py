@@ -85,7 +85,10 @@ def test_the_page_has_tables_and_pictures(line: Line, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("fak",), "no bench 'fak' .*Did you mean 'fake'"),
-        (("fake", "--configs", "x"), "option 'configs': expected a valid integer, got 'x'"),
+        (
+            ("fake", "--configs", "x"),
+            "option 'configs': expected a valid integer, got 'x'",
+        ),
         (("fake", "--config", "3"), "no option 'config'.*Did you mean 'configs'"),
         (("fake", "many"), "bench: 'many': expected --option value"),
     ],

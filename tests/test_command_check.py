@@ -49,7 +49,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "shelved_plugins.py").write_text(PLUGIN)
     info = tmp_path / "cuescope_shelved-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: cuescope-shelved\nVersion: 1.0\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: cuescope-shelved\nVersion: 1.0\n"
+    )
     (info / "entry_points.txt").write_text(POINTS)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
@@ -74,7 +76,9 @@ def test_a_good_plugin_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed.splitlines()[-1] == f"{passed} ok, 1 skipped"
 
 
-def test_a_bad_plugin_fails_with_reason_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_plugin_fails_with_reason_and_remedy(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cuescope("bad", "--only", "alike_in_any_batch") == 1
     printed = capsys.readouterr().out
     assert "failed  answers alike in any batch" in printed
@@ -82,12 +86,16 @@ def test_a_bad_plugin_fails_with_reason_and_remedy(capsys: pytest.CaptureFixture
     assert "Normalise and pad each trial by itself" in printed
 
 
-def test_what_a_plugin_refuses_is_not_checked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_plugin_refuses_is_not_checked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cuescope("choosy") == 0
     printed = capsys.readouterr().out
     assert "refused: choosy: expected frames of its own world" in printed
     assert " failed" not in printed.splitlines()[-1]
-    assert cuescope("choosy", "--only", "alike_in_any_batch") == 1  # nothing was checked at all
+    assert (
+        cuescope("choosy", "--only", "alike_in_any_batch") == 1
+    )  # nothing was checked at all
 
 
 def test_a_method_may_look_for_other_cues(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,7 +110,9 @@ def test_a_method_may_look_for_reliance(capsys: pytest.CaptureFixture[str]) -> N
     assert cuescope("leaning", "--only", "finds", "--paradigm", "reliance") == 0
 
 
-def test_a_model_is_shown_the_data_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_is_shown_the_data_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     words = ("bad", "--data", "shelved", "-D", "frames=1", "--only", "lightly")
     assert cuescope(*words) == 0
     assert "ok      imports lightly" in capsys.readouterr().out

@@ -42,7 +42,9 @@ def line(capsys: pytest.CaptureFixture[str]) -> Line:
 
 
 def without_findings(report: Report) -> Report:
-    scores = tuple(score.model_copy(update={"finding": False}) for score in report.scores)
+    scores = tuple(
+        score.model_copy(update={"finding": False}) for score in report.scores
+    )
     return report.model_copy(update={"scores": scores})
 
 
@@ -52,7 +54,9 @@ def test_the_strongest_finding_of_each_label_is_named(report: Report) -> None:
     assert tuple(rows) == report.provenance.labels
     found = {label: cells[0] for label, cells in rows.items() if cells[0]}
     assert found.keys() == {score.label for score in report.findings}
-    assert found[str(first.label)].startswith(f"{report.names[first.feature]} {first.value:.2f} [")
+    assert found[str(first.label)].startswith(
+        f"{report.names[first.feature]} {first.value:.2f} ["
+    )
     assert all(cells[1] is None for cells in rows.values())
 
 
@@ -64,8 +68,12 @@ def test_labels_of_any_run_are_rows(report: Report) -> None:
 
 def test_what_is_about_no_label_stands_by_its_feature(report: Report) -> None:
     score = report.headlines[0]
-    whole = score.model_copy(update={"label": None, "low": -1.0, "high": 2.0, "finding": True})
-    of_model = report.model_copy(update={"scores": (whole,), "notes": {"verdict": "fuses"}})
+    whole = score.model_copy(
+        update={"label": None, "low": -1.0, "high": 2.0, "finding": True}
+    )
+    of_model = report.model_copy(
+        update={"scores": (whole,), "notes": {"verdict": "fuses"}}
+    )
     name = report.names[score.feature]
     figure, empty = about_no_label(_runs(of_model, report))[name]
     assert str(figure).endswith(" [\N{MINUS SIGN}1.00, 2.00] *")
@@ -89,7 +97,16 @@ def test_scores_of_unlike_methods_stand_in_tables_of_their_own(report: Report) -
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """A model that was trained, and the same one hardly trained."""
     folder = tmp_path_factory.mktemp("runs")
-    small = ["--data", "moving-shapes", "-D", "train=300", "-D", "val=120", "-D", "test=40"]
+    small = [
+        "--data",
+        "moving-shapes",
+        "-D",
+        "train=300",
+        "-D",
+        "val=120",
+        "-D",
+        "test=40",
+    ]
     for epochs in ("30", "1"):
         words = ["audit", "trove", "--model", "toy", "-M", f"epochs={epochs}", *small]
         with pytest.raises(SystemExit) as ended:
@@ -115,7 +132,11 @@ def test_runs_stand_side_by_side(line: Line, runs: list[Path], tmp_path: Path) -
     [settings, *_, (title, rows)] = told.items()
     assert title == "Answers of epochs-1 against epochs-30, paired by sample"
     [epochs] = [row for row in settings[1] if row[""] == "model: epochs"]
-    assert (epochs["epochs-30"], epochs["epochs-1"], epochs["runs"]) == ("30", "1", "differs")
+    assert (epochs["epochs-30"], epochs["epochs-1"], epochs["runs"]) == (
+        "30",
+        "1",
+        "differs",
+    )
     [accuracy] = [row for row in settings[1] if row[""] == "accuracy"]
     assert accuracy["epochs-30"].endswith("% of 120")
     assert rows[0]["answers"] == "baseline"
@@ -129,7 +150,9 @@ def test_runs_stand_side_by_side(line: Line, runs: list[Path], tmp_path: Path) -
 
 
 def _runs(*reports: Report) -> list[Run]:
-    return [Run(name, Path(), report) for name, report in zip("abc", reports, strict=False)]
+    return [
+        Run(name, Path(), report) for name, report in zip("abc", reports, strict=False)
+    ]
 
 
 def _pairs(runs: list[Path]) -> Pairs:
@@ -147,13 +170,16 @@ def test_what_is_not_alike_is_not_paired(
     RunFolder(other).save(
         report.model_copy(update={"provenance": origin}), {}, answers=cache_folder()
     )
-    assert "Not paired: they are of other data sets (moving-shapes and coco)" in " ".join(
-        line(runs[0], other).split()
+    assert (
+        "Not paired: they are of other data sets (moving-shapes and coco)"
+        in " ".join(line(runs[0], other).split())
     )
     (other / "answers.parquet").unlink()
     assert "Not paired: no answers at" in line(runs[0], other)
     (other / "answers.parquet").write_bytes(b"PAR1 and no more")
-    assert "answers.parquetwaschangedafteritwaswritten" in "".join(line(runs[0], other).split())
+    assert "answers.parquetwaschangedafteritwaswritten" in "".join(
+        line(runs[0], other).split()
+    )
 
 
 def _answers(right: np.ndarray, groups: np.ndarray) -> list[dict[str, object]]:
@@ -181,7 +207,9 @@ def test_small_changes_are_found_and_none_are_not(size: int) -> None:
     assert alarms <= 14
 
 
-def test_a_consensus_says_who_found_what(line: Line, report: Report, tmp_path: Path) -> None:
+def test_a_consensus_says_who_found_what(
+    line: Line, report: Report, tmp_path: Path
+) -> None:
     """The same findings twice, and a run without any; then the label sets differ."""
     [finding, *_] = report.findings
     about = {score.feature for score in report.findings}
@@ -198,7 +226,8 @@ def test_a_consensus_says_who_found_what(line: Line, report: Report, tmp_path: P
         for feature in report.features
     )
     moved = tuple(
-        score.model_copy(update={"feature": f"other {score.feature}"}) for score in report.scores
+        score.model_copy(update={"feature": f"other {score.feature}"})
+        for score in report.scores
     )
     renamed = report.model_copy(
         update={"features": shifted, "scores": moved, "evidence": (), "contrasts": ()}
@@ -211,7 +240,11 @@ def test_a_consensus_says_who_found_what(line: Line, report: Report, tmp_path: P
     found = {score.label for score in report.findings}
     total = len(report.provenance.labels)
     by_all, some, none = labels
-    assert (by_all["labels"], some["labels"], none["labels"]) == (len(found), 0, total - len(found))
+    assert (by_all["labels"], some["labels"], none["labels"]) == (
+        len(found),
+        0,
+        total - len(found),
+    )
     assert by_all["by chance"] == pytest.approx(len(found) ** 2 / total)
     assert all(row["runs"] == "2 of 2" and row["shared"] == 1 for row in cues)
     assert len(cues) == len({score.feature for score in report.findings})

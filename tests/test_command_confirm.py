@@ -124,8 +124,14 @@ def confirmed(place: Path) -> Made:
         if not (folder.with_name(f"{folder.name}-confirmed") / "report.json").exists():
             unfound = ("-O", "unfound=true") if model == "pixels" else ()
             run(*audit_of(folder, model, lean, *unfound))
-            some = ("blank", "transplant", "hide")[: 3 if (model, lean) == ("fake", 1.0) else 2]
-            ways = [word for name in some for word in ("--with", name)] if model == "fake" else []
+            some = ("blank", "transplant", "hide")[
+                : 3 if (model, lean) == ("fake", 1.0) else 2
+            ]
+            ways = (
+                [word for name in some for word in ("--with", name)]
+                if model == "fake"
+                else []
+            )
             way = ("--device", "cpu", "--batch-size", "32")
             run("confirm", str(folder), "-q", "-O", "samples=80", *way, *ways)
         return load_report(folder.with_name(f"{folder.name}-confirmed"))
@@ -134,13 +140,34 @@ def confirmed(place: Path) -> Made:
 
 
 def audit_of(folder: Path, model: str, lean: float, *words: str) -> tuple[str, ...]:
-    line = ("audit", "corners", "--model", model, "-M", f"lean={lean}", "--data", "fakes")
-    line += ("-D", "samples=600", "-D", "scale=4", "--device", "cpu", "-q", "--out", str(folder))
+    line = (
+        "audit",
+        "corners",
+        "--model",
+        model,
+        "-M",
+        f"lean={lean}",
+        "--data",
+        "fakes",
+    )
+    line += (
+        "-D",
+        "samples=600",
+        "-D",
+        "scale=4",
+        "--device",
+        "cpu",
+        "-q",
+        "--out",
+        str(folder),
+    )
     return (*line, *words)
 
 
 def verdicts(report: Report) -> dict[str, object]:
-    table = next(each for each in report.tables if each.title.startswith("Cues by harm"))
+    table = next(
+        each for each in report.tables if each.title.startswith("Cues by harm")
+    )
     return {str(row["cue"]): row["verdict"] for row in table.rows}
 
 
@@ -150,7 +177,9 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     assert verdicts(report)["blue"] != "causes"
     [cause] = report.findings
     assert cause.feature == "red"
-    assert "causes wrong answers: taking it out mends them" in str(report.sentence(cause))
+    assert "causes wrong answers: taking it out mends them" in str(
+        report.sentence(cause)
+    )
     assert "and putting it in brings them" in str(report.sentence(cause))
     checks = {(e.check, e.feature): e.verdict for e in report.evidence}
     for witness in ("hide", "blank", "transplant"):
@@ -162,7 +191,9 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     assert lost.value == pytest.approx(0.1 * 0.9, abs=0.03)
 
 
-def test_of_a_model_that_does_not_lean_on_it_nothing_is_confirmed(confirmed: Made) -> None:
+def test_of_a_model_that_does_not_lean_on_it_nothing_is_confirmed(
+    confirmed: Made,
+) -> None:
     report = confirmed("fake", 0.0)
     assert not report.findings
     assert "causes" not in verdicts(report).values()
@@ -176,9 +207,15 @@ def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
     assert reasons["hide"] == "the model does not take the edit 'hide-tokens'"
     assert reasons["inpaint"].startswith("there is no image-editor")
     # blue is a cue that nobody found here, and answers of "top" do not suffer from red
-    held = next(each for each in report.tables if each.title.startswith("What each finding"))
-    assert [(row["unfound cue"], row["other labels"]) for row in held.rows] == [("blue", "top")]
-    figures = next(each for each in report.tables if each.title.startswith("Each witness where"))
+    held = next(
+        each for each in report.tables if each.title.startswith("What each finding")
+    )
+    assert [(row["unfound cue"], row["other labels"]) for row in held.rows] == [
+        ("blue", "top")
+    ]
+    figures = next(
+        each for each in report.tables if each.title.startswith("Each witness where")
+    )
     blank = next(row for row in figures.rows if row["intervention"] == "blank")
     for where in ("without the cue", "unfound cue", "other labels"):
         assert int(str(blank[where])) <= 10
@@ -192,7 +229,16 @@ def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None
     folder = place / "sorts"
     confirmed()
     run(*audit_of(folder, "fake", 1.0, "-O", "sorts=true"))
-    words = ("--with", "blank", "--with", "swap", "-O", "samples=40", "-O", "merge=false")
+    words = (
+        "--with",
+        "blank",
+        "--with",
+        "swap",
+        "-O",
+        "samples=40",
+        "-O",
+        "merge=false",
+    )
     run("confirm", str(folder), *words, "--tool", "detector=finder", "-q")
     report = load_report(place / "sorts-confirmed")
     said = verdicts(report)
@@ -202,22 +248,27 @@ def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None
     assert said["somebody's frames"] == said["somebody's region"] == "causes"
     assert said["somebody's nothing"] == "cannot tell"
     for evidence in report.evidence:
-        if evidence.check == "located where a cue is annotated" and evidence.feature in (
-            "recognition/middle/red corner",
-            "named red corner",
+        if (
+            evidence.check == "located where a cue is annotated"
+            and evidence.feature
+            in ("recognition/middle/red corner", "named red corner")
         ):
             assert evidence.value == 1
     table = next(each for each in report.tables if "do not apply" in each.title)
     assert all(row["why"] for row in table.rows)
     reasons = {str(row["cue"]): str(row["why"]) for row in table.rows}
-    assert reasons["somebody's nothing"].endswith("it occurs in no sample, and has no name")
+    assert reasons["somebody's nothing"].endswith(
+        "it occurs in no sample, and has no name"
+    )
 
 
 def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) -> None:
     report = confirmed()
     found = load_report(place / "fake-1.0-confirmed" / "found")
     assert (found.provenance.part, report.provenance.part) == ("1/2", "2/2")
-    assert all("--device cpu --batch-size 32" in r.provenance.command for r in (found, report))
+    assert all(
+        "--device cpu --batch-size 32" in r.provenance.command for r in (found, report)
+    )
     seen = {o.sample for f in found.features for o in f.occurrences}
     tested = {o.sample for f in report.features for o in f.occurrences}
     assert seen
@@ -248,7 +299,13 @@ def test_what_cannot_be_is_one_line(
 ) -> None:
     confirmed()
     run_refused(
-        capsys, "confirm", str(place / "fake-1.0"), *words, "--out", str(tmp_path / "x"), said=said
+        capsys,
+        "confirm",
+        str(place / "fake-1.0"),
+        *words,
+        "--out",
+        str(tmp_path / "x"),
+        said=said,
     )
 
 
@@ -265,7 +322,10 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
     for folder, update in (
         (old, {"schema_version": 0}),
         (changed, other_data(stored, fingerprint="another")),
-        (gone, other_data(stored, spec=f"folder:{clips}", options={"path": str(clips)})),
+        (
+            gone,
+            other_data(stored, spec=f"folder:{clips}", options={"path": str(clips)}),
+        ),
     ):
         folder.mkdir()
         text = json.dumps({**stored, **update, "seal": None})
@@ -281,9 +341,13 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         (tmp_path / "nothing", "no report at"),
         (place / "fake-1.0-confirmed", "which tests what other runs found"),
     ):
-        run_refused(capsys, "confirm", str(folder), "--out", str(tmp_path / "x"), said=said)
+        run_refused(
+            capsys, "confirm", str(folder), "--out", str(tmp_path / "x"), said=said
+        )
     twice = (str(place / "fake-1.0"), str(place / "fake-1.0"))
-    run_refused(capsys, "confirm", *twice, "--out", str(tmp_path / "x"), said="named twice")
+    run_refused(
+        capsys, "confirm", *twice, "--out", str(tmp_path / "x"), said="named twice"
+    )
 
 
 def test_a_run_of_somebody_else_is_asked_again_as_it_is_typed(
@@ -299,21 +363,35 @@ def test_a_run_of_somebody_else_is_asked_again_as_it_is_typed(
     made = audit_of(place / "fake-1.0", "fake", 1.0)
     model = made[made.index("--model") : made.index("--model") + 2]
     run_refused(capsys, *words, *model, said="made elsewhere: nothing of it was run")
-    typed = [word for flag in ("--model", "--data") for word in (flag, made[made.index(flag) + 1])]
-    for place_of in [number for number, word in enumerate(made) if word in ("-M", "-D")]:
+    typed = [
+        word
+        for flag in ("--model", "--data")
+        for word in (flag, made[made.index(flag) + 1])
+    ]
+    for place_of in [
+        number for number, word in enumerate(made) if word in ("-M", "-D")
+    ]:
         typed += made[place_of : place_of + 2]
     run(*words, *typed)
     assert "what you typed is asked instead" in capsys.readouterr().err
 
 
-def other_data(stored: dict[str, dict[str, dict[str, object]]], **other: object) -> object:
+def other_data(
+    stored: dict[str, dict[str, dict[str, object]]], **other: object
+) -> object:
     data = {**stored["provenance"]["data"], **other}
     return {"provenance": {**stored["provenance"], "data": data}}
 
 
-def test_an_audit_goes_on_to_confirm(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_audit_goes_on_to_confirm(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """`audit --confirm` is both commands; its plan says that it is the plan of the first alone."""
-    line = [word for word in audit_of(place / "both", "fake", 1.0, "--confirm") if word != "-q"]
+    line = [
+        word
+        for word in audit_of(place / "both", "fake", 1.0, "--confirm")
+        if word != "-q"
+    ]
     line[line.index("samples=600")] = "samples=120"
     run(*line, "--plan")
     assert "`cuescope confirm RUN --plan` tells the cost" in " ".join(

@@ -62,13 +62,19 @@ def write_photos(folder: Path, labels: Sequence[str] = ("hen", "zebra")) -> Path
     rng, rows = generator(0, "photos"), []
     folder.mkdir(parents=True)
     for label in labels:
-        Image.fromarray(rng.integers(0, 256, (*SIZE, 3), np.uint8)).save(folder / f"{label}.png")
+        Image.fromarray(rng.integers(0, 256, (*SIZE, 3), np.uint8)).save(
+            folder / f"{label}.png"
+        )
         mask = np.zeros(SIZE, bool)
         mask[20:44, 30:58] = True
         mask[20:26, 30:36] = False
         Image.fromarray(mask).save(folder / f"{label}-mask.png")
-        rows.append({"path": f"{label}.png", "label": label, "mask": f"{label}-mask.png"})
-    (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        rows.append(
+            {"path": f"{label}.png", "label": label, "mask": f"{label}-mask.png"}
+        )
+    (folder / "manifest.jsonl").write_text(
+        "".join(f"{json.dumps(row)}\n" for row in rows)
+    )
     return folder
 
 
@@ -92,7 +98,14 @@ def cuescope(
     return said
 
 
-BUILD = ("folder:photos", "--backgrounds", "places.yaml", "--no-filter", "--out", "covar")
+BUILD = (
+    "folder:photos",
+    "--backgrounds",
+    "places.yaml",
+    "--no-filter",
+    "--out",
+    "covar",
+)
 
 
 def image(folder: Path, row: Row) -> np.ndarray:
@@ -128,9 +141,12 @@ def test_a_covar_of_ones_own_photos(cuescope: Line, tmp_path: Path) -> None:
     for name in ("h-flip", "v-flip", "translate"):
         row = rows[f"hen.png--beach--{name}"]
         moved, seen = image(folder, row), mask(folder, row)
-        right, down = (json.loads(row.parameters).get(key, 0) for key in ("right", "down"))
+        right, down = (
+            json.loads(row.parameters).get(key, 0) for key in ("right", "down")
+        )
         there = np.pad(blob, SIZE[0])[
-            SIZE[0] - down : 2 * SIZE[0] - down, SIZE[0] - right : SIZE[0] - right + SIZE[1]
+            SIZE[0] - down : 2 * SIZE[0] - down,
+            SIZE[0] - right : SIZE[0] - right + SIZE[1],
         ]
         flipped = {"h-flip": np.fliplr, "v-flip": np.flipud}.get(name, np.asarray)
         assert (seen == flipped(there)).all()
@@ -151,7 +167,9 @@ def test_a_covar_of_ones_own_photos(cuescope: Line, tmp_path: Path) -> None:
     assert content(folder) == before
     cuescope(*BUILD[:-1], "other")
     assert content(tmp_path / "other") == before
-    assert "covar holds a build with another seed" in cuescope(*BUILD, "--seed", "1", code=2)
+    assert "covar holds a build with another seed" in cuescope(
+        *BUILD, "--seed", "1", code=2
+    )
 
 
 def test_a_plan_counts_and_writes_nothing(cuescope: Line, tmp_path: Path) -> None:
@@ -179,7 +197,9 @@ def test_viewpoints_are_said_to_be_uncontrolled(
 
     monkeypatch.setattr(Composite, "edit", edit)
     assert "12 viewpoint" in cuescope(*BUILD, "--viewpoint-editor", "composite")
-    rows = [row for row in read_manifest(tmp_path / "covar") if row.subset == "viewpoint"]
+    rows = [
+        row for row in read_manifest(tmp_path / "covar") if row.subset == "viewpoint"
+    ]
     assert {row.kept_exactly for row in rows} == {False}
     assert {row.mask for row in rows} == {""}
     assert len({row.prompt for row in rows}) > 2
@@ -195,7 +215,9 @@ def test_killed_and_the_same_manifest(cuescope: Line, tmp_path: Path) -> None:
     def start(hang: int) -> "subprocess.Popen[bytes]":
         env = {**os.environ, "LOG": str(log), "HANG": str(hang)}
         words = [sys.executable, "-c", SLOW, "covar", "build", *BUILD[:-1], "killed"]
-        return subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
 
     process, deadline = start(30), time.monotonic() + 60
     while log.read_text().splitlines()[-1:] != ["hangs"]:
@@ -229,13 +251,21 @@ def without_mask() -> None:
 @pytest.mark.parametrize(
     ("prepare", "words", "line"),
     [
-        (without_mask, (), "image 'hen.png': expected a mask of its object, got none. Data with"),
+        (
+            without_mask,
+            (),
+            "image 'hen.png': expected a mask of its object, got none. Data with",
+        ),
         (
             lambda: damage(outline=np.zeros(SIZE, bool)),
             (),
             "expected a mask with the object in a part of the image, got an empty one",
         ),
-        (lambda: damage(outline=np.ones(SIZE, bool)), (), "got one that covers the whole image"),
+        (
+            lambda: damage(outline=np.ones(SIZE, bool)),
+            (),
+            "got one that covers the whole image",
+        ),
         (
             lambda: damage(outline=np.ones((9, 9), bool)),
             (),
@@ -247,15 +277,37 @@ def without_mask() -> None:
             "expected sides of 32 to 8,192 pixels, got 1 x 1",
         ),
         (
-            lambda: damage(np.zeros((40, 20_000, 3), np.uint8), np.eye(40, 20_000, dtype=bool)),
+            lambda: damage(
+                np.zeros((40, 20_000, 3), np.uint8), np.eye(40, 20_000, dtype=bool)
+            ),
             (),
             "got 20,000 x 40. --side 1024 shrinks larger images",
         ),
-        (None, ("--classes", "hem"), "no class 'hem': expected one of hen, zebra. Did you mean"),
-        (None, ("--scales", "2,0.5"), "--scales 2,0.5: expected numbers above 1, up to 16"),
-        (None, ("--keep", "objet"), "--keep objet: expected one of paper, image, object. Did"),
-        (None, ("-T", "editr.shadow=1"), "-T editr: no tool has this role here. Did you mean"),
-        (None, ("-T", "editor.shadow=2"), "composite: option 'shadow': expected less than"),
+        (
+            None,
+            ("--classes", "hem"),
+            "no class 'hem': expected one of hen, zebra. Did you mean",
+        ),
+        (
+            None,
+            ("--scales", "2,0.5"),
+            "--scales 2,0.5: expected numbers above 1, up to 16",
+        ),
+        (
+            None,
+            ("--keep", "objet"),
+            "--keep objet: expected one of paper, image, object. Did",
+        ),
+        (
+            None,
+            ("-T", "editr.shadow=1"),
+            "-T editr: no tool has this role here. Did you mean",
+        ),
+        (
+            None,
+            ("-T", "editor.shadow=2"),
+            "composite: option 'shadow': expected less than",
+        ),
         (
             None,
             ("--editor", "composite:nowhere"),
@@ -271,7 +323,11 @@ def without_mask() -> None:
             (),
             "places.yaml: background 1: expected a name, or {name: ..., prompt: ...}",
         ),
-        (lambda: Path("covar").mkdir() or Path("covar/x").touch(), (), "without build.json"),
+        (
+            lambda: Path("covar").mkdir() or Path("covar/x").touch(),
+            (),
+            "without build.json",
+        ),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -292,7 +348,9 @@ def test_a_full_disk_loses_nothing(cuescope: Line, tmp_path: Path) -> None:
         said = cuescope(*BUILD, code=2)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "cannot write to covar: got a full disk. 0 images are kept. Free space" in said
+    assert (
+        "cannot write to covar: got a full disk. 0 images are kept. Free space" in said
+    )
     cuescope(*BUILD)
     assert len(read_manifest(tmp_path / "covar")) == 62
 
@@ -305,12 +363,16 @@ def covar_data(folder: Path) -> Covar:
     return Covar(Covar.Options(path=folder), Context(cache=folder.parent / "cache"))
 
 
-def test_changed_pictures_are_refused_and_made_again(cuescope: Line, tmp_path: Path) -> None:
+def test_changed_pictures_are_refused_and_made_again(
+    cuescope: Line, tmp_path: Path
+) -> None:
     """Edited, deleted, taken for another; a picture, a mask, and a whole background's."""
     folder = tmp_path / "covar"
     cuescope(*BUILD)
     before = content(folder)
-    changed = [row for row in read_manifest(folder) if row.key.startswith("hen.png--beach--")]
+    changed = [
+        row for row in read_manifest(folder) if row.key.startswith("hen.png--beach--")
+    ]
     flipped, moved, turned = (folder / row.image for row in changed[1:4])
     repaint(flipped)
     repaint(folder / changed[4].mask)
@@ -328,7 +390,9 @@ def test_changed_pictures_are_refused_and_made_again(cuescope: Line, tmp_path: P
     assert len(covar_data(folder)) == 62
 
 
-def test_a_killed_build_whose_pictures_were_changed(cuescope: Line, tmp_path: Path) -> None:
+def test_a_killed_build_whose_pictures_were_changed(
+    cuescope: Line, tmp_path: Path
+) -> None:
     """The manifest is not there yet: the journal knows what the pictures were."""
     folder = tmp_path / "covar"
     cuescope(*BUILD)
@@ -339,7 +403,9 @@ def test_a_killed_build_whose_pictures_were_changed(cuescope: Line, tmp_path: Pa
     BuildFolder(folder, json.loads((folder / "build.json").read_text())).add(rows)
     journal = folder / ".journal.jsonl"
     lines = journal.read_text().splitlines(keepends=True)
-    journal.write_text("".join([lines[0].replace("hen", "cat"), *lines[1:], '{"row": {"im']))
+    journal.write_text(
+        "".join([lines[0].replace("hen", "cat"), *lines[1:], '{"row": {"im'])
+    )
     repaint(folder / rows[5].image)
     cuescope(*BUILD)
     assert content(folder) == before
@@ -358,7 +424,9 @@ def test_a_table_that_is_not_as_it_was_written_is_written_again(
         table.write_bytes(table.read_bytes().replace(b"beach", b"bench"))
     else:
         table.with_name("covar.parquet.seal").unlink()
-    with pytest.raises(UserError, match="`cuescope covar build` with the same words writes it"):
+    with pytest.raises(
+        UserError, match="`cuescope covar build` with the same words writes it"
+    ):
         covar_data(folder)
     assert "images that it lists are made again" in cuescope(*BUILD)
     assert content(folder) == before

@@ -53,7 +53,11 @@ class Handler(BaseHTTPRequestHandler):
         if content is None:
             self.send_error(404)
             return
-        begin = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.server.ranges else 0
+        begin = (
+            int(asked.removeprefix("bytes=").rstrip("-"))
+            if asked and self.server.ranges
+            else 0
+        )
         if begin >= len(content) > 0 and begin:
             self.send_error(416)
             return
@@ -115,9 +119,17 @@ def caltech(each: int = 7) -> bytes:
                 square = np.array([[0.0, 10, 10, 0], [0, 0, 8, 8]])
                 box = np.array([[11.0, 19, 21, 31]])  # top, bottom, left, right
                 savemat(annotation, {"obj_contour": square, "box_coord": box})
-                _add(tar, f"101_ObjectCategories/{name}/image_{number:04d}.jpg", picture)
-                _add(other, f"Annotations/{name}/annotation_{number:04d}.mat", annotation)
-        _add(tar, "101_ObjectCategories/../../crab/image_0009.jpg", io.BytesIO(b"not a photo"))
+                _add(
+                    tar, f"101_ObjectCategories/{name}/image_{number:04d}.jpg", picture
+                )
+                _add(
+                    other, f"Annotations/{name}/annotation_{number:04d}.mat", annotation
+                )
+        _add(
+            tar,
+            "101_ObjectCategories/../../crab/image_0009.jpg",
+            io.BytesIO(b"not a photo"),
+        )
     with zipfile.ZipFile(whole, "w") as archive:
         archive.writestr("caltech-101/101_ObjectCategories.tar.gz", photos.getvalue())
         archive.writestr("caltech-101/Annotations.tar", outlines.getvalue())
@@ -178,7 +190,9 @@ def test_photos_come_as_a_folder_that_an_audit_reads(
     assert "cci" in cuescope(*shlex.split(methods)[1:])  # as it is shown
 
 
-def test_what_is_here_is_not_fetched_again(cuescope: Line, sources: Path, homes: Homes) -> None:
+def test_what_is_here_is_not_fetched_again(
+    cuescope: Line, sources: Path, homes: Homes
+) -> None:
     cuescope("example", "--sources", str(sources))
     homes.requests.clear()
     cuescope("example", "--sources", str(sources))
@@ -195,9 +209,13 @@ def test_a_broken_download_goes_on(
     assert asked == [None, "bytes=300-", "bytes=800-" if ranges else "bytes=500-"]
 
 
-def test_a_later_command_goes_on_from_the_part(cuescope: Line, sources: Path, homes: Homes) -> None:
+def test_a_later_command_goes_on_from_the_part(
+    cuescope: Line, sources: Path, homes: Homes
+) -> None:
     homes.drop = [100] * 4
-    assert "goes on from there" in cuescope("example", "--sources", str(sources), code=2)
+    assert "goes on from there" in cuescope(
+        "example", "--sources", str(sources), code=2
+    )
     assert Path("cuescope-example/photos.zip.part").stat().st_size == 400
     homes.requests.clear()
     cuescope("example", "--sources", str(sources))
@@ -231,13 +249,19 @@ def test_a_full_disk_is_one_line(
     assert "10 bytes free" in cuescope("example", "--sources", str(sources), code=2)
 
 
-def test_a_server_that_is_down_is_one_line(cuescope: Line, sources: Path, homes: Homes) -> None:
+def test_a_server_that_is_down_is_one_line(
+    cuescope: Line, sources: Path, homes: Homes
+) -> None:
     homes.shutdown()
     homes.server_close()
-    assert "127.0.0.1 cannot be reached" in cuescope("example", "--sources", str(sources), code=2)
+    assert "127.0.0.1 cannot be reached" in cuescope(
+        "example", "--sources", str(sources), code=2
+    )
 
 
-def test_a_file_that_has_moved_is_one_line(cuescope: Line, sources: Path, homes: Homes) -> None:
+def test_a_file_that_has_moved_is_one_line(
+    cuescope: Line, sources: Path, homes: Homes
+) -> None:
     del homes.files["/photos.zip"]
     assert "HTTP 404" in cuescope("example", "--sources", str(sources), code=2)
 
@@ -279,6 +303,8 @@ def test_the_toy_needs_no_network(cuescope: Line) -> None:
     said = cuescope("example", "--toy")
     *_, methods, plan, audit = said.splitlines()
     assert audit.split()[1:4] == ["audit", "cci", "--model"]
-    fitting = [line.split() for line in cuescope(*shlex.split(methods)[1:]).splitlines()]
+    fitting = [
+        line.split() for line in cuescope(*shlex.split(methods)[1:]).splitlines()
+    ]
     assert ["cci", "yes", "nothing"] in fitting
     assert "at least 400" in cuescope(*shlex.split(plan)[1:])

@@ -31,7 +31,10 @@ def line(
     info = tmp_path / "dists" / "fakes-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fakes\nVersion: 1.0\n")
-    points = [f"[cuescope.{k}]\nfake = cuescope_sdk.testing:{name}\n" for k, name in FAKES.items()]
+    points = [
+        f"[cuescope.{k}]\nfake = cuescope_sdk.testing:{name}\n"
+        for k, name in FAKES.items()
+    ]
     (info / "entry_points.txt").write_text("".join(points))
     monkeypatch.syspath_prepend(info.parent)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
@@ -104,7 +107,10 @@ def test_image_files_are_named_where_they_are_or_linked(tmp_path: Path) -> None:
     frames = [Frame.from_file(file) for file in files]
     samples = {
         f"{number}": Sample(
-            key=f"{number}", frames=(frame,), label="a", annotations={"foreground": frames[1]}
+            key=f"{number}",
+            frames=(frame,),
+            label="a",
+            annotations={"foreground": frames[1]},
         )
         for number, frame in enumerate(frames)
     }
@@ -125,7 +131,10 @@ def test_formulas_do_no_harm_and_are_read_back(tmp_path: Path) -> None:
     (header, *rows) = csv.reader(io.StringIO(data, newline=""))
     assert header == ["text", "number"]
     assert not [row for row in rows if row[0][:1] in ("=", "+", "-", "@", "\t", "\r")]
-    back = [row[0].removeprefix("'") if row[0][:1] == "'" else row[0] or None for row in rows]
+    back = [
+        row[0].removeprefix("'") if row[0][:1] == "'" else row[0] or None
+        for row in rows
+    ]
     assert back == texts
     assert {float(row[1]) for row in rows} == {-1.5}
 
@@ -137,7 +146,10 @@ def test_formulas_do_no_harm_and_are_read_back(tmp_path: Path) -> None:
         (("export", "nowhere"), "no report at nowhere"),
         (("export", "run", "--to", "xml"), "xml"),
         (("export", "run", "--affected", "99"), "no finding '99': expected 1 to"),
-        (("export", "run", "--affected", "the top lft"), "Did you mean 'the top left: "),
+        (
+            ("export", "run", "--affected", "the top lft"),
+            "Did you mean 'the top left: ",
+        ),
         (("export", "run", "--affected", "1", "--out", "x.csv"), "ends in .jsonl"),
         (("export", "run", "--what", "answers"), "no answers at run"),
     ],

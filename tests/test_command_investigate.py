@@ -147,11 +147,22 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def line(folder: Path, *words: str, model: str = "talker") -> tuple[str, ...]:
     given = ("--model", model, "--data", "fakes", "-D", "samples=600", "-D", "scale=4")
     ways = ("-O", "confirm.samples=60", "-O", "confirm.interventions=blank,transplant")
-    return ("investigate", *given, *ways, "--device", "cpu", "--out", str(folder), *words)
+    return (
+        "investigate",
+        *given,
+        *ways,
+        "--device",
+        "cpu",
+        "--out",
+        str(folder),
+        *words,
+    )
 
 
 def table(report: Report, title: str) -> list[dict[str, object]]:
-    return [dict(row) for t in report.tables if t.title.startswith(title) for row in t.rows]
+    return [
+        dict(row) for t in report.tables if t.title.startswith(title) for row in t.rows
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +209,9 @@ def test_what_was_left_out_is_told_in_a_line(dossier: Report) -> None:
     methods = {row["method"]: row for row in table(dossier, "Methods")}
     assert methods["halves"]["findings"] == 8
     assert methods["halves"]["cues"] == 2
-    assert methods["needy"]["left out because"] == "options of its own: wish (-O wish=...)"
+    assert (
+        methods["needy"]["left out because"] == "options of its own: wish (-O wish=...)"
+    )
     assert methods["broken"]["left out because"] == "it failed: broken on purpose"
 
 
@@ -212,7 +225,9 @@ def test_what_has_run_is_not_run_again(
     run(*line(place / "run", "--methods", "halves,regions,needy", "--json"))
     said = capsys.readouterr()
     again = Report.model_validate_json(said.out)
-    assert (place / "run" / "found" / "halves" / "report.json").stat().st_mtime_ns == made
+    assert (
+        place / "run" / "found" / "halves" / "report.json"
+    ).stat().st_mtime_ns == made
     assert again.cost.model_calls == 0
     assert table(again, "Cues by harm") == table(dossier, "Cues by harm")
     assert "[3/3] confirm" in said.err
@@ -223,14 +238,23 @@ def test_what_has_run_is_not_run_again(
 def test_a_modality_is_one_cue_and_none_where_both_are_needed(place: Path) -> None:
     """Nor is a figure of the run as a whole."""
     for about in ("question", "question+video"):
-        run(*line(place / about, "--methods", "modal", "-O", f"modal.about={about}", "-q"))
-    alone, both = (load_report(place / about) for about in ("question", "question+video"))
+        run(
+            *line(
+                place / about, "--methods", "modal", "-O", f"modal.about={about}", "-q"
+            )
+        )
+    alone, both = (
+        load_report(place / about) for about in ("question", "question+video")
+    )
     [found] = table(alone, "What found each cue")
     assert found["cue"] == "the question"
     assert {"verdict@middle", "without question@bottom"} <= set(
         str(found["findings"]).removeprefix("modal: ").split(", ")
     )
-    assert alone.notes["no cue"] == "'Steps' (modal): figures of the run as a whole, and no cues."
+    assert (
+        alone.notes["no cue"]
+        == "'Steps' (modal): figures of the run as a whole, and no cues."
+    )
     assert "no cues, since the model needs both" in both.statements[0]
     assert not both.findings
 
@@ -238,7 +262,14 @@ def test_a_modality_is_one_cue_and_none_where_both_are_needed(place: Path) -> No
 def test_where_nothing_is_found_the_report_says_so(
     place: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    words = ("--methods", "halves,regions", "-O", "halves.finds=false", "-O", "regions.finds=false")
+    words = (
+        "--methods",
+        "halves,regions",
+        "-O",
+        "halves.finds=false",
+        "-O",
+        "regions.finds=false",
+    )
     run(*line(tmp_path / "none", *words, "-q"))
     report = load_report(tmp_path / "none")
     assert not report.findings
@@ -282,12 +313,39 @@ def test_runs_that_exist_are_confirmed_together(
     place: Path, dossier: Report, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As `investigate` does; a run of another model is refused."""
-    for method, model in (("halves", "talker"), ("regions", "talker"), ("regions", "fake")):
-        words = ("--model", model, "--data", "fakes", "-D", "samples=600", "-D", "scale=4", "-q")
+    for method, model in (
+        ("halves", "talker"),
+        ("regions", "talker"),
+        ("regions", "fake"),
+    ):
+        words = (
+            "--model",
+            model,
+            "--data",
+            "fakes",
+            "-D",
+            "samples=600",
+            "-D",
+            "scale=4",
+            "-q",
+        )
         folder = place / f"{method}-{model}"
         run("audit", method, *words, "--device", "cpu", "--out", str(folder))
-    runs = [str(place / name) for name in ("halves-talker", "regions-talker", "regions-fake")]
-    ways = ("-O", "samples=60", "-O", "admitted=0", "--with", "blank", "--with", "transplant", "-q")
+    runs = [
+        str(place / name)
+        for name in ("halves-talker", "regions-talker", "regions-fake")
+    ]
+    ways = (
+        "-O",
+        "samples=60",
+        "-O",
+        "admitted=0",
+        "--with",
+        "blank",
+        "--with",
+        "transplant",
+        "-q",
+    )
     run("confirm", *runs[:2], *ways, "--out", str(place / "both"))
     both = load_report(place / "both")
     assert table(both, "What found each cue") == table(dossier, "What found each cue")
@@ -300,7 +358,14 @@ def test_runs_that_exist_are_confirmed_together(
 @pytest.mark.long
 def test_the_backgrounds_of_the_toy_clip_are_its_causes(place: Path) -> None:
     """Each background is a cue of its own, and what two methods found of one stands once."""
-    words = ("--model", "toy-clip", "--data", "scenes", "--methods", "cci,distilling-failures")
+    words = (
+        "--model",
+        "toy-clip",
+        "--data",
+        "scenes",
+        "--methods",
+        "cci,distilling-failures",
+    )
     ways = ("-O", "confirm.interventions=swap", "-O", "confirm.samples=16", "-q")
     run("investigate", *words, *ways, "--device", "cpu", "--out", str(place / "clip"))
     cues = table(load_report(place / "clip"), "Cues by harm")

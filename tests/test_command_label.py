@@ -18,7 +18,14 @@ Line = Callable[..., str]
 AUDIT = (
     *("audit", "spurlens", "--model", "toy-fusion:object-scenes:presence"),
     *("-M", "patches=4", "-M", "epochs=10", "--data", "object-scenes", "-D", "val=400"),
-    *("--tool", "proposer=co-occurrence", "--tool", "detector=annotations", "--device", "cpu"),
+    *(
+        "--tool",
+        "proposer=co-occurrence",
+        "--tool",
+        "detector=annotations",
+        "--device",
+        "cpu",
+    ),
     *("-O", "classes=cup,bird", "-O", "k=30", "-O", "draws=300"),
 )
 
@@ -37,7 +44,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cuescope(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> Line:
     """What a command prints, both streams, in a folder with a copy of the run."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
@@ -61,7 +71,9 @@ def fill(path: Path, key: Path, wrong: int) -> None:
         rows = list(csv.DictReader(file))
     for row in rows:
         truth = items[int(row["number"])]["expected"]
-        row["answer"] = truth if int(row["number"]) > wrong else {"yes": "no", "no": "Yes"}[truth]
+        row["answer"] = (
+            truth if int(row["number"]) > wrong else {"yes": "no", "no": "Yes"}[truth]
+        )
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
@@ -82,7 +94,9 @@ def test_a_sheet_is_written_filled_in_and_read_back(cuescope: Line) -> None:
     assert "http://" not in page
     assert "https://" not in page
     assert "may be filled in" in cuescope("label", "run", code=2)
-    assert "has no answer" in cuescope("label", "run", "--read", "run/labels/sheet.csv", code=2)
+    assert "has no answer" in cuescope(
+        "label", "run", "--read", "run/labels/sheet.csv", code=2
+    )
 
     fill(folder / "sheet.csv", folder / "key.json", wrong=8)
     said = cuescope("label", "run", "--read", "run/labels/sheet.csv")
@@ -108,7 +122,9 @@ def test_a_wrong_sheet_is_one_line(cuescope: Line) -> None:
         "image,answer\n1,yes\n": "no column 'number'",
     }.items():
         Path("filled.csv").write_text(content)
-        assert line in " ".join(cuescope("label", "run", "--read", "filled.csv", code=2).split())
+        assert line in " ".join(
+            cuescope("label", "run", "--read", "filled.csv", code=2).split()
+        )
     assert "no report at" in cuescope("label", "nowhere", code=2)
 
 
@@ -143,19 +159,32 @@ def test_claims_of_a_trace_are_judged_by_people(
     trace += ["At frame 1, the camera turns left."]  # no single frame shows a movement
     lines = [{"sample": f"val-{n:05d}", "trace": trace} for n in range(8)]
     Path("traces.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    asked = ("audit", "step-grounding", "--model", "traces:traces.jsonl", "--data", "shape-world")
+    asked = (
+        "audit",
+        "step-grounding",
+        "--model",
+        "traces:traces.jsonl",
+        "--data",
+        "shape-world",
+    )
     cuescope(*asked, "-D", "val=8", "--out", "run")
     said = cuescope("label", "run", "--each", "9", "--most", "40")
     assert "40 questions" in said
     key = json.loads(Path("run/labels/key.json").read_text())["items"]
     assert {item["expected"] for item in key} == {"supported", "unsupported"}
-    claims = [(item["sample"], item["row"]["step"], item["row"]["claim"]) for item in key]
+    claims = [
+        (item["sample"], item["row"]["step"], item["row"]["claim"]) for item in key
+    ]
     assert len(set(claims)) == 40
-    assert "7" not in {step for _, step, _ in claims}, "one verdict a claim: it is asked once"
+    assert "7" not in {step for _, step, _ in claims}, (
+        "one verdict a claim: it is asked once"
+    )
     sheet = Path("run/labels/sheet.csv")
     with sheet.open(encoding="utf-8", newline="") as file:
         pictures = {row["number"]: row["picture"] for row in csv.DictReader(file)}
-    for item in key:  # a claim of no moment has frames side by side, each with its number
+    for (
+        item
+    ) in key:  # a claim of no moment has frames side by side, each with its number
         one = "At frame 2" in item["text"]
         shown = [0, 1] if "camera" in item["text"] else [0, 2, 4, 6, 8, 9, 11, 13, 15]
         assert item["frames"] == ([1] if one else shown)
@@ -164,9 +193,13 @@ def test_claims_of_a_trace_are_judged_by_people(
 
     rows = ["number,answer"]
     for item in key:
-        other = {"supported": "unsupported", "unsupported": "supported"}[item["expected"]]
+        other = {"supported": "unsupported", "unsupported": "supported"}[
+            item["expected"]
+        ]
         answer = other if item["number"] <= 4 else item["expected"]
-        rows.append(f"{item['number']},{'unverifiable' if item['number'] > 36 else answer}")
+        rows.append(
+            f"{item['number']},{'unverifiable' if item['number'] > 36 else answer}"
+        )
     sheet.write_text("\n".join(rows))
     said = cuescope("label", "run", "--read", str(sheet))
     assert "4 answers decide nothing" in said
@@ -175,6 +208,10 @@ def test_claims_of_a_trace_are_judged_by_people(
     again = re.search(r"next: cuescope (.*)", said)
     assert again is not None
     cuescope(*shlex.split(again[1]), "--out", "again")
-    (check,) = [e for e in load_report(Path("again")).evidence if e.check == "people's labels"]
+    (check,) = [
+        e for e in load_report(Path("again")).evidence if e.check == "people's labels"
+    ]
     assert "both decide 36 of 40 claims, 89% of them alike" in check.detail
-    assert check.value == pytest.approx(float(re.findall(r"kappa (0\.\d+)", said)[0]), abs=0.01)
+    assert check.value == pytest.approx(
+        float(re.findall(r"kappa (0\.\d+)", said)[0]), abs=0.01
+    )

@@ -45,7 +45,9 @@ def cuescope(
     return said
 
 
-def photos(folder: Path, *, each: int, classes: tuple[str, ...] = ("cat", "dog")) -> None:
+def photos(
+    folder: Path, *, each: int, classes: tuple[str, ...] = ("cat", "dog")
+) -> None:
     """So many images of each class, no two alike."""
     for number, name in enumerate(classes):
         (folder / name).mkdir(parents=True)
@@ -67,28 +69,54 @@ def test_every_method_says_what_it_finds_and_needs(cuescope: Line) -> None:
 
 
 def test_what_fits_a_model_and_data_is_said(cuescope: Line) -> None:
-    line = ("methods", "--model", "toy", "--data", "moving-shapes:background", "-D", "val=400")
+    line = (
+        "methods",
+        "--model",
+        "toy",
+        "--data",
+        "moving-shapes:background",
+        "-D",
+        "val=400",
+    )
     told = verdicts(cuescope(*line, "--json"))
     assert told["trove"] == "yes"
-    assert {told[name] for name in ("cci", "saliency", "quag", "step-grounding")} == {"no"}
+    assert {told[name] for name in ("cci", "saliency", "quag", "step-grounding")} == {
+        "no"
+    }
     words = cuescope(*line)
-    assert "cuescope audit trove --model toy --data moving-shapes:background -D val=400" in words
+    assert (
+        "cuescope audit trove --model toy --data moving-shapes:background -D val=400"
+        in words
+    )
     questions = ("moving-shapes:none", "-D", "questions=both", "-D", "val=400")
-    told = verdicts(cuescope("methods", "--model", "toy-fusion", "--data", *questions, "--json"))
+    told = verdicts(
+        cuescope("methods", "--model", "toy-fusion", "--data", *questions, "--json")
+    )
     assert told["quag"] == "yes"
 
 
 def test_models_that_read_no_question_do_not_fit_spurlens(cuescope: Line) -> None:
-    for model, verdict in (("open-clip", "no"), ("traces:x", "no"), ("openai:gpt", "yes")):
-        assert verdicts(cuescope("methods", "--model", model, "--json"))["spurlens"] == verdict
+    for model, verdict in (
+        ("open-clip", "no"),
+        ("traces:x", "no"),
+        ("openai:gpt", "yes"),
+    ):
+        assert (
+            verdicts(cuescope("methods", "--model", model, "--json"))["spurlens"]
+            == verdict
+        )
 
 
 def test_a_method_that_is_not_installed_is_named_with_its_package(
     cuescope: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    others = tuple(e for e in Registry().entries if (e.kind, e.name) != ("method", "cci"))
+    others = tuple(
+        e for e in Registry().entries if (e.kind, e.name) != ("method", "cci")
+    )
     monkeypatch.setattr(Registry, "entries", others)
-    assert "`cuescope plugins install cuescope-cci` brings it from" in cuescope("methods")
+    assert "`cuescope plugins install cuescope-cci` brings it from" in cuescope(
+        "methods"
+    )
 
 
 def test_a_misspelt_model_is_one_line(cuescope: Line) -> None:
@@ -105,7 +133,9 @@ def test_data_that_cannot_give_a_finding_are_refused(
     for split in ("train", "val"):
         photos(Path("photos", split), each=each, classes=classes)
     data = ("--data", "folder:photos", "-D", "split=val")
-    assert words in cuescope("audit", "trove", "--model", "toy", *data, "--plan", code=2)
+    assert words in cuescope(
+        "audit", "trove", "--model", "toy", *data, "--plan", code=2
+    )
 
 
 def test_a_refusal_names_the_limit(cuescope: Line) -> None:
@@ -128,15 +158,22 @@ def test_a_missing_tool_names_those_that_are_here(cuescope: Line) -> None:
     words = cuescope(
         "audit", "spurlens", "--model", "toy-fusion", "--data", "object-scenes", code=2
     )
-    assert "spurlens needs a detector. Add --tool detector=SPEC (installed: annotations, " in words
+    assert (
+        "spurlens needs a detector. Add --tool detector=SPEC (installed: annotations, "
+        in words
+    )
 
 
 def test_hints_name_a_dist_for_every_role() -> None:
-    words = tomllib.loads(files("cuescope_sdk.choosing").joinpath("words.toml").read_text())
+    words = tomllib.loads(
+        files("cuescope_sdk.choosing").joinpath("words.toml").read_text()
+    )
     registry = Registry()
     roles = dict(ROLES)
     for entry in registry.of_kind("method"):
         roles |= {role.name: role for role in registry.load(entry).requires.roles}
     for role, dist in words["brings"].items():
         tools = [entry for entry in registry.of_kind("tool") if entry.dist == dist]
-        assert any(hasattr(registry.load(entry), roles[role].method) for entry in tools), role
+        assert any(
+            hasattr(registry.load(entry), roles[role].method) for entry in tools
+        ), role

@@ -77,8 +77,14 @@ def mitigated(place: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rep
     def report(name: str, *words: str) -> Report:
         folder = place / f"run-mitigated-{name}"
         if not (folder / "report.json").exists():
-            published = ("-O", "everywhere=true", "-O", "cost=1") if name == "last-layer" else ()
-            run("mitigate", str(place / "run"), "--with", name, "-q", *published, *words)
+            published = (
+                ("-O", "everywhere=true", "-O", "cost=1")
+                if name == "last-layer"
+                else ()
+            )
+            run(
+                "mitigate", str(place / "run"), "--with", name, "-q", *published, *words
+            )
         return load_report(folder)
 
     return report
@@ -98,7 +104,17 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("scenes")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUESCOPE_CACHE", str(home / "cache"))
-        run("audit", "trove", "--model", *SCENES, "--device", "cpu", "-q", "--out", str(home / "r"))
+        run(
+            "audit",
+            "trove",
+            "--model",
+            *SCENES,
+            "--device",
+            "cpu",
+            "-q",
+            "--out",
+            str(home / "r"),
+        )
         yield home / "r"
 
 
@@ -138,11 +154,21 @@ def test_a_head_that_learns_where_the_cue_is_helps(
     """Beyond random cues and beyond a shift of the answers, and the others lose nothing."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
     monkeypatch.syspath_prepend(str(place / "plugins"))
-    words = ("--with", "last-layer", "--placebos", "1", "-q", "--out", str(place / "where"))
+    words = (
+        "--with",
+        "last-layer",
+        "--placebos",
+        "1",
+        "-q",
+        "--out",
+        str(place / "where"),
+    )
     run("mitigate", str(place / "run"), *words)
     report = load_report(place / "where")
     assert report.findings
-    assert all("because of the cue" in str(report.sentence(each)) for each in report.findings)
+    assert all(
+        "because of the cue" in str(report.sentence(each)) for each in report.findings
+    )
     worst = [s.value or 0 for s in report.scores if s.metric == "worst_group_gain"]
     assert min(worst) >= 0.2
     assert all((s.value or 0) > 0 for s in report.scores if s.metric == "overall_gain")
@@ -176,8 +202,12 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     folder = tmp_path / "run-mitigated-prompts"
     report = load_report(folder)
     assert report.findings
-    assert all("because of the cue" in str(report.sentence(each)) for each in report.findings)
-    row = row_of(report, str(report.findings[0].label), "The remedy beside two placebos")
+    assert all(
+        "because of the cue" in str(report.sentence(each)) for each in report.findings
+    )
+    row = row_of(
+        report, str(report.findings[0].label), "The remedy beside two placebos"
+    )
     low, high = map(int, re.findall(r"[+-]\d+", str(row["random cues"]))[1:])
     assert low <= 0 <= high
     # a general caution knows nothing of the cue
@@ -185,14 +215,22 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     run(*mitigate, *guided, "--out", str(tmp_path / "guided"))
     assert not load_report(tmp_path / "guided").findings
     # what was learned answers any audit
-    run(*audit, "-M", f"mitigated={folder / 'mitigated'}", "--out", str(tmp_path / "after"))
+    run(
+        *audit,
+        "-M",
+        f"mitigated={folder / 'mitigated'}",
+        "--out",
+        str(tmp_path / "after"),
+    )
     before, after = (load_report(tmp_path / name).accuracy for name in ("run", "after"))
     assert before is not None
     assert after is not None
     assert after.share > before.share + 0.08
 
 
-def test_what_only_moves_answers_is_called_that(mitigated: Callable[..., Report]) -> None:
+def test_what_only_moves_answers_is_called_that(
+    mitigated: Callable[..., Report],
+) -> None:
     report = mitigated("flatter")
     assert not report.findings
     gained = report.headlines[0]
@@ -252,7 +290,9 @@ def test_weights_are_written_for_the_users_training(
 
     report = mitigated("reweight")
     assert not report.findings
-    rows = pq.read_table(place / "run-mitigated-reweight/mitigated/weights.parquet").to_pylist()
+    rows = pq.read_table(
+        place / "run-mitigated-reweight/mitigated/weights.parquet"
+    ).to_pylist()
     sizes: dict[int, float] = {}
     for row in rows:
         sizes[row["group"]] = sizes.get(row["group"], 0) + row["balanced"]
@@ -264,12 +304,21 @@ def test_weights_are_written_for_the_users_training(
     ("words", "said"),
     [
         (("--with", "lastlayer"), "no mitigator 'lastlayer' is installed"),
-        (("--with", "coop"), "coop cannot mitigate this model: expected a model with text-tower"),
+        (
+            ("--with", "coop"),
+            "coop cannot mitigate this model: expected a model with text-tower",
+        ),
         (("--with", "last-layer", "--on", "val"), "the run's own split 'val'"),
         (("--with", "last-layer", "--on", "elsewhere"), "elsewhere"),
         (("--with", "last-layer", "-O", "strenghts=1"), "Did you mean"),
-        (("--with", "prompts", "-O", "ways=guiding"), "ways changes nothing for this model"),
-        (("--with", "prompts", "--name", "cluster-01=tree"), "where findings get other keys"),
+        (
+            ("--with", "prompts", "-O", "ways=guiding"),
+            "ways changes nothing for this model",
+        ),
+        (
+            ("--with", "prompts", "--name", "cluster-01=tree"),
+            "where findings get other keys",
+        ),
         (("--with", "prompts", "--on", "test", "--name", "c=tree"), "no finding 'c'"),
     ],
 )
@@ -283,7 +332,13 @@ def test_what_cannot_be_is_one_line(
 ) -> None:
     mitigated("last-layer")
     run_refused(
-        capsys, "mitigate", str(place / "run"), *words, "--out", str(tmp_path / "x"), said=said
+        capsys,
+        "mitigate",
+        str(place / "run"),
+        *words,
+        "--out",
+        str(tmp_path / "x"),
+        said=said,
     )
 
 

@@ -105,7 +105,12 @@ def test_help_names_the_command(line: Line, command: str) -> None:
     [
         (True, None, 0, ["-m", "pip", "install", "cuescope-x", "-c"]),
         (True, "uv", 7, ["-m", "pip", "install", "cuescope-x", "-c"]),
-        (False, "uv", 0, ["pip", "install", "--python", sys.executable, "cuescope-x", "-c"]),
+        (
+            False,
+            "uv",
+            0,
+            ["pip", "install", "--python", sys.executable, "cuescope-x", "-c"],
+        ),
     ],
 )
 def test_install_asks_what_is_there(
@@ -119,7 +124,9 @@ def test_install_asks_what_is_there(
     asked: list[list[str]] = []
 
     def run(command: list[str], **settings: Any) -> subprocess.CompletedProcess[bytes]:
-        asked.append(command[:-1])  # without the file of constraints, which is a temporary one
+        asked.append(
+            command[:-1]
+        )  # without the file of constraints, which is a temporary one
         return subprocess.CompletedProcess(command, code)
 
     monkeypatch.setattr("cuescope.cli.plugins.find_spec", lambda name: pip or None)
@@ -156,7 +163,14 @@ def test_options_are_told_as_they_are_written(annotation: Any, words: str) -> No
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [((), "none"), (("a", "b"), "a, b"), (None, "none"), (False, "false"), (0, "0"), ({}, "none")],
+    [
+        ((), "none"),
+        (("a", "b"), "a, b"),
+        (None, "none"),
+        (False, "false"),
+        (0, "0"),
+        ({}, "none"),
+    ],
 )
 def test_defaults_are_told_as_they_are_written(value: Any, words: str) -> None:
     assert default_in_words(value) == words

@@ -10,7 +10,11 @@ import pytest
 from cuescope.cli import main
 
 Rows = list[dict[str, Any]]
-MODELS = ["dial 0", "dial 0.5", "dial 0.98"]  # of `--models toys`; their weights are shipped
+MODELS = [
+    "dial 0",
+    "dial 0.5",
+    "dial 0.98",
+]  # of `--models toys`; their weights are shipped
 # Pictures of each class, and wrong answers whose regions are hidden: most of this file's seconds.
 SIZES = [(12, 5), pytest.param((20, 8), marks=pytest.mark.long)]
 
@@ -43,7 +47,16 @@ def tables(size: tuple[int, int], page: Path) -> dict[str, Rows]:
     """The rows of each table by its title, of the command's JSON."""
     folder, (pictures, errors) = page.parent, size
     data = json.dumps({"val": pictures, "backgrounds": 2})
-    words = ["bench", "covar", "--data-options", data, "--errors", str(errors), "--html", str(page)]
+    words = [
+        "bench",
+        "covar",
+        "--data-options",
+        data,
+        "--errors",
+        str(errors),
+        "--html",
+        str(page),
+    ]
     written: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
@@ -56,7 +69,9 @@ def tables(size: tuple[int, int], page: Path) -> dict[str, Rows]:
     return {item["title"]: item["rows"] for item in items if "rows" in item}
 
 
-def test_it_orders_the_models_by_how_far_the_background_told(tables: dict[str, Rows]) -> None:
+def test_it_orders_the_models_by_how_far_the_background_told(
+    tables: dict[str, Rows],
+) -> None:
     rows = tables["What each subset costs, points of accuracy (Figure 7)"]
     assert [row["model"] for row in rows] == MODELS
     cost = [row["Bg-varied against photos"] for row in rows]
@@ -90,7 +105,11 @@ def test_what_it_says_of_wrong_answers_is_what_was_planted(
 def test_a_viewpoint_that_training_never_showed_costs_more_than_a_crop(
     tables: dict[str, Rows],
 ) -> None:
-    [row] = [r for r in tables["Accuracy on each subset, % (Table 3)"] if r["model"] == "dial 0"]
+    [row] = [
+        r
+        for r in tables["Accuracy on each subset, % (Table 3)"]
+        if r["model"] == "dial 0"
+    ]
     assert first(row["Viewpoint"]) + 40 <= first(row["Crop"])
     assert first(row["Scale"]) + 30 <= first(row["Crop"])
 
@@ -98,13 +117,23 @@ def test_a_viewpoint_that_training_never_showed_costs_more_than_a_crop(
 def test_backgrounds_make_their_partners_the_answer(tables: dict[str, Rows]) -> None:
     from cuescope_scenes.camera.words import PARTNER_OF
 
-    [title] = [t for t in tables if t.startswith("dial 0.98: classes that a background")]
+    [title] = [
+        t for t in tables if t.startswith("dial 0.98: classes that a background")
+    ]
     partner = {background: label for label, background in PARTNER_OF.items()}
-    named = {row["background"]: row["most predicted"].split()[0] for row in tables[title]}
+    named = {
+        row["background"]: row["most predicted"].split()[0] for row in tables[title]
+    }
     assert sum(partner[background] == label for background, label in named.items()) >= 7
 
 
-def test_the_page_has_the_grid_and_the_charts(page: Path, tables: dict[str, Rows]) -> None:
+def test_the_page_has_the_grid_and_the_charts(
+    page: Path, tables: dict[str, Rows]
+) -> None:
     written = page.read_text("utf-8")
-    for title in ("All variants of a photo of", "What each subset costs", "class by class"):
+    for title in (
+        "All variants of a photo of",
+        "What each subset costs",
+        "class by class",
+    ):
         assert title in written

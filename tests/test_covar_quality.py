@@ -28,7 +28,9 @@ from cuescope_sdk import (
     UserError,
 )
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 
 
 def benchmark() -> Any:
@@ -102,11 +104,22 @@ def test_an_editor_that_leaves_the_background(
     with pytest.raises(SystemExit):
         main([*words, "--backgrounds", str(tmp_path / "places.yaml")])
     rows = read_manifest(out)
-    bad = {row.background for row in rows if "of the source's background is still" in row.dropped}
+    bad = {
+        row.background
+        for row in rows
+        if "of the source's background is still" in row.dropped
+    }
     assert bad == {"beach"}
-    firsts = [row for row in rows if row.background == "beach" and row.subset == "background"]
-    assert all(row.dropped and row.score_changed > 1 and not row.image for row in firsts)
-    assert np.mean([bool(row.dropped) for row in rows if row.background == "savanna"]) < 0.2
+    firsts = [
+        row for row in rows if row.background == "beach" and row.subset == "background"
+    ]
+    assert all(
+        row.dropped and row.score_changed > 1 and not row.image for row in firsts
+    )
+    assert (
+        np.mean([bool(row.dropped) for row in rows if row.background == "savanna"])
+        < 0.2
+    )
     assert "background unchanged" in capsys.readouterr().out
 
 
@@ -134,8 +147,12 @@ class KnowsColours:
         responses = []
         for trial in trials:
             pixels = np.asarray(trial.sample.frames[0].load(), float).reshape(-1, 3)
-            colour = pixels[np.ptp(pixels, axis=1) > 20].mean(axis=0)  # what is grey is nothing
-            far = [np.linalg.norm(colour - COLOURS[name]) for name in trial.sample.choices]
+            colour = pixels[np.ptp(pixels, axis=1) > 20].mean(
+                axis=0
+            )  # what is grey is nothing
+            far = [
+                np.linalg.norm(colour - COLOURS[name]) for name in trial.sample.choices
+            ]
             responses.append(Response(logits=-0.1 * np.array(far), embedding=colour))
         return responses
 
@@ -143,7 +160,9 @@ class KnowsColours:
 class FindsRed:
     """A detector of red: the box around it, in the left and in the right half of the image."""
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         found = []
         for frame in frames:
             red = np.asarray(frame.load(), int) @ (1, -1, -1) > 100
@@ -170,7 +189,15 @@ def colour_case(things: dict[str, slice], background: str) -> Case:
     photo = Frame.from_array(source)
     image = Frame.from_array(edited)
     return Case(
-        photo, mask, image, mask, "background", photo, "green", "red", geometry=np.eye(2, 3)
+        photo,
+        mask,
+        image,
+        mask,
+        "background",
+        photo,
+        "green",
+        "red",
+        geometry=np.eye(2, 3),
     )
 
 

@@ -44,7 +44,8 @@ LANGUAGES = {"python", "text", "sh", "yaml", "toml"}
 QUICK = {"new", "schema"}  # commands that are run where a page shows what they print
 # pages that show what a trained model gave, which costs a training or its weights
 SHOWING = {
-    ROOT / "docs" / page for page in ("index.md", "real-clips.md", "cci.md", "covar-bench.md")
+    ROOT / "docs" / page
+    for page in ("index.md", "real-clips.md", "cci.md", "covar-bench.md")
 }
 OPERATORS = {"&&", "||", "|", ">", ">>", ";"}
 # what a command's parameters name: parameter -> kind of plugin, parameter of its options
@@ -81,7 +82,9 @@ def blocks(page: Path) -> tuple[Block, ...]:
 
 def of_language(*languages: str) -> Any:
     """Parametrize over the pages that have a block in any of the languages."""
-    able = [page for page in PAGES if {b.language for b in blocks(page)} & set(languages)]
+    able = [
+        page for page in PAGES if {b.language for b in blocks(page)} & set(languages)
+    ]
     return pytest.mark.parametrize("page", able, ids=name_of)
 
 
@@ -105,7 +108,9 @@ def commands(page: Path) -> Iterator[list[str]]:
     text = page.read_text(encoding="utf-8")
     prose = FENCED.sub("", text)
     shell = [block.text for block in blocks(page) if block.language == "sh"]
-    indented = r"^ {4}((?:.*&& )?(?:\w+=\S+ )*cuescope (?:.*\\\n)*.*)$"  # over several lines
+    indented = (
+        r"^ {4}((?:.*&& )?(?:\w+=\S+ )*cuescope (?:.*\\\n)*.*)$"  # over several lines
+    )
     shell += re.findall(indented, prose, re.MULTILINE)
     for text in shell:
         yield from in_shell(text)
@@ -134,7 +139,9 @@ def in_line(line: str) -> Iterator[list[str]]:
             if command[:1] == ["cuescope"]:
                 yield command[1:]
             command = []
-        elif command or not re.fullmatch(r"\w+=.*", word):  # a variable before the command
+        elif command or not re.fullmatch(
+            r"\w+=.*", word
+        ):  # a variable before the command
             command.append(word)
 
 
@@ -187,7 +194,9 @@ def entries(kind: str | None, name: str) -> list[Any]:
 
 def brought_by(page: Path) -> frozenset[str]:
     """Names of the plugins that a page makes: with `cuescope new`, or by entry points."""
-    made = {words[2] for words in commands(page) if words[:1] == ["new"] and len(words) > 2}
+    made = {
+        words[2] for words in commands(page) if words[:1] == ["new"] and len(words) > 2
+    }
     return frozenset(made.union(*(named for _, named in entry_points(page))))
 
 
@@ -195,7 +204,12 @@ def entry_points(page: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """(group, targets by name) of the page's toml blocks."""
     for block in blocks(page):
         if block.language == "toml":
-            yield from tomllib.loads(block.text).get("project", {}).get("entry-points", {}).items()
+            yield from (
+                tomllib.loads(block.text)
+                .get("project", {})
+                .get("entry-points", {})
+                .items()
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -234,13 +248,20 @@ def test_a_wrong_command_is_noticed(line: str) -> None:
 
 
 def is_quick(block: Block) -> bool:
-    found = {words[0] for words in in_shell(block.text)} if block.language == "sh" else set()
+    found = (
+        {words[0] for words in in_shell(block.text)}
+        if block.language == "sh"
+        else set()
+    )
     return bool(found) and found <= QUICK
 
 
 @of_language("sh")
 def test_commands_print_what_is_shown(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for block, shown in outputs(page):
@@ -263,7 +284,9 @@ class Executed:
 
 
 @pytest.fixture(scope="module", params=[GUIDE], ids=name_of)
-def executed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Executed]:
+def executed(
+    request: pytest.FixtureRequest, tmp_path_factory: Any
+) -> Iterator[Executed]:
     """The guide's python blocks, run one after the other in one namespace."""
     with run_page(request.param, tmp_path_factory.mktemp("page")) as done:
         yield done
@@ -296,7 +319,9 @@ def test_pages_have_commands_and_examples() -> None:
     assert known["README.md"] > 8
     assert known["docs/quickstart.md"] > 7
     assert known["docs/plugin-author.md"] > 8
-    shown = [page for page in PAGES if any(b.language == "python" for b in blocks(page))]
+    shown = [
+        page for page in PAGES if any(b.language == "python" for b in blocks(page))
+    ]
     assert shown == [GUIDE, PYTHON]
 
 
@@ -328,10 +353,18 @@ def test_example_plugins_hold_their_contracts(executed: Executed) -> None:
 
 
 def test_examples_import_lightly() -> None:
-    source = "\n".join(block.text for block in blocks(GUIDE) if block.language == "python")
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    plain = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)]
-    named = {node.module or "" for node in nodes} | {a.name for node in plain for a in node.names}
+    source = "\n".join(
+        block.text for block in blocks(GUIDE) if block.language == "python"
+    )
+    nodes = [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)
+    ]
+    plain = [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)
+    ]
+    named = {node.module or "" for node in nodes} | {
+        a.name for node in plain for a in node.names
+    }
     assert "cuescope_sdk" in named
     assert not {name.partition(".")[0] for name in named} & set(HEAVY)
     ours = {name for name in named if name.startswith("cuescope")}
@@ -400,7 +433,11 @@ def numbers(words: str) -> set[str]:
         first, _, last = part.partition(" to ")
         head, dot, low = first.rpartition(".")
         high = last.rpartition(".")[2]
-        found |= {f"{head}{dot}{n}" for n in range(int(low), int(high) + 1)} if last else {first}
+        found |= (
+            {f"{head}{dot}{n}" for n in range(int(low), int(high) + 1)}
+            if last
+            else {first}
+        )
     return found
 
 
@@ -410,7 +447,9 @@ def rows_by_paper(page: str) -> dict[str, list[list[str]]]:
     for part in page.split("\n## ")[1:]:
         lines = [line for line in part.splitlines() if line.startswith("| ")]
         rows = [re.split(r"(?<!\\)\|", line.strip("|")) for line in lines]
-        found[part.partition("\n")[0]] = [[cell.strip() for cell in row] for row in rows]
+        found[part.partition("\n")[0]] = [
+            [cell.strip() for cell in row] for row in rows
+        ]
     return found
 
 
@@ -425,7 +464,9 @@ def test_the_papers_page_has_a_row_for_each_number() -> None:
             named.setdefault(kind.lower(), set()).update(numbers(words))
         for kind, words in NUMBERED[paper].items():
             missing = numbers(words) - named[kind.removesuffix("x")]
-            assert not missing, f"{paper}: no row for {kind} {', '.join(sorted(missing))}"
+            assert not missing, (
+                f"{paper}: no row for {kind} {', '.join(sorted(missing))}"
+            )
         for what, here, seen, _ in rows:
             assert "`cuescope " in here or here in ("text", "not built"), what
             assert bool(seen) is (here != "text"), what
@@ -482,8 +523,18 @@ def test_the_reference_has_every_command_and_option() -> None:
     written = script.on_page_markdown(
         page, SimpleNamespace(file=SimpleNamespace(src_uri=script.PAGE))
     )
-    assert {"audit", "run", "new", "methods", "example", "compare", "plugins check"} <= {
-        line.removeprefix("## ") for line in written.splitlines() if line.startswith("## ")
+    assert {
+        "audit",
+        "run",
+        "new",
+        "methods",
+        "example",
+        "compare",
+        "plugins check",
+    } <= {
+        line.removeprefix("## ")
+        for line in written.splitlines()
+        if line.startswith("## ")
     }
     for option in ("--model SPEC", "--tool ROLE=SPEC", "--toy", "--single-file"):
         assert f"| `{option}` |" in written
@@ -494,7 +545,9 @@ RIVALS = {"domino", "george", "distilling-failures", "confidence", "random"}
 
 
 def test_the_gallery_shows_every_method() -> None:
-    shown = {words[1].partition(":")[0]: name for name, words in of_ci("gallery").sections()}
+    shown = {
+        words[1].partition(":")[0]: name for name, words in of_ci("gallery").sections()
+    }
     methods = {entry.name for entry in Registry().of_kind("method")}
     assert shown.keys() == methods - RIVALS - {"confirm", "mitigation"}
     for name in shown.values():
@@ -515,5 +568,7 @@ def test_numbers_of_samples_are_those_that_methods_declare() -> None:
         row = rf"^\| {title} \| [^|]+ \| {needs.least or '-'} \| {needs.enough} \|"
         assert re.search(row, page, re.MULTILINE), entry.name
         assert re.search(
-            rf"\(docs/{page_of}\.md\) \|.*\| {needs.enough} [^|]+\|$", readme, re.MULTILINE
+            rf"\(docs/{page_of}\.md\) \|.*\| {needs.enough} [^|]+\|$",
+            readme,
+            re.MULTILINE,
         )

@@ -12,7 +12,15 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-SCAFFOLD = ROOT / "plugins" / "commands" / "standard" / "src" / "cuescope_commands" / "scaffold"
+SCAFFOLD = (
+    ROOT
+    / "plugins"
+    / "commands"
+    / "standard"
+    / "src"
+    / "cuescope_commands"
+    / "scaffold"
+)
 KINDS = SCAFFOLD / "kinds.toml"
 
 
@@ -28,7 +36,9 @@ def script() -> Any:
 
 
 FLOORS = script()
-BOUNDS = [bound for project in FLOORS.read_projects() for bound in FLOORS.bounds_of(project)]
+BOUNDS = [
+    bound for project in FLOORS.read_projects() for bound in FLOORS.bounds_of(project)
+]
 
 
 def test_no_package_allows_a_library_with_a_known_hole() -> None:
@@ -42,7 +52,11 @@ def test_nor_do_packages_that_are_generated() -> None:
     texts = {text for kind in kinds for text in kind["dependencies"]}
     bounds = list(FLOORS.bounds_of({"name": "new", "dependencies": sorted(texts)}))
     floors = FLOORS.read_floors()
-    used = {bound.library: floors[bound.library] for bound in bounds if bound.library in floors}
+    used = {
+        bound.library: floors[bound.library]
+        for bound in bounds
+        if bound.library in floors
+    }
     assert list(FLOORS.problems(bounds, used)) == []
 
 
@@ -67,14 +81,19 @@ def test_what_runs_here_has_no_known_hole() -> None:
         ("pillow<14", "new: pillow has no lowest version"),
         ("pillow!=13.0", "new: pillow has no lowest version"),
         ("Pillow>=12.9.9", "new: pillow>=12.9.9 is below 13.0: holes"),
-        ("pillow[xmp]>=9; python_version < '3.12'", "new: pillow>=9 is below 13.0: holes"),
+        (
+            "pillow[xmp]>=9; python_version < '3.12'",
+            "new: pillow>=9 is below 13.0: holes",
+        ),
         ("pillow>=13,<14", None),
         ("pillow~=13.1", None),
         ("pillow==13.0.0", None),
     ],
 )
 @pytest.mark.parametrize("extra", [False, True])
-def test_a_bound_that_is_too_low_is_told(dependency: str, words: str | None, extra: bool) -> None:
+def test_a_bound_that_is_too_low_is_told(
+    dependency: str, words: str | None, extra: bool
+) -> None:
     """The check itself, also in extras."""
     project = {"name": "new", "dependencies": ["cuescope-sdk", "cuescope"]}
     if extra:

@@ -57,8 +57,12 @@ OURS = {project_of(file)["name"]: file.parent for file in PROJECTS}
 
 
 def test_the_table_names_every_dist_and_its_folder() -> None:
-    folders = {dist: folder.relative_to(ROOT).as_posix() for dist, folder in OURS.items()}
-    assert own_dists() == folders, "core/src/cuescope/own_dists.json is to be written anew"
+    folders = {
+        dist: folder.relative_to(ROOT).as_posix() for dist, folder in OURS.items()
+    }
+    assert own_dists() == folders, (
+        "core/src/cuescope/own_dists.json is to be written anew"
+    )
 
 
 def test_the_table_names_what_a_dist_needs_beyond_core_and_sdk() -> None:
@@ -78,7 +82,9 @@ def test_the_table_names_what_a_dist_needs_beyond_core_and_sdk() -> None:
 
 
 def test_what_is_suggested_for_a_plugin_is_ours() -> None:
-    table = json.loads(files("cuescope").joinpath("known_plugins.json").read_text("utf-8"))
+    table = json.loads(
+        files("cuescope").joinpath("known_plugins.json").read_text("utf-8")
+    )
     suggested = {dist for by_name in table.values() for dist in by_name.values()}
     assert suggested
     assert all(is_own(Requirement(dist).name) for dist in suggested)
@@ -90,7 +96,9 @@ INSTALLS = re.compile(
     r"\b(?:pip3?|uv|pipx|conda)\s+(?:pip\s+|tool\s+)?(?:install|add|download)\b(.*)"
 )
 NAMES_A_TOOL = re.compile(r"\b(?:pip3?|uv|pipx|conda)\b")  # parsing all takes 15 s
-ENDS = re.compile(r"`|;|&&|\|| # |\n")  # where a command ends in a line of prose or shell
+ENDS = re.compile(
+    r"`|;|&&|\|| # |\n"
+)  # where a command ends in a line of prose or shell
 TAKE_A_VALUE = {"--python", "-c", "-r", "--target", "--index-url"}
 HOLE = "{}"  # what an f-string fills in
 
@@ -135,7 +143,9 @@ def lacking_paths(paths: list[str]) -> list[str]:
         core, sdk = "core", "sdk"
     else:
         return []
-    return [part for part in (core, sdk) if not any(name.startswith(part) for name in names)]
+    return [
+        part for part in (core, sdk) if not any(name.startswith(part) for name in names)
+    ]
 
 
 def texts_of(file: Path) -> Iterator[str]:
@@ -155,12 +165,15 @@ def texts_of(file: Path) -> Iterator[str]:
 
 
 def texts_in(tree: ast.AST) -> Iterator[str]:
-    within: set[ast.AST] = set()  # parts of f-strings and of lists, which are read whole
+    within: set[ast.AST] = (
+        set()
+    )  # parts of f-strings and of lists, which are read whole
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             within.update(node.values)
             yield "".join(
-                str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values
+                str(part.value) if isinstance(part, ast.Constant) else HOLE
+                for part in node.values
             )
         elif isinstance(node, (ast.List, ast.Tuple)):
             words = [part for part in node.elts if isinstance(part, ast.Constant)]
@@ -176,13 +189,34 @@ def texts_in(tree: ast.AST) -> Iterator[str]:
 
 def readable_files() -> list[Path]:
     """Everything that a person reads or runs, but this file and the room that may say it."""
-    folders = ("core", "sdk", "plugins", "docs", "tests", "benchmarks", ".ci", ".github")
-    suffixes = {".py", ".md", ".toml", ".ipynb", ".template", ".jinja", ".yaml", ".yml", ".js"}
+    folders = (
+        "core",
+        "sdk",
+        "plugins",
+        "docs",
+        "tests",
+        "benchmarks",
+        ".ci",
+        ".github",
+    )
+    suffixes = {
+        ".py",
+        ".md",
+        ".toml",
+        ".ipynb",
+        ".template",
+        ".jinja",
+        ".yaml",
+        ".yml",
+        ".js",
+    }
     below = [file for folder in folders for file in (ROOT / folder).rglob("*")]
     found = {file for file in below if file.suffix in suffixes and file.is_file()}
     found |= {*ROOT.glob("*.md"), ROOT / "Makefile", ROOT / ".ci" / "run"}
     exempt = {Path(__file__), ROOT / "core/src/cuescope/installing.py"}
-    return sorted(file for file in found - exempt if ".venv" not in file.parts and file.is_file())
+    return sorted(
+        file for file in found - exempt if ".venv" not in file.parts and file.is_file()
+    )
 
 
 def test_every_kind_of_text_is_read() -> None:
@@ -270,7 +304,9 @@ def test_the_source_is_read_from_what_the_installer_wrote(tmp_path: Path) -> Non
     clone = (ROOT / "core").as_uri()
     editable = json.dumps({"url": clone, "dir_info": {"editable": True}})
     assert read_source(editable) == CLONE
-    assert read_source(json.dumps({"url": clone, "dir_info": {}})) == Source(ROOT, "clone")
+    assert read_source(json.dumps({"url": clone, "dir_info": {}})) == Source(
+        ROOT, "clone"
+    )
     wheel = (tmp_path / "a folder" / "cuescope-0.1.0-py3-none-any.whl").as_uri()
     from_wheel = json.dumps({"url": wheel, "archive_info": {}})
     assert read_source(from_wheel) == Source(tmp_path / "a folder", "wheels")
@@ -280,7 +316,9 @@ def test_the_source_is_read_from_what_the_installer_wrote(tmp_path: Path) -> Non
     "direct_url",
     [
         None,
-        json.dumps({"url": "https://example.org/cuescope.git", "vcs_info": {"vcs": "git"}}),
+        json.dumps(
+            {"url": "https://example.org/cuescope.git", "vcs_info": {"vcs": "git"}}
+        ),
         json.dumps({"url": "file:///nowhere/core", "dir_info": {"editable": True}}),
     ],
 )
@@ -290,20 +328,33 @@ def test_a_source_that_holds_nothing_else_is_none(direct_url: str | None) -> Non
 
 def test_what_a_dist_needs_is_named_with_it_before_it() -> None:
     assert list(with_needs(["cuescope[notebook]"])) == ["cuescope"]
-    assert list(with_needs(["Cuescope_Trove"])) == ["cuescope", "cuescope-sdk", "cuescope-trove"]
+    assert list(with_needs(["Cuescope_Trove"])) == [
+        "cuescope",
+        "cuescope-sdk",
+        "cuescope-trove",
+    ]
     of_toy = with_needs(["cuescope-toy[clip]", "cuescope-open-clip"])
-    assert list(of_toy) == ["cuescope", "cuescope-sdk", "cuescope-open-clip", "cuescope-toy"]
+    assert list(of_toy) == [
+        "cuescope",
+        "cuescope-sdk",
+        "cuescope-open-clip",
+        "cuescope-toy",
+    ]
     assert of_toy["cuescope-toy"] == {"clip"}
 
 
 def test_a_clone_gives_its_folders() -> None:
     arguments = local_arguments(with_needs(["cuescope-folder[s3,hf]"]), CLONE)
     folders = ["core", "sdk", "plugins/datasets/folder[hf,s3]"]
-    assert arguments == [word for folder in folders for word in ("-e", f"{ROOT}/{folder}")]
+    assert arguments == [
+        word for folder in folders for word in ("-e", f"{ROOT}/{folder}")
+    ]
 
 
 def test_a_wheel_that_is_gone_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"cuescope-trove is not in .*`make wheels` in a clone"):
+    with pytest.raises(
+        UserError, match=r"cuescope-trove is not in .*`make wheels` in a clone"
+    ):
         Source(tmp_path, "wheels").path_of("cuescope-trove")
 
 
@@ -322,7 +373,11 @@ def from_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("from_clone")
 def test_ours_come_from_the_clone_and_others_as_they_are_named() -> None:
-    others = ["pandas>=2", "./cuescope-trove", "cuescope-trove @ https://example.org/x.whl"]
+    others = [
+        "pandas>=2",
+        "./cuescope-trove",
+        "cuescope-trove @ https://example.org/x.whl",
+    ]
     planned = plan_installation(["cuescope-trove", *others])
     assert planned.arguments[-3:] == others
     assert f"{ROOT}/plugins/methods/trove" in planned.arguments
@@ -330,7 +385,9 @@ def test_ours_come_from_the_clone_and_others_as_they_are_named() -> None:
     assert constrained == OURS.keys() - {"cuescope", "cuescope-sdk", "cuescope-trove"}
 
 
-def test_a_strangers_package_brings_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_strangers_package_brings_none_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def version(dist: str) -> str:
         if dist in ("cuescope", "cuescope-sdk"):
             return "0.1.0"
@@ -345,7 +402,9 @@ def test_a_strangers_package_brings_none_of_ours(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("from_clone")
 def test_a_version_of_ours_is_refused() -> None:
-    with pytest.raises(UserError, match=r"expected the name alone, got cuescope-trove==99"):
+    with pytest.raises(
+        UserError, match=r"expected the name alone, got cuescope-trove==99"
+    ):
         plan_installation(["cuescope-trove==99"])
 
 
@@ -362,10 +421,14 @@ def test_the_command_refuses_ours_where_nobody_knows_where_from(
     assert ended.value.code == 2
     error = capsys.readouterr().err
     assert "cuescope-trove is not on the package index" in error
-    assert "`make wheels` in a clone, then `pip install CLONE/dist/cuescope-*.whl" in error
+    assert (
+        "`make wheels` in a clone, then `pip install CLONE/dist/cuescope-*.whl" in error
+    )
 
 
-def stub_wheel(folder: Path, dist: str, version: str, needs: tuple[str, ...] = ()) -> None:
+def stub_wheel(
+    folder: Path, dist: str, version: str, needs: tuple[str, ...] = ()
+) -> None:
     module = dist.replace("-", "_")
     info = f"{module}-{version}.dist-info"
     lines = ["Metadata-Version: 2.1", f"Name: {dist}", f"Version: {version}"]
@@ -395,7 +458,10 @@ def installed(tmp_path: Path) -> Any:
         where = ("--target", str(target), "--python", sys.executable, "--no-cache")
         command = [uv, "pip", "install", "--quiet", *where, *index, *words]
         subprocess.run(command, check=True, capture_output=True, text=True)
-        infos = [folder.name.removesuffix(".dist-info") for folder in target.glob("*.dist-info")]
+        infos = [
+            folder.name.removesuffix(".dist-info")
+            for folder in target.glob("*.dist-info")
+        ]
         return dict(info.split("-") for info in infos)
 
     return install
@@ -419,12 +485,17 @@ def test_a_squatter_is_installed_by_name(installed: Any) -> None:
 @pytest.mark.usefixtures("from_clone")
 def test_a_remedy_says_where_a_package_comes_from() -> None:
     remedy = how_to_install("cuescope-toy[clip]")
-    assert remedy == "`cuescope plugins install 'cuescope-toy[clip]'` brings it from this clone"
+    assert (
+        remedy
+        == "`cuescope plugins install 'cuescope-toy[clip]'` brings it from this clone"
+    )
 
 
 def test_a_remedy_of_wheels_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installing, "find_source", lambda: WHEELS)
-    assert how_to_install("cuescope-cci").endswith("from the wheels that cuescope came from")
+    assert how_to_install("cuescope-cci").endswith(
+        "from the wheels that cuescope came from"
+    )
 
 
 @pytest.mark.usefixtures("from_nowhere")
@@ -442,7 +513,9 @@ def test_an_extra_names_the_packages_of_others() -> None:
     assert "fsspec" in how_to_install("cuescope-folder[s3]")
 
 
-def test_once_the_names_are_registered_pip_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_once_the_names_are_registered_pip_has_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(installing, "REGISTERED", True)
     assert how_to_install("cuescope-trove") == "`pip install cuescope-trove` brings it"
     planned = plan_installation(["cuescope-trove==1.0"])

@@ -14,8 +14,20 @@ from cuescope_sdk.testing import FakeDataset, MethodContract, Setup
 HERE = Path(__file__).parent / "newcomer"
 TINY = {
     "embed_dim": 16,
-    "vision_cfg": {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8},
-    "text_cfg": {"context_length": 32, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+    "vision_cfg": {
+        "image_size": 32,
+        "layers": 2,
+        "width": 32,
+        "head_width": 16,
+        "patch_size": 8,
+    },
+    "text_cfg": {
+        "context_length": 32,
+        "vocab_size": 49408,
+        "width": 16,
+        "heads": 2,
+        "layers": 1,
+    },
 }
 
 
@@ -72,14 +84,18 @@ def test_every_head_of_a_stock_clip_is_tried(clip: Path) -> None:
 
 
 @pytest.mark.parametrize(("layer", "head"), [(0, 0), (0, 1), (1, 1)])
-def test_an_ablated_head_is_one_without_output_weights(clip: Path, layer: int, head: int) -> None:
+def test_an_ablated_head_is_one_without_output_weights(
+    clip: Path, layer: int, head: int
+) -> None:
     from cuescope_open_clip import OpenCLIP, OpenCLIPOptions
 
     def build() -> OpenCLIP:
         return OpenCLIP(OpenCLIPOptions(model=str(clip)), Context(device="cpu"))
 
     pixels = np.random.default_rng(5).integers(0, 256, (32, 32, 3), dtype=np.uint8)
-    sample = Sample(key="s", frames=(Frame.from_array(pixels),), choices=("bird", "boat"))
+    sample = Sample(
+        key="s", frames=(Frame.from_array(pixels),), choices=("bird", "boat")
+    )
     edit = newcomer("head_ablation", "AblateHead")(layer=layer, head=head)
     wanted = frozenset({"embedding"})
     (edited,) = build().respond([Trial(sample=sample, edit=edit, outputs=wanted)])
@@ -90,4 +106,6 @@ def test_an_ablated_head_is_one_without_output_weights(clip: Path, layer: int, h
     (expected,) = model.respond([Trial(sample=sample, outputs=wanted)])
     (plain,) = build().respond([Trial(sample=sample, outputs=wanted)])
     np.testing.assert_allclose(edited.embedding, expected.embedding, atol=1e-5)
-    assert np.abs(np.asarray(edited.embedding) - np.asarray(plain.embedding)).max() > 1e-4
+    assert (
+        np.abs(np.asarray(edited.embedding) - np.asarray(plain.embedding)).max() > 1e-4
+    )

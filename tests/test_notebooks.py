@@ -16,7 +16,9 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 METHODS = {"cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
 QUICK = "trove"  # the notebook that `make test` runs
 RUN = [
-    pytest.param(path, marks=[] if path.stem == QUICK else pytest.mark.long, id=path.stem)
+    pytest.param(
+        path, marks=[] if path.stem == QUICK else pytest.mark.long, id=path.stem
+    )
     for path in NOTEBOOKS
 ]
 
@@ -31,7 +33,12 @@ def sentences(book: Any) -> list[str]:
     """The lines of each printed report, without the path of its page."""
     words = [output.get("data", {}).get("text/plain", "") for output in outputs(book)]
     reports = [text for text in words if "\npage: " in text]
-    return [line for text in reports for line in text.splitlines() if not line.startswith("page:")]
+    return [
+        line
+        for text in reports
+        for line in text.splitlines()
+        if not line.startswith("page:")
+    ]
 
 
 def test_there_is_a_notebook_for_each_method_and_a_page_for_each_notebook() -> None:
@@ -64,7 +71,9 @@ def test_a_notebook_runs_and_finds_what_its_page_shows(
     book = nbformat.reads(path.read_text(), 4)
     stored = sentences(book)
     folder = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(book, timeout=600, kernel_name="python3", resources=folder).execute()
+    nbclient.NotebookClient(
+        book, timeout=600, kernel_name="python3", resources=folder
+    ).execute()
     if os.environ.get("CUESCOPE_NOTEBOOKS"):  # writes what the pages show
         keep(book)
         nbformat.write(book, path)
@@ -89,5 +98,6 @@ def keep(book: Any) -> None:
             cell.outputs = [
                 output
                 for output in cell.outputs
-                if output.get("name") != "stderr" and output.get("data") != {"text/plain": ""}
+                if output.get("name") != "stderr"
+                and output.get("data") != {"text/plain": ""}
             ]

@@ -47,15 +47,24 @@ def of_transformers() -> tuple[Any, Any]:
     words = {token: index for index, token in enumerate([*tokens, "<|endoftext|>"])}
     tokenizer = transformers.CLIPTokenizer(vocab=words, merges=[], model_max_length=32)
     square = {"height": 32, "width": 32}
-    images = transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=square)
-    ends = {"bos_token_id": words["<|startoftext|>"], "eos_token_id": words["<|endoftext|>"]}
+    images = transformers.CLIPImageProcessor(
+        size={"shortest_edge": 32}, crop_size=square
+    )
+    ends = {
+        "bos_token_id": words["<|startoftext|>"],
+        "eos_token_id": words["<|endoftext|>"],
+    }
     text = {**SMALL, **ends, "vocab_size": 64, "max_position_embeddings": 32}
     vision = {**SMALL, "image_size": 32, "patch_size": 8}
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        config = transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)
+        config = transformers.CLIPConfig(
+            text_config=text, vision_config=vision, projection_dim=16
+        )
         model = transformers.CLIPModel(config).eval()
-    return model, transformers.CLIPProcessor(image_processor=images, tokenizer=tokenizer)
+    return model, transformers.CLIPProcessor(
+        image_processor=images, tokenizer=tokenizer
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +79,11 @@ def test_a_model_in_memory_is_audited_and_its_answers_kept(
     assert (stamp.spec, stamp.dist) == (f"{plugin}-in-memory", f"cuescope-{plugin}")
     assert first.cost.model_calls == first.cost.trials == 40
     again = cuescope.audit("trove", model=item, data=data, progress=False)
-    assert (again.cost.model_calls, again.hash, again.folder) == (0, first.hash, first.folder)
+    assert (again.cost.model_calls, again.hash, again.folder) == (
+        0,
+        first.hash,
+        first.folder,
+    )
     # weights that were trained on are another model, in another folder
     with torch.no_grad():
         next(iter(item[0].parameters())).add_(0.01)
@@ -90,11 +103,17 @@ def test_options_of_the_plugin_are_taken(data: tuple[np.ndarray, list[str]]) -> 
     )
     assert report.provenance.model.options["templates"] == "raw"
     assert report.provenance.model.spec == "mine"
-    with pytest.raises(UserError, match=r"no option 'template'.*Did you mean 'templates'"):
-        cuescope.audit("trove", model=of_open_clip(), model_options={"template": "raw"}, **given)
+    with pytest.raises(
+        UserError, match=r"no option 'template'.*Did you mean 'templates'"
+    ):
+        cuescope.audit(
+            "trove", model=of_open_clip(), model_options={"template": "raw"}, **given
+        )
 
 
-def test_who_cannot_be_audited_is_told_what_would_do(data: tuple[np.ndarray, list[str]]) -> None:
+def test_who_cannot_be_audited_is_told_what_would_do(
+    data: tuple[np.ndarray, list[str]],
+) -> None:
     def predict(images: Any) -> np.ndarray:
         return np.full((len(images), 2), 0.5)
 

@@ -13,7 +13,10 @@ from cuescope.cli import main
 from cuescope.runs import load_report
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
-sys.path += [str(PLUGINS / "models/videoqa/tests"), str(PLUGINS / "datasets/clavi/tests")]
+sys.path += [
+    str(PLUGINS / "models/videoqa/tests"),
+    str(PLUGINS / "datasets/clavi/tests"),
+]
 import videoqa_published as published  # noqa: E402
 from test_charades import write_charades  # noqa: E402
 from videoqa_samples import WORDS  # noqa: E402
@@ -36,9 +39,16 @@ def save_words(folder: Path) -> Path:
     rules.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=special
     )
-    named = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+    named = {
+        "pad": "[PAD]",
+        "unk": "[UNK]",
+        "cls": "[CLS]",
+        "sep": "[SEP]",
+        "mask": "[MASK]",
+    }
     transformers.PreTrainedTokenizerFast(
-        tokenizer_object=rules, **{f"{name}_token": word for name, word in named.items()}
+        tokenizer_object=rules,
+        **{f"{name}_token": word for name, word in named.items()},
     ).save_pretrained(folder)
     return folder
 
@@ -66,7 +76,9 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
         item, end = texts.raw_decode(rest)
         rest = rest[end:].lstrip()
         if "rows" in item:
-            tables[item["title"]] = {row[item["columns"][0]]: row for row in item["rows"]}
+            tables[item["title"]] = {
+                row[item["columns"][0]]: row for row in item["rows"]
+            }
     return tables
 
 
@@ -83,7 +95,9 @@ def test_just_ask_is_audited_on_clavi(
     sizes = printed(capsys)["Sizes of data sets"]
     thousands = {name: row["thousand questions"] for name, row in sizes.items()}
     # the same six videos are in both splits; "val" is drawn from the training ones
-    assert thousands["CLAVI"] == pytest.approx(0.038 * 2 * len(VIDEOS), abs=0.038 * len(VIDEOS))
+    assert thousands["CLAVI"] == pytest.approx(
+        0.038 * 2 * len(VIDEOS), abs=0.038 * len(VIDEOS)
+    )
     assert (thousands["MSRVTT-QA"], thousands["iVQA"]) == (0.002, None)
     files = sorted(clips.glob("*.mp4"))
     assert len(files) == 2 * len(VIDEOS)
@@ -92,7 +106,10 @@ def test_just_ask_is_audited_on_clavi(
     for file in files:  # as the authors' script would, of each file
         np.save(features / f"{file.stem}.npy", rng.normal(size=(2, published.S3D)))
     for seed in (0, 1):
-        torch.save(published.drawn(published.just_ask(), seed), tmp_path / f"just-ask-{seed}.pth")
+        torch.save(
+            published.drawn(published.just_ask(), seed),
+            tmp_path / f"just-ask-{seed}.pth",
+        )
     model = {
         "features": features,
         "text_encoder": save_words(tmp_path / "words"),
@@ -104,14 +121,28 @@ def test_just_ask_is_audited_on_clavi(
         *(word for key, value in model.items() for word in ("-M", f"{key}={value}")),
         *("--data", f"clavi:{charades}", "-D", f"clips={clips}"),
         *(word for key, value in CURATION.items() for word in ("-D", f"{key}={value}")),
-        *("-O", "captures=0", "-O", "pairs=3", "-O", "attention_map=1:0", "-O", "beside=JustAsk"),
+        *(
+            "-O",
+            "captures=0",
+            "-O",
+            "pairs=3",
+            "-O",
+            "attention_map=1:0",
+            "-O",
+            "beside=JustAsk",
+        ),
         *("--device", "cpu", "--out", tmp_path / "run"),
     ]
     assert run(*words) == 0
     report = load_report(tmp_path / "run")
     tables = {table.title.split(",")[0]: table for table in report.tables}
-    assert tables["Consistent accuracy on complements"].paper[0]["CAcc_V control (Q')"] == 98.0
-    cells = {row["condition"]: row for row in tables["Accuracy by video and question"].rows}
+    assert (
+        tables["Consistent accuracy on complements"].paper[0]["CAcc_V control (Q')"]
+        == 98.0
+    )
+    cells = {
+        row["condition"]: row for row in tables["Accuracy by video and question"].rows
+    }
     assert cells["V' BA Q'"]["n"] == 2 * len(VIDEOS)
     distances = tables["Distance of complements' attention"]
     assert sum(int(row["n"] or 0) for row in distances.rows) > 0
@@ -124,7 +155,13 @@ def test_just_ask_is_audited_on_clavi(
     assert run(*again[:-1], tmp_path / "other") == 0
     capsys.readouterr()
     assert (
-        run("bench", "quag-runs", "--runs", f"{tmp_path / 'run'},{tmp_path / 'other'}", "--json")
+        run(
+            "bench",
+            "quag-runs",
+            "--runs",
+            f"{tmp_path / 'run'},{tmp_path / 'other'}",
+            "--json",
+        )
         == 0
     )
     of_runs = printed(capsys)["Accuracy by video and question, %"]["V' BA Q'"]
@@ -137,7 +174,10 @@ def test_just_ask_is_audited_on_clavi(
     both = [float(str(one["accuracy"]).split()[0]) for one in (cells["V' BA Q'"], row)]
     assert of_runs["accuracy"] == f"{np.mean(both):.1f} ± {np.std(both, ddof=1):.1f}"
     assert of_runs["n"] == 2 * len(VIDEOS)
-    assert run("bench", "quag-runs", "--runs", f"{tmp_path / 'run'},{tmp_path / 'run'}") == 2
+    assert (
+        run("bench", "quag-runs", "--runs", f"{tmp_path / 'run'},{tmp_path / 'run'}")
+        == 2
+    )
     assert "are of the same weights" in capsys.readouterr().err
     # without the clips the two orders of one file would have the same features: refused
     plain = [word for word in words if not str(word).startswith("clips=")]

@@ -20,7 +20,11 @@ from cuescope_sdk import Report
 from cuescope_sdk.testing import write_video
 
 TINY = {"train": 60, "val": 40, "test": 40}
-SIZES = ("--data", "moving-shapes:none", *(w for k, v in TINY.items() for w in ("-D", f"{k}={v}")))
+SIZES = (
+    "--data",
+    "moving-shapes:none",
+    *(w for k, v in TINY.items() for w in ("-D", f"{k}={v}")),
+)
 SHAPES = (*SIZES, "-D", "questions=both")
 TOY = ("--model", "toy-fusion", "-M", "epochs=1")
 OTHER_TOY = (
@@ -30,8 +34,30 @@ OTHER_TOY = (
     "-M",
     f"data_options={json.dumps({'questions': 'both', **TINY})}",
 )
-BRIEF = ("-O", "captures=0", "-O", "pairs=0", "-O", "resamples=50", "-O", "quag_attention=[]")
-WORDS = ("<unk>", "<pad>", "<s>", "</s>", "which", "way", "is", "it", "?", ":", "east", "west")
+BRIEF = (
+    "-O",
+    "captures=0",
+    "-O",
+    "pairs=0",
+    "-O",
+    "resamples=50",
+    "-O",
+    "quag_attention=[]",
+)
+WORDS = (
+    "<unk>",
+    "<pad>",
+    "<s>",
+    "</s>",
+    "which",
+    "way",
+    "is",
+    "it",
+    "?",
+    ":",
+    "east",
+    "west",
+)
 LAYERS = {
     "hidden_size": 16,
     "intermediate_size": 16,
@@ -75,8 +101,12 @@ def refused(ended: Callable[..., tuple[int, str]], tmp_path: Path) -> Refused:
     def line(*words: str | Path) -> str:
         code, said = ended(*words)
         assert code == 2, said
-        *before, line = said.splitlines()  # a warning of little data; progress, on a slow machine
-        assert all(re.match(r"cuescope: (warning: |\d+:\d\d )", each) for each in before), said
+        *before, line = (
+            said.splitlines()
+        )  # a warning of little data; progress, on a slow machine
+        assert all(
+            re.match(r"cuescope: (warning: |\d+:\d\d )", each) for each in before
+        ), said
         assert line.startswith("cuescope: ")
         assert not (tmp_path / "run" / "report.json").exists()
         return line
@@ -104,21 +134,41 @@ def test_a_model_without_fusion_is_refused_before_its_weights_load(
     refused: Refused, model: str
 ) -> None:
     line = refused("--model", model, *SHAPES)
-    assert f"quag cannot audit {model}: expected a model with edit 'average-attention'" in line
+    assert (
+        f"quag cannot audit {model}: expected a model with edit 'average-attention'"
+        in line
+    )
     able = line.partition("Installed models that have it: ")[2]
-    assert {"toy-fusion", "transformers-vlm", "frozen-bilm"} <= set(able.strip().split(", "))
+    assert {"toy-fusion", "transformers-vlm", "frozen-bilm"} <= set(
+        able.strip().split(", ")
+    )
 
 
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("layers=7-9", "expected layers from 0 to 1: the model has 2 fusion layers, got 7-9"),
+        (
+            "layers=7-9",
+            "expected layers from 0 to 1: the model has 2 fusion layers, got 7-9",
+        ),
         ("layers=3-1", "expected all, a range as 0-3, or numbers as 4,5, got '3-1'"),
-        ("quadrants=VX", "expected different quadrants joined by '+', of VV, VT, TV and TT"),
-        ("short_circuits=crosmodal", "'crossmodal', 'video' or 'text', got 'crosmodal'"),
+        (
+            "quadrants=VX",
+            "expected different quadrants joined by '+', of VV, VT, TV and TT",
+        ),
+        (
+            "short_circuits=crosmodal",
+            "'crossmodal', 'video' or 'text', got 'crosmodal'",
+        ),
         ("layer=0", "Did you mean 'layers'"),
-        ("attention_map=2:0", "expected a layer from 0 to 1 and a head from 0 to 3, got 2:0"),
-        ("attention_map=1", "expected a layer and a head, counted from 0, as 1:0, got '1'"),
+        (
+            "attention_map=2:0",
+            "expected a layer from 0 to 1 and a head from 0 to 3, got 2:0",
+        ),
+        (
+            "attention_map=1",
+            "expected a layer and a head, counted from 0, as 1:0, got '1'",
+        ),
     ],
 )
 def test_options_outside_the_model_and_the_method(
@@ -131,7 +181,9 @@ def test_options_outside_the_model_and_the_method(
 
 def tokenizer_with(**named: str) -> Any:
     """Whole words; `named` tokens are special."""
-    rules = Tokenizer(models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="<unk>"))
+    rules = Tokenizer(
+        models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="<unk>")
+    )
     rules.pre_tokenizer = pre_tokenizers.Whitespace()
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=rules,
@@ -211,11 +263,18 @@ def test_a_stock_model_must_say_which_tokens_are_visual(
 def write_open_questions(root: Path) -> Path:
     """Open questions as MSRVTT-QA has them: 4 videos to train on, 2 to select by, 6 to test on."""
     number = 0
-    for split, videos in {"train": range(4), "val": range(4, 6), "test": range(6, 12)}.items():
+    for split, videos in {
+        "train": range(4),
+        "val": range(4, 6),
+        "test": range(6, 12),
+    }.items():
         rows = []
         for video in videos:
             write_video(root / "videos" / f"video{video}.mp4", 4)
-            for question, answer in (("what is a man doing?", "sing"), ("who sings?", "man")):
+            for question, answer in (
+                ("what is a man doing?", "sing"),
+                ("who sings?", "man"),
+            ):
                 rows.append(
                     {
                         "answer": answer,
@@ -262,14 +321,19 @@ def next_qa(folder: Path, tmp_path: Path) -> Path:
 def test_empty_and_missing_videos_are_left_out_and_said(
     audited: Audited, msrvtt: Path, missing: bool
 ) -> None:
-    video, words = msrvtt / "videos" / "video6.mp4", "1 video unreadable: no video stream (video6)"
+    video, words = (
+        msrvtt / "videos" / "video6.mp4",
+        "1 video unreadable: no video stream (video6)",
+    )
     if missing:
         video.unlink()
         words = "1 video missing (video6)"
     else:
         write_video(video, 0)
     report = audited(*TOY, "--data", f"msrvtt-qa:{msrvtt}")
-    assert report.notes["accuracy"].partition(" of ")[2].startswith("10 questions about")
+    assert (
+        report.notes["accuracy"].partition(" of ")[2].startswith("10 questions about")
+    )
     said = report.provenance.data.facts["left out"]
     assert said.startswith("2 of 12 questions")
     assert words in said
@@ -280,7 +344,11 @@ def test_without_any_video_there_is_nothing_to_ask(
 ) -> None:
     (tmp_path / "empty").mkdir()
     line = refused(
-        *OTHER_TOY, "--data", f"msrvtt-qa:{msrvtt}", "-D", f"videos={tmp_path / 'empty'}"
+        *OTHER_TOY,
+        "--data",
+        f"msrvtt-qa:{msrvtt}",
+        "-D",
+        f"videos={tmp_path / 'empty'}",
     )
     assert "msrvtt-qa: 12 of 12 questions cannot be shown: expected at most 50%" in line
     assert "6 videos missing (video6, video7, video8, ...)" in line
@@ -310,43 +378,70 @@ def test_open_answers_outside_the_vocabulary_are_wrong_and_said(
     (msrvtt / "test_qa.json").write_text(json.dumps(rows))
     report = audited(*TOY, "--data", f"msrvtt-qa:{msrvtt}")
     assert report.notes["accuracy"].startswith("0.0% of 12 questions")
-    assert "2 answers; no other can be right" in report.provenance.model.facts["trained on"]
+    assert (
+        "2 answers; no other can be right"
+        in report.provenance.model.facts["trained on"]
+    )
     assert not report.findings
 
 
-def test_choices_outside_the_vocabulary(refused: Refused, audited: Audited, next_qa: Path) -> None:
+def test_choices_outside_the_vocabulary(
+    refused: Refused, audited: Audited, next_qa: Path
+) -> None:
     line = refused(*OTHER_TOY, "--data", f"next-qa:{next_qa}")
-    assert "has no choice that was trained on: expected any of east, north, south, west" in line
+    assert (
+        "has no choice that was trained on: expected any of east, north, south, west"
+        in line
+    )
     assert "got home, work, out, in, up" in line
     assert "-M data=SPEC" in line
     trained = (next_qa / "train.csv").read_text()
-    (next_qa / "train.csv").write_text(trained.replace("home,work,out,in,up", "home,work,out,in,x"))
-    report = audited(*TOY, "--data", f"next-qa:{next_qa}")  # one choice of five is unknown
+    (next_qa / "train.csv").write_text(
+        trained.replace("home,work,out,in,up", "home,work,out,in,x")
+    )
+    report = audited(
+        *TOY, "--data", f"next-qa:{next_qa}"
+    )  # one choice of five is unknown
     assert "of 6 questions" in report.notes["accuracy"]
 
 
 # --------------------------------------------------------------------- labels, questions, actions
 
 
-def test_questions_without_labels_are_one_line(refused: Refused, tmp_path: Path) -> None:
+def test_questions_without_labels_are_one_line(
+    refused: Refused, tmp_path: Path
+) -> None:
     rows = []
     for index in range(6):
         write_video(tmp_path / "clips" / f"{index}.mp4", 4)
-        rows.append({"path": f"{index}.mp4", "question": "Which way?", "actions": [["go", 0, 1]]})
+        rows.append(
+            {
+                "path": f"{index}.mp4",
+                "question": "Which way?",
+                "actions": [["go", 0, 1]],
+            }
+        )
     (tmp_path / "clips" / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    line = refused(*OTHER_TOY, "--data", f"folder:{tmp_path / 'clips'}", "-D", "frames=2")
+    line = refused(
+        *OTHER_TOY, "--data", f"folder:{tmp_path / 'clips'}", "-D", "frames=2"
+    )
     assert "quag: expected samples with a label, the right answer, got none" in line
 
 
 def test_data_without_questions_is_one_line(refused: Refused) -> None:
     line = refused(*TOY, *SIZES)
-    assert "quag: there is nothing to ask: expected samples with a question, got none" in line
+    assert (
+        "quag: there is nothing to ask: expected samples with a question, got none"
+        in line
+    )
     assert "-D questions=both" in line
 
 
 @pytest.mark.parametrize("source", ["moving-shapes:none", "scenes"])
 def test_clavi_needs_timed_actions(refused: Refused, source: str) -> None:
-    one = ("-D", "source_options={actions: 1}") if source == "moving-shapes:none" else ()
+    one = (
+        ("-D", "source_options={actions: 1}") if source == "moving-shapes:none" else ()
+    )
     line = refused(*TOY, "--data", f"clavi:{source}", *one)
     assert f"clavi: no sample of {source} has timed actions" in line
     assert "(name, first frame, frame after the last)" in line

@@ -42,9 +42,15 @@ main()
 def start(folder: Path) -> "subprocess.Popen[bytes]":
     """The audit in a process of its own, with the cache and the run in `folder`."""
     folder.mkdir(exist_ok=True)
-    env = {**os.environ, "CUESCOPE_CACHE": str(folder / "cache"), "ASKED": str(folder / "asked")}
+    env = {
+        **os.environ,
+        "CUESCOPE_CACHE": str(folder / "cache"),
+        "ASKED": str(folder / "asked"),
+    }
     words = [sys.executable, "-c", LOGGED, *AUDIT, "--out", str(folder / "run")]
-    return subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
 
 
 def finish(folder: Path) -> Report:
@@ -75,7 +81,9 @@ def kill(folder: Path, after: int) -> None:
 def test_killed_and_the_same_report(tmp_path: Path) -> None:
     whole = finish(tmp_path / "whole")
     disturbed = tmp_path / "disturbed"
-    copytree(tmp_path / "whole" / "cache" / "toy-fusion", disturbed / "cache" / "toy-fusion")
+    copytree(
+        tmp_path / "whole" / "cache" / "toy-fusion", disturbed / "cache" / "toy-fusion"
+    )
     kill(disturbed, after=10)
     assert not (disturbed / "run" / "report.json").exists()
     report = finish(disturbed)

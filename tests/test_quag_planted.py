@@ -12,11 +12,23 @@ import pytest
 
 from cuescope.application import Runner
 from cuescope_quag.trials import CROSSMODAL, OTHER_MEAN, WITHOUT_QUESTION, WITHOUT_VIDEO
-from cuescope_sdk import Context, Options, Plugin, Report, Request, Sample, Score, Trial, digest
+from cuescope_sdk import (
+    Context,
+    Options,
+    Plugin,
+    Report,
+    Request,
+    Sample,
+    Score,
+    Trial,
+    digest,
+)
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.testing import PluginShelf
 
-WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))  # `make faults` trains three of each kind
+WHOLE = bool(
+    os.environ.get("CUESCOPE_FAULTS")
+)  # `make faults` trains three of each kind
 SEEDS = (0, 1, 2) if WHOLE else (0,)
 TRAINED = {"text": 600, "video": 1000, "both": 2000}  # clips that the toy is trained on
 VERDICTS = {"text": "text alone", "video": "video alone", "both": "fuses"}
@@ -42,7 +54,9 @@ class Wrapped(Plugin):
 
     def __init__(self, options: WrappedOptions, context: Context) -> None:
         super().__init__(options, context)
-        data = context.build("dataset", self.name, {**options.inside, "split": options.split})
+        data = context.build(
+            "dataset", self.name, {**options.inside, "split": options.split}
+        )
         self.labels = data.labels
         self.samples = self.changed([data[index] for index in range(len(data))])
         self.fingerprint = digest(type(self).__name__, data.fingerprint)
@@ -69,9 +83,14 @@ class Shuffled(Wrapped):
 
     def changed(self, samples: list[Sample]) -> list[Sample]:
         """The same with labels in a random order."""
-        order = self.context.rng("shuffled", self.options.split).permutation(len(samples))
+        order = self.context.rng("shuffled", self.options.split).permutation(
+            len(samples)
+        )
         labels = [samples[index].label for index in order]
-        return [replace(sample, label=label) for sample, label in zip(samples, labels, strict=True)]
+        return [
+            replace(sample, label=label)
+            for sample, label in zip(samples, labels, strict=True)
+        ]
 
 
 class Beginnings(Wrapped):
@@ -84,7 +103,9 @@ class Beginnings(Wrapped):
 
     def changed(self, samples: list[Sample]) -> list[Sample]:
         """Without half of the questions about the order."""
-        return [s for s in samples if s.annotations["subset"] == "control" or not is_late(s)]
+        return [
+            s for s in samples if s.annotations["subset"] == "control" or not is_late(s)
+        ]
 
 
 class OneKind(Wrapped):
@@ -101,7 +122,9 @@ class OneKind(Wrapped):
     def changed(self, samples: list[Sample]) -> list[Sample]:
         """Every third as it is, and the question of the others from the same clips with others."""
         return [
-            replace(own if index % 3 == 0 else other, annotations={"question_type": kind})
+            replace(
+                own if index % 3 == 0 else other, annotations={"question_type": kind}
+            )
             for index, (own, other) in enumerate(zip(samples, self.alone, strict=True))
             for kind in ("turn" if index % 3 == 0 else "words",)
         ]
@@ -128,7 +151,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def runner(folder: Path, **settings: Any) -> Runner:
     """Audits with what is installed and the data sets above."""
-    context = Context(PluginShelf(SHELF, installed=True), folder / "cache", device="cpu")
+    context = Context(
+        PluginShelf(SHELF, installed=True), folder / "cache", device="cpu"
+    )
     return Runner(context, folder / "runs", **settings)
 
 
@@ -161,21 +186,36 @@ def lost(report: Report) -> dict[str, float]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("questions", ["text", "video", "both"])
-def test_what_answers_is_called_by_its_name(audited: Audited, questions: str, seed: int) -> None:
+def test_what_answers_is_called_by_its_name(
+    audited: Audited, questions: str, seed: int
+) -> None:
     report = audited(questions, seed)
     assert report.notes["verdict"] == VERDICTS[questions]
     points = lost(report)
-    needed = {WITHOUT_VIDEO: questions != "text", WITHOUT_QUESTION: questions != "video"}
+    needed = {
+        WITHOUT_VIDEO: questions != "text",
+        WITHOUT_QUESTION: questions != "video",
+    }
     for condition, is_needed in needed.items():
-        assert points[condition] >= 35 if is_needed else abs(points[condition]) <= 5, points
-    if questions != "video":  # there the answer token, which is text, must be told of the video
-        assert points[CROSSMODAL] >= 20 if questions == "both" else abs(points[CROSSMODAL]) <= 5
+        assert points[condition] >= 35 if is_needed else abs(points[condition]) <= 5, (
+            points
+        )
+    if (
+        questions != "video"
+    ):  # there the answer token, which is text, must be told of the video
+        assert (
+            points[CROSSMODAL] >= 20
+            if questions == "both"
+            else abs(points[CROSSMODAL]) <= 5
+        )
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("other_mean", [True, False])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_fusing_by_means_is_called_by_its_name(folder: Path, seed: int, other_mean: bool) -> None:
+def test_fusing_by_means_is_called_by_its_name(
+    folder: Path, seed: int, other_mean: bool
+) -> None:
     """Every token takes the mean of all: no averaged quadrant changes anything."""
     means = {"mixing": "means", "layers": 3, "learning_rate": 2e-3, "patience": 40}
     request = planted("both", seed)
@@ -189,7 +229,10 @@ def test_fusing_by_means_is_called_by_its_name(folder: Path, seed: int, other_me
     report = runner(folder).run(request)
     assert report.notes["verdict"] == "fuses by means"
     sentence = str(report.sentence(report.findings[0]))
-    at_most, limit = "joins them by their means at most", "what a model takes from a mean is not"
+    at_most, limit = (
+        "joins them by their means at most",
+        "what a model takes from a mean is not",
+    )
     assert (at_most in sentence, limit in sentence) == (
         (False, False) if other_mean else (True, True)
     )
@@ -211,11 +254,16 @@ def test_one_kind_of_question_is_not_diluted(folder: Path, seed: int) -> None:
     assert report.notes["verdict"] == "fuses"
     sentence = str(report.sentence(report.findings[0]))
     assert "on turn questions (" in sentence
-    assert "of 600), the only ones in which the video surely matters, the model fuses" in sentence
+    assert (
+        "of 600), the only ones in which the video surely matters, the model fuses"
+        in sentence
+    )
 
 
 @pytest.mark.parametrize("questions", ["text", "video", "both"])
-def test_the_verdict_is_a_finding_tied_to_its_figures(audited: Audited, questions: str) -> None:
+def test_the_verdict_is_a_finding_tied_to_its_figures(
+    audited: Audited, questions: str
+) -> None:
     report = audited(questions, 0)
     first = report.findings[0]
     sentence = str(report.sentence(first))
@@ -237,7 +285,9 @@ def test_the_theory_holds_on_what_was_trained(audited: Audited) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_labels_that_nothing_tells_are_answered_at_chance(folder: Path, seed: int) -> None:
+def test_labels_that_nothing_tells_are_answered_at_chance(
+    folder: Path, seed: int
+) -> None:
     inside = {"questions": "both", "train": 300, "val": 100, "test": 400}
     request = planted("both", seed).model_copy(
         update={
@@ -254,7 +304,9 @@ def test_labels_that_nothing_tells_are_answered_at_chance(folder: Path, seed: in
 # ---------------------------------------------------------------------------------- CLAVI
 
 
-def consistent(folder: Path, data: str, **model_options: Any) -> tuple[Report, dict[str, float]]:
+def consistent(
+    folder: Path, data: str, **model_options: Any
+) -> tuple[Report, dict[str, float]]:
     """A report, with the consistent accuracies (percent) of the unchanged model."""
     inside = {"frames": 4, "source_options": SMALL}
     request = Request(
@@ -263,7 +315,9 @@ def consistent(folder: Path, data: str, **model_options: Any) -> tuple[Report, d
         data=data,
         device="cpu",
         limit=500 if data != "beginnings" else None,
-        data_options={"inside": inside} if data == "beginnings" else {**inside, "split": "test"},
+        data_options={"inside": inside}
+        if data == "beginnings"
+        else {**inside, "split": "test"},
         model_options={**LEARNING, **model_options},
         method_options={
             "short_circuits": ["crossmodal"],
@@ -274,7 +328,11 @@ def consistent(folder: Path, data: str, **model_options: Any) -> tuple[Report, d
         },
     )
     report = runner(folder).run(request)
-    [table] = [table for table in report.tables if table.title.startswith("Consistent accuracy")]
+    [table] = [
+        table
+        for table in report.tables
+        if table.title.startswith("Consistent accuracy")
+    ]
     [row] = [row for row in table.rows if row["condition"] == "baseline"]
     cells = {name: cell for name, cell in row.items() if name.startswith("CAcc_")}
     return report, {name: float(str(cell).split()[0]) for name, cell in cells.items()}
@@ -282,14 +340,21 @@ def consistent(folder: Path, data: str, **model_options: Any) -> tuple[Report, d
 
 @pytest.mark.long
 def test_a_bag_of_frames_is_seen_through_by_complements(folder: Path) -> None:
-    report, accuracies = consistent(folder, "clavi:moving-shapes", positions=False, epochs=8)
+    report, accuracies = consistent(
+        folder, "clavi:moving-shapes", positions=False, epochs=8
+    )
     assert min(accuracies["CAcc_V control"], accuracies["CAcc_T control"]) >= 90
     assert max(accuracies["CAcc_V complement"], accuracies["CAcc_T complement"]) <= 10
     assert "the order of events is not understood" in report.notes["complements"]
-    assert f"CAcc_V complement {accuracies['CAcc_V complement']:.1f}" in report.notes["complements"]
+    assert (
+        f"CAcc_V complement {accuracies['CAcc_V complement']:.1f}"
+        in report.notes["complements"]
+    )
     # --limit keeps complements together, of 13 videos with 38 questions each
     assert "complements left out" not in report.notes
-    [by_question] = [t for t in report.tables if t.title.startswith("Accuracy by video")]
+    [by_question] = [
+        t for t in report.tables if t.title.startswith("Accuracy by video")
+    ]
     cells = {row["condition"]: row for row in by_question.rows}
     assert cells["V BE Q"]["n"] == cells["V' BE Q'"]["n"] == 2 * 13
     assert accuracies["CAcc_V control (Q')"] >= 90  # of BA-NC alone, as table 3 counts
@@ -314,7 +379,11 @@ def test_same_seed_same_report_cold_and_warm(folder: Path, tmp_path: Path) -> No
     warm = runner(tmp_path).run(request)
     assert cold.cost.model_calls > 0
     assert warm.cost.model_calls == 0
-    assert cold.hash == warm.hash == runner(folder, cache_responses=False).run(request).hash
+    assert (
+        cold.hash
+        == warm.hash
+        == runner(folder, cache_responses=False).run(request).hash
+    )
     assert runner(folder).run(planted("text", 1)).hash != cold.hash
 
 
@@ -323,7 +392,9 @@ def test_the_batch_size_decides_nothing(folder: Path, audited: Audited) -> None:
     expected = audited("both", 0)
     report = runner(folder, cache_responses=False).run(planted("both", 0, batch_size=7))
     assert report.notes["verdict"] == expected.notes["verdict"]
-    assert [s.feature for s in report.headlines] == [s.feature for s in expected.headlines]
+    assert [s.feature for s in report.headlines] == [
+        s.feature for s in expected.headlines
+    ]
     for score, other in zip(report.scores, expected.scores, strict=True):
         assert figures(score) == pytest.approx(figures(other), rel=0, abs=1e-5)
 
@@ -338,7 +409,9 @@ def test_logits_are_those_of_each_sample_alone(folder: Path) -> None:
     edit = AverageAttention(quadrants=frozenset(("VT", "TV")))
     rows = []
     for size in (1, 7, 64):
-        session = runner(folder, cache_responses=False).session(planted("both", 0, batch_size=size))
+        session = runner(folder, cache_responses=False).session(
+            planted("both", 0, batch_size=size)
+        )
         samples = session.audit.samples[:70]
         trials = [Trial(sample=s, edit=e) for e in (None, edit) for s in samples]
         answers = [outcome.response.logits for outcome in session.audit.respond(trials)]

@@ -21,7 +21,9 @@ from cuescope.runner import Runner
 from cuescope.runs import load_report
 from cuescope_sdk import Frame, Report, Sample, Trial
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 WEIGHTS = ASSETS / "clip-vit-b16-open_clip-visual.safetensors"
 TABLE = ASSETS / "coco80-text-vit-b16.npz"
 BUILDER = Path(__file__).parent / "real_clips.py"
@@ -46,8 +48,12 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module", params=[pytest.param("2", marks=pytest.mark.long, id="2 frames")])
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(
+    scope="module", params=[pytest.param("2", marks=pytest.mark.long, id="2 frames")]
+)
+def folder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder with `clips`, the response `cache` and the finished `run` of the audit."""
     folder = tmp_path_factory.mktemp("real")
     audit(folder, "--frames", request.param)
@@ -57,7 +63,9 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def audit(folder: Path, *clips: str) -> None:
     """Build clips, and audit them with TRoVe."""
     subprocess.run([sys.executable, BUILDER, folder / "clips", *clips], check=True)
-    options = [word for key, value in OPTIONS.items() for word in ("-M", f"{key}={value}")]
+    options = [
+        word for key, value in OPTIONS.items() for word in ("-M", f"{key}={value}")
+    ]
     frames = clips[clips.index("--frames") + 1]
     cuescope(
         folder,
@@ -96,8 +104,12 @@ def test_the_audit_names_the_meadow_behind_the_boats(report: Report) -> None:
     assert "'bird'" in (finding.statement or "")
     assert finding.q_value is not None
     assert finding.q_value < 0.05
-    [cluster] = [feature for feature in report.features if feature.key == finding.feature]
-    photos = {shown.sample.split("/")[1].rsplit("-", 1)[1] for shown in cluster.occurrences}
+    [cluster] = [
+        feature for feature in report.features if feature.key == finding.feature
+    ]
+    photos = {
+        shown.sample.split("/")[1].rsplit("-", 1)[1] for shown in cluster.occurrences
+    }
     assert photos == {"GreenMeadow"}
 
 
@@ -115,7 +127,9 @@ def test_the_audit_finds_nothing_where_the_model_does_not_lean(report: Report) -
 
 def test_the_annotation_agrees(report: Report) -> None:
     verdicts = {
-        check.check: check.verdict for check in report.evidence if "accuracy lost" in check.check
+        check.check: check.verdict
+        for check in report.evidence
+        if "accuracy lost" in check.check
     }
     assert verdicts.pop("annotated cue 'meadow': accuracy lost") == "supported"
     assert len(verdicts) == 4
@@ -132,13 +146,19 @@ def test_accuracy_by_class_and_place(folder: Path, report: Report) -> None:
         data_options={"frames": "2"},
     )
     session = Runner(Context(cache=folder / "cache"), folder / "runs").session(request)
-    samples = [session.parts.data.plugin[index] for index in range(report.provenance.samples)]
+    samples = [
+        session.parts.data.plugin[index] for index in range(report.provenance.samples)
+    ]
     both = frozenset[Literal["logits", "text", "embedding"]]({"logits", "embedding"})
-    outcomes = session.audit.respond([Trial(sample=sample, outputs=both) for sample in samples])
+    outcomes = session.audit.respond(
+        [Trial(sample=sample, outputs=both) for sample in samples]
+    )
     assert session.respond.model_calls == 0, "the audit's answers are in the cache"
     places = {
         row["path"]: next(place for place, flags in row["cues"].items() if flags[0])
-        for row in map(json.loads, (folder / "clips" / "manifest.jsonl").read_text().splitlines())
+        for row in map(
+            json.loads, (folder / "clips" / "manifest.jsonl").read_text().splitlines()
+        )
     }
     right: dict[tuple[str, bool], list[bool]] = {}
     for sample, outcome in zip(samples, outcomes, strict=True):
@@ -170,7 +190,9 @@ def test_no_rival_ranks_the_meadow_better(folder: Path, report: Report) -> None:
             verify_with=("trove",),
         )
         rival = runner.run(request)
-        assert rival.cost.model_calls == 0  # the audit has asked all that it and the check look at
+        assert (
+            rival.cost.model_calls == 0
+        )  # the audit has asked all that it and the check look at
         shares[name] = share_of_the_meadow(rival)
     assert len(shares) == 6
     assert shares["trove"] == 1.0 >= max(shares.values())
@@ -188,7 +210,9 @@ def share_of_the_meadow(report: Report) -> float:
 def test_confirm_calls_the_meadow_a_cause(tmp_path: Path) -> None:
     """One frame each, with masks: the meadow goes, or comes, and the boat stays."""
     audit(tmp_path, "--frames", "1", "--clips", "96")
-    cuescope(tmp_path, "confirm", str(tmp_path / "run"), "--out", str(tmp_path / "dossier"))
+    cuescope(
+        tmp_path, "confirm", str(tmp_path / "run"), "--out", str(tmp_path / "dossier")
+    )
     dossier = load_report(tmp_path / "dossier")
     [finding] = dossier.findings
     assert (dossier.names[finding.feature], finding.label) == ("meadow", "boat")
@@ -196,7 +220,9 @@ def test_confirm_calls_the_meadow_a_cause(tmp_path: Path) -> None:
     verdicts = {check.check: check.verdict for check in dossier.evidence}
     assert verdicts["witness: swap"] == verdicts["witness: transplant"] == "supported"
     assert verdicts["located where a cue is annotated"] == "supported"
-    [refused] = [t for t in dossier.tables if t.title == "Interventions that do not apply"]
+    [refused] = [
+        t for t in dossier.tables if t.title == "Interventions that do not apply"
+    ]
     why = {row["intervention"]: str(row["why"]) for row in refused.rows}
     assert "no other region is left for a placebo" in why["hide"]
 

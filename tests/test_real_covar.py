@@ -20,7 +20,9 @@ from cuescope.cli import main
 from cuescope_covar_build.manifest import ORIGINAL, Row, read_manifest
 from cuescope_sdk import Context, Trial
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 WEIGHTS = ASSETS / "clip-vit-b16-open_clip-visual.safetensors"
 TABLE = ASSETS / "coco80-text-vit-b16.npz"
 EACH = {"few": 12, "all": 40}  # images of a subset that CLIP is asked about
@@ -47,8 +49,12 @@ def load_builder() -> Any:
     return module
 
 
-@pytest.fixture(scope="module", params=["few", pytest.param("all", marks=pytest.mark.long)])
-def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(
+    scope="module", params=["few", pytest.param("all", marks=pytest.mark.long)]
+)
+def built(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     folder = tmp_path_factory.mktemp("real-covar")
     assert load_builder().write(ASSETS, folder) >= 20
     source = ("folder:photos", "-D", "choices=photos/classes.txt")
@@ -57,7 +63,19 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         with pytest.raises(SystemExit) as ended:
-            main(["covar", "build", *source, *few, *places, "--no-filter", "--out", "covar", "-q"])
+            main(
+                [
+                    "covar",
+                    "build",
+                    *source,
+                    *few,
+                    *places,
+                    "--no-filter",
+                    "--out",
+                    "covar",
+                    "-q",
+                ]
+            )
     assert ended.value.code == 0
     return folder / "covar"
 
@@ -76,22 +94,32 @@ def test_every_object_has_its_own_pixels(built: Path) -> None:
     choices = Context().build("dataset", f"covar:{built}").labels
     counts = Counter(row.subset for row in rows)
     assert len(rows) > (2500 if len(originals(rows)) > FEW else 250)
-    assert (len(choices), counts["scale"], counts["viewpoint"]) == (80, 4 * counts["crop"], 0)
+    assert (len(choices), counts["scale"], counts["viewpoint"]) == (
+        80,
+        4 * counts["crop"],
+        0,
+    )
     sources = originals(rows)
     shares: dict[str, list[float]] = {}
     for row in rows:
         mask = pixels(built, row.mask) > 0
         shares.setdefault(row.variant, []).append(float(mask.mean()))
-        flip = {"background": np.asarray, "h-flip": np.fliplr, "v-flip": np.flipud}.get(row.subset)
+        flip = {"background": np.asarray, "h-flip": np.fliplr, "v-flip": np.flipud}.get(
+            row.subset
+        )
         if flip is not None:
             before = flip(pixels(built, sources[row.group].image))
             assert (pixels(built, row.image)[mask] == before[mask]).all(), row.key
     usual = {name: float(np.mean(values)) for name, values in shares.items()}
     for scale in (1.5, 2, 4, 8):
-        assert usual[f"scale-{scale:g}"] == pytest.approx(usual["background"] / scale**2, rel=0.1)
+        assert usual[f"scale-{scale:g}"] == pytest.approx(
+            usual["background"] / scale**2, rel=0.1
+        )
 
 
-def test_clip_knows_fewer_of_the_small_ones(built: Path, request: pytest.FixtureRequest) -> None:
+def test_clip_knows_fewer_of_the_small_ones(
+    built: Path, request: pytest.FixtureRequest
+) -> None:
     context = Context(device="cpu")
     data = context.build("dataset", f"covar:{built}")
     model = context.for_dataset(data).build(

@@ -19,7 +19,9 @@ from cuescope_sdk import Context, Report, Request
 from cuescope_sdk.explain import canvas_masks, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 WEIGHTS = ASSETS / "clip-vit-b16-open_clip-visual.safetensors"
 TABLE = ASSETS / "coco80-text-vit-b16.npz"
 SHOWN = ("horse", "dog")
@@ -73,7 +75,9 @@ def test_right_answers_come_from_the_object(audited: tuple[Any, Any, Report]) ->
     session, sources, _ = audited
     samples = session.audit.samples
     masks = [foreground_of(sample) for sample in samples]
-    on_canvas = canvas_masks(session.audit, samples, [mask for mask in masks if mask is not None])
+    on_canvas = canvas_masks(
+        session.audit, samples, [mask for mask in masks if mask is not None]
+    )
     gains = [
         energy_share(upsample(source.importance, mask.shape), mask) - mask.mean()
         for source, mask in zip(sources, on_canvas, strict=True)
@@ -92,7 +96,9 @@ def test_animals_are_kites_in_the_sky_alone(audited: tuple[Any, Any, Report]) ->
     assert all(source.region in ("foreground", "background") for source in kites)
 
 
-def test_errors_come_where_the_background_disagrees(audited: tuple[Any, Any, Report]) -> None:
+def test_errors_come_where_the_background_disagrees(
+    audited: tuple[Any, Any, Report],
+) -> None:
     _, _, report = audited
     [table] = [table for table in report.tables if table.title.startswith("What")]
     wrong = {row["group"]: str(row["wrong"]).split(" of ") for row in table.rows}

@@ -36,7 +36,9 @@ def test_right_shapes_pass() -> None:
         (np.ones((4, 2)), [np.ones(2)] * 3, "what is returned must be"),
     ],
 )
-def test_wrong_shapes_are_told(rows: np.ndarray, parts: list[np.ndarray], words: str) -> None:
+def test_wrong_shapes_are_told(
+    rows: np.ndarray, parts: list[np.ndarray], words: str
+) -> None:
     with pytest.raises(TypeError, match=f"weigh: {words}"):
         weigh(rows, parts)
 

@@ -20,7 +20,10 @@ from .tiny_models import Parts, llava_next, qwen2_vl, save_vlm
 PLANTED = {"cup": ["table"], "bird": ["tree"], "car": ["road"]}
 
 
-FAMILIES: dict[str, Callable[[], Parts]] = {"qwen2-vl": qwen2_vl, "llava-next": llava_next}
+FAMILIES: dict[str, Callable[[], Parts]] = {
+    "qwen2-vl": qwen2_vl,
+    "llava-next": llava_next,
+}
 AUDITED = ["qwen2-vl", pytest.param("llava-next", marks=pytest.mark.long)]
 
 
@@ -58,11 +61,15 @@ def _report(runner: Runner, place: Path, audit: str) -> Report:
 
 
 def gaps(report: Report) -> dict[str, float]:
-    table = next(table for table in report.tables if table.title.startswith("Vision encoder"))
+    table = next(
+        table for table in report.tables if table.title.startswith("Vision encoder")
+    )
     return {str(row["class"]): float(str(row["probe's gap"])) for row in table.rows}
 
 
-def test_a_probe_leans_on_a_cue_that_goes_with_the_class(audited: Callable[[str], Report]) -> None:
+def test_a_probe_leans_on_a_cue_that_goes_with_the_class(
+    audited: Callable[[str], Report],
+) -> None:
     planted, independent = (gaps(audited(how)) for how in ("planted", "independent"))
     assert planted.keys() == independent.keys() == PLANTED.keys()
     assert min(planted.values()) > 0

@@ -47,7 +47,9 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture
-def audited(server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Audited:
+def audited(
+    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Audited:
     """The report of an audit with the tool `known` in both roles."""
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
@@ -81,7 +83,9 @@ def test_spurious_imagenet_and_imagenet_in_one_audit(
         folder = tmp_path / "images" / f"spurious_class_{number}_component_1"
         for index in range(30):
             write_picture(folder / f"{number}-{index}", False, number == 94)
-            write_picture(tmp_path / "imagenet/train" / wnid / f"{index}", number == 94, False)
+            write_picture(
+                tmp_path / "imagenet/train" / wnid / f"{index}", number == 94, False
+            )
 
     def hummingbird_where_its_cue_is(body: dict[str, Any]) -> dict[str, Any]:
         thing, cue = look(body)
@@ -95,10 +99,18 @@ def test_spurious_imagenet_and_imagenet_in_one_audit(
     assert [finding.feature for finding in report.findings] == [
         "hallucination/hummingbird/spurious feature of hummingbird"
     ]
-    values = {score.metric: score.value for score in report.scores if score.label == "hummingbird"}
+    values = {
+        score.metric: score.value
+        for score in report.scores
+        if score.label == "hummingbird"
+    }
     assert values["hallucination_with"] == 1.0
     assert values["hallucination_without"] == 0.0
-    assert len(server.paid) == len({str(body) for body in server.paid}) == report.cost.model_calls
+    assert (
+        len(server.paid)
+        == len({str(body) for body in server.paid})
+        == report.cost.model_calls
+    )
 
 
 def test_waterbirds_by_their_backgrounds(
@@ -118,17 +130,33 @@ def test_waterbirds_by_their_backgrounds(
 
     server.brain = by_the_water
     report = audited(
-        *("--data", f"waterbirds:{tmp_path / 'birds'}", "-D", "split=test", "-O", "k=20"),
-        *("-O", "classes=waterbird", "-O", "questions=Is it {object}? Answer yes or no."),
+        *(
+            "--data",
+            f"waterbirds:{tmp_path / 'birds'}",
+            "-D",
+            "split=test",
+            "-O",
+            "k=20",
+        ),
+        *(
+            "-O",
+            "classes=waterbird",
+            "-O",
+            "questions=Is it {object}? Answer yes or no.",
+        ),
     )
     assert {finding.feature for finding in report.findings} == {
         "recognition/waterbird/water background",
         "hallucination/waterbird/water background",
     }
-    assert {e.verdict for e in report.evidence if e.check.startswith("planted")} == {"supported"}
+    assert {e.verdict for e in report.evidence if e.check.startswith("planted")} == {
+        "supported"
+    }
 
 
-def test_long_answers_are_stored_once(audited: Audited, server: ChatServer, tmp_path: Path) -> None:
+def test_long_answers_are_stored_once(
+    audited: Audited, server: ChatServer, tmp_path: Path
+) -> None:
     """By the plugin that paid for them; a second audit asks nothing, and says the same."""
     rows = ["img_id,img_filename,y,split,place"]
     for index in range(24):
@@ -137,13 +165,26 @@ def test_long_answers_are_stored_once(audited: Audited, server: ChatServer, tmp_
         rows.append(f"{index},{name}.png,{index % 2},2,{index // 2 % 2}")
     (tmp_path / "birds/metadata.csv").write_text("\n".join(rows))
     length = 200_000
-    server.brain = lambda body: {"message": {"content": f"Yes. {'well ' * (length // 5)}"}}
-    words = ["--data", f"waterbirds:{tmp_path / 'birds'}", "-D", "split=test", "-O", "k=6"]
+    server.brain = lambda body: {
+        "message": {"content": f"Yes. {'well ' * (length // 5)}"}
+    }
+    words = [
+        "--data",
+        f"waterbirds:{tmp_path / 'birds'}",
+        "-D",
+        "split=test",
+        "-O",
+        "k=6",
+    ]
     words += ["-O", "classes=waterbird", "-O", "questions=Is it {object}?"]
     first = audited(*words)
     asked = len(server.paid)
     assert asked == first.cost.model_calls == 24
-    stored = sum(file.stat().st_size for file in (tmp_path / "cache").rglob("*") if file.is_file())
+    stored = sum(
+        file.stat().st_size
+        for file in (tmp_path / "cache").rglob("*")
+        if file.is_file()
+    )
     assert asked * length < stored < 1.5 * asked * length
     rmtree(tmp_path / "run")
     assert audited(*words).hash == first.hash

@@ -28,7 +28,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def line(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Line:
     """`line(detector, *words, code=0)`: what the command prints, its cache empty at first."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
@@ -36,10 +39,21 @@ def line(
 
     def run(detector: str, *words: str, code: int = 0) -> str:
         audit = "audit spurlens --model transformers-vlm:vlm -M max_new_tokens=1 --data coco:coco"
-        options = "-O classes=cup,clock -O k=6 -O draws=100 -O negatives=all --device cpu"
+        options = (
+            "-O classes=cup,clock -O k=6 -O draws=100 -O negatives=all --device cpu"
+        )
         tools = ("--tool", f"detector={detector}", "--tool", "proposer=cues:cues.yaml")
         with pytest.raises(SystemExit) as ended:
-            main([*audit.split(), *options.split(), *tools, "--out", str(tmp_path / "run"), *words])
+            main(
+                [
+                    *audit.split(),
+                    *options.split(),
+                    *tools,
+                    "--out",
+                    str(tmp_path / "run"),
+                    *words,
+                ]
+            )
         out, err = capsys.readouterr()
         assert ended.value.code == code, out + err
         return out if code == 0 else err
@@ -81,13 +95,18 @@ def test_with_the_data_sets_own_boxes_the_plan_is_exact(line: Line) -> None:
     assert number(r"model calls +at least ([\d,]+)", plan) + read == answered
 
 
-def test_a_plan_does_not_even_read_what_an_audit_refuses(place: Path, line: Line) -> None:
+def test_a_plan_does_not_even_read_what_an_audit_refuses(
+    place: Path, line: Line
+) -> None:
     """Weights of the right size and the wrong bytes: only whoever opens them can tell."""
     weights = place / "owl" / "model.safetensors"
     shutil.copy(weights, place / "kept")
     try:
         weights.write_bytes(b"\xff" * weights.stat().st_size)
-        assert number(r"images shown to detectors +([\d,]+)", line("owl:owl", "--plan")) == IMAGES
+        assert (
+            number(r"images shown to detectors +([\d,]+)", line("owl:owl", "--plan"))
+            == IMAGES
+        )
         told = line("owl:owl", code=2)
         assert "the weights of owl cannot be read" in told
         assert told.count("\n") == 1

@@ -31,7 +31,12 @@ def requested(model: str, **settings: Any) -> Request:
     """An audit of object scenes, which bring what the tools need."""
     tools = {"proposer": "co-occurrence", "detector": "annotations"}
     return Request(
-        method="spurlens", model=model, data="object-scenes", tools=tools, device="cpu", **settings
+        method="spurlens",
+        model=model,
+        data="object-scenes",
+        tools=tools,
+        device="cpu",
+        **settings,
     )
 
 
@@ -49,21 +54,30 @@ def test_the_planted_cues_are_found_first_and_no_other(
         data_options={"val": images},
         method_options={"k": k},
     )
-    report = Runner(Context(cache=tmp_path, device="cpu"), tmp_path).session(request).run()
+    report = (
+        Runner(Context(cache=tmp_path, device="cpu"), tmp_path).session(request).run()
+    )
     found = {score.feature: score for score in report.findings}
     gaps = {score.feature: score.value or 0.0 for score in report.headlines}
     planted = {f"{task}/{of}/{cue}" for task in LEAST for of, cue in PLANTED.items()}
     assert found.keys() == planted
     for name, score in found.items():
         task, of, _ = name.split("/")
-        rivals = {other: gap for other, gap in gaps.items() if other.startswith(f"{task}/{of}/")}
+        rivals = {
+            other: gap
+            for other, gap in gaps.items()
+            if other.startswith(f"{task}/{of}/")
+        }
         assert len(rivals) == 19
         assert max(rivals, key=lambda other: rivals[other]) == name
         assert gaps[name] >= LEAST[task]
         assert score.q_value is not None
         assert score.q_value < 0.02
     assert {check.verdict for check in report.evidence} == {"supported"}
-    first, words = report.statements[0], "of those that show a tree, and in 0% of those that do not"
+    first, words = (
+        report.statements[0],
+        "of those that show a tree, and in 0% of those that do not",
+    )
     assert "in images without a bird, the model imagines a bird in 9" in first
     assert words in first
 
@@ -87,7 +101,9 @@ class Honest(Plugin):
         self.options: HonestOptions = options
         data = context.build("dataset", "object-scenes", options.scenes)
         samples = (data[index] for index in range(len(data)))
-        self.known = {sample.frames[0].key: sample.annotations["objects"] for sample in samples}
+        self.known = {
+            sample.frames[0].key: sample.annotations["objects"] for sample in samples
+        }
         self.fingerprint = digest("honest", options.model_dump())
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
@@ -96,15 +112,24 @@ class Honest(Plugin):
     def said(self, trial: Trial) -> str:
         """Alike in all wordings, so that images differ as much as they can."""
         frame = trial.sample.frames[0].key
-        name = str(trial.sample.question).rstrip("?.").removesuffix(" in the image").split()[-1]
+        name = (
+            str(trial.sample.question)
+            .rstrip("?.")
+            .removesuffix(" in the image")
+            .split()[-1]
+        )
         wrong = generator(0, "honest", frame, name).random() < self.options.errs
         return "yes" if (name in self.known[frame]) != wrong else "no"
 
 
 @pytest.mark.parametrize("audits", AUDITS)
-def test_answers_that_know_no_cue_are_let_be(tmp_path: Path, audits: tuple[int, int]) -> None:
+def test_answers_that_know_no_cue_are_let_be(
+    tmp_path: Path, audits: tuple[int, int]
+) -> None:
     """24 classes and tasks of 19 cues in every audit: all but one in twenty find nothing."""
-    context = Context(PluginShelf({("model", "honest"): Honest}, installed=True), tmp_path)
+    context = Context(
+        PluginShelf({("model", "honest"): Honest}, installed=True), tmp_path
+    )
     runner, found = Runner(context, tmp_path, cache_responses=False), []
     number, most = audits
     for seed in range(number):
@@ -117,6 +142,8 @@ def test_answers_that_know_no_cue_are_let_be(tmp_path: Path, audits: tuple[int, 
             seed=seed,
         )
         report = runner.session(request).run()
-        assert len({score.feature.rpartition("/")[0] for score in report.headlines}) == 24
+        assert (
+            len({score.feature.rpartition("/")[0] for score in report.headlines}) == 24
+        )
         found.append(bool(report.findings))
     assert sum(found) <= most

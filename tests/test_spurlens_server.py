@@ -60,7 +60,9 @@ OPTIONS = {
 
 
 FAULTS: tuple[Callable[[ChatServer], None], ...] = (
-    lambda server: server.fail(429, {"error": {"message": "slow down"}}, Retry_After="0.1"),
+    lambda server: server.fail(
+        429, {"error": {"message": "slow down"}}, Retry_After="0.1"
+    ),
     lambda server: server.fail(500, "<html>oh</html>"),
     lambda server: server.stall(4),  # longer than the timeout
     lambda server: server.cut(),
@@ -70,7 +72,11 @@ FAULTS: tuple[Callable[[ChatServer], None], ...] = (
 
 def brain(body: dict[str, Any]) -> dict[str, Any]:
     """A list of names to words alone, yes or no to an image."""
-    return {"message": {"content": seen(body) if is_shown(body) else "- " + "\n- ".join(NAMES)}}
+    return {
+        "message": {
+            "content": seen(body) if is_shown(body) else "- " + "\n- ".join(NAMES)
+        }
+    }
 
 
 def is_shown(body: dict[str, Any]) -> bool:
@@ -111,7 +117,13 @@ class Place:
         self.server, self.tree, self.folder = server, tree, folder
 
     def words(self, **changes: str) -> list[str]:
-        words = [*WORDS, "--data", f"coco:{self.tree}", "--out", str(self.folder / "run")]
+        words = [
+            *WORDS,
+            "--data",
+            f"coco:{self.tree}",
+            "--out",
+            str(self.folder / "run"),
+        ]
         for option, value in {**OPTIONS, **changes}.items():
             words += f"{option}={value}".split(" ", 1)
         return words
@@ -154,7 +166,9 @@ class Place:
         assert not (self.folder / "run" / "report.json").exists()
         return last_line(said)
 
-    def stop(self, answered: int, under_way: int, number: signal.Signals) -> tuple[int, str]:
+    def stop(
+        self, answered: int, under_way: int, number: signal.Signals
+    ) -> tuple[int, str]:
         """Send a signal to an audit that has so many answers, and waits for others.
 
         Returns its exit code, and what it printed.
@@ -163,7 +177,10 @@ class Place:
         process = self.start()
         deadline = time.monotonic() + 60
         # a thread that sends another request has stored the answer before
-        while len(self.server.asked) < answered + under_way and time.monotonic() < deadline:
+        while (
+            len(self.server.asked) < answered + under_way
+            and time.monotonic() < deadline
+        ):
             time.sleep(0.005)
         process.send_signal(number)
         begun = time.monotonic()
@@ -208,7 +225,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(loopback: ChatServer, tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def whole(
+    loopback: ChatServer, tree: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Whole:
     """An audit that nothing disturbs."""
     loopback.reset()
     loopback.brain = brain
@@ -224,7 +243,11 @@ def place(server: ChatServer, whole: Whole, tree: Path, tmp_path: Path) -> Place
 def test_proposals_and_answers_come_through_a_server(whole: Whole) -> None:
     found = {score.feature for score in whole.report.findings}
     assert found == {"hallucination/cup/table", "recognition/cup/table"}
-    assert len(whole.paid) == len(set(whole.paid)) == PROPOSALS + whole.report.cost.model_calls
+    assert (
+        len(whole.paid)
+        == len(set(whole.paid))
+        == PROPOSALS + whole.report.cost.model_calls
+    )
 
 
 def test_faults_lose_nothing_and_pay_nothing_twice(place: Place, whole: Whole) -> None:
@@ -258,7 +281,11 @@ def test_killed_and_the_same_report(
     assert not (place.folder / "run" / "report.json").exists()
     assert place.report().hash == whole.report.hash
     assert paid(place.server) == whole.paid
-    assert len(place.server.asked) == len(whole.paid) + under_way <= len(whole.paid) + BATCH
+    assert (
+        len(place.server.asked)
+        == len(whole.paid) + under_way
+        <= len(whole.paid) + BATCH
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -273,9 +300,13 @@ def test_stopped_while_it_waits_and_the_same_report(
     assert paid(place.server) == whole.paid
 
 
-def test_an_image_deleted_on_the_way(place: Place, whole: Whole, tmp_path: Path) -> None:
+def test_an_image_deleted_on_the_way(
+    place: Place, whole: Whole, tmp_path: Path
+) -> None:
     place.tree = copytree(place.tree, tmp_path / "coco")
-    files = {pixels_of(file.read_bytes()): file for file in place.tree.glob("val2017/*.png")}
+    files = {
+        pixels_of(file.read_bytes()): file for file in place.tree.glob("val2017/*.png")
+    }
     victim = files[whole.last]
     kept, soon = victim.read_bytes(), PROPOSALS + 3 * BATCH + 5
 
@@ -321,11 +352,17 @@ def test_what_cannot_be_compared_is_said(place: Place) -> None:
 
     place.server.brain = answered
     report = place.report(**{"-O k": "40", "-O classes": "cup,clock,tree"})
-    too_few = "13 that show it least; there are too few images for K = 40; fewer for cup"
+    too_few = (
+        "13 that show it least; there are too few images for K = 40; fewer for cup"
+    )
     assert too_few in report.notes["K"]
     nothing = "the proposer names nothing that could be a cue"
-    assert [report.notes[f"left out: {label}"] for label in ("clock", "tree")] == [nothing] * 2
-    (words,) = [str(row["cues"]) for row in report.tables[-1].rows if row["class"] == "cup"]
+    assert [report.notes[f"left out: {label}"] for label in ("clock", "tree")] == [
+        nothing
+    ] * 2
+    (words,) = [
+        str(row["cues"]) for row in report.tables[-1].rows if row["class"] == "cup"
+    ]
     assert "dragon: never detected (recognition)" in words
     assert {score.label for score in report.findings} == {"cup"}
 
@@ -352,7 +389,9 @@ def test_answers_drawn_by_chance_are_asked_several_times(place: Place) -> None:
     assert "--repeats 5" in once.notes["answers drawn by chance"]
     said = five.notes["answers drawn by chance"]
     assert "--repeats 5" in five.provenance.command
-    share = re.fullmatch(r"5 to a question; (\d+)% of them agree with the one that counts", said)
+    share = re.fullmatch(
+        r"5 to a question; (\d+)% of them agree with the one that counts", said
+    )
     assert share is not None
     assert 74 <= int(share[1]) <= 88
     asked = len(place.server.asked)
@@ -363,14 +402,21 @@ def test_answers_drawn_by_chance_are_asked_several_times(place: Place) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "asked"),
     [
-        *(("key_env", name, name) for name in ("AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PATH")),
+        *(
+            ("key_env", name, name)
+            for name in ("AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PATH")
+        ),
         ("base_url", "https://127.0.0.1:1/v1", "https://127.0.0.1:1/v1"),
         # a vendor's server, and the key of another vendor, which is the plugin's own
         ("base_url", "https://api.groq.com/v1", "OPENAI_API_KEY"),
     ],
 )
 def test_a_run_file_sends_a_key_to_its_vendor_alone(
-    option: str, value: str, asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    option: str,
+    value: str,
+    asked: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "runs.yaml"
     file.write_text(

@@ -18,8 +18,20 @@ from cuescope_sdk import Context
 
 CLIP = {
     "embed_dim": 16,
-    "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8},
-    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+    "vision_cfg": {
+        "image_size": 32,
+        "layers": 1,
+        "width": 32,
+        "head_width": 16,
+        "patch_size": 8,
+    },
+    "text_cfg": {
+        "context_length": 16,
+        "vocab_size": 49408,
+        "width": 16,
+        "heads": 2,
+        "layers": 1,
+    },
 }
 
 
@@ -48,9 +60,19 @@ def test_one_command_tells_components_settings_and_difficulty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "cuescope.context.Context", partial(Context, cache=tmp_path / "cache", device="cpu")
+        "cuescope.context.Context",
+        partial(Context, cache=tmp_path / "cache", device="cpu"),
     )
-    words = ["--reasoners", "4", "--videos", "3", "--components", "true", "--match", "true"]
+    words = [
+        "--reasoners",
+        "4",
+        "--videos",
+        "3",
+        "--components",
+        "true",
+        "--match",
+        "true",
+    ]
     sweep = ("--sweep", "unverifiable=exclude,penalise")
     app(["bench", "step-grounding", *words, *sweep, "--json"], standalone_mode=False)
     tables = tables_of(capsys.readouterr().out)
@@ -58,20 +80,36 @@ def test_one_command_tells_components_settings_and_difficulty(
     told = {row["foretold by"]: row for row in foretold}
     assert told["verified claims alone"]["paper"] == 0.83
     assert {"all three", "no reasoning: accuracy alone"} <= told.keys()
-    [law] = [row for title, rows in tables.items() if title.startswith("Does") for row in rows[:1]]
+    [law] = [
+        row
+        for title, rows in tables.items()
+        if title.startswith("Does")
+        for row in rows[:1]
+    ]
     assert told["verified claims alone"]["r"] == pytest.approx(law["r"])
     settings = tables["The same under other settings"]
-    assert [row["setting"] for row in settings] == ["unverifiable=exclude", "unverifiable=penalise"]
+    assert [row["setting"] for row in settings] == [
+        "unverifiable=exclude",
+        "unverifiable=penalise",
+    ]
     assert settings[0]["ranks"] == 1
-    [frames] = [r for r in tables["Is the other data only harder?"] if r["complexity"] == "frames"]
-    assert frames["out of it"] > frames["in distribution"]  # by design: its videos are longer
+    [frames] = [
+        r
+        for r in tables["Is the other data only harder?"]
+        if r["complexity"] == "frames"
+    ]
+    assert (
+        frames["out of it"] > frames["in distribution"]
+    )  # by design: its videos are longer
 
 
 def test_models_are_audited_on_splits_that_options_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache = tmp_path / "cache"
-    monkeypatch.setattr("cuescope.context.Context", partial(Context, cache=cache, device="cpu"))
+    monkeypatch.setattr(
+        "cuescope.context.Context", partial(Context, cache=cache, device="cpu")
+    )
     known = ("--data", "shape-world:test", "--data-options", '{"test": 4}')
     other = ("--ood-data", "shape-world:ood", "--ood-data-options", '{"ood": 3}')
     swept = ("--verifier", "box-geometry:shape-detector")
@@ -87,7 +125,9 @@ def test_models_are_audited_on_splits_that_options_name(
         ("shape-world:ood", 3),
     }
     verifiers = [r.provenance.tools["claim-verifier"].options for r in stored]
-    assert [options["threshold"] for options in verifiers].count(0.9) == 2  # on both data sets
+    assert [options["threshold"] for options in verifiers].count(
+        0.9
+    ) == 2  # on both data sets
 
 
 def test_maps_of_stored_runs_are_baselines(
@@ -104,7 +144,11 @@ def test_maps_of_stored_runs_are_baselines(
             drawn = np.full((32, 32, 3), pixels, np.uint8)
             drawn[8:24, 8:24] = 255
             Image.fromarray(drawn).save(f"{folder}/{index}.png")
-        row = {"path": f"images/{index}.png", "mask": f"masks/{index}.png", "label": label}
+        row = {
+            "path": f"images/{index}.png",
+            "mask": f"masks/{index}.png",
+            "label": label,
+        }
         lines.append(json.dumps(row))
     Path("manifest.jsonl").write_text("\n".join(lines))
 
@@ -115,15 +159,43 @@ def test_maps_of_stored_runs_are_baselines(
         return out if ended.value.code == 0 else err
 
     for name in ("rollout", "grad-cam"):
-        maps = ("audit", f"saliency:{name}", "--model", "open-clip:tiny", "--data", "folder:.")
+        maps = (
+            "audit",
+            f"saliency:{name}",
+            "--model",
+            "open-clip:tiny",
+            "--data",
+            "folder:.",
+        )
         cuescope(*maps, "-O", "faithfulness=0", "--out", name)
-    ask = ("audit", "step-grounding", "--model", "scripted", "-O", "perturbations=", "--data")
+    ask = (
+        "audit",
+        "step-grounding",
+        "--model",
+        "scripted",
+        "-O",
+        "perturbations=",
+        "--data",
+    )
     brief = ("-O", "shown=0", "-O", "resamples=50")
     for name, grounding in {"a": "0.3", "b": "0.9"}.items():
         for split in ("test", "ood"):
-            data = (f"shape-world:{split}", "-D", f"{split}=3", "-M", f"grounding={grounding}")
+            data = (
+                f"shape-world:{split}",
+                "-D",
+                f"{split}=3",
+                "-M",
+                f"grounding={grounding}",
+            )
             cuescope(*ask, *data, *brief, "--out", f"{name}-{split}")
-    bench = ("bench", "step-grounding", "--components", "true", "--runs", "a-test,b-test")
+    bench = (
+        "bench",
+        "step-grounding",
+        "--components",
+        "true",
+        "--runs",
+        "a-test,b-test",
+    )
     bench += ("--ood", "a-ood,b-ood")
     told = cuescope(*bench, "--saliency", "rollout,rollout,grad-cam,grad-cam", "--json")
     assert "no reasoning: map of rollout" in told

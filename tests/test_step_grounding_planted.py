@@ -20,7 +20,14 @@ from cuescope_step_grounding.options import DrivenBy
 from cuescope_step_grounding.verification.controls import counterfactual, vocabulary
 
 # What these tests do not ask for: it costs time, and changes no figure that they read.
-SPARE = {"draws": 1, "things": 0, "noise": 0, "resamples": 50, "shown": 0, "partners": 1}
+SPARE = {
+    "draws": 1,
+    "things": 0,
+    "noise": 0,
+    "resamples": 50,
+    "shown": 0,
+    "partners": 1,
+}
 Audited = Callable[..., Report]
 long = pytest.mark.long
 
@@ -70,14 +77,17 @@ def pearson(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 @pytest.mark.parametrize(
-    "planted", [(0.1, 0.5, 1.0), pytest.param((0.1, 0.3, 0.5, 0.7, 0.9, 1.0), marks=long)]
+    "planted",
+    [(0.1, 0.5, 1.0), pytest.param((0.1, 0.3, 0.5, 0.7, 0.9, 1.0), marks=long)],
 )
 def test_grounding_is_measured_as_it_is_planted(
     audited: Audited, planted: tuple[float, ...]
 ) -> None:
     sgr = [shares(audited({"grounding": dial}))["SGR"] for dial in planted]
     slope, intercept = np.polyfit(planted, sgr, 1)
-    print(f"SGR: r {pearson(planted, sgr):.4f}, slope {slope:.3f}, intercept {intercept:.3f}")
+    print(
+        f"SGR: r {pearson(planted, sgr):.4f}, slope {slope:.3f}, intercept {intercept:.3f}"
+    )
     assert pearson(planted, sgr) >= 0.98
     assert slope == pytest.approx(1, abs=0.05)
     assert np.abs(np.subtract(sgr, planted)).max() < 0.06
@@ -91,7 +101,8 @@ def test_who_says_nothing_false_has_no_fault(audited: Audited, videos: int) -> N
 
 
 @pytest.mark.parametrize(
-    "planted", [(0.0, 0.4, 1.0), pytest.param((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), marks=long)]
+    "planted",
+    [(0.0, 0.4, 1.0), pytest.param((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), marks=long)],
 )
 def test_hallucination_is_measured_as_it_is_planted(
     audited: Audited, planted: tuple[float, ...]
@@ -105,7 +116,9 @@ def test_hallucination_is_measured_as_it_is_planted(
 @pytest.mark.parametrize(
     "planted", [(0.0, 1.0), pytest.param((0.0, 0.25, 0.5, 0.75, 1.0), marks=long)]
 )
-def test_staleness_costs_consistency(audited: Audited, planted: tuple[float, ...]) -> None:
+def test_staleness_costs_consistency(
+    audited: Audited, planted: tuple[float, ...]
+) -> None:
     consistency = [shares(audited({"stale": dial}, 80))["TCS"] for dial in planted]
     print(f"TCS: r {pearson(planted, consistency):.4f}, {np.round(consistency, 3)}")
     assert (np.diff(consistency) < 0).all()
@@ -116,7 +129,9 @@ def test_staleness_costs_consistency(audited: Audited, planted: tuple[float, ...
 def test_decay_is_measured_where_it_is_planted(audited: Audited) -> None:
     """Of seven steps the first two are early and the last two late: 0.9 less 0.6 x place / 6."""
     report = audited({"grounding": 0.9, "decay": 0.6}, 80)
-    found = {stage: score(report, f"steps: {stage}") for stage in ("early", "middle", "late")}
+    found = {
+        stage: score(report, f"steps: {stage}") for stage in ("early", "middle", "late")
+    }
     planted = {"early": 0.85, "middle": 0.6, "late": 0.35}
     assert {stage: one.value for stage, one in found.items()} == {
         stage: pytest.approx(share, abs=0.05) for stage, share in planted.items()
@@ -125,7 +140,9 @@ def test_decay_is_measured_where_it_is_planted(audited: Audited) -> None:
     assert not score(audited({"grounding": 0.7}, 80), "steps: late").finding
 
 
-def test_who_looks_relies_on_the_video_and_who_does_not_does_not(audited: Audited) -> None:
+def test_who_looks_relies_on_the_video_and_who_does_not_does_not(
+    audited: Audited,
+) -> None:
     kinds = ("position", "temporal", "visibility", "irrelevant")
     looks, blind = (
         score(audited(dials, 30, perturbations=kinds), "reasoning", "reliance")
@@ -157,7 +174,9 @@ def test_every_relevant_change_costs_who_looks(audited: Audited) -> None:
 @pytest.mark.parametrize(
     "share", [0.3, pytest.param(0.6, marks=long), pytest.param(1.0, marks=long)]
 )
-def test_planted_grounding_is_better_than_random(audited: Audited, share: float) -> None:
+def test_planted_grounding_is_better_than_random(
+    audited: Audited, share: float
+) -> None:
     report = audited({"grounding": share}, 60, partners=10)
     print(report.statements[0])
     assert report.notes["verdict"] == "better than random"
@@ -183,10 +202,14 @@ def test_counterfactual_and_random_traces_are_not_supported(audited: Audited) ->
     print(wrong.detail, random.detail, sep="\n")
     assert wrong.value is not None
     assert wrong.value >= 0.25
-    alone = {kind: float(of) for kind, of in re.findall(r"(\w+) ([\d.]+)%[,)]", wrong.detail)}
+    alone = {
+        kind: float(of) for kind, of in re.findall(r"(\w+) ([\d.]+)%[,)]", wrong.detail)
+    }
     assert alone.keys() == {"relations", "entities", "time"}
     assert min(alone["entities"], alone["time"]) >= 25
-    assert alone["relations"] >= 10  # few claims have a relation or a direction; see below
+    assert (
+        alone["relations"] >= 10
+    )  # few claims have a relation or a direction; see below
     assert random.value is not None
     assert random.value < 0.25
     assert (wrong.verdict, random.verdict) == ("supported", "supported")
@@ -195,9 +218,15 @@ def test_counterfactual_and_random_traces_are_not_supported(audited: Audited) ->
 def test_a_relation_turned_round_is_false() -> None:
     """Every relation, movement and turn that is told rightly; left of is never right of."""
     context, verifier = Context(device="cpu"), SceneVerifier()
-    data, model = ShapeWorld(ShapeWorldOptions(), context), Scripted(ScriptedOptions(), context)
+    data, model = (
+        ShapeWorld(ShapeWorldOptions(), context),
+        Scripted(ScriptedOptions(), context),
+    )
     samples = [data[index] for index in range(40)]
-    told = [[c for step in model.reason(sample)[0] for c in step.claims] for sample in samples]
+    told = [
+        [c for step in model.reason(sample)[0] for c in step.claims]
+        for sample in samples
+    ]
     words = vocabulary(samples, [claim for claims in told for claim in claims])
     turnable = ("relation", "action", "ego-motion")
     kept = lost = 0
@@ -233,7 +262,9 @@ def pool(runner: Runner) -> tuple[list[Dials], list[MeasuredModel]]:
     found = []
     for index, one in enumerate(drawn):
         known, other = (
-            request.model_copy(update={"method_options": {**request.method_options, **SPARE}})
+            request.model_copy(
+                update={"method_options": {**request.method_options, **SPARE}}
+            )
             for request in requests(one, 40, index)
         )
         found.append(model_of(runner.session(known).run(), runner.session(other).run()))
@@ -251,24 +282,35 @@ def population(
     dials, found = pool
     rng = generator(seed, driven_by)
     models = []
-    for one, two in zip(*(rng.permutation(REASONERS).tolist() for _ in "ab"), strict=True):
+    for one, two in zip(
+        *(rng.permutation(REASONERS).tolist() for _ in "ab"), strict=True
+    ):
         grounding, accuracy = dials[one].grounding, dials[two].accuracy
         wanted = kept_accuracy(grounding, accuracy, driven_by, rng)
         near = min(range(REASONERS), key=lambda i: abs(dials[i].ood_accuracy - wanted))
         models.append(
-            MeasuredModel("m", found[one].sgr, found[two].accuracy, found[near].ood_accuracy)
+            MeasuredModel(
+                "m", found[one].sgr, found[two].accuracy, found[near].ood_accuracy
+            )
         )
     return models
 
 
-def held(pool: tuple[list[Dials], list[MeasuredModel]], driven_by: DrivenBy) -> list[bool]:
+def held(
+    pool: tuple[list[Dials], list[MeasuredModel]], driven_by: DrivenBy
+) -> list[bool]:
     """In how many populations the law is found."""
     models = (population(pool, driven_by, seed) for seed in range(POPULATIONS))
-    return [law(of, generator(seed, "law"), draws=399).holds for seed, of in enumerate(models)]
+    return [
+        law(of, generator(seed, "law"), draws=399).holds
+        for seed, of in enumerate(models)
+    ]
 
 
 @long
-def test_the_pool_is_measured_well(pool: tuple[list[Dials], list[MeasuredModel]]) -> None:
+def test_the_pool_is_measured_well(
+    pool: tuple[list[Dials], list[MeasuredModel]],
+) -> None:
     """Within three standard errors of 40 answers."""
     for planted, found in zip(*pool, strict=True):
         assert found.sgr == pytest.approx(planted.grounding, abs=0.06)
@@ -297,7 +339,9 @@ def test_one_that_it_does_not_drive_is_told_no_such_thing(
     assert np.mean(found) <= 0.05
 
 
-def test_the_bench_measures_scripted_reasoners_and_takes_up_what_it_has(tmp_path: Path) -> None:
+def test_the_bench_measures_scripted_reasoners_and_takes_up_what_it_has(
+    tmp_path: Path,
+) -> None:
     context = Context(cache=tmp_path, device="cpu")
     bench = StepGroundingBench(BenchOptions(reasoners=4, videos=4), context)
     models, correlations, picture = bench.run()

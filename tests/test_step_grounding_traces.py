@@ -19,7 +19,12 @@ from cuescope_shape_world.statements import is_true
 
 VIDEOS = 7
 CLIPS = ("--data", "folder:clips", "-D", "frames=16")
-BY_BOXES = ("--tool", "claim-verifier=box-geometry", "-T", "claim-verifier.detector=shape-detector")
+BY_BOXES = (
+    "--tool",
+    "claim-verifier=box-geometry",
+    "-T",
+    "claim-verifier.detector=shape-detector",
+)
 BRIEF = ("-O", "resamples=200", "--no-cache")
 Ran = Callable[..., tuple[int, str, str]]
 Judged = Callable[..., tuple[Report, str]]
@@ -35,7 +40,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number, frame in enumerate(sample.frames):
             frame.load().save(folder / f"{number:03d}.png")
     rows = [
-        {"video": s.key, "question": s.question, "answer": s.label, "choices": s.choices}
+        {
+            "video": s.key,
+            "question": s.question,
+            "answer": s.label,
+            "choices": s.choices,
+        }
         for s in samples()
     ]
     write(place / "clips" / "manifest.jsonl", rows)
@@ -74,7 +84,10 @@ def write(path: Path, rows: Sequence[object]) -> Path:
 
 @pytest.fixture
 def ran(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> Ran:
     """`ran("--model", ...)`: exit code, terminal and errors of an audit into `tmp_path/run`."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
@@ -94,7 +107,9 @@ def ran(
 def judged(ran: Ran, tmp_path: Path) -> Judged:
     """`judged("--data", ...)`: the report on `traces.jsonl`, and what the terminal shows."""
 
-    def report(*words: str | Path, file: str | Path = "traces.jsonl") -> tuple[Report, str]:
+    def report(
+        *words: str | Path, file: str | Path = "traces.jsonl"
+    ) -> tuple[Report, str]:
         rmtree(tmp_path / "run", ignore_errors=True)  # of another audit
         code, shown, errors = ran("--model", f"traces:{file}", *words)
         assert code == 0, errors
@@ -105,7 +120,9 @@ def judged(ran: Ran, tmp_path: Path) -> Judged:
 
 def supported(report: Report) -> float:
     (score,) = (
-        s for s in report.scores if (s.feature, s.metric) == ("reasoning", "step_grounding_rate")
+        s
+        for s in report.scores
+        if (s.feature, s.metric) == ("reasoning", "step_grounding_rate")
     )
     assert score.value is not None
     return score.value
@@ -114,20 +131,27 @@ def supported(report: Report) -> float:
 # ---------------------------------------------------------------------- by traces and frames alone
 
 
-def test_frames_and_traces_tell_what_was_planted(judged: Judged, tmp_path: Path) -> None:
-    report, shown = judged(*CLIPS, *BY_BOXES, "-O", "other_verifiers=tracks:shape-detector")
+def test_frames_and_traces_tell_what_was_planted(
+    judged: Judged, tmp_path: Path
+) -> None:
+    report, shown = judged(
+        *CLIPS, *BY_BOXES, "-O", "other_verifiers=tracks:shape-detector"
+    )
     planted = []
     for sample in samples():
         steps, _ = reasoner().reason(sample)
         scene = sample.annotations[SCENE]
         shares = [
-            [is_true(c, scene[s.frame]) for c in s.claims if c.kind != "ego-motion"] for s in steps
+            [is_true(c, scene[s.frame]) for c in s.claims if c.kind != "ego-motion"]
+            for s in steps
         ]
         planted.append([sum(one) / len(one) for one in shares if one])
     expected = sum(sum(of) / len(of) for of in planted) / len(planted)
     assert supported(report) == pytest.approx(expected, abs=0.06)
     assert report.notes["traces"].startswith(f"{VIDEOS} of {VIDEOS} ")
-    (other,) = (e for e in report.evidence if e.check == "verifier tracks:shape-detector")
+    (other,) = (
+        e for e in report.evidence if e.check == "verifier tracks:shape-detector"
+    )
     assert other.value is not None
     assert other.value > 0.9  # kappa
     trace = shown.partition("One trace")[2].partition("Checks")[0]
@@ -152,7 +176,9 @@ def test_with_nothing_to_look_at_it_says_what_to_add(judged: Judged) -> None:
     assert remedy is not None
     assert "why unverifiable" in report.notes
     assert not [
-        s for s in report.scores if s.metric == "step_grounding_rate" and s.value is not None
+        s
+        for s in report.scores
+        if s.metric == "step_grounding_rate" and s.value is not None
     ]
     words = remedy[1].replace("detector=owl", "detector=shape-detector").split()
     assert supported(judged(*CLIPS, *words)[0]) > 0.4
@@ -177,7 +203,11 @@ def recorded(path: Path, traces: Sequence[str]) -> Path:
     return write(
         path,
         [
-            {"sample": s.key, "trace": trace, "answer": f"\x1b[31m{s.label}" if trace else None}
+            {
+                "sample": s.key,
+                "trace": trace,
+                "answer": f"\x1b[31m{s.label}" if trace else None,
+            }
             for s, trace in zip(samples(), traces, strict=False)
         ],
     )
@@ -188,7 +218,10 @@ def test_odd_traces_are_counted(judged: Judged, tmp_path: Path) -> None:
     report, _ = judged(*CLIPS, *BY_BOXES, file=file)
     for problem in ("6 of 7 ", "empty 1", "too many steps 1"):
         assert problem in report.notes["traces"]
-    for problem in ("1 about a moment outside", "1 steps contradict themselves about the time"):
+    for problem in (
+        "1 about a moment outside",
+        "1 steps contradict themselves about the time",
+    ):
         assert problem in report.notes["claims"]
     assert supported(report) == 1.0  # of what can be read: the hill
 
@@ -196,7 +229,10 @@ def test_odd_traces_are_counted(judged: Judged, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("case", "seen"),
     [
-        ("html", "&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(2)&gt;"),
+        (
+            "html",
+            "&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(2)&gt;",
+        ),
         ("controls", HILL),
         ("another language", "左边有一个红色的圆形"),
     ],
@@ -204,7 +240,9 @@ def test_odd_traces_are_counted(judged: Judged, tmp_path: Path) -> None:
 def test_traces_do_no_harm_to_terminal_and_page(
     judged: Judged, tmp_path: Path, case: str, seen: str
 ) -> None:
-    report, shown = judged(*CLIPS, *BY_BOXES, file=recorded(tmp_path / "odd.jsonl", [ODD[case]]))
+    report, shown = judged(
+        *CLIPS, *BY_BOXES, file=recorded(tmp_path / "odd.jsonl", [ODD[case]])
+    )
     assert report.notes["traces"].startswith(f"1 of {VIDEOS} ")
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert seen in page
@@ -223,7 +261,10 @@ def test_traces_do_no_harm_to_terminal_and_page(
         ('{"sample": "val-00000"}', "line 1: no 'trace'"),
         ('{"sample": "val-00000", "trace": [1]}', "expected text, or a list of texts"),
         ('{"sample": "val-0000", "trace": "x"}', "Did you mean 'val-0"),
-        ('{"sample": "\\u001b[2J", "trace": "x"}', r"without control characters, got '\x1b[2J'"),
+        (
+            '{"sample": "\\u001b[2J", "trace": "x"}',
+            r"without control characters, got '\x1b[2J'",
+        ),
     ],
 )
 def test_a_file_that_is_no_recording_is_one_line(

@@ -56,7 +56,8 @@ class Likeness(ImageText):
 
 
 @pytest.fixture(
-    scope="module", params=[FEW, pytest.param(range(len(REASONERS)), marks=pytest.mark.long)]
+    scope="module",
+    params=[FEW, pytest.param(range(len(REASONERS)), marks=pytest.mark.long)],
 )
 def reports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -66,9 +67,14 @@ def reports(
     def refuse(*_: object) -> None:
         raise AssertionError("the shipped weights are not for these options")
 
-    shelf = {("tool", "likeness"): Likeness, ("dataset", "shape-pictures"): ShapePictures}
+    shelf = {
+        ("tool", "likeness"): Likeness,
+        ("dataset", "shape-pictures"): ShapePictures,
+    }
     context = Context(
-        PluginShelf(shelf, installed=True), tmp_path_factory.mktemp("cache"), device="cpu"
+        PluginShelf(shelf, installed=True),
+        tmp_path_factory.mktemp("cache"),
+        device="cpu",
     )
     made = []
     with pytest.MonkeyPatch.context() as patch, temporary_cache() as cache:
@@ -97,13 +103,16 @@ def reports(
 def rates(reports: list[Report]) -> Rates:
     """SGR of each reasoner by each verifier, as its report tells it."""
     return {SCENES: list(map(by_scenes, reports))} | {
-        verifier: [told(report, verifier)[0] for report in reports] for verifier in VERIFIERS
+        verifier: [told(report, verifier)[0] for report in reports]
+        for verifier in VERIFIERS
     }
 
 
 def by_scenes(report: Report) -> float:
     (score,) = (
-        s for s in report.scores if (s.feature, s.metric) == ("reasoning", "step_grounding_rate")
+        s
+        for s in report.scores
+        if (s.feature, s.metric) == ("reasoning", "step_grounding_rate")
     )
     assert score.value is not None
     return score.value
@@ -122,9 +131,14 @@ def test_verifiers_rank_the_reasoners_alike(rates: Rates) -> None:
         assert rho >= 0.9, (one, other, rates[one], rates[other])
 
 
-def test_boxes_say_what_scenes_say_and_likeness_leans_the_same_way(rates: Rates) -> None:
+def test_boxes_say_what_scenes_say_and_likeness_leans_the_same_way(
+    rates: Rates,
+) -> None:
     for verifier in VERIFIERS:
-        near = [abs(one - own) for one, own in zip(rates[verifier], rates[SCENES], strict=True)]
+        near = [
+            abs(one - own)
+            for one, own in zip(rates[verifier], rates[SCENES], strict=True)
+        ]
         assert max(near) <= (0.25 if verifier == "likeness" else 0.05)
 
 
@@ -135,8 +149,12 @@ def test_a_report_says_of_each_verifier_what_it_finds(reports: list[Report]) -> 
             (check,) = (e for e in report.evidence if e.check == f"verifier {verifier}")
             assert own == pytest.approx(by_scenes(report), abs=0.001)
             assert 0 <= other <= 1
-            agreed = re.search(r"kappa (-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]", check.detail)
-            if agreed is None:  # a reasoner of whom all is true leaves nothing to disagree about
+            agreed = re.search(
+                r"kappa (-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]", check.detail
+            )
+            if (
+                agreed is None
+            ):  # a reasoner of whom all is true leaves nothing to disagree about
                 assert check.verdict == "inconclusive"
                 continue
             value, low, high = map(float, agreed.groups())

@@ -41,7 +41,9 @@ def kinetics(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root, rng = tmp_path_factory.mktemp("k400"), np.random.default_rng(0)
     rows = ["label,youtube_id,time_start,time_end,split,is_cc"]
     for number in range(2 * CLIPS):
-        rows.append(f"{ACTIONS[number % 2]},upload{number:05d},{number},{number + 10},val,0")
+        rows.append(
+            f"{ACTIONS[number % 2]},upload{number:05d},{number},{number + 10},val,0"
+        )
         name = f"upload{number:05d}_{number:06d}_{number + 10:06d}.mp4"
         write_clip(root / "val" / name, rng, 180 * (number // 2 % 2))
     (root / "val.csv").write_text("\n".join(rows))
@@ -81,7 +83,9 @@ def exit_code(*words: str) -> object:
 
 
 @pytest.mark.parametrize("family", ["viclip", "videoclip-xl"])
-def test_trove_on_video_models_and_kinetics(family: str, kinetics: Path, tmp_path: Path) -> None:
+def test_trove_on_video_models_and_kinetics(
+    family: str, kinetics: Path, tmp_path: Path
+) -> None:
     """Both parts of the validation set, the paper's 28 prompts, a namer's guesses."""
     (tmp_path / "words.txt").write_text("tree\nwater\nsnow\nbaby\n")
     if family == "viclip":
@@ -94,22 +98,38 @@ def test_trove_on_video_models_and_kinetics(family: str, kinetics: Path, tmp_pat
     report = audit(
         tmp_path / "run",
         *("--model", f"video-clip:{model}", "-M", "templates=action28"),
-        *("--data", f"kinetics:{kinetics}", "-D", f"frames={FRAMES}", "-D", "split=val-dev"),
+        *(
+            "--data",
+            f"kinetics:{kinetics}",
+            "-D",
+            f"frames={FRAMES}",
+            "-D",
+            "split=val-dev",
+        ),
         *("--tool", f"namer=vocabulary:{tmp_path / 'words.txt'}"),
     )
     assert report.cost.model_calls > 0
     assert report.provenance.labels == ACTIONS
-    assert report.provenance.data.facts["clips"] == f"{CLIPS} about {CLIPS} videos, split val-dev"
-    assert report.provenance.model.facts["text"] == "text tower, 28 templates (action28)"
+    assert (
+        report.provenance.data.facts["clips"]
+        == f"{CLIPS} about {CLIPS} videos, split val-dev"
+    )
+    assert (
+        report.provenance.model.facts["text"] == "text tower, 28 templates (action28)"
+    )
     names = [feature.name for feature in report.features if feature.name is not None]
     assert names
-    assert all(" looks like: " in name and name.endswith("elsewhere)") for name in names)
+    assert all(
+        " looks like: " in name and name.endswith("elsewhere)") for name in names
+    )
 
 
 def test_trove_on_biovil_t_and_ms_cxr_t(
     pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cuescope_biovil.loading, "RESIZE", 72)  # convolutional: any size goes
+    monkeypatch.setattr(
+        cuescope_biovil.loading, "RESIZE", 72
+    )  # convolutional: any size goes
     monkeypatch.setattr(cuescope_biovil.loading, "CROP", 64)
     folder = write_folder(tmp_path / "BiomedVLP-BioViL-T")
     report = audit(

@@ -267,9 +267,13 @@ def test_an_audit_goes_through(served: Served, tmp_path: Path) -> None:
     runner = Runner(Context(cache=tmp_path / "cache"), tmp_path / "runs")
     report = runner.run(request)
     questions = report.cost.model_calls
-    cues = {str(feature.name).split()[0] for feature in report.features}  # "tree beside a cup"
+    cues = {
+        str(feature.name).split()[0] for feature in report.features
+    }  # "tree beside a cup"
     assert cues == {"table", "tree", "window"}
-    assert f"{questions} distinct questions; 0 answered neither" in report.notes["answers"]
+    assert (
+        f"{questions} distinct questions; 0 answered neither" in report.notes["answers"]
+    )
     again = runner.run(request)
     assert (again.hash, again.cost.model_calls) == (report.hash, 0)
     assert served.requests - before == PROPOSALS + questions

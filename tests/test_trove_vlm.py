@@ -13,7 +13,14 @@ from cuescope.cli import main
 from cuescope.runs import load_report
 
 CHOICES = ("cup", "bird")
-COLOURS = [(128, 0, 128), (0, 0, 128), (0, 128, 255), (0, 128, 0), (255, 0, 128), (0, 255, 0)]
+COLOURS = [
+    (128, 0, 128),
+    (0, 0, 128),
+    (0, 128, 255),
+    (0, 128, 0),
+    (255, 0, 128),
+    (0, 255, 0),
+]
 
 
 def photos(folder: Path, label: str, colour: tuple[int, ...], each: int = 16) -> None:
@@ -34,10 +41,27 @@ def test_it_finds_what_misleads_a_model_that_answers(
     answer = answers(model)
     first, other = (next(c for c in COLOURS if answer(c) == said) for said in CHOICES)
     misleading = next(c for c in COLOURS if answer(c) == CHOICES[0] and c != first)
-    for label, colour in zip((*CHOICES, CHOICES[1]), (first, other, misleading), strict=True):
+    for label, colour in zip(
+        (*CHOICES, CHOICES[1]), (first, other, misleading), strict=True
+    ):
         photos(tmp_path / "photos" / "val", label, colour)
-    audit = ("audit", "trove", "--model", model, "--data", f"folder:{tmp_path / 'photos'}")
-    audit += ("-D", "split=val", "--device", "cpu", "-q", "--out", str(tmp_path / "run"))
+    audit = (
+        "audit",
+        "trove",
+        "--model",
+        model,
+        "--data",
+        f"folder:{tmp_path / 'photos'}",
+    )
+    audit += (
+        "-D",
+        "split=val",
+        "--device",
+        "cpu",
+        "-q",
+        "--out",
+        str(tmp_path / "run"),
+    )
     with pytest.raises(SystemExit):
         main(audit)
     report = load_report(tmp_path / "run")
@@ -48,7 +72,9 @@ def test_it_finds_what_misleads_a_model_that_answers(
     capsys.readouterr()
     with pytest.raises(SystemExit):
         main(("methods", "--model", model, "--json"))
-    verdicts = {fit["method"]: fit["verdict"] for fit in json.loads(capsys.readouterr().out)}
+    verdicts = {
+        fit["method"]: fit["verdict"] for fit in json.loads(capsys.readouterr().out)
+    }
     assert verdicts["trove"] == verdicts["spurlens"] == verdicts["quag"] == "yes"
     assert verdicts["cci"] == "no"
 

@@ -43,8 +43,19 @@ REGISTRY = Registry()
 WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
 FEW = 30  # traps that a command meets outside of the whole run
 KINDS = ("method", "model", "dataset", "tool", "executor")
-AUDIT = "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
-TYPED = ["--model", "scripted", "-M", "grounding=0.6", "--data", "shape-world", "-D", "val=6"]
+AUDIT = (
+    "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
+)
+TYPED = [
+    "--model",
+    "scripted",
+    "-M",
+    "grounding=0.6",
+    "--data",
+    "shape-world",
+    "-D",
+    "val=6",
+]
 # what a command needs beside the path that arrives; one that is not named needs nothing
 NEEDS = {"mitigate": ["--with", "prompts"], "export": ["--what", "answers"]}
 WRITES = {"out", "html", "example folder"}  # paths that a command writes to
@@ -93,7 +104,9 @@ def end_of(*words: str | Path) -> int:
 
 
 @pytest.fixture
-def attack(bait: Bait, record_property: Callable[[str, object], None]) -> Iterator[Attack]:
+def attack(
+    bait: Bait, record_property: Callable[[str, object], None]
+) -> Iterator[Attack]:
     """Runs a command while the bait is watched: its exit code; all attacks are counted."""
     tried = survived = 0
 
@@ -118,7 +131,11 @@ def commands() -> Iterator[tuple[list[str], Any]]:
     yield from _leaves(own, [])
     for entry in REGISTRY.of_kind("command"):
         loaded = REGISTRY.load(entry)
-        brought = typer.main.get_command(loaded) if isinstance(loaded, typer.Typer) else loaded
+        brought = (
+            typer.main.get_command(loaded)
+            if isinstance(loaded, typer.Typer)
+            else loaded
+        )
         yield from _leaves(brought, entry.name.split())
 
 
@@ -136,7 +153,9 @@ def paths_of(words: list[str], command: Any) -> list[Any]:
 
 
 READERS = [
-    (words, parameter) for words, command in commands() for parameter in paths_of(words, command)
+    (words, parameter)
+    for words, command in commands()
+    for parameter in paths_of(words, command)
 ]
 
 
@@ -151,7 +170,11 @@ def line_of(words: list[str], parameter: Any, arrival: Path, out: Path) -> list[
         elif other.name == "out":
             line += ["--out", str(out)]
     given = [str(arrival)] * (2 if words == ["compare"] else 1)
-    line += given if parameter.param_type_name == "argument" else [parameter.opts[0], *given]
+    line += (
+        given
+        if parameter.param_type_name == "argument"
+        else [parameter.opts[0], *given]
+    )
     has_out = any(p.name == "out" and not p.required for p in command.params)
     return [*line, "--out", str(out)] if has_out and words != ["demo"] else line
 
@@ -208,10 +231,17 @@ def test_a_run_file_is_refused_by_the_command(
 @pytest.mark.parametrize(
     ("words", "parameter"),
     READERS,
-    ids=lambda part: getattr(part, "name", " ".join(part) if isinstance(part, list) else ""),
+    ids=lambda part: getattr(
+        part, "name", " ".join(part) if isinstance(part, list) else ""
+    ),
 )
 def test_a_run_that_was_mailed(
-    words: list[str], parameter: Any, traps: list[Trap], attack: Attack, tmp_path: Path, made: Path
+    words: list[str],
+    parameter: Any,
+    traps: list[Trap],
+    attack: Attack,
+    tmp_path: Path,
+    made: Path,
 ) -> None:
     """Every command that takes a path, with runs whose stamps have traps."""
     chosen = traps if WHOLE else traps[:FEW]
@@ -237,10 +267,17 @@ def test_what_is_typed_anew_brings_no_trap_along(
 @pytest.mark.parametrize(
     ("words", "parameter"),
     READERS,
-    ids=lambda part: getattr(part, "name", " ".join(part) if isinstance(part, list) else ""),
+    ids=lambda part: getattr(
+        part, "name", " ".join(part) if isinstance(part, list) else ""
+    ),
 )
 def test_other_arrivals(
-    words: list[str], parameter: Any, attack: Attack, bait: Bait, tmp_path: Path, made: Path
+    words: list[str],
+    parameter: Any,
+    attack: Attack,
+    bait: Bait,
+    tmp_path: Path,
+    made: Path,
 ) -> None:
     """A cache without an end, a mitigated folder, data, a pipe, a link, in every place."""
     fifo = tmp_path / "fifo"
@@ -260,7 +297,9 @@ def test_other_arrivals(
 
 
 @pytest.mark.parametrize(
-    "words", [["audit", "trove"], ["investigate"], ["methods"]], ids=lambda words: words[0]
+    "words",
+    [["audit", "trove"], ["investigate"], ["methods"]],
+    ids=lambda words: words[0],
 )
 def test_folders_that_a_person_names(
     words: list[str], attack: Attack, bait: Bait, tmp_path: Path
@@ -274,7 +313,9 @@ def test_folders_that_a_person_names(
         ["--data", "moving-shapes", "-M", f"mitigated={mitigated}"],
     ):
         plan = [] if words == ["methods"] else ["--plan"]
-        attack(*words, "--model", "toy:moving-shapes:none", "-M", "epochs=1", *typed, *plan)
+        attack(
+            *words, "--model", "toy:moving-shapes:none", "-M", "epochs=1", *typed, *plan
+        )
 
 
 def test_the_bait_is_felt(bait: Bait) -> None:
@@ -325,7 +366,9 @@ def test_a_guard_is_opened_anew_for_each_command(
 
 def _unsealed(run: Path) -> Report:
     content = json.loads((run / "report.json").read_text())
-    return Report.model_validate({**content, "seal": None, "signature": None, "files": {}})
+    return Report.model_validate(
+        {**content, "seal": None, "signature": None, "files": {}}
+    )
 
 
 def test_the_traps_take_every_risk(traps: list[Trap]) -> None:

@@ -21,8 +21,21 @@ from cuescope_sdk.testing import FakeDataset
 
 REGISTRY = Registry()
 ENTRIES = [entry for kind in ("model", "tool") for entry in REGISTRY.of_kind(kind)]
-FILES = ("canary.pth", "canary.pt", "canary.ckpt", "canary.npz", "canary.npy", "canary.yaml")
-SPECS = ("owl:{}", "coco-detector:{}", "open-clip:{}", "transformers:{}", "transformers-llm:{}")
+FILES = (
+    "canary.pth",
+    "canary.pt",
+    "canary.ckpt",
+    "canary.npz",
+    "canary.npy",
+    "canary.yaml",
+)
+SPECS = (
+    "owl:{}",
+    "coco-detector:{}",
+    "open-clip:{}",
+    "transformers:{}",
+    "transformers-llm:{}",
+)
 HUB = "canary/{}-{}"
 Place = Callable[[str, str], str]  # of a kind and its weights
 
@@ -69,7 +82,9 @@ def option_sets(entry: Entry, place: str, folder: Path) -> Iterator[dict[str, An
     fields = REGISTRY.load(entry).Options.model_fields
     texts = {name: str(field.description) for name, field in fields.items()}
     files = {name for name, field in fields.items() if "Path" in str(field.annotation)}
-    models = {name for name in texts if "hub id" in texts[name] or "hf-hub:" in texts[name]}
+    models = {
+        name for name in texts if "hub id" in texts[name] or "hf-hub:" in texts[name]
+    }
     specs = {name for name in texts if texts[name].startswith("SPEC")}
     required = {name for name in files if fields[name].is_required()}
     if entry.name == "open-clip" and not Path(place).exists():
@@ -78,7 +93,10 @@ def option_sets(entry: Entry, place: str, folder: Path) -> Iterator[dict[str, An
         yield dict.fromkeys(models, place)
     for file in FILES if files else ():
         for names in {frozenset(files), frozenset(required)} - {frozenset()}:
-            yield {**dict.fromkeys(models, place), **dict.fromkeys(names, folder / file)}
+            yield {
+                **dict.fromkeys(models, place),
+                **dict.fromkeys(names, folder / file),
+            }
     if files:
         yield {**dict.fromkeys(models, place), **dict.fromkeys(files, folder)}
     for spec in SPECS if specs else ():
@@ -90,7 +108,9 @@ def option_sets(entry: Entry, place: str, folder: Path) -> Iterator[dict[str, An
 def use(plugin: Any) -> None:
     """Everything that a method might ask of it, whatever comes of it."""
     frame = Frame.from_array(np.zeros((16, 16, 3), dtype=np.uint8))
-    sample = Sample(key="a", frames=(frame,) * 4, question="a", choices=("a", "b"), label="a")
+    sample = Sample(
+        key="a", frames=(frame,) * 4, question="a", choices=("a", "b"), label="a"
+    )
     calls: dict[str, tuple[Any, ...]] = {
         "open_weights": (),
         "embed_texts": (["a"],),
@@ -126,7 +146,12 @@ def let_loose(entry: Entry, place: Place, hub: Path, **context: Any) -> int:
 
 
 def snapshot(hub: Path, kind: str, weights: str) -> Path:
-    return hub / f"models--{HUB.format(kind, weights).replace('/', '--')}" / "snapshots" / "abc"
+    return (
+        hub
+        / f"models--{HUB.format(kind, weights).replace('/', '--')}"
+        / "snapshots"
+        / "abc"
+    )
 
 
 each_plugin = pytest.mark.parametrize(
@@ -141,7 +166,12 @@ def test_no_folder_runs_code(entry: Entry, hub: Path, answers: Answers) -> None:
 
 @each_plugin
 def test_no_plan_runs_code(entry: Entry, hub: Path, answers: Answers) -> None:
-    let_loose(entry, lambda kind, weights: str(snapshot(hub, kind, weights)), hub, planning=True)
+    let_loose(
+        entry,
+        lambda kind, weights: str(snapshot(hub, kind, weights)),
+        hub,
+        planning=True,
+    )
 
 
 @each_plugin
@@ -152,9 +182,30 @@ def test_no_hub_id_runs_code(entry: Entry, hub: Path, answers: Answers) -> None:
 def test_canaries_reach_every_plugin_that_takes_a_model() -> None:
     reached = {entry.name for entry in ENTRIES if [*option_sets(entry, "x", Path("x"))]}
     assert reached >= {
-        *("open-clip", "transformers", "transformers-vlm", "transformers-llm", "owl", "sam"),
-        *("all-in-one", "singularity", "frozen-bilm", "just-ask", "coco-detector", "actions"),
-        *("grounding-dino", "sentence-transformers", "image-text", "traces", "cues", "llm"),
+        *(
+            "open-clip",
+            "transformers",
+            "transformers-vlm",
+            "transformers-llm",
+            "owl",
+            "sam",
+        ),
+        *(
+            "all-in-one",
+            "singularity",
+            "frozen-bilm",
+            "just-ask",
+            "coco-detector",
+            "actions",
+        ),
+        *(
+            "grounding-dino",
+            "sentence-transformers",
+            "image-text",
+            "traces",
+            "cues",
+            "llm",
+        ),
     }
 
 

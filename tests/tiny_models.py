@@ -53,9 +53,16 @@ def save_vlm(parts: Parts, folder: Path) -> Path:
 def save_owl(folder: Path) -> Path:
     """An OWLv2 of 32 x 32 pixels that reads letters."""
     letters = "abcdefghijklmnopqrstuvwxyz"
-    words = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
+    words = [
+        *letters,
+        *(f"{letter}</w>" for letter in letters),
+        "<|startoftext|>",
+        "<|endoftext|>",
+    ]
     reads = transformers.CLIPTokenizer(
-        vocab={word: place for place, word in enumerate(words)}, merges=[], model_max_length=16
+        vocab={word: place for place, word in enumerate(words)},
+        merges=[],
+        model_max_length=16,
     )
     size = {**SMALL, "num_attention_heads": 2}
     ends = {"bos_token_id": reads.bos_token_id, "eos_token_id": reads.eos_token_id}
@@ -71,8 +78,21 @@ def save_owl(folder: Path) -> Path:
 
 def tokenizer() -> Any:
     """Whole words; what an image token is called differs from family to family."""
-    words = (*MARKS, *"abcdefgh", "yes", "no", "there", "is", "image", "cup", "bird", "car")
-    rules = Tokenizer(models.WordLevel({w: n for n, w in enumerate(words)}, unk_token="<unk>"))
+    words = (
+        *MARKS,
+        *"abcdefgh",
+        "yes",
+        "no",
+        "there",
+        "is",
+        "image",
+        "cup",
+        "bird",
+        "car",
+    )
+    rules = Tokenizer(
+        models.WordLevel({w: n for n, w in enumerate(words)}, unk_token="<unk>")
+    )
     rules.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=rules,

@@ -40,7 +40,9 @@ class Setting:
     images: int = 200
     classes: int = 8
     places: int = 8
-    clips: int = 1  # of a source: they share object, background and all that comes of them
+    clips: int = (
+        1  # of a source: they share object, background and all that comes of them
+    )
     size: Size = "no matter"
     label_noise: float = 0.0
     at_home: float = 0.0  # how often a class is in its own place
@@ -108,7 +110,11 @@ def image(
     logits = objects + grounds
     choices = tuple(f"class {number}" for number in range(len(logits)))
     sample = Sample(
-        key=f"{key}/canvas", frames=(frame(),), choices=choices, label=choices[label], group=group
+        key=f"{key}/canvas",
+        frames=(frame(),),
+        choices=choices,
+        label=choices[label],
+        group=group,
     )
     answer = int(logits.argmax())
     without_objects = relative_drop(logits, grounds, answer)
@@ -153,13 +159,17 @@ NULLS = (
     Setting("and some classes look alike", noisy_places=True, alike=2.0),
     Setting("and classes have their places", noisy_places=True, alike=2.0, at_home=0.5),
 )
-LARGE = (Setting("5% label noise, 1,000 a class", 4000, 4, 4, label_noise=0.05, at_home=0.6),)
+LARGE = (
+    Setting("5% label noise, 1,000 a class", 4000, 4, 4, label_noise=0.05, at_home=0.6),
+)
 PLANTED = tuple(
     Setting(f"pull of {pull:g}, {images} images", images=images, noise=0.3, pull=pull)
     for pull in (1.5, 3.0)
     for images in (24, 48, 96, 192)
 ) + tuple(
-    Setting(f"pull in 3 of 10, {images} images", images, noise=0.3, pull=6.0, pulling=0.3)
+    Setting(
+        f"pull in 3 of 10, {images} images", images, noise=0.3, pull=6.0, pulling=0.3
+    )
     for images in (24, 48, 96, 192)
 )
 
@@ -187,7 +197,9 @@ def simulate(setting: Setting, audits: int) -> Tally:
     tally, options = Tally(), CCIOptions()
     for seed in range(audits):
         sources = setting.draw(seed)
-        audit = Audit(labels=(), options=options, respond=lambda _: [], context=Context(seed=seed))
+        audit = Audit(
+            labels=(), options=options, respond=lambda _: [], context=Context(seed=seed)
+        )
         if (known := measure_backgrounds(audit, options, sources)) is not None:
             tally.add(known, options)
     return tally
@@ -209,7 +221,14 @@ def main() -> None:
     parser.add_argument("--only", default="", help="settings whose name contains this")
     asked = parser.parse_args()
     console, large = Console(), asked.audits if asked.large is None else asked.large
-    table = Table("setting", "audits", "any finding", "goes with size", "suspect labels", "seconds")
+    table = Table(
+        "setting",
+        "audits",
+        "any finding",
+        "goes with size",
+        "suspect labels",
+        "seconds",
+    )
     planted = asked.audits if asked.planted is None else asked.planted
     for setting, audits in rows(asked.audits, large, planted):
         if asked.only in setting.name and audits:

@@ -46,7 +46,9 @@ def toys_of(method: str) -> ModuleType:
     return module
 
 
-KITCHENS, QUIZZES, ROOMS, PATCHES = map(toys_of, ("spurlens", "quag", "step-grounding", "saliency"))
+KITCHENS, QUIZZES, ROOMS, PATCHES = map(
+    toys_of, ("spurlens", "quag", "step-grounding", "saliency")
+)
 
 
 # --------------------------------------------------------------------------- data drawn anew
@@ -74,7 +76,9 @@ class Drawn(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
-        return self.draw(index, generator(self.options.seed, type(self).__name__, str(index)))
+        return self.draw(
+            index, generator(self.options.seed, type(self).__name__, str(index))
+        )
 
     def draw(self, index: int, rng: np.random.Generator) -> Sample:
         """A sample."""
@@ -109,7 +113,11 @@ class Patches(Drawn):
         """An image; half of its cells are the foreground."""
         pixels, shown = PATCHES.two_patches(rng)
         cells = rng.permutation(PATCHES.CELLS**2) < PATCHES.CELLS**2 // 2
-        mask = cells.reshape(PATCHES.CELLS, -1).repeat(PATCHES.PATCH, 0).repeat(PATCHES.PATCH, 1)
+        mask = (
+            cells.reshape(PATCHES.CELLS, -1)
+            .repeat(PATCHES.PATCH, 0)
+            .repeat(PATCHES.PATCH, 1)
+        )
         return Sample(
             key=f"patches-{index:03d}",
             frames=(Frame.from_array(pixels),),
@@ -168,7 +176,15 @@ class Null:
         line = ["audit", self.method, "--model", model, "--data", "toy-null"]
         for role in self.tools:
             line += ["--tool", f"{role}=toy-{role}"]
-        line += ["-D", f"seed={seed}", "--seed", str(seed), "--device", "cpu", *self.words]
+        line += [
+            "-D",
+            f"seed={seed}",
+            "--seed",
+            str(seed),
+            "--device",
+            "cpu",
+            *self.words,
+        ]
         return [*line, "--out", str(out), "--no-cache", "--json"]
 
     def shelf(self) -> PluginShelf:
@@ -210,7 +226,9 @@ def nulls(folder: Path) -> list[Null]:
             kitchen,
             ("cue=", "cue=table"),
         ),
-        Null("quag", "answers at random", QUIZZES.Reader, Quiz, ("-M", "reads=nothing")),
+        Null(
+            "quag", "answers at random", QUIZZES.Reader, Quiz, ("-M", "reads=nothing")
+        ),
         Null(
             "step-grounding",
             "traces that did not look",
@@ -227,7 +245,13 @@ def nulls(folder: Path) -> list[Null]:
             ("-M", "lean=0", "-D", "frames=1", "-O", "kinds=clusters", *quick),
             planted=("lean=0", "lean=1"),
         ),
-        Null("saliency", "masks that go with nothing", clip[0], Patches, (*clip[1:], *quick)),
+        Null(
+            "saliency",
+            "masks that go with nothing",
+            clip[0],
+            Patches,
+            (*clip[1:], *quick),
+        ),
     ]
 
 
@@ -240,14 +264,20 @@ def _colour_clip(folder: Path) -> tuple[str, str, str]:
         mktemp: ClassVar[Any] = staticmethod(lambda name: folder)
 
     PATCHES.planted.__wrapped__(Factory)
-    return f"open-clip:{folder / 'clip'}", "-M", f"class_embeddings={folder / 'clip/colours.npz'}"
+    return (
+        f"open-clip:{folder / 'clip'}",
+        "-M",
+        f"class_embeddings={folder / 'clip/colours.npz'}",
+    )
 
 
 def audit(null: Null, seed: int, folder: Path) -> bool:
     """Whether the audit of this seed has a finding."""
     fitted = partial(Context, registry=null.shelf())
     with patch("cuescope.context.Context", fitted):
-        done = CliRunner().invoke(app, null.line(seed, folder / f"{null.method}-{seed}"))
+        done = CliRunner().invoke(
+            app, null.line(seed, folder / f"{null.method}-{seed}")
+        )
     if done.exit_code:
         raise RuntimeError(
             f"{' '.join(null.line(seed, folder))}\n{done.output}"
@@ -261,7 +291,9 @@ def main() -> None:
     parser.add_argument("--audits", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--only", default="", help="methods whose name contains this")
-    parser.add_argument("--planted", action="store_true", help="the same, with a cue to be found")
+    parser.add_argument(
+        "--planted", action="store_true", help="the same, with a cue to be found"
+    )
     given = parser.parse_args()
     with TemporaryDirectory() as name:
         for audited in nulls(Path(name)):

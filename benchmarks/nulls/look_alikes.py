@@ -23,7 +23,9 @@ from cuescope_sdk import Audit, Context, Frame, Sample
 from cuescope_sdk.data import independent_samples
 from cuescope_sdk.testing import FakeDataset
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 GENERATED = {
     "moving-shapes:background": {"val": 400},
     "moving-shapes:object": {"val": 400},
@@ -71,9 +73,14 @@ def kitchens(rng: np.random.Generator) -> Iterator[Image.Image]:
         yield Image.fromarray(pixels)
 
 
-def images_as_samples(images: Iterator[Image.Image] | Sequence[Image.Image]) -> list[Sample]:
+def images_as_samples(
+    images: Iterator[Image.Image] | Sequence[Image.Image],
+) -> list[Sample]:
     return [
-        Sample(key=f"{number:04d}", frames=(Frame.from_array(np.asarray(image.convert("RGB"))),))
+        Sample(
+            key=f"{number:04d}",
+            frames=(Frame.from_array(np.asarray(image.convert("RGB"))),),
+        )
         for number, image in enumerate(images)
     ]
 
@@ -88,19 +95,28 @@ def real_sets() -> Iterator[tuple[str, list[Image.Image]]]:
     files = sorted((ASSETS / "photos").rglob("*.jpg"))
     photos = [Image.open(file).convert("RGB") for file in files]
     yield "photos", photos
-    yield "photos and a tenth saved again", photos + [saved_again(p) for p in photos[::10]]
+    yield (
+        "photos and a tenth saved again",
+        photos + [saved_again(p) for p in photos[::10]],
+    )
     for share in (0.04, 0.1):
         name = f"a tenth cropped by {share:.0%}"
         copies = [cropped(photo, share) for photo in photos[::10]]
         yield f"photos and {name}", photos + copies
         beside = [(photo, cropped(photo, share)) for photo in photos[::10]]
-        yield f"photos, {name} beside them", [*photos[1::10], *(i for pair in beside for i in pair)]
+        yield (
+            f"photos, {name} beside them",
+            [*photos[1::10], *(i for pair in beside for i in pair)],
+        )
     films = []
     for file in sorted((ASSETS / "clips").rglob("*.mp4")):
         with av.open(str(file)) as film:
             films.append([frame.to_image() for frame in film.decode(video=0)])
     for every in (1, 5, 12, 25):
-        yield f"each {every}. frame of 4 clips", [i for film in films for i in film[::every]]
+        yield (
+            f"each {every}. frame of 4 clips",
+            [i for film in films for i in film[::every]],
+        )
 
 
 def saved_again(image: Image.Image) -> Image.Image:
@@ -127,7 +143,11 @@ def main() -> None:
         table.add_row(name, str(count), str(audits))
     if (ASSETS / "photos").is_dir() and (ASSETS / "clips").is_dir():
         for name, images in real_sets():
-            table.add_row(f"real {name}", str(int(is_alarm(images_as_samples(images), (), 0))), "1")
+            table.add_row(
+                f"real {name}",
+                str(int(is_alarm(images_as_samples(images), (), 0))),
+                "1",
+            )
     Console().print(table)
 
 

@@ -67,7 +67,9 @@ def share(row: Row, audits: int) -> tuple[float, float, float]:
     """Of audits the share that says spared, costs, and whose interval holds the true loss."""
     spared, costs, covered = 0, 0, 0
     for seed in range(audits):
-        rng = np.random.default_rng([seed, row.questions, row.per_video, int(100 * row.accuracy)])
+        rng = np.random.default_rng(
+            [seed, row.questions, row.per_video, int(100 * row.accuracy)]
+        )
         before, after, videos = draw(row, rng)
         measure = Measure("accuracy", np.zeros(len(before), int), CHANCE)
         _, (loss,) = compare(before, after[:, None], measure, videos, rng, RULE)
@@ -98,7 +100,9 @@ def types_row(per_type: int, accuracy: float, lost: float) -> tuple[list[Sample]
     return samples, Row(per_type, 1, accuracy, lost=lost)
 
 
-def share_of_types(per_type: int, accuracy: float, lost: float, audits: int) -> tuple[float, float]:
+def share_of_types(
+    per_type: int, accuracy: float, lost: float, audits: int
+) -> tuple[float, float]:
     """Of audits the share that says spared, and costs, of the crossmodal short-circuit."""
     samples, row = types_row(per_type, accuracy, lost)
     keys = (WITHOUT_VIDEO, CROSSMODAL)
@@ -110,9 +114,13 @@ def share_of_types(per_type: int, accuracy: float, lost: float, audits: int) -> 
         before, after, _ = draw(row, rng)
         others = rng.random(3 * per_type) < accuracy
         guessed = rng.random(per_type) < CHANCE / 100
-        right = np.stack([np.concatenate([guessed, others]), np.concatenate([after, others])], 1)
+        right = np.stack(
+            [np.concatenate([guessed, others]), np.concatenate([after, others])], 1
+        )
         plain = np.concatenate([before, others])
-        answers = Answers(samples, conditions, [], [], plain, right, np.arange(len(samples)))
+        answers = Answers(
+            samples, conditions, [], [], plain, right, np.arange(len(samples))
+        )
         part = part_with_video(Drawing(seed), RULE, answers, measure)
         losses = part.losses if part is not None else {}
         said.append(state(losses.get(CROSSMODAL), RULE.level))
@@ -150,7 +158,11 @@ def main() -> None:
     for title, rows, least in (
         ("The loss is the margin: at most 0.025 of either", MARGIN, count),
         ("Nothing is lost: spared as often as can be", NOTHING, max(count // 5, 1)),
-        ("More than the margin is lost: costs as often as can be", MUCH, max(count // 5, 1)),
+        (
+            "More than the margin is lost: costs as often as can be",
+            MUCH,
+            max(count // 5, 1),
+        ),
     ):
         show(f"{title} ({least} audits a row)")
         show("spared | costs | interval covers | row")
@@ -160,17 +172,28 @@ def main() -> None:
             words = f"{row.questions} questions, {row.per_video} a video, accuracy {row.accuracy:g}"
             words += f", {row.won:.0%} of wrong ones won, {row.lost * row.margin:.1f} points lost"
             seconds = time.perf_counter() - start
-            show(f"{spared:.3f} | {costs:.3f} | {covered:.3f} | {words} ({seconds:.0f} s)")
+            show(
+                f"{spared:.3f} | {costs:.3f} | {covered:.3f} | {words} ({seconds:.0f} s)"
+            )
     show_types(max(count // 2, 1))
 
 
 def show_types(audits: int) -> None:
     """The verdict's own question, of one type among four."""
-    show(f"One of four types needs the video, and loses the margin ({audits} audits a row)")
+    show(
+        f"One of four types needs the video, and loses the margin ({audits} audits a row)"
+    )
     show("spared | costs | row")
-    for per_type, accuracy, lost in ((100, 0.8, 1), (400, 0.8, 1), (400, 0.95, 1), (400, 0.8, 0)):
+    for per_type, accuracy, lost in (
+        (100, 0.8, 1),
+        (400, 0.8, 1),
+        (400, 0.95, 1),
+        (400, 0.8, 0),
+    ):
         spared, costs = share_of_types(per_type, accuracy, lost, audits)
-        words = f"{per_type} questions a type, accuracy {accuracy:g}, {lost} margins lost"
+        words = (
+            f"{per_type} questions a type, accuracy {accuracy:g}, {lost} margins lost"
+        )
         show(f"{spared:.3f} | {costs:.3f} | {words}")
 
 

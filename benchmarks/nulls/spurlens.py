@@ -75,7 +75,9 @@ def clips(size: int) -> Callable[[np.random.Generator], Images]:
     """Clips of one source video: the same things, and the same answer but for one in ten."""
 
     def draw(rng: np.random.Generator) -> Images:
-        sources = IMAGES // 2  # more sources than in the other nulls have images would be no test
+        sources = (
+            IMAGES // 2
+        )  # more sources than in the other nulls have images would be no test
         codes = np.repeat(np.arange(sources), size)
         there = rng.random((sources, CUES)) < rng.uniform(0.2, 0.8, CUES)
         scores = there[codes] * rng.uniform(0.3, 1.0, (len(codes), CUES))
@@ -158,13 +160,17 @@ def _seen(there: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.asarray(np.where(right, np.where(there, high, low), 0.0))
 
 
-def planted(drop: float, *, size: int = 1, k: int = K) -> Callable[[np.random.Generator], Images]:
+def planted(
+    drop: float, *, size: int = 1, k: int = K
+) -> Callable[[np.random.Generator], Images]:
     """Without the first cue the model says yes so much less often."""
 
     def draw(rng: np.random.Generator) -> Images:
         sources = max(IMAGES, 4 * k)
         codes = np.repeat(np.arange(sources), size)
-        there = rng.random((sources, CUES)) < np.array([0.5, *rng.uniform(0.2, 0.8, CUES - 1)])
+        there = rng.random((sources, CUES)) < np.array(
+            [0.5, *rng.uniform(0.2, 0.8, CUES - 1)]
+        )
         scores = there[codes] * rng.uniform(0.3, 1.0, (len(codes), CUES))
         rates = np.where(there[codes, 0], 0.8, 0.8 - drop)
         groups = Groups(codes, sources, declared=size > 1)
@@ -173,10 +179,14 @@ def planted(drop: float, *, size: int = 1, k: int = K) -> Callable[[np.random.Ge
     return draw
 
 
-def audit(images: Images, rng: np.random.Generator, k: int = K, *, beside: bool = True) -> Found:
+def audit(
+    images: Images, rng: np.random.Generator, k: int = K, *, beside: bool = True
+) -> Found:
     """As `score_case` judges a class; `beside` the test, its intervals and limit of detection."""
     units = images.groups
-    top, bottom = rank_images(unit_means(images.scores, units), min(k, units.count // 2), rng)
+    top, bottom = rank_images(
+        unit_means(images.scores, units), min(k, units.count // 2), rng
+    )
     asked = np.unique([top, bottom])
     top, bottom = np.searchsorted(asked, top), np.searchsorted(asked, bottom)
     rates = unit_means(images.yes, units)[asked]
@@ -196,7 +206,9 @@ def audit(images: Images, rng: np.random.Generator, k: int = K, *, beside: bool 
         return Found(found, gap, np.empty(0), None)
     sides = zip(top, bottom, strict=True)
     ends = [spurious_gap_interval(rates[up], rates[down], 0.95) for up, down in sides]
-    limit = smallest_ranked_gap(rates, top.shape[1], test.critical(LEVEL), rng, lowers=True)
+    limit = smallest_ranked_gap(
+        rates, top.shape[1], test.critical(LEVEL), rng, lowers=True
+    )
     return Found(found, gap, np.array([low <= 0 <= high for low, high in ends]), limit)
 
 
@@ -210,12 +222,19 @@ NULLS: dict[str, Callable[[np.random.Generator], Images]] = {
     "8 images of one source, which nobody names": unnamed(8),
     "errors follow the object's size, known by boxes": by_size(0.2),
     "errors follow the object's size, not known": by_size(None),
-    "5% wrong labels, n = 300, a detector knows the class": label_noise(300, detector=True),
-    "5% wrong labels, n = 1,000, a detector knows the class": label_noise(1000, detector=True),
+    "5% wrong labels, n = 300, a detector knows the class": label_noise(
+        300, detector=True
+    ),
+    "5% wrong labels, n = 1,000, a detector knows the class": label_noise(
+        1000, detector=True
+    ),
     "5% wrong labels, n = 300, no detector for it": label_noise(300, detector=False),
 }
 PLANTED = {
-    f"a cue of {100 * drop:.0f} points, K = {k}{words}": (planted(drop, size=size, k=k), k)
+    f"a cue of {100 * drop:.0f} points, K = {k}{words}": (
+        planted(drop, size=size, k=k),
+        k,
+    )
     for k in (50, 100)
     for size, words in ((1, ""), (5, ", 5 clips of a source"))
     for drop in (0.15, 0.2, 0.25, 0.3, 0.35, 0.4)

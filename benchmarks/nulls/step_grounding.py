@@ -32,7 +32,11 @@ from cuescope_step_grounding.verification.verdict import BETTER, Verdict, verdic
 
 POOL, PARTNERS, MARGIN = 300, 10, 0.05
 CLIPS = ((0, 5), (5, 10), (10, 16))  # frames of the clips of one source
-OPENERS = ("The footage opens on", "A moment later one notices", "In the background stands")
+OPENERS = (
+    "The footage opens on",
+    "A moment later one notices",
+    "In the background stands",
+)
 
 
 class RememberedScenes:
@@ -44,15 +48,23 @@ class RememberedScenes:
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """The judgements of these claims."""
         new = [
-            (sample, [claim for claim in claims if (sample.key, claim) not in self._known])
+            (
+                sample,
+                [claim for claim in claims if (sample.key, claim) not in self._known],
+            )
             for sample, claims in cases
         ]
-        for (sample, claims), judgements in zip(new, SceneVerifier().judge(new), strict=True):
+        for (sample, claims), judgements in zip(
+            new, SceneVerifier().judge(new), strict=True
+        ):
             self._known |= {
                 (sample.key, claim): judgement
                 for claim, judgement in zip(claims, judgements, strict=True)
             }
-        return [[self._known[sample.key, claim] for claim in claims] for sample, claims in cases]
+        return [
+            [self._known[sample.key, claim] for claim in claims]
+            for sample, claims in cases
+        ]
 
 
 SCENES = RememberedScenes()
@@ -64,8 +76,14 @@ def audit_verdict(traces: Sequence[TraceClaims], seed: int) -> Verdict:
     deals = plans(traces, PARTNERS, rng)
     cases = [case for plan in deals.values() for case in plan.cases()]
     judgements = judge_claims(SCENES, cases)
-    swaps = {deal: held for deal, plan in deals.items() if (held := plan.swaps(judgements.of))}
-    own = [j.verdict for t in traces for j in SCENES.judge([(t.sample, flat(t.claims))])[0]]
+    swaps = {
+        deal: held
+        for deal, plan in deals.items()
+        if (held := plan.swaps(judgements.of))
+    }
+    own = [
+        j.verdict for t in traces for j in SCENES.judge([(t.sample, flat(t.claims))])[0]
+    ]
     decided = sum(word != "unverifiable" for word in own) / max(len(own), 1)
     return verdict(swaps, decided, rng, margin=MARGIN, confidence=0.95)
 
@@ -86,7 +104,9 @@ class Pool:
         self._traces: dict[object, list[Claims]] = {}
         self.true = self.grounded(1.0)
         self.steps = [step for trace in self.true for step in trace]
-        count = Counter(step for step in self.steps if len(step) == 1 and step[0].kind == "entity")
+        count = Counter(
+            step for step in self.steps if len(step) == 1 and step[0].kind == "entity"
+        )
         self.common = [step for step, _ in count.most_common(7)]
 
     def grounded(self, share: float) -> list[Claims]:
@@ -94,7 +114,11 @@ class Pool:
         if share not in self._traces:
             dials = ScriptedOptions(grounding=share)
             self._traces[share] = [
-                claims_of(script(s.annotations[SCENE], s.question or "", dials, rng_of(s, share)))
+                claims_of(
+                    script(
+                        s.annotations[SCENE], s.question or "", dials, rng_of(s, share)
+                    )
+                )
                 for s in self.samples
             ]
         return self._traces[share]
@@ -102,8 +126,12 @@ class Pool:
     def guessed(self) -> list[Claims]:
         """Traces of a reasoner that reads the question, and never opens the video."""
         if "guessed" not in self._traces:
-            model = Scripted(ScriptedOptions(reliance="question"), Context(device="cpu"))
-            self._traces["guessed"] = [claims_of(model.reason(s)[0]) for s in self.samples]
+            model = Scripted(
+                ScriptedOptions(reliance="question"), Context(device="cpu")
+            )
+            self._traces["guessed"] = [
+                claims_of(model.reason(s)[0]) for s in self.samples
+            ]
         return self._traces["guessed"]
 
 
@@ -122,18 +150,24 @@ def rng_of(sample: Sample, share: float) -> np.random.Generator:
 Draw = Callable[[Pool, Sequence[int], np.random.Generator], list[TraceClaims]]
 
 
-def constant(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[TraceClaims]:
+def constant(
+    pool: Pool, chosen: Sequence[int], rng: np.random.Generator
+) -> list[TraceClaims]:
     """One true trace of one video, for all."""
     text = pool.true[int(rng.integers(len(pool.true)))]
     return [TraceClaims(pool.samples[index], text) for index in chosen]
 
 
-def common(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[TraceClaims]:
+def common(
+    pool: Pool, chosen: Sequence[int], rng: np.random.Generator
+) -> list[TraceClaims]:
     """One text of the things that are said most, for all."""
     return [TraceClaims(pool.samples[index], tuple(pool.common)) for index in chosen]
 
 
-def frequent(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[TraceClaims]:
+def frequent(
+    pool: Pool, chosen: Sequence[int], rng: np.random.Generator
+) -> list[TraceClaims]:
     """Steps drawn as often as they are true."""
     return [
         TraceClaims(pool.samples[i], tuple(pool.steps[int(n)] for n in draw))
@@ -143,7 +177,9 @@ def frequent(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> lis
     ]
 
 
-def others(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[TraceClaims]:
+def others(
+    pool: Pool, chosen: Sequence[int], rng: np.random.Generator
+) -> list[TraceClaims]:
     """Each video's true trace, told of another."""
     return [
         TraceClaims(pool.samples[index], pool.true[other])
@@ -151,16 +187,23 @@ def others(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[
     ]
 
 
-def question(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[TraceClaims]:
+def question(
+    pool: Pool, chosen: Sequence[int], rng: np.random.Generator
+) -> list[TraceClaims]:
     """Made up from the question, which names shapes of the video."""
     return [TraceClaims(pool.samples[index], pool.guessed()[index]) for index in chosen]
 
 
-def prose(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[TraceClaims]:
+def prose(
+    pool: Pool, chosen: Sequence[int], rng: np.random.Generator
+) -> list[TraceClaims]:
     """Things drawn by frequency, told in long prose without moments, and read by the parser."""
     reader = parser()
     things = [
-        c.subject for step in pool.steps for c in step if c.kind == "entity" and not c.negated
+        c.subject
+        for step in pool.steps
+        for c in step
+        if c.kind == "entity" and not c.negated
     ]
     traces = []
     for index in chosen:
@@ -176,7 +219,9 @@ def prose(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[T
     return traces
 
 
-def moments(pool: Pool, chosen: Sequence[int], rng: np.random.Generator) -> list[TraceClaims]:
+def moments(
+    pool: Pool, chosen: Sequence[int], rng: np.random.Generator
+) -> list[TraceClaims]:
     """The video's own true steps, each told of another step's moment."""
     return [TraceClaims(pool.samples[i], turned(pool.true[i], rng)) for i in chosen]
 
@@ -185,7 +230,10 @@ def turned(trace: Claims, rng: np.random.Generator) -> Claims:
     frames = [step[0].frames for step in trace]
     shift = int(rng.integers(1, max(len(trace), 2)))
     return tuple(
-        tuple(c.model_copy(update={"frames": frames[(n + shift) % len(trace)]}) for c in step)
+        tuple(
+            c.model_copy(update={"frames": frames[(n + shift) % len(trace)]})
+            for c in step
+        )
         for n, step in enumerate(trace)
     )
 
@@ -211,9 +259,14 @@ def clips(
             for low, high in CLIPS
         ]
         dials = ScriptedOptions(steps=4)
-        told = [claims_of(script(p.annotations[SCENE], "", dials, rng_of(p, 1))) for p in parts]
+        told = [
+            claims_of(script(p.annotations[SCENE], "", dials, rng_of(p, 1)))
+            for p in parts
+        ]
         shift = 0 if right else int(rng.integers(1, len(parts)))
-        traces += [TraceClaims(p, told[(n + shift) % len(parts)]) for n, p in enumerate(parts)]
+        traces += [
+            TraceClaims(p, told[(n + shift) % len(parts)]) for n, p in enumerate(parts)
+        ]
     return traces
 
 
@@ -229,7 +282,9 @@ def untimed(
 ) -> list[TraceClaims]:
     """The same without moments."""
     return [
-        replace(trace, claims=tuple(tuple(map(timeless, step)) for step in trace.claims))
+        replace(
+            trace, claims=tuple(tuple(map(timeless, step)) for step in trace.claims)
+        )
         for trace in planted(share, pool, chosen, rng)
     ]
 
@@ -280,8 +335,16 @@ def population(seed: int, shared: float, models: int = 8) -> list[MeasuredModel]
     rows = []
     for number, benchmark in enumerate(("STAR", "R2R", "TEACh")):
         own = rng.normal(size=(2, models))
-        sgr = 0.55 - 0.05 * number + 0.08 * (shared**0.5 * grounded + (1 - shared) ** 0.5 * own[0])
-        kept = 0.8 - 0.02 * number + 0.05 * (shared**0.5 * robust + (1 - shared) ** 0.5 * own[1])
+        sgr = (
+            0.55
+            - 0.05 * number
+            + 0.08 * (shared**0.5 * grounded + (1 - shared) ** 0.5 * own[0])
+        )
+        kept = (
+            0.8
+            - 0.02 * number
+            + 0.05 * (shared**0.5 * robust + (1 - shared) ** 0.5 * own[1])
+        )
         rows += [
             MeasuredModel(f"m{i}", float(s), float(a), float(a * k), "", benchmark)
             for i, (s, a, k) in enumerate(zip(sgr, accuracy, kept, strict=True))
@@ -291,8 +354,13 @@ def population(seed: int, shared: float, models: int = 8) -> list[MeasuredModel]
 
 def law_alarms(audits: int, shared: float) -> tuple[int, int]:
     """How often the law is found, and how often its test alone says p <= 0.05."""
-    laws = [law(population(s, shared), generator(s, "law"), draws=999) for s in range(audits)]
-    tests = sum(result.plain is not None and result.plain.p_value <= 0.05 for result in laws)
+    laws = [
+        law(population(s, shared), generator(s, "law"), draws=999)
+        for s in range(audits)
+    ]
+    tests = sum(
+        result.plain is not None and result.plain.p_value <= 0.05 for result in laws
+    )
     return sum(result.holds for result in laws), tests
 
 
@@ -304,7 +372,10 @@ def covered(pool: Pool, samples: int, audits: int) -> float:
     counts = [
         [
             StepCounts(
-                *(sum(j.verdict == word for j in of_step) for word in ("supported", "unsupported"))
+                *(
+                    sum(j.verdict == word for j in of_step)
+                    for word in ("supported", "unsupported")
+                )
             )
             for of_step in SCENES.judge([(sample, step) for step in trace])
         ]
@@ -330,8 +401,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--audits", type=int, default=1000)
     arguments.add_argument("--videos", type=int, nargs="*", default=[12, 40])
-    arguments.add_argument("--only", default="", help="a regular expression over the rows")
-    arguments.add_argument("--pool", type=int, default=POOL, help="videos that audits draw from")
+    arguments.add_argument(
+        "--only", default="", help="a regular expression over the rows"
+    )
+    arguments.add_argument(
+        "--pool", type=int, default=POOL, help="videos that audits draw from"
+    )
     options = arguments.parse_args()
     pool = Pool(options.pool)
     for title, rows in (("blind", BLIND), ("grounded", GROUNDED)):
@@ -350,7 +425,9 @@ def main() -> None:
     if re.search(options.only, "law"):
         for shared in (0.0, 0.5, 0.8, 0.95):
             holds, tests = law_alarms(options.audits, shared)
-            show(f"law, no link, {shared:4} of it the model's: found {holds}, p <= 0.05 {tests}")
+            show(
+                f"law, no link, {shared:4} of it the model's: found {holds}, p <= 0.05 {tests}"
+            )
     if re.search(options.only, "intervals"):
         for samples in (3, 5, 10, 20, 40):
             hits = covered(pool, samples, options.audits)

@@ -22,7 +22,13 @@ from cuescope_trove.control import levels
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import chance_to_find, expected_tried, limit
 from cuescope_trove.scores import Observations, compare, static_bias
-from cuescope_trove.selection import DISCOVERY, ScoredPairs, Verdict, discovery_part, score
+from cuescope_trove.selection import (
+    DISCOVERY,
+    ScoredPairs,
+    Verdict,
+    discovery_part,
+    score,
+)
 
 LABELS, FRAMES = 4, 4
 BACKGROUNDS, LOOKS = 8, 2  # clusters of backgrounds, and clusters of each class
@@ -40,7 +46,9 @@ class World:
     n: int = 300
     clips: int = 1
     label_noise: float = 0.0
-    size: float = 0.0  # log-odds that a standard deviation of size takes from the right class
+    size: float = (
+        0.0  # log-odds that a standard deviation of size takes from the right class
+    )
     cue_share: float = 0.0
     cue_loss: float = 0.0
     harmed: int = 1  # labels that suffer from the cue
@@ -76,7 +84,9 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
     source_class = np.repeat(np.arange(LABELS), world.n // world.clips)
     size = rng.normal(size=len(source_class))
     background = _backgrounds(world, size, rng)
-    hardness = 1.3 * rng.normal(size=len(source_class)) * (world.clips > 1) - world.size * size
+    hardness = (
+        1.3 * rng.normal(size=len(source_class)) * (world.clips > 1) - world.size * size
+    )
     source = np.repeat(np.arange(len(source_class)), world.clips)
     true = source_class[source]
     samples = np.arange(len(true))
@@ -117,11 +127,15 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
     )
     if world.size:
         names = [str(number) for number in label.tolist()]
-        return replace(observations, control=levels(size[source].tolist(), names, groups))
+        return replace(
+            observations, control=levels(size[source].tolist(), names, groups)
+        )
     return observations
 
 
-def _backgrounds(world: World, size: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _backgrounds(
+    world: World, size: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """Of each source; where errors follow the size, backgrounds follow it too."""
     if world.size:
         wanted = 1.6 * (size + 0.6 * rng.normal(size=len(size))) + BACKGROUNDS / 2
@@ -131,7 +145,11 @@ def _backgrounds(world: World, size: np.ndarray, rng: np.random.Generator) -> np
 
 
 def _pull(
-    logits: np.ndarray, true: np.ndarray, shows: np.ndarray, world: World, rng: np.random.Generator
+    logits: np.ndarray,
+    true: np.ndarray,
+    shows: np.ndarray,
+    world: World,
+    rng: np.random.Generator,
 ) -> None:
     """Raise label 0 just above the rest in so many of the right answers as cost `cue_loss`.
 
@@ -139,9 +157,14 @@ def _pull(
     """
     right = shows & (logits.argmax(axis=1) == true)
     accuracy = right.sum() / max(shows.sum(), 1)
-    lost = np.flatnonzero(right & (rng.random(len(true)) < world.cue_loss / max(accuracy, 1e-9)))
+    lost = np.flatnonzero(
+        right & (rng.random(len(true)) < world.cue_loss / max(accuracy, 1e-9))
+    )
     if world.decides:
-        logits[lost, 0], logits[lost, true[lost]] = logits[lost, true[lost]], logits[lost, 0]
+        logits[lost, 0], logits[lost, true[lost]] = (
+            logits[lost, true[lost]],
+            logits[lost, 0],
+        )
     else:
         logits[lost, 0] = logits[lost].max(axis=1) + rng.exponential(1.0, len(lost))
 
@@ -189,7 +212,9 @@ def null_rows(audits: int) -> Iterator[str]:
         for audit in range(audits):
             rng = np.random.default_rng([14, audit])
             observations = simulate(world, rng)
-            verdicts, parts = (after(observations, part, rng)[0] for part in PARTS.values())
+            verdicts, parts = (
+                after(observations, part, rng)[0] for part in PARTS.values()
+            )
             counts += [
                 before(observations).any(),
                 (verdicts == Verdict.FINDING).any(),
@@ -197,7 +222,11 @@ def null_rows(audits: int) -> Iterator[str]:
                 (verdicts == Verdict.LABEL_NOISE).any(),
                 (verdicts == Verdict.CONTROL).any(),
             ]
-        yield f"{name:<32}" + "".join(f"{count:>8}" for count in counts) + f"  of {audits}"
+        yield (
+            f"{name:<32}"
+            + "".join(f"{count:>8}" for count in counts)
+            + f"  of {audits}"
+        )
 
 
 # ------------------------------------------------------------------------------------- power
@@ -206,13 +235,21 @@ def null_rows(audits: int) -> Iterator[str]:
 def power_rows(audits: int) -> Iterator[str]:
     """How often the cue is found for one label, by what it costs, and what was foretold."""
     yield "audits that find the cue for one label, in percent, by points of accuracy that it costs"
-    yield f"{'':<36}" + "".join(f"{100 * loss:>6.0f}" for loss in LOSSES) + f"{'80% at':>9}"
+    yield (
+        f"{'':<36}"
+        + "".join(f"{100 * loss:>6.0f}" for loss in LOSSES)
+        + f"{'80% at':>9}"
+    )
     for world in PLANTED:
         yield f"{world.n} a class, {world.clips} clip(s) a source, in {world.cue_share:.0%}"
         curves = [_found(replace(world, cue_loss=loss), audits) for loss in LOSSES]
         for row in curves[0]:
             curve = [found[row] for found in curves]
-            yield f"  {row:<34}" + "".join(f"{value:>6.0f}" for value in curve) + _reached(curve)
+            yield (
+                f"  {row:<34}"
+                + "".join(f"{value:>6.0f}" for value in curve)
+                + _reached(curve)
+            )
         for name, limits in _limits(world, min(audits, 20)).items():
             yield f"  limit of detection, {name}: {np.nanmedian(limits):.1f} (median of audits)"
 
@@ -229,7 +266,10 @@ def _found(world: World, audits: int) -> dict[str, float]:
             mine = observations.label == 1
             right = observations.correct[mine].astype(float)
             count = mine.sum() / design_effect(right, observations.groups.take(mine))
-            rate = float(observations.correct[mine].mean()) + world.cue_share * world.cue_loss
+            rate = (
+                float(observations.correct[mine].mean())
+                + world.cue_share * world.cue_loss
+            )
             told = chance_to_find(
                 world.cue_loss,
                 count * world.cue_share,

@@ -25,7 +25,10 @@ SIX = {
     "exiting": ("SystemExit: 3", "reinstall cuescope-exiting"),
     "mistyped": ("is a str, expected a class", "tell the authors of cuescope-mistyped"),
     "twice": ("also comes from", "pip uninstall cuescope-twice"),
-    "outdated": ("needs cuescope-sdk<0.5,>=0.4, installed is 1.3", "get a newer cuescope-outdated"),
+    "outdated": (
+        "needs cuescope-sdk<0.5,>=0.4, installed is 1.3",
+        "get a newer cuescope-outdated",
+    ),
 }
 
 
@@ -44,7 +47,9 @@ def write_six(folder: Path) -> None:
         write_dist(folder, dist, {METHODS: {"twice": "stub_healthy:Healthy"}})
     write_dist(folder, "cuescope-sdk", {}, version="1.3")
     outdated = {METHODS: {"outdated": "stub_exiting:Plugin"}}
-    write_dist(folder, "cuescope-outdated", outdated, requires=("cuescope_sdk <0.5,>=0.4",))
+    write_dist(
+        folder, "cuescope-outdated", outdated, requires=("cuescope_sdk <0.5,>=0.4",)
+    )
     write_dist(
         folder,
         "cuescope-healthy",

@@ -75,7 +75,9 @@ def request_for() -> Callable[..., Request]:
 @pytest.fixture
 def runner(registry: Registry, tmp_path: Path) -> Iterator[Runner]:
     """Audits the fakes with a response cache in `tmp_path`."""
-    runner = Runner(Context(registry=registry, cache=tmp_path / "cache"), tmp_path / "runs")
+    runner = Runner(
+        Context(registry=registry, cache=tmp_path / "cache"), tmp_path / "runs"
+    )
     yield runner
     runner.cache.close()
 
@@ -102,14 +104,19 @@ class Line:
 
 @pytest.fixture
 def line(
-    stubs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    stubs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[Line]:
     """The command line in this process, with a cache and working folder of its own."""
     installed.cache_clear()  # read before the stubs were there
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # `main` replaces it
+    monkeypatch.setattr(
+        "warnings.showwarning", warnings.showwarning
+    )  # `main` replaces it
     yield Line(capsys)
     installed.cache_clear()
 

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from cuescope import types
-from cuescope.capabilities import Capabilities, Detection, LazyWeights, Requirements, Respond
+from cuescope.capabilities import (
+    Capabilities,
+    Detection,
+    LazyWeights,
+    Requirements,
+    Respond,
+)
 from cuescope.conclusions import Evidence, Feature, Metric, Occurrence, Report, Score
 from cuescope.context import Context
 from cuescope.digest import digest
@@ -50,11 +56,13 @@ class ColourModel(Plugin):
         fault_at: int = 0
         trust_remote_code: Annotated[bool, risks.RunsCode()] = False
         base_url: Annotated[str | None, risks.NamesHost(("colour.example",))] = None
-        key_env: Annotated[str, risks.NamesSecret(VENDORS, "base_url", "colour.example")] = (
-            "COLOUR_KEY"
-        )
+        key_env: Annotated[
+            str, risks.NamesSecret(VENDORS, "base_url", "colour.example")
+        ] = "COLOUR_KEY"
 
-    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"logits", "embedding"}))
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        outputs=frozenset({"logits", "embedding"})
+    )
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
@@ -150,7 +158,9 @@ class Clips(Plugin):
             ),
             choices=LABELS,
             label=LABELS[index % 2],
-            group=f"video-{index // together}" if (together := self.options.together) else None,
+            group=f"video-{index // together}"
+            if (together := self.options.together)
+            else None,
             annotations={"cues": {"red": (red,) * FRAMES}, "place": index},
         )
 
@@ -172,9 +182,13 @@ class RedMethod(Plugin):
         fails_in: Annotated[str, risks.Words()] = ""
 
     title: ClassVar[str] = "Red"
-    requires: ClassVar[Requirements] = Requirements(may_use=frozenset({"detector", "segmenter"}))
+    requires: ClassVar[Requirements] = Requirements(
+        may_use=frozenset({"detector", "segmenter"})
+    )
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(name="gap", title="Gap", meaning="accuracy without the cue minus with it"),
+        Metric(
+            name="gap", title="Gap", meaning="accuracy without the cue minus with it"
+        ),
     )
 
     def _reach(self, audit: "Audit", hook: str) -> None:
@@ -187,9 +201,13 @@ class RedMethod(Plugin):
     def propose_features(self, audit: "Audit") -> Iterable[Feature]:
         """The one cue, and the clips that show it."""
         self._reach(audit, "propose_features")
-        red = [s for s in audit.samples if redness(s.frames[0]) > self.options.threshold]
+        red = [
+            s for s in audit.samples if redness(s.frames[0]) > self.options.threshold
+        ]
         seen = tuple(Occurrence(sample=sample.key, frame=0) for sample in red)
-        return [Feature(key="red", kind="colour", name="red everywhere", occurrences=seen)]
+        return [
+            Feature(key="red", kind="colour", name="red everywhere", occurrences=seen)
+        ]
 
     @hookimpl
     def perturb(self, audit: "Audit", features: Sequence[Feature]) -> Iterator[Trial]:
@@ -210,9 +228,12 @@ class RedMethod(Plugin):
             of_label = [
                 outcome
                 for outcome in outcomes
-                if outcome.trial.condition == "baseline" and outcome.trial.sample.label == label
+                if outcome.trial.condition == "baseline"
+                and outcome.trial.sample.label == label
             ]
-            right = {o.trial.sample.key: o.correct(self.options.top_k) for o in of_label}
+            right = {
+                o.trial.sample.key: o.correct(self.options.top_k) for o in of_label
+            }
             inside = [correct for key, correct in right.items() if key in red]
             outside = [correct for key, correct in right.items() if key not in red]
             if not inside or not outside:
@@ -286,7 +307,10 @@ class ToolMethod(RedMethod):
         """What the detector found in the first frame."""
         (found,) = audit.tools["detector"].detect(audit.samples[0].frames[:1], ["red"])
         yield Evidence(
-            check="detector", verdict="inconclusive", detail=found[0].name, value=found[0].score
+            check="detector",
+            verdict="inconclusive",
+            detail=found[0].name,
+            value=found[0].score,
         )
 
 
@@ -305,7 +329,9 @@ class CountingMethod(Plugin):
     @hookimpl
     def verify(self, scores: Sequence[Score]) -> Iterable[Evidence]:
         """How many scores there are."""
-        yield Evidence(check="count", verdict="supported", detail="scores", n=len(scores))
+        yield Evidence(
+            check="count", verdict="supported", detail="scores", n=len(scores)
+        )
 
 
 class DetectorOptions(types.Options):
@@ -320,11 +346,14 @@ class FakeDetector(Plugin):
     Options: ClassVar[type[types.Options]] = DetectorOptions
     options: DetectorOptions
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """A box of the whole frame for every name."""
         return [
             tuple(
-                Detection(name=name, score=self.options.score, box=(0, 0, 4, 4)) for name in names
+                Detection(name=name, score=self.options.score, box=(0, 0, 4, 4))
+                for name in names
             )
             for _ in frames
         ]
@@ -339,7 +368,9 @@ class HeavyDetector(FakeDetector, LazyWeights):
         with (self.context.cache / "loads").open("a") as log:
             log.write("load\n")
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """As the light one."""
         self.context.tool_calls["images"] += len(frames)
         self.context.stop_plan_before("what heavy sees")

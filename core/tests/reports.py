@@ -45,7 +45,13 @@ METRICS = (
         "calibrated probability.",
     ),
 )
-NAMES = ("red background", "disc low on the screen", None, "disc near the right edge", None)
+NAMES = (
+    "red background",
+    "disc low on the screen",
+    None,
+    "disc near the right edge",
+    None,
+)
 PLANTED = Evidence(
     check="precision@10",
     verdict="supported",
@@ -87,7 +93,10 @@ def make_report(features: int = 5, **changes: Any) -> Report:
         notes={"Clusters": f"{features} (silhouette 0.41)", "Temperature": "1.84"},
         features=tuple(make_feature(i) for i in range(features)),
         scores=tuple(
-            score for i in range(features) for label in LABELS[2:] for score in _scores(i, label)
+            score
+            for i in range(features)
+            for label in LABELS[2:]
+            for score in _scores(i, label)
         ),
         evidence=CHECKS[: features + 1],
         contrasts=tuple(map(make_contrast, range(min(features, 2)))),
@@ -104,7 +113,9 @@ def make_feature(index: int, frames: int = 30) -> Feature:
         kind="cluster",
         name=NAMES[index] if index < len(NAMES) else None,
         occurrences=tuple(
-            Occurrence(sample=f"test/{index:02}{i:03}", frame=i % 3, strength=1 - i / 50)
+            Occurrence(
+                sample=f"test/{index:02}{i:03}", frame=i % 3, strength=1 - i / 50
+            )
             for i in range(frames)
         ),
     )
@@ -118,9 +129,13 @@ def make_contrast(index: int) -> Contrast:
         rule="The first two of each side.",
         sides=(
             Side(
-                title="with it: 50% of 2 right", exhibits=(_exhibit(index, 0), _exhibit(index, 1))
+                title="with it: 50% of 2 right",
+                exhibits=(_exhibit(index, 0), _exhibit(index, 1)),
             ),
-            Side(title="without it: all right", exhibits=(_exhibit(index, 2), _exhibit(index, 3))),
+            Side(
+                title="without it: all right",
+                exhibits=(_exhibit(index, 2), _exhibit(index, 3)),
+            ),
         ),
     )
 
@@ -170,7 +185,9 @@ def make_pictures(report: Report, size: tuple[int, int] = (60, 60)) -> dict[str,
             ImageDraw.Draw(image).ellipse((x, y, x + 10, y + 10), fill=(40, 80, 255))
             stream = BytesIO()
             image.save(stream, "JPEG", quality=88)
-            pictures[picture_key(seen)] = pictures[exhibit_key(seen)] = stream.getvalue()
+            pictures[picture_key(seen)] = pictures[exhibit_key(seen)] = (
+                stream.getvalue()
+            )
     return pictures
 
 
@@ -218,7 +235,10 @@ def _scores(index: int, label: str) -> list[Score]:
 
 
 def _stamp(
-    spec: str, dist: str, options: dict[str, Any] | None = None, facts: dict[str, str] | None = None
+    spec: str,
+    dist: str,
+    options: dict[str, Any] | None = None,
+    facts: dict[str, str] | None = None,
 ) -> PluginStamp:
     return PluginStamp(
         spec=spec,

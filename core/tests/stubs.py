@@ -25,7 +25,9 @@ def write_dist(
     lines += [f"Requires-Dist: {requirement}" for requirement in requires]
     (info / "METADATA").write_text("\n".join(["Metadata-Version: 2.1", *lines, ""]))
     written = [
-        "\n".join([f"[{group}]", *[f"{key} = {target}" for key, target in named.items()]])
+        "\n".join(
+            [f"[{group}]", *[f"{key} = {target}" for key, target in named.items()]]
+        )
         for group, named in points.items()
     ]
     (info / "entry_points.txt").write_text("\n".join([*written, ""]))
@@ -48,5 +50,11 @@ def cuescope(
     """The command line in a process of its own."""
     command = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.run(
-        command, env=env, cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+        command,
+        env=env,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )

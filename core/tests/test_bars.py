@@ -28,13 +28,24 @@ def test_a_bar_spans_from_zero_to_its_value() -> None:
     scale = axis([-1.0, 1.0])
     score = Score(feature="f", label=None, metric="m", value=-0.5, low=-0.75, high=0.25)
     made = bar(score, scale)
-    assert (made.start, made.end, made.zero, made.low, made.high) == (25.0, 50.0, 50.0, 12.5, 62.5)
+    assert (made.start, made.end, made.zero, made.low, made.high) == (
+        25.0,
+        50.0,
+        50.0,
+        12.5,
+        62.5,
+    )
     assert made.spoken == "−0.50, interval −0.75 to 0.25"
 
 
 def test_a_missing_value_is_not_drawn() -> None:
     made = bar(Score(feature="f", label=None, metric="m", value=None), axis([0.5]))
-    assert (made.text, made.start, made.end, made.interval) == ("not measured", 0.0, 0.0, None)
+    assert (made.text, made.start, made.end, made.interval) == (
+        "not measured",
+        0.0,
+        0.0,
+        None,
+    )
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,17 @@ def test_answers_are_counted_by_model_and_pruned(line: Line) -> None:
     said = line("cache")
     assert "CUESCOPE_CACHE" in said
     assert time.strftime("%Y-%m-%d") in said
-    assert "nothing was deleted" in line("cache", "prune", "--model", "colour:a", "--dry-run")
+    assert "nothing was deleted" in line(
+        "cache", "prune", "--model", "colour:a", "--dry-run"
+    )
     assert "colour:a: 40 answers" in line("cache", "prune", "--model", "colour:a")
     assert kept(line) == {"colour:b": 40}
     assert [asked(line, model) for model in ("colour:b", "colour:a")] == [0, 40]
 
 
-def test_pruning_by_age_takes_what_no_audit_has_used(line: Line, tmp_path: Path) -> None:
+def test_pruning_by_age_takes_what_no_audit_has_used(
+    line: Line, tmp_path: Path
+) -> None:
     asked(line, "colour:a")
     assert "nothing was deleted" in line("cache", "prune", "--older-than", "1")
     with pytest.MonkeyPatch.context() as patch:
@@ -58,7 +62,9 @@ def test_pruning_by_age_takes_what_no_audit_has_used(line: Line, tmp_path: Path)
 def test_what_is_exported_can_be_taken_over(line: Line, tmp_path: Path) -> None:
     for model in ("colour:a", "colour:b"):
         asked(line, model)
-    assert "40 answers of 1 models" in line("cache", "export", "x.sqlite", "--model", "colour:a")
+    assert "40 answers of 1 models" in line(
+        "cache", "export", "x.sqlite", "--model", "colour:a"
+    )
     line("cache", "prune", "--older-than", "0")
     assert kept(line) == {}
     # a row without its seal, and one whose value is no answer, are not taken
@@ -80,7 +86,10 @@ def test_answers_of_before_are_of_an_unknown_model(line: Line, tmp_path: Path) -
 
 
 def test_two_caches_are_one_after_a_merge(line: Line, tmp_path: Path) -> None:
-    for folder, models in (("other", ("colour:a", "colour:b")), ("cache", ("colour:b",))):
+    for folder, models in (
+        ("other", ("colour:a", "colour:b")),
+        ("cache", ("colour:b",)),
+    ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("CUESCOPE_CACHE", str(tmp_path / folder))
             for model in models:
@@ -103,7 +112,9 @@ def test_an_audit_may_write_meanwhile(line: Line, tmp_path: Path) -> None:
     def store() -> None:
         nonlocal stored
         while not done.is_set() or not stored:
-            cache.put({f"{8 * stored + n:032x}": Response(text="yes" * 99) for n in range(8)})
+            cache.put(
+                {f"{8 * stored + n:032x}": Response(text="yes" * 99) for n in range(8)}
+            )
             stored += 1
 
     thread = Thread(target=store)
@@ -142,6 +153,8 @@ def test_a_mistake_is_one_line(
     asked(line, "colour:a")
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "responses.sqlite").write_text("no table " * 999)
-    (tmp_path / "file.txt").write_text("plain words, and enough of them for a header of SQLite" * 9)
+    (tmp_path / "file.txt").write_text(
+        "plain words, and enough of them for a header of SQLite" * 9
+    )
     assert said in line("cache", *words, code=2)
     assert kept(line) == {"colour:a": 40}

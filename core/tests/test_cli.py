@@ -23,7 +23,15 @@ AUDIT = ("audit", "red", "--model", "colour", "--data", "clips")
 
 def test_audit_tells_the_finding_first(line: Line, tmp_path: Path) -> None:
     said = line(*AUDIT)
-    sections = ["Finding", "Ranked cues", "Checks", "Looked at", "Cost", "Next", "Run it again"]
+    sections = [
+        "Finding",
+        "Ranked cues",
+        "Checks",
+        "Looked at",
+        "Cost",
+        "Next",
+        "Run it again",
+    ]
     places = [re.search(f"^{section}", said, re.MULTILINE) for section in sections]
     starts = [place.start() for place in places if place]
     assert len(starts) == len(sections)
@@ -42,9 +50,14 @@ def test_the_report_fits_a_pipe(shell: Shell) -> None:
 
 
 def test_json_is_the_whole_report(line: Line, tmp_path: Path) -> None:
-    printed = Report.model_validate_json(line(*AUDIT, "--json", "--out", tmp_path / "run"))
+    printed = Report.model_validate_json(
+        line(*AUDIT, "--json", "--out", tmp_path / "run")
+    )
     assert printed == load_report(tmp_path / "run")
-    assert json.loads((tmp_path / "run" / "report.json").read_text())["schema_version"] == 1
+    assert (
+        json.loads((tmp_path / "run" / "report.json").read_text())["schema_version"]
+        == 1
+    )
 
 
 def test_options_reach_their_plugins(line: Line) -> None:
@@ -82,7 +95,9 @@ def test_options_reach_their_plugins(line: Line) -> None:
 
 
 def test_the_printed_command_runs_again_to_the_same_report(line: Line) -> None:
-    first = Report.model_validate_json(line(*AUDIT, "-O", "top_k=2", "--seed", "4", "--json"))
+    first = Report.model_validate_json(
+        line(*AUDIT, "-O", "top_k=2", "--seed", "4", "--json")
+    )
     words = shlex.split(first.provenance.command)
     assert words[0] == "cuescope"
     assert Report.model_validate_json(line(*words[1:], "--json")).hash == first.hash
@@ -91,7 +106,14 @@ def test_the_printed_command_runs_again_to_the_same_report(line: Line) -> None:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (80, ["at least 40, at most 120", "at least 30, at most 110", "60 s, at most 3:40 of"]),
+        (
+            80,
+            [
+                "at least 40, at most 120",
+                "at least 30, at most 110",
+                "60 s, at most 3:40 of",
+            ],
+        ),
         (0, ["trials       40", "model calls  30", "time         60 s of the model"]),
         (None, ["at least 40", "at least 30", "at least 60 s of the model"]),
     ],
@@ -100,7 +122,9 @@ def test_a_plan_is_bounded_where_the_method_knows_how_much_it_asks(
     line: Line, monkeypatch: pytest.MonkeyPatch, more: int | None, told: list[str]
 ) -> None:
     until = "the answers of the model"
-    known = Plan(trials=40, cached=10, model_calls=30, seconds=60.0, until=until, more=more)
+    known = Plan(
+        trials=40, cached=10, model_calls=30, seconds=60.0, until=until, more=more
+    )
     monkeypatch.setattr(Runner, "plan", lambda self, request: known)
     said = line(*AUDIT, "--plan")
     for words in told:
@@ -122,11 +146,18 @@ def test_plan_says_the_cost_and_asks_nothing(line: Line, tmp_path: Path) -> None
     assert not log.exists()
 
 
-def test_a_measured_plan_asks_a_few_and_keeps_their_answers(line: Line, tmp_path: Path) -> None:
+def test_a_measured_plan_asks_a_few_and_keeps_their_answers(
+    line: Line, tmp_path: Path
+) -> None:
     log = tmp_path / "log"
     few = ("-M", f"log={log}", "-M", "delay=0.02", "--batch-size", "4")
     told = json.loads(line(*AUDIT, *few, "--plan", "--measure", "--json"))
-    assert (told["trials"], told["model_calls"], told["cached"], told["until"]) == (40, 40, 0, None)
+    assert (told["trials"], told["model_calls"], told["cached"], told["until"]) == (
+        40,
+        40,
+        0,
+        None,
+    )
     assert told["estimate"]
     assert told["conditions"] == {"baseline": 20, "static": 20}
     assert 40 / 4 * 0.02 < told["seconds"] < 40 / 4 * 0.2
@@ -165,7 +196,9 @@ def test_report_looks_again(line: Line, tmp_path: Path) -> None:
     assert again == load_report(tmp_path / "run")
 
 
-def test_report_writes_a_page_with_the_stored_pictures(line: Line, tmp_path: Path) -> None:
+def test_report_writes_a_page_with_the_stored_pictures(
+    line: Line, tmp_path: Path
+) -> None:
     line(*AUDIT, "--out", tmp_path / "run")
     for source in (tmp_path / "run", tmp_path / "run" / "report.json"):
         line("report", source, "--html", tmp_path / "page.html")
@@ -180,7 +213,11 @@ def test_report_writes_a_page_with_the_stored_pictures(line: Line, tmp_path: Pat
 
 def matrix(folder: Path, **changes: object) -> Path:
     file = folder / "runs.yaml"
-    plain: dict[str, object] = {"methods": ["red"], "models": ["colour"], "data": ["clips"]}
+    plain: dict[str, object] = {
+        "methods": ["red"],
+        "models": ["colour"],
+        "data": ["clips"],
+    }
     file.write_text(yaml.safe_dump(plain | changes))
     return file
 
@@ -195,7 +232,10 @@ def test_a_matrix_runs_and_resumes(line: Line, tmp_path: Path) -> None:
     before = log.read_text()
     gone = next((tmp_path / "all").glob("*/report.json"))
     hashed = load_report(gone).hash
-    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "all").glob("*/report.json")}
+    kept = {
+        file: file.stat().st_mtime_ns
+        for file in (tmp_path / "all").glob("*/report.json")
+    }
     gone.unlink()
     assert "4 of 4 reports" in line("run", file, "--out", tmp_path / "all")
     assert load_report(gone).hash == hashed
@@ -212,7 +252,9 @@ def test_a_failing_cell_leaves_the_others(line: Line, tmp_path: Path) -> None:
     assert len(list((tmp_path / "all").glob("*/report.json"))) == 1
 
 
-def test_a_typo_in_a_matrix_is_told_before_anything_runs(line: Line, tmp_path: Path) -> None:
+def test_a_typo_in_a_matrix_is_told_before_anything_runs(
+    line: Line, tmp_path: Path
+) -> None:
     file = matrix(tmp_path, models=["colour", "colur"])
     said = line("run", file, "--out", tmp_path / "all", code=2)
     assert "Did you mean 'colour'?" in said

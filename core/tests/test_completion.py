@@ -33,7 +33,9 @@ def completed(shell: Shell, line: str) -> tuple[list[str], set[str]]:
         ("cuescope plugins info find", {"finder"}),
     ],
 )
-def test_names_and_options_are_completed(shell: Shell, line: str, offered: set[str]) -> None:
+def test_names_and_options_are_completed(
+    shell: Shell, line: str, offered: set[str]
+) -> None:
     words, modules = completed(shell, line)
     assert offered <= set(words)
     assert not {word for word in words if not word.startswith(line.split(" ")[-1])}
@@ -50,7 +52,9 @@ def test_each_plugin_is_told_in_its_own_words(shell: Shell) -> None:
     assert "The same, and its patches can be looked at." in said
     whole = shell("plugins")
     assert "the stub cuescope-fakes" not in whole
-    commands = {line.split()[1] for line in whole.splitlines() if line.startswith("command ")}
+    commands = {
+        line.split()[1] for line in whole.splitlines() if line.startswith("command ")
+    }
     assert not commands & {"new", "compare"}  # the sdk's own are cuescope's
 
 

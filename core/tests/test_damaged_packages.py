@@ -22,7 +22,19 @@ ESCAPE = b"\x1b]0;owned\x07\x1b[2J"
 OBEYED = ("\x1b", "\x07", "\x9b", "\u202e", "\r")
 
 # What stands in place of `evil:Thing`, and in place of the name `bad`.
-VALUES = ["p:P:Q", "", ":", "p:", ":P", "p", "p P", "p:P Q", "p:P\tQ", "p:P()", "p:P; import os"]
+VALUES = [
+    "p:P:Q",
+    "",
+    ":",
+    "p:",
+    ":P",
+    "p",
+    "p P",
+    "p:P Q",
+    "p:P\tQ",
+    "p:P()",
+    "p:P; import os",
+]
 VALUES += [
     "p..q:P",
     ".p:P",
@@ -34,7 +46,15 @@ VALUES += [
     "p:P [x]",
     "p:" + "P" * 10**5,
 ]
-VALUES += ["p\x1b[2J:P", "p:P\u202e", "p:P\\", "p=q:P", "\udcff:P", "p:P\n  q:Q", "p:P\r\n[x"]
+VALUES += [
+    "p\x1b[2J:P",
+    "p:P\u202e",
+    "p:P\\",
+    "p=q:P",
+    "\udcff:P",
+    "p:P\n  q:Q",
+    "p:P\r\n[x",
+]
 NAMES = [
     "",
     " ",
@@ -61,15 +81,30 @@ FILES: dict[str, tuple[bytes, bytes]] = {
     "no metadata": (b"", POINTS),
     "metadata of garbage": (bytes(range(256)) * 40, POINTS),
     "metadata of 50 MB": (METADATA + b"X: y\n" * 10**7, POINTS),
-    "a need that is none": (METADATA + b"Requires-Dist: cuescope-sdk @@@ \x1b[2J\n", POINTS),
-    "a need of no marker": (METADATA + b"Requires-Dist: cuescope-sdk; x == 'y'\n", POINTS),
+    "a need that is none": (
+        METADATA + b"Requires-Dist: cuescope-sdk @@@ \x1b[2J\n",
+        POINTS,
+    ),
+    "a need of no marker": (
+        METADATA + b"Requires-Dist: cuescope-sdk; x == 'y'\n",
+        POINTS,
+    ),
     "50 MB of entry points": (METADATA, POINTS + b"more = evil:More\n" * 3 * 10**6),
     "50 MB of one line": (METADATA, POINTS + b"x" * 5 * 10**7),
-    "a thousand plugins": (METADATA, POINTS + b"".join(b"p%d = a:B\n" % n for n in range(1000))),
+    "a thousand plugins": (
+        METADATA,
+        POINTS + b"".join(b"p%d = a:B\n" % n for n in range(1000)),
+    ),
     "a group that is not closed": (METADATA, b"[cuescope.methods\nbad = evil:Thing\n"),
     "a group that is unknown": (METADATA, b"[cuescope.metods]\nbad = evil:Thing\n"),
-    "a group that a terminal obeys": (METADATA, b"[cuescope." + ESCAPE + b"]\na = b:C\n"),
-    "garbage after the group": (METADATA, b"[cuescope.methods]\n" + bytes(range(256)) * 9),
+    "a group that a terminal obeys": (
+        METADATA,
+        b"[cuescope." + ESCAPE + b"]\na = b:C\n",
+    ),
+    "garbage after the group": (
+        METADATA,
+        b"[cuescope.methods]\n" + bytes(range(256)) * 9,
+    ),
     "zeros after the group": (METADATA, b"[cuescope.methods]\n" + bytes(999)),
     "UTF-16": (METADATA, b"[cuescope.methods]\n" + "bad = evil:Thing".encode("utf-16")),
 }
@@ -89,7 +124,9 @@ def write_evil(folder: Path, metadata: bytes, points: bytes) -> Path:
     return info
 
 
-def require_told(folder: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[[], str]) -> None:
+def require_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[[], str]
+) -> None:
     """The damage is told with a reason, the sound plugin is listed, and nothing takes long."""
     write_dist(folder, "cuescope-sound", {GROUP: {"sound": "stub_sound:Sound"}})
     began = time.monotonic()
@@ -107,7 +144,9 @@ def require_told(folder: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[[
     for entry in registry.entries:
         assert entry.kind in KINDS
         first_line(entry)  # the list shows it
-    monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # `main` replaces it
+    monkeypatch.setattr(
+        "warnings.showwarning", warnings.showwarning
+    )  # `main` replaces it
     monkeypatch.setattr("cuescope.cli.plugins.Registry", lambda: registry)
     with pytest.raises(SystemExit) as ended:
         main(["plugins"])
@@ -123,7 +162,10 @@ def require_told(folder: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[[
 
 @pytest.mark.parametrize("damage", FILES)
 def test_a_damaged_package_is_told_and_hides_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], damage: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    damage: str,
 ) -> None:
     write_evil(tmp_path, *FILES[damage])
     require_told(tmp_path, monkeypatch, lambda: capsys.readouterr().out)

@@ -31,7 +31,10 @@ def test_the_story_comes_before_the_audit(monkeypatch: pytest.MonkeyPatch) -> No
     assert folder == Path("runs/demo")
     assert said.startswith("A small video model learns")
     assert "the background is mostly red" in said
-    assert f"next: {program()} open runs/demo\nnext: {program()} demo --cue object\n" in said
+    assert (
+        f"next: {program()} open runs/demo\nnext: {program()} demo --cue object\n"
+        in said
+    )
 
 
 @pytest.fixture

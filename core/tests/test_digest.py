@@ -74,7 +74,11 @@ def test_mappings_and_sets_have_no_order() -> None:
 
 def test_arrays_by_value_not_by_memory() -> None:
     grid = np.arange(12).reshape(3, 4)
-    assert digest(grid) == digest(np.asfortranarray(grid)) == digest(np.repeat(grid, 2, 0)[::2])
+    assert (
+        digest(grid)
+        == digest(np.asfortranarray(grid))
+        == digest(np.repeat(grid, 2, 0)[::2])
+    )
     changed = grid.copy()
     changed[2, 1] += 1
     assert digest(grid) != digest(changed)
@@ -85,7 +89,8 @@ def test_numbers_of_numpy_that_are_python_numbers_are_equal() -> None:
 
 
 @pytest.mark.parametrize(
-    "opaque", [object(), Path("a"), np.float32(1), np.array(["a"], object), 1j, lambda: 0]
+    "opaque",
+    [object(), Path("a"), np.float32(1), np.array(["a"], object), 1j, lambda: 0],
 )
 def test_what_cannot_be_seen_is_refused(opaque: object) -> None:
     with pytest.raises(TypeError, match="cannot take the digest"):

@@ -31,11 +31,16 @@ def refused(runner: Runner, request: Request, kind: type[UserError] = UserError)
 # --------------------------------------------------------------------------------- what is found
 
 
-def test_the_planted_cue_is_found_and_said(runner: Runner, request_for: Requests) -> None:
+def test_the_planted_cue_is_found_and_said(
+    runner: Runner, request_for: Requests
+) -> None:
     report = runner.run(request_for())
     (finding,) = report.findings
     assert (finding.feature, finding.label, finding.value) == ("red", "left", 1.0)
-    assert report.sentence(finding) == "When red everywhere is there, 'left' loses 100 points."
+    assert (
+        report.sentence(finding)
+        == "When red everywhere is there, 'left' loses 100 points."
+    )
     assert report.evidence[0].verdict == "supported"
     assert report.provenance.labels == ("left", "right")
     assert report.provenance.model.facts == {"weights": "plain"}
@@ -70,7 +75,11 @@ def test_the_hash_is_the_same_cold_warm_and_in_any_batch(
     small = Runner(runner.context, runner.runs, cache_responses=False).run(
         request_for(batch_size=1)
     )
-    assert (cold.cost.model_calls, warm.cost.model_calls, small.cost.model_calls) == (40, 0, 40)
+    assert (cold.cost.model_calls, warm.cost.model_calls, small.cost.model_calls) == (
+        40,
+        0,
+        40,
+    )
     assert warm.cost.cache_hits == 40
     assert cold.hash == warm.hash == small.hash
 
@@ -102,10 +111,16 @@ def test_recall_asks_again_where_the_data_changed(
 
     monkeypatch.setattr(Resolved, "build", changed)
     again = runner.run(request_for(), resume=True)
-    assert again.provenance.data.fingerprint == "another" != first.provenance.data.fingerprint
+    assert (
+        again.provenance.data.fingerprint
+        == "another"
+        != first.provenance.data.fingerprint
+    )
 
 
-def test_a_failing_observer_warns_and_costs_nothing(runner: Runner, request_for: Requests) -> None:
+def test_a_failing_observer_warns_and_costs_nothing(
+    runner: Runner, request_for: Requests
+) -> None:
     class Raising:
         @hookimpl
         def audit_started(self) -> None:
@@ -120,7 +135,9 @@ def test_a_failing_observer_warns_and_costs_nothing(runner: Runner, request_for:
             raise RuntimeError("no chat")
 
     watched = replace(runner, observers=(Raising(),))
-    with pytest.warns(UserWarning, match="an observer failed at .*: RuntimeError: no chat") as said:
+    with pytest.warns(
+        UserWarning, match="an observer failed at .*: RuntimeError: no chat"
+    ) as said:
         report = watched.run(request_for())
     watched.cache.close()
     told = {str(warning.message).split(":")[0] for warning in said}
@@ -138,7 +155,9 @@ def test_a_folder_that_cannot_be_written_costs_no_answer(
     assert session.cache.pace(session.respond.identity) is None
 
 
-def test_recall_makes_a_damaged_report_again(runner: Runner, request_for: Requests) -> None:
+def test_recall_makes_a_damaged_report_again(
+    runner: Runner, request_for: Requests
+) -> None:
     first = runner.run(request_for())
     file = runner.folder(request_for()).report_file
     file.write_bytes(file.read_bytes()[:300])
@@ -159,7 +178,9 @@ def test_a_failing_verifier_is_told_under_its_own_name(
         raise RuntimeError("no evidence")
 
     monkeypatch.setattr(counting, "verify", verify)
-    assert "method 'counting' of cuescope-fakes" in refused(runner, request, PluginError)
+    assert "method 'counting' of cuescope-fakes" in refused(
+        runner, request, PluginError
+    )
 
 
 def test_recall_reads_the_stored_report(runner: Runner, request_for: Requests) -> None:
@@ -171,7 +192,9 @@ def test_recall_reads_the_stored_report(runner: Runner, request_for: Requests) -
 # ------------------------------------------------------------------------------ limits and plans
 
 
-def test_a_limit_draws_by_seed_and_keeps_the_order(runner: Runner, request_for: Requests) -> None:
+def test_a_limit_draws_by_seed_and_keeps_the_order(
+    runner: Runner, request_for: Requests
+) -> None:
     def drawn(**changes: int) -> list[str]:
         return [s.key for s in runner.session(request_for(**changes)).audit.samples]
 
@@ -192,7 +215,9 @@ def test_a_limit_draws_whole_groups(
     sizes = Counter(sample.group for sample in samples)
     assert len(samples) <= count
     # the last of the seven videos has two clips only
-    assert all(size == (2 if group == "video-6" else 3) for group, size in sizes.items())
+    assert all(
+        size == (2 if group == "video-6" else 3) for group, size in sizes.items()
+    )
 
 
 def test_a_plan_counts_and_asks_nothing(
@@ -239,20 +264,28 @@ def test_a_missing_edit_names_the_models_that_have_it(
     runner: Runner, request_for: Requests
 ) -> None:
     line = refused(runner, request_for(method="hiding"))
-    assert "hiding cannot audit colour: expected a model with edit 'hide-tokens'" in line
+    assert (
+        "hiding cannot audit colour: expected a model with edit 'hide-tokens'" in line
+    )
     assert "Installed models that have it: none" in line
 
 
 def test_a_missing_output_is_told_before_the_weights_load(
     runner: Runner, request_for: Requests
 ) -> None:
-    line = refused(runner, request_for(model="words"))  # building it would raise RuntimeError
+    line = refused(
+        runner, request_for(model="words")
+    )  # building it would raise RuntimeError
     assert "expected a model with output 'logits'" in line
     assert "Installed models that have it: colour" in line
 
 
-def test_what_a_method_looks_at_must_be_open(runner: Runner, request_for: Requests) -> None:
-    line = refused(runner, request_for(method="looking", model="words"))  # building it would raise
+def test_what_a_method_looks_at_must_be_open(
+    runner: Runner, request_for: Requests
+) -> None:
+    line = refused(
+        runner, request_for(method="looking", model="words")
+    )  # building it would raise
     assert "expected a model with output 'logits' and open patches" in line
     assert line.endswith("Installed models that have it: patches")
     assert "colour: expected a model with open patches." in refused(
@@ -270,10 +303,15 @@ def test_an_empty_data_set_is_told(runner: Runner, request_for: Requests) -> Non
     assert "clips:0 is empty" in refused(runner, request_for(data="clips:0"))
 
 
-def test_a_tool_that_nobody_asks_is_refused(runner: Runner, request_for: Requests) -> None:
+def test_a_tool_that_nobody_asks_is_refused(
+    runner: Runner, request_for: Requests
+) -> None:
     tools = {"tools": {"text-generator": "finder"}}
     line = refused(runner, request_for(**tools))
-    assert "red has no use for a text-generator: expected detector or segmenter as --tool" in line
+    assert (
+        "red has no use for a text-generator: expected detector or segmenter as --tool"
+        in line
+    )
     line = refused(runner, request_for(method="counting", tools={"detector": "finder"}))
     assert "counting has no use for a detector: expected no --tool" in line
 
@@ -282,12 +320,19 @@ def test_tools_by_role(runner: Runner, request_for: Requests) -> None:
     assert "with-tool needs a detector. Add --tool detector=SPEC" in refused(
         runner, request_for(method="with-tool")
     )
-    assert "no tool role 'detecter'" in refused(runner, request_for(tools={"detecter": "finder"}))
-    assert "Did you mean 'detector'?" in refused(runner, request_for(tools={"detecter": "finder"}))
+    assert "no tool role 'detecter'" in refused(
+        runner, request_for(tools={"detecter": "finder"})
+    )
+    assert "Did you mean 'detector'?" in refused(
+        runner, request_for(tools={"detecter": "finder"})
+    )
     assert "tool finder is no segmenter: expected one with segment()" in refused(
         runner, request_for(tools={"segmenter": "finder"})
     )
-    tools = {"tools": {"detector": "finder"}, "tool_options": {"detector": {"score": "0.25"}}}
+    tools = {
+        "tools": {"detector": "finder"},
+        "tool_options": {"detector": {"score": "0.25"}},
+    }
     half = runner.run(request_for(method="with-tool", **tools))
     assert [one.value for one in half.evidence if one.check == "detector"] == [0.25]
     assert half.provenance.tools["detector"].options == {"score": 0.25}
@@ -309,11 +354,15 @@ def test_another_methods_verify_adds_evidence_and_nothing_else(
     assert more.evidence[1].n == len(more.scores) == 2
     assert more.features == plain.features
     assert [stamp.spec for stamp in more.provenance.verifiers] == ["counting"]
-    with pytest.raises(UserError, match=r"no method 'countin' is installed.*'counting'"):
+    with pytest.raises(
+        UserError, match=r"no method 'countin' is installed.*'counting'"
+    ):
         runner.run(request_for(verify_with=("countin",)))
 
 
-def test_an_executor_finds_the_same(runner: Runner, request_for: Requests, tmp_path: Path) -> None:
+def test_an_executor_finds_the_same(
+    runner: Runner, request_for: Requests, tmp_path: Path
+) -> None:
     plain = runner.run(request_for())
     elsewhere = Runner(runner.context, tmp_path / "other", cache_responses=False)
     log = tmp_path / "log"
@@ -328,7 +377,9 @@ def test_an_executor_finds_the_same(runner: Runner, request_for: Requests, tmp_p
 # ------------------------------------------------------------------------------------- observers
 
 
-def test_observers_follow_the_audit(runner: Runner, request_for: Requests, tmp_path: Path) -> None:
+def test_observers_follow_the_audit(
+    runner: Runner, request_for: Requests, tmp_path: Path
+) -> None:
     said = tmp_path / "said"
     observer = runner.context.build("observer", f"file:{said}")
     watched = Runner(runner.context, runner.runs, [observer])
@@ -346,12 +397,17 @@ def test_observers_follow_the_audit(runner: Runner, request_for: Requests, tmp_p
 # ---------------------------------------------------------------------------------------- faults
 
 
-@pytest.mark.parametrize("hook", ["propose_features", "perturb", "compute_scores", "verify"])
+@pytest.mark.parametrize(
+    "hook", ["propose_features", "perturb", "compute_scores", "verify"]
+)
 def test_a_method_that_raises_is_blamed_in_one_line(
     runner: Runner, request_for: Requests, hook: str
 ) -> None:
     line = refused(runner, request_for(method_options={"fails_in": hook}), PluginError)
-    assert "method 'red' of cuescope-fakes 1.0 failed: got ZeroDivisionError: no clusters" in line
+    assert (
+        "method 'red' of cuescope-fakes 1.0 failed: got ZeroDivisionError: no clusters"
+        in line
+    )
 
 
 def test_a_model_that_raises_is_blamed_and_its_batches_kept(
@@ -370,7 +426,10 @@ def test_a_model_that_raises_is_blamed_and_its_batches_kept(
         ("too few", "expected 40 responses, got 39"),
         ("no logits", "expected logits, got no logits"),
         ("three logits", "expected 2 logits, one a choice, got 3"),
-        ("nan", "model 'colour' broke its contract on clip-000: expected finite numbers as its"),
+        (
+            "nan",
+            "model 'colour' broke its contract on clip-000: expected finite numbers as its",
+        ),
     ],
 )
 def test_a_broken_contract_ends_the_audit(
@@ -378,20 +437,28 @@ def test_a_broken_contract_ends_the_audit(
 ) -> None:
     line = refused(runner, request_for(model_options={"fault": fault}), PluginError)
     assert said in line
-    assert not runner.folder(request_for(model_options={"fault": fault})).report_file.exists()
+    assert not runner.folder(
+        request_for(model_options={"fault": fault})
+    ).report_file.exists()
 
 
-def test_a_session_draws_from_named_generators(runner: Runner, request_for: Requests) -> None:
+def test_a_session_draws_from_named_generators(
+    runner: Runner, request_for: Requests
+) -> None:
     def session(seed: int) -> Session:
         return runner.session(request_for(seed=seed))
 
     audit = session(3).audit
-    np.testing.assert_array_equal(audit.rng("a").random(4), session(3).audit.rng("a").random(4))
+    np.testing.assert_array_equal(
+        audit.rng("a").random(4), session(3).audit.rng("a").random(4)
+    )
     assert audit.derive_seed("a") != session(4).audit.derive_seed("a")
     assert audit.rng("a").random() != audit.rng("b").random()
 
 
-def test_scores_that_are_forgotten_are_missed(runner: Runner, request_for: Requests) -> None:
+def test_scores_that_are_forgotten_are_missed(
+    runner: Runner, request_for: Requests
+) -> None:
     with pytest.raises(
         PluginError, match=r"compute_scores of method forgetful: expected scores.*None"
     ):
@@ -410,7 +477,9 @@ def test_code_that_changed_is_no_stored_report(
     assert again.hash == first.hash
 
 
-def test_a_stored_report_is_announced_with_its_date(runner: Runner, request_for: Requests) -> None:
+def test_a_stored_report_is_announced_with_its_date(
+    runner: Runner, request_for: Requests
+) -> None:
     lines: list[str] = []
     telling = replace(runner, context=replace(runner.context, announce=lines.append))
     first = telling.run(request_for(), resume=True)

@@ -26,7 +26,9 @@ from .conftest import Line, Shell
 from .reports import make_report
 from .stubs import RUN_MAIN
 
-HOSTILE = "\x1b]0;owned\x07\x1b]8;;http://x\x1b\\a\x1b[2J\x9b2J\u202ecat [dog] [/] :smile:\r"
+HOSTILE = (
+    "\x1b]0;owned\x07\x1b]8;;http://x\x1b\\a\x1b[2J\x9b2J\u202ecat [dog] [/] :smile:\r"
+)
 OBEYED = ("\x1b]", "\x1b[2J", "\x9b", "\u202e", "\x07", "\x1b\\")
 AUDIT = ("audit", "red", "--model", "colour", "--data", "clips")
 
@@ -35,13 +37,22 @@ def hostile_report() -> Report:
     """A report whose every text field comes from an attacker."""
     report = make_report()
     origin = report.provenance
-    stamp = origin.data.model_copy(update={"spec": f"x:{HOSTILE}", "facts": {HOSTILE: HOSTILE}})
+    stamp = origin.data.model_copy(
+        update={"spec": f"x:{HOSTILE}", "facts": {HOSTILE: HOSTILE}}
+    )
     hostile = {"notes": {HOSTILE: HOSTILE}}
     features = [
-        f.model_copy(update={"name": f"{i} {HOSTILE}"}) for i, f in enumerate(report.features)
+        f.model_copy(update={"name": f"{i} {HOSTILE}"})
+        for i, f in enumerate(report.features)
     ]
-    scores = [s.model_copy(update={"statement": HOSTILE, "label": HOSTILE}) for s in report.scores]
-    metrics = [m.model_copy(update={"title": HOSTILE, "meaning": HOSTILE}) for m in report.metrics]
+    scores = [
+        s.model_copy(update={"statement": HOSTILE, "label": HOSTILE})
+        for s in report.scores
+    ]
+    metrics = [
+        m.model_copy(update={"title": HOSTILE, "meaning": HOSTILE})
+        for m in report.metrics
+    ]
     return report.model_copy(
         update={
             **hostile,
@@ -49,9 +60,16 @@ def hostile_report() -> Report:
             "scores": tuple(scores),
             "metrics": tuple(metrics),
             "evidence": (Evidence(check=HOSTILE, verdict="supported", detail=HOSTILE),),
-            "tables": (Table(title=HOSTILE, columns=("a", HOSTILE), rows=({"a": HOSTILE},)),),
+            "tables": (
+                Table(title=HOSTILE, columns=("a", HOSTILE), rows=({"a": HOSTILE},)),
+            ),
             "provenance": origin.model_copy(
-                update={"data": stamp, "model": stamp, "labels": (HOSTILE,), "command": HOSTILE}
+                update={
+                    "data": stamp,
+                    "model": stamp,
+                    "labels": (HOSTILE,),
+                    "command": HOSTILE,
+                }
             ),
         }
     )
@@ -104,7 +122,9 @@ def test_labels_are_no_markup(line: Line, tmp_path: Path) -> None:
 
 
 def test_json_stays_the_same_json() -> None:
-    assert json.loads(printable_json(json.dumps(HOSTILE, ensure_ascii=False))) == HOSTILE
+    assert (
+        json.loads(printable_json(json.dumps(HOSTILE, ensure_ascii=False))) == HOSTILE
+    )
     assert printable("a\tb\nc é 😀 क्ष") == "a\tb\nc é 😀 क्ष"
 
 
@@ -118,7 +138,9 @@ def test_json_stays_the_same_json() -> None:
         lambda stored: stored.pop("seal"),
     ],
 )
-def test_a_changed_report_is_made_again(line: Line, tmp_path: Path, change: object) -> None:
+def test_a_changed_report_is_made_again(
+    line: Line, tmp_path: Path, change: object
+) -> None:
     file = tmp_path / "runs.yaml"
     file.write_text("methods: [red]\nmodels: [colour]\ndata: [clips:24]\n")
     line("run", file)
@@ -132,7 +154,10 @@ def test_a_changed_report_is_made_again(line: Line, tmp_path: Path, change: obje
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         line("run", file)
-    assert load_report(stored, sealed=True).scores == Report.model_validate_json(true).scores
+    assert (
+        load_report(stored, sealed=True).scores
+        == Report.model_validate_json(true).scores
+    )
 
 
 def test_a_run_file_sends_a_key_to_its_vendor_alone(line: Line, tmp_path: Path) -> None:
@@ -142,10 +167,15 @@ def test_a_run_file_sends_a_key_to_its_vendor_alone(line: Line, tmp_path: Path) 
     line("run", file)
     file.write_text(start + "key_env: AWS_SECRET_ACCESS_KEY}}]\n")
     refused = line("run", file, code=2)
-    assert f"key_env in the run file {file}: expected it typed on the command line" in refused
+    assert (
+        f"key_env in the run file {file}: expected it typed on the command line"
+        in refused
+    )
     assert "--allow AWS_SECRET_ACCESS_KEY" in refused
     line("run", file, "--allow", "AWS_SECRET_ACCESS_KEY")
-    file.write_text(start + "base_url: 'https://evil.example/v1', key_env: COLOUR_KEY}}]\n")
+    file.write_text(
+        start + "base_url: 'https://evil.example/v1', key_env: COLOUR_KEY}}]\n"
+    )
     assert "--allow https://evil.example/v1" in line("run", file, code=2)
     line(*AUDIT, "-M", "key_env=AWS_SECRET_ACCESS_KEY")
 
@@ -159,7 +189,9 @@ def test_a_run_file_lets_no_code_of_strangers_run(line: Line, tmp_path: Path) ->
     line(*AUDIT, "-M", "trust_remote_code=true")
 
 
-def test_what_a_tool_builds_is_held_to_the_same(registry: Registry, tmp_path: Path) -> None:
+def test_what_a_tool_builds_is_held_to_the_same(
+    registry: Registry, tmp_path: Path
+) -> None:
     """Plugins build helpers of their own, with options that came from the run file too."""
     context = Context(registry=registry, source=Source("the run file a.yaml", tmp_path))
     with pytest.raises(UserError, match="key_env in the run file"):
@@ -200,15 +232,32 @@ LARGE_YAML = {
         "? a\n" * 200_000,
     ],
     "nested too deeply": ["[" * 10_000, "- " * 10_000, "{a: " * 10_000, "? " * 10_000],
-    "a number of": [f"a: {'1' * 200_000}", "a: 1" + ":1" * 200_000, f"a: 0x{'f' * 200_000}"],
-    "cannot be read": ["a: 2000-13-45", "!!int x", "!!float ''", "!!timestamp x", "!!bool x"],
-    "could not determine a constructor": ["!<" + "a" * 10**6 + "> b", "!!python/object:a.b {}"],
+    "a number of": [
+        f"a: {'1' * 200_000}",
+        "a: 1" + ":1" * 200_000,
+        f"a: 0x{'f' * 200_000}",
+    ],
+    "cannot be read": [
+        "a: 2000-13-45",
+        "!!int x",
+        "!!float ''",
+        "!!timestamp x",
+        "!!bool x",
+    ],
+    "could not determine a constructor": [
+        "!<" + "a" * 10**6 + "> b",
+        "!!python/object:a.b {}",
+    ],
 }
 
 
 @pytest.mark.parametrize(
     ("number", "expected"),
-    [(number, why) for why, texts in LARGE_YAML.items() for number in range(len(texts))],
+    [
+        (number, why)
+        for why, texts in LARGE_YAML.items()
+        for number in range(len(texts))
+    ],
 )
 def test_no_yaml_takes_long_or_ends_in_a_traceback(number: int, expected: str) -> None:
     text = LARGE_YAML[expected][number]
@@ -222,13 +271,21 @@ def test_no_yaml_takes_long_or_ends_in_a_traceback(number: int, expected: str) -
 def test_a_run_file_without_end_is_one_line(line: Line, tmp_path: Path) -> None:
     assert "larger than 4 MB" in line("run", "/dev/zero", code=2)
     (tmp_path / "large.yaml").write_bytes(b"# 100 MB\n" * 12_000_000)
-    assert "large.yaml is no YAML: got it is larger than 4 MB" in line("run", "large.yaml", code=2)
+    assert "large.yaml is no YAML: got it is larger than 4 MB" in line(
+        "run", "large.yaml", code=2
+    )
 
 
 def test_who_reads_one_line_only_is_no_failure(shell: Shell) -> None:
     words = " ".join(AUDIT)
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", f"{sys.executable} -c '{RUN_MAIN}' {words} | head -1"],
+        [
+            "bash",
+            "-o",
+            "pipefail",
+            "-c",
+            f"{sys.executable} -c '{RUN_MAIN}' {words} | head -1",
+        ],
         env=shell.env,
         cwd=shell.folder,
         capture_output=True,
@@ -256,7 +313,10 @@ cli.main(["x"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stop_ends_within_two_seconds_whatever_threads_wait(number: int) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", STUCK],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     process.stdout.readline()
@@ -265,7 +325,9 @@ def test_a_stop_ends_within_two_seconds_whatever_threads_wait(number: int) -> No
     _, err = process.communicate(timeout=20)
     assert time.monotonic() - since < 2.5
     assert process.returncode == 128 + number
-    assert "stopped; answers so far are kept, the same command goes on from there" in err
+    assert (
+        "stopped; answers so far are kept, the same command goes on from there" in err
+    )
 
 
 STOPPED_LINE = "stopped; answers so far are kept, the same command goes on from there"
@@ -276,9 +338,12 @@ LATER = sorted({*range(0, 40, 4), *range(40, 240, 20)} - {*QUICK})
 
 
 @pytest.mark.parametrize(
-    "milliseconds", [*QUICK, *(pytest.param(each, marks=pytest.mark.long) for each in LATER)]
+    "milliseconds",
+    [*QUICK, *(pytest.param(each, marks=pytest.mark.long) for each in LATER)],
 )
-def test_a_stop_about_the_end_is_one_line_or_nothing(shell: Shell, milliseconds: int) -> None:
+def test_a_stop_about_the_end_is_one_line_or_nothing(
+    shell: Shell, milliseconds: int
+) -> None:
     """Just after the report is printed: all is done, or it says that it was stopped."""
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", RUN_MAIN, *AUDIT],
@@ -322,13 +387,19 @@ def test_a_stop_at_any_moment_is_one_line_or_nothing(number: int, moment: str) -
         f"{STOPPED_LATE[moment]}\ncli.app = app\nsys.argv = ['cuescope', 'x']\ncli.main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
     )
     stopped = (128 + number, f"cuescope: {STOPPED_LINE}\n")
     assert (done.returncode, done.stderr) in [(0, ""), stopped]
 
 
-def test_an_error_of_a_file_is_one_line_of_some_length(line: Line, tmp_path: Path) -> None:
+def test_an_error_of_a_file_is_one_line_of_some_length(
+    line: Line, tmp_path: Path
+) -> None:
     long = "n" * 100_000
     for words in (("report", long), ("open", long), ("runs", long), ("export", long)):
         said = line(*words, code=2)

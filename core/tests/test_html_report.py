@@ -72,7 +72,9 @@ class Page(HTMLParser):
         return [a[name] or "" for _, a in self.elements if name in a]
 
     def classed(self, name: str) -> list[str]:
-        return [tag for tag, a in self.elements if name in (a.get("class") or "").split()]
+        return [
+            tag for tag, a in self.elements if name in (a.get("class") or "").split()
+        ]
 
 
 def rewritten(report: Report, change: Callable[[str], str]) -> Report:
@@ -113,8 +115,13 @@ def test_the_page_opens_with_the_finding_in_words() -> None:
 def test_without_findings_it_says_what_was_tried() -> None:
     text = Page(render(without_findings(make_report(5)), {})).text
     assert "No cue found." in text
-    assert "tried 5 candidate features (10 feature and label pairs) on 480 samples" in text
-    assert "The strongest was red background for “moving east”, with TRoVe score 1.59" in text
+    assert (
+        "tried 5 candidate features (10 feature and label pairs) on 480 samples" in text
+    )
+    assert (
+        "The strongest was red background for “moving east”, with TRoVe score 1.59"
+        in text
+    )
     assert "does not prove that the model relies on no cue" in text
 
 
@@ -130,7 +137,10 @@ def test_a_finding_without_a_statement_still_gets_words() -> None:
     report = make_report(1)
     first = report.scores[0].model_copy(update={"statement": None})
     text = Page(render(make_report(1, scores=(first, *report.scores[1:])), {})).text
-    assert "The model leans on red background for 'moving east' (TRoVe score 1.59)." in text
+    assert (
+        "The model leans on red background for 'moving east' (TRoVe score 1.59)."
+        in text
+    )
 
 
 def test_everything_a_stranger_needs_is_there() -> None:
@@ -157,7 +167,9 @@ def test_everything_a_stranger_needs_is_there() -> None:
 def test_cards_keep_the_order_of_the_scores() -> None:
     report = make_report(5)
     text = Page(render(report, {})).text
-    listed = text[text.index("Everything that was tried") : text.index("How to read the scores")]
+    listed = text[
+        text.index("Everything that was tried") : text.index("How to read the scores")
+    ]
     places = [listed.index(f"{report.names[f.key]} ") for f in report.features]
     assert all(before < after for before, after in pairwise(places))
 
@@ -167,12 +179,17 @@ def test_only_the_first_cards_and_frames_are_shown_and_the_rest_counted() -> Non
     page = Page(render(report, make_pictures(make_report(MAX_SHEETS))))
     assert len(page.classed("card")) == MAX_CARDS
     assert f"The first {MAX_CARDS} are shown; 8 more" in page.text
-    assert page.elements.count(("figure", {"class": "medoid", "title": _title(0, 0, 1)})) == 1
+    assert (
+        page.elements.count(("figure", {"class": "medoid", "title": _title(0, 0, 1)}))
+        == 1
+    )
     assert len(page.classed("medoid")) == MAX_SHEETS
     sheets = sum(tag == "figure" and "title" in a for tag, a in page.elements)
     assert sheets == MAX_SHEETS * MAX_TILES
     assert page.text.count("and 18 more frames") == MAX_SHEETS
-    assert page.text.count("Pictures are shown of the strongest") == MAX_CARDS - MAX_SHEETS
+    assert (
+        page.text.count("Pictures are shown of the strongest") == MAX_CARDS - MAX_SHEETS
+    )
 
 
 def test_durations_as_people_say_them() -> None:
@@ -202,7 +219,9 @@ def test_missing_and_broken_pictures_are_shown_as_absent() -> None:
     del pictures[picture_key(second)]
     pictures[exhibit_key(second)] = b"not a picture"
     page = Page(render(report, pictures))
-    absent = [a.get("aria-label") for _, a in page.elements if a.get("class") == "absent"]
+    absent = [
+        a.get("aria-label") for _, a in page.elements if a.get("class") == "absent"
+    ]
     assert absent == [
         "Frame 1 of test/00001, no picture",  # in the contrast
         "Frame 1 of test/00001, no picture at hand",
@@ -222,7 +241,10 @@ def test_a_method_says_the_next_step_itself() -> None:
 def test_without_any_picture_the_frames_are_named() -> None:
     page = Page(render(make_report(1), {}))
     assert not [tag for tag, _ in page.elements if tag == "img"]
-    assert "No pictures are at hand. It occurs 30 times, most typically in test/00000" in page.text
+    assert (
+        "No pictures are at hand. It occurs 30 times, most typically in test/00000"
+        in page.text
+    )
 
 
 def test_every_picture_says_which_frame_it_is() -> None:
@@ -252,7 +274,9 @@ def test_hostile_words_change_no_element_of_the_page() -> None:
 
 
 def test_braces_in_a_name_are_not_a_place_for_another_name() -> None:
-    report = rewritten(make_report(1), lambda w: "{feature} {0}" if w == "red background" else w)
+    report = rewritten(
+        make_report(1), lambda w: "{feature} {0}" if w == "red background" else w
+    )
     assert "When {feature} {0} is on screen" in Page(render(report, {})).text
 
 
@@ -261,7 +285,9 @@ def test_nothing_points_outside_of_the_file() -> None:
     written = render(report, make_pictures(report))
     page = Page(written)
     assert page.having("src")
-    assert all(source.startswith("data:image/jpeg;base64,") for source in page.having("src"))
+    assert all(
+        source.startswith("data:image/jpeg;base64,") for source in page.having("src")
+    )
     ids = set(page.having("id"))
     assert len(ids) == len(page.having("id"))
     assert all(href[0] == "#" and href[1:] in ids for href in page.having("href"))
@@ -297,7 +323,9 @@ def browser() -> str:
     pytest.skip("needs a browser: apt-get install chromium")
 
 
-def probe(browser: str, page: str, script: str, folder: Path, width: int = 1200) -> dict[str, Any]:
+def probe(
+    browser: str, page: str, script: str, folder: Path, width: int = 1200
+) -> dict[str, Any]:
     """What `script` returns inside a copy of the page, with the errors and fetches on the way.
 
     In the copy no picture is lazy, so that all are there when the page has loaded.
@@ -358,7 +386,9 @@ def listening() -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.browser
-def test_a_browser_shows_another_cluster_on_a_click(browser: str, tmp_path: Path) -> None:
+def test_a_browser_shows_another_cluster_on_a_click(
+    browser: str, tmp_path: Path
+) -> None:
     report = make_report(4)
     script = """
       const card = document.getElementById("cue-3");
@@ -389,7 +419,9 @@ def test_a_browser_shows_another_cluster_on_a_click(browser: str, tmp_path: Path
     assert (seen["errors"], seen["blocked"], seen["fetched"]) == ([], [], [])
     assert (seen["before"], seen["after"]) == (False, True)
     assert seen["open"] == 4
-    assert seen["pictures"] == 4 * (MAX_TILES + 1) + 4 + 1  # cards, a contrast, the dialog
+    assert (
+        seen["pictures"] == 4 * (MAX_TILES + 1) + 4 + 1
+    )  # cards, a contrast, the dialog
     assert set(seen["widths"]) == {60, 0}  # nothing is enlarged yet
     assert seen["ratio"] > 2
     assert seen["ahead"]
@@ -405,7 +437,10 @@ def test_a_finding_shows_samples_with_the_cue_beside_others() -> None:
         page.text.index("The first two of each"),
     )
     shown = page.text[start:end]
-    assert "held still: moving south right answer: moving east model says moving south" in shown
+    assert (
+        "held still: moving south right answer: moving east model says moving south"
+        in shown
+    )
     assert shown.count("✗ wrong") == 1
     assert shown.count("✓ right") == 3
     assert page.text.index("1. red background") < start
@@ -415,12 +450,19 @@ def test_a_notebook_shows_the_same_contrast_with_small_pictures() -> None:
     report = make_report(2)
     html = fragment(report, make_pictures(report, (900, 600)))
     page = Page(html)
-    start, end = page.text.index("with it: 50%"), page.text.index("The first two of each")
+    start, end = (
+        page.text.index("with it: 50%"),
+        page.text.index("The first two of each"),
+    )
     shown = page.text[start:end]
-    assert "held still: moving south right answer: moving east model says moving south" in shown
+    assert (
+        "held still: moving south right answer: moving east model says moving south"
+        in shown
+    )
     assert (shown.count("✗"), shown.count("✓")) == (1, 3)
     sizes = [
-        Image.open(BytesIO(b64decode(image))).size for image in re.findall(r"base64,([^\"]+)", html)
+        Image.open(BytesIO(b64decode(image))).size
+        for image in re.findall(r"base64,([^\"]+)", html)
     ]
     assert len(sizes) >= 4
     assert set(sizes) == {(SIDE, SIDE * 2 // 3)}
@@ -428,7 +470,9 @@ def test_a_notebook_shows_the_same_contrast_with_small_pictures() -> None:
 
 def test_a_feature_is_one_finding_with_the_labels_below_it() -> None:
     report = make_report(1)
-    scores = [s.model_copy(update={"finding": s in report.headlines}) for s in report.scores]
+    scores = [
+        s.model_copy(update={"finding": s in report.headlines}) for s in report.scores
+    ]
     page = Page(render(make_report(1, scores=tuple(scores)), {}))
     assert len(page.classed("one")) == 1
     assert len(page.classed("lede")) == 1
@@ -442,7 +486,9 @@ def test_a_model_at_chance_is_said() -> None:
     assert "it is not clearly better than guessing" in text
     good = Accuracy(correct=40, answered=100, chance=0.25)
     assert "not clearly" not in Page(render(make_report(accuracy=good), {})).text
-    tested = good.model_copy(update={"p_value": 0.2})  # the method's own test has the word
+    tested = good.model_copy(
+        update={"p_value": 0.2}
+    )  # the method's own test has the word
     assert "not clearly" in Page(render(make_report(accuracy=tested), {})).text
 
 
@@ -499,7 +545,9 @@ def test_hostile_words_do_nothing_in_a_browser(browser: str, tmp_path: Path) -> 
           return {title: document.title, wide: document.documentElement.scrollWidth - innerWidth,
                   scripts: document.scripts.length};
         """
-        seen = probe(browser, render(report, make_pictures(report)), script, tmp_path, width=500)
+        seen = probe(
+            browser, render(report, make_pictures(report)), script, tmp_path, width=500
+        )
     assert asked == []
     assert (seen["errors"], seen["blocked"], seen["fetched"]) == ([], [], [])
     assert seen["title"] != "taken"

@@ -15,7 +15,16 @@ from .conftest import Shell
 from .stubs import RUN_MAIN
 
 BATCH, CLIPS = 4, 60
-AUDIT = ("audit", "red", "--model", "colour", "--data", f"clips:{CLIPS}", "--batch-size", "4")
+AUDIT = (
+    "audit",
+    "red",
+    "--model",
+    "colour",
+    "--data",
+    f"clips:{CLIPS}",
+    "--batch-size",
+    "4",
+)
 CALLS = 2 * CLIPS // BATCH
 
 
@@ -35,10 +44,16 @@ def start(shell: Shell, log: Path, out: Path) -> "subprocess.Popen[bytes]":
     )
 
 
-def kill_during(process: "subprocess.Popen[bytes]", log: Path, after: int, pause: float) -> None:
+def kill_during(
+    process: "subprocess.Popen[bytes]", log: Path, after: int, pause: float
+) -> None:
     """SIGKILL once the model was called `after` times, and a pause later."""
     deadline = time.monotonic() + 60
-    while len(calls(log)) < after and process.poll() is None and time.monotonic() < deadline:
+    while (
+        len(calls(log)) < after
+        and process.poll() is None
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.002)
     time.sleep(pause)
     process.send_signal(signal.SIGKILL)
@@ -58,7 +73,9 @@ def test_kills_and_the_same_report(shell: Shell, tmp_path: Path, kills: int) -> 
     moments = sorted(dice.sample(range(1, CALLS - kills), kills))
     for log, moment in zip(logs, moments, strict=False):
         process = start(shell, log, out)
-        kill_during(process, log, after=max(1, moment - done), pause=dice.uniform(0, 0.02))
+        kill_during(
+            process, log, after=max(1, moment - done), pause=dice.uniform(0, 0.02)
+        )
         assert not (out / "report.json").exists()
         done += len(calls(log)) - 1
     process = start(shell, logs[-1], out)
@@ -75,7 +92,9 @@ def test_kills_and_the_same_report(shell: Shell, tmp_path: Path, kills: int) -> 
     assert len(seen) == 2 * CLIPS
 
 
-@pytest.mark.parametrize("point", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 2))])
+@pytest.mark.parametrize(
+    "point", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 2))]
+)
 def test_a_kill_anywhere_even_before_the_first_answer(
     shell: Shell, tmp_path: Path, point: int
 ) -> None:

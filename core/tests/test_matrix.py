@@ -12,7 +12,9 @@ from cuescope.matrix import read_matrix
 from .reports import make_report
 
 
-def test_a_matrix_is_every_method_on_every_model_on_every_data_set(tmp_path: Path) -> None:
+def test_a_matrix_is_every_method_on_every_model_on_every_data_set(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "runs.yaml"
     file.write_text(
         "methods: [red, {use: counting, options: {a: 1}}]\nmodels: [colour:a, colour:b]\n"
@@ -22,7 +24,9 @@ def test_a_matrix_is_every_method_on_every_model_on_every_data_set(tmp_path: Pat
     assert len({request.slug for request in requests}) == 8
     assert [r.data for r in requests] == ["clips:8"] * 4 + ["clips:9"] * 4
     assert {r.seed for r in requests} == {4}
-    assert [r.method_options for r in requests if r.method == "counting"] == [{"a": 1}] * 4
+    assert [r.method_options for r in requests if r.method == "counting"] == [
+        {"a": 1}
+    ] * 4
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,9 @@ def test_a_matrix_is_every_method_on_every_model_on_every_data_set(tmp_path: Pat
         ("a: [", "is no YAML"),
     ],
 )
-def test_a_faulty_matrix_is_told_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_a_faulty_matrix_is_told_in_one_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
     file = tmp_path / "runs.yaml"
     file.write_text(text)
     with pytest.raises(UserError) as caught:
@@ -62,7 +68,9 @@ def _with_q_values(*q_values: float) -> Report:
     """Findings with these q-values, and no other figure."""
     report = make_report()
     score = report.headlines[0].model_copy(update={"finding": True})
-    scores = (score.model_copy(update={"q_value": q, "finding": q <= 0.05}) for q in q_values)
+    scores = (
+        score.model_copy(update={"q_value": q, "finding": q <= 0.05}) for q in q_values
+    )
     return report.model_copy(update={"scores": tuple(scores)})
 
 
@@ -86,6 +94,10 @@ def test_audits_share_one_error_budget(
 def test_what_has_no_q_value_takes_no_part() -> None:
     report = _with_q_values(0.001)
     bare = report.model_copy(
-        update={"scores": tuple(s.model_copy(update={"q_value": None}) for s in report.scores)}
+        update={
+            "scores": tuple(
+                s.model_copy(update={"q_value": None}) for s in report.scores
+            )
+        }
     )
     assert lasting_findings([bare, report]) == [1, 1]

@@ -26,22 +26,43 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (replaced("red", "rad"), ("no method 'rad' is installed", "Did you mean 'red'?")),
+        (
+            replaced("red", "rad"),
+            ("no method 'rad' is installed", "Did you mean 'red'?"),
+        ),
         (replaced("colour", "colr"), ("no model 'colr'", "Did you mean 'colour'?")),
         (replaced("clips", "clip"), ("no dataset 'clip'", "Did you mean 'clips'?")),
-        (replaced("red", "trovee-x:"), ("'trovee-x:' is no SPEC", "expected NAME or NAME:ARG")),
-        ((*AUDIT, "-O", "top_k=abc"), ("option 'top_k'", "integer", "got 'abc'", "plugins info")),
-        ((*AUDIT, "-O", "topk=1"), ("red has no option 'topk'", "Did you mean 'top_k'?")),
+        (
+            replaced("red", "trovee-x:"),
+            ("'trovee-x:' is no SPEC", "expected NAME or NAME:ARG"),
+        ),
+        (
+            (*AUDIT, "-O", "top_k=abc"),
+            ("option 'top_k'", "integer", "got 'abc'", "plugins info"),
+        ),
+        (
+            (*AUDIT, "-O", "topk=1"),
+            ("red has no option 'topk'", "Did you mean 'top_k'?"),
+        ),
         ((*AUDIT, "-O", "sizes=[2"), ("option 'sizes'", "got [2")),
         ((*AUDIT, "-O", "top_k"), ("-O top_k", "expected key=value")),
         ((*AUDIT, "-M", "delay=fast"), ("option 'delay'", "number", "got 'fast'")),
-        ((*AUDIT, "-D", "sise=3"), ("clips has no option 'sise'", "Did you mean 'size'?")),
+        (
+            (*AUDIT, "-D", "sise=3"),
+            ("clips has no option 'sise'", "Did you mean 'size'?"),
+        ),
         (replaced("clips", "clips:many"), ("option 'size'", "got 'many'")),
         (replaced("red", "red:x"), ("red takes no ARG", "got 'red:x'")),
         ((*AUDIT, "--tool", "finder"), ("--tool finder", "expected key=value")),
-        ((*AUDIT, "--tool", "detektor=finder"), ("no tool role", "Did you mean 'detector'?")),
+        (
+            (*AUDIT, "--tool", "detektor=finder"),
+            ("no tool role", "Did you mean 'detector'?"),
+        ),
         ((*AUDIT, "-T", "score=1"), ("-T score=1", "expected role.key=value")),
-        ((*AUDIT, "-T", "detector.score=1"), ("-T detector", "Add --tool detector=SPEC")),
+        (
+            (*AUDIT, "-T", "detector.score=1"),
+            ("-T detector", "Add --tool detector=SPEC"),
+        ),
         (
             (*AUDIT, "--tool", "detector=finder", "-T", "detektor.score=1"),
             ("-T detektor", "Did you mean 'detector'?"),
@@ -50,7 +71,10 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
             (*AUDIT, "--tool", "detector=finder", "-T", "detector.skore=1"),
             ("finder has no option 'skore'", "Did you mean 'score'?"),
         ),
-        ((*AUDIT, "--tool", "detector=findr"), ("no tool 'findr'", "Did you mean 'finder'?")),
+        (
+            (*AUDIT, "--tool", "detector=findr"),
+            ("no tool 'findr'", "Did you mean 'finder'?"),
+        ),
         ((*AUDIT, "--limit", "0"), ("limit", "greater than 0", "got 0")),
         ((*AUDIT, "--limit", "few"), ("--limit", "few")),
         ((*AUDIT, "--dtype", "float8"), ("dtype", "'float32'", "got 'float8'")),
@@ -63,7 +87,9 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         (("run", "none.yaml"), ("cannot read none.yaml", "No such file")),
     ],
 )
-def test_each_is_one_line(line: Line, words: tuple[str, ...], said: tuple[str, ...]) -> None:
+def test_each_is_one_line(
+    line: Line, words: tuple[str, ...], said: tuple[str, ...]
+) -> None:
     told = line(*words, code=2)
     for part in said:
         assert part in told
@@ -83,7 +109,9 @@ def test_a_cache_that_cannot_be_written_is_one_line(
     assert "Set CUESCOPE_CACHE to a folder" in line(*AUDIT, code=2)
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(line: Line, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_one_line(
+    line: Line, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     assert "Choose another folder with --out" in line(
         *AUDIT, "--out", tmp_path / "file" / "run", code=2

@@ -22,7 +22,16 @@ except SystemExit as end:
 print("MODULES", *sys.modules)
 sys.exit(code)
 """
-HEAVY = {"torch", "transformers", "open_clip", "pydantic", "numpy", "faiss", "PIL", "jinja2"}
+HEAVY = {
+    "torch",
+    "transformers",
+    "open_clip",
+    "pydantic",
+    "numpy",
+    "faiss",
+    "PIL",
+    "jinja2",
+}
 
 
 @pytest.fixture
@@ -41,7 +50,12 @@ def test_thirty_plugins_are_listed_without_importing_any(
     for i in range(30):
         group = ("cuescope.methods", "cuescope.models", "cuescope.commands")[i % 3]
         source = {f"stub_{i}": "raise AssertionError('imported')"}
-        write_dist(tmp_path, f"cuescope-stub-{i}", {group: {f"stub-{i}": f"stub_{i}:X"}}, source)
+        write_dist(
+            tmp_path,
+            f"cuescope-stub-{i}",
+            {group: {f"stub-{i}": f"stub_{i}:X"}},
+            source,
+        )
     done = cuescope(*words, env=environment(tmp_path), cwd=tmp_path, code=LIST_MODULES)
     assert done.returncode == 0, done.stderr
     listed, modules = done.stdout.split("MODULES")

@@ -44,7 +44,9 @@ def no_watch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("batch_seconds", [1, 9, 45, 180])
-def test_three_minutes_are_three_lines_however_slow_a_batch_is(batch_seconds: float) -> None:
+def test_three_minutes_are_three_lines_however_slow_a_batch_is(
+    batch_seconds: float,
+) -> None:
     said = lines_of(batch_seconds, int(180 // batch_seconds), Verbosity.normal)
     assert [line.split()[0] for line in said] == ["0:10", "1:10", "2:10"]
     assert all("answers" in line and "400 samples" in line for line in said)

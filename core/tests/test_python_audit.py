@@ -72,7 +72,13 @@ def test_the_same_specs_and_seed_give_the_command_lines_report(line: Line) -> No
     of_line = json.loads(line(*words, "-O", "threshold=0.4", "--limit", "30", "--json"))
     (folder,) = Path("runs").iterdir()
     report = cuescope.audit(
-        "red", model="colour", data="clips:40", seed=3, limit=30, threshold=0.4, progress=False
+        "red",
+        model="colour",
+        data="clips:40",
+        seed=3,
+        limit=30,
+        threshold=0.4,
+        progress=False,
     )
     assert report.cost.cache_hits == report.cost.trials
     stored = cuescope.load(folder)
@@ -91,7 +97,14 @@ def test_the_import_is_light(stubs: Path) -> None:
     )
     loaded = set(done.stdout.split())
     assert "cuescope" in loaded
-    assert not loaded & {"pydantic", "numpy", "torch", "pandas", "yaml", "importlib.metadata"}
+    assert not loaded & {
+        "pydantic",
+        "numpy",
+        "torch",
+        "pandas",
+        "yaml",
+        "importlib.metadata",
+    }
 
 
 def test_the_door_names_what_it_has() -> None:
@@ -114,7 +127,9 @@ def test_a_function_is_audited(capsys: pytest.CaptureFixture[str]) -> None:
         "  # Python, <...>: objects of the caller"
     )
     assert capsys.readouterr().err == ""
-    report = audit(data="clips", data_options={"size": 30}, sizes=(2, 3), seed=4, limit=20)
+    report = audit(
+        data="clips", data_options={"size": 30}, sizes=(2, 3), seed=4, limit=20
+    )
     assert report.provenance.command == (
         "cuescope.audit('red', model=<red_is_right>, data='clips', sizes=(2, 3), "
         "data_options={'size': 30}, seed=4, limit=20)  # Python, <...>: objects of the caller"
@@ -138,13 +153,17 @@ def test_answers_are_kept_under_a_name_only(capsys: pytest.CaptureFixture[str]) 
 
 def test_columns_are_taken_by_name() -> None:
     turned = cuescope.Classifier(
-        lambda images: red_is_right(images)[:, ::-1], labels=("right", "left"), name="turned"
+        lambda images: red_is_right(images)[:, ::-1],
+        labels=("right", "left"),
+        name="turned",
     )
     assert [s.value for s in audit(turned).scores] == [s.value for s in audit().scores]
 
 
 def test_logits_are_taken_where_they_are_announced() -> None:
-    predict = cuescope.Classifier(lambda images: 7 * red_is_right(images), outputs="logits")
+    predict = cuescope.Classifier(
+        lambda images: 7 * red_is_right(images), outputs="logits"
+    )
     assert [score.value for score in audit(predict).scores] == [1.0, -1.0]
 
 
@@ -160,7 +179,11 @@ def test_clips_are_shown_whole_or_frame_by_frame() -> None:
     whole = audit(cuescope.Classifier(look, takes="clips"), data=(clips, labels))
     frames = audit(data=(clips, labels))
     assert set(seen) == {3}
-    assert [s.value for s in whole.scores] == [s.value for s in frames.scores] == [1.0, -1.0]
+    assert (
+        [s.value for s in whole.scores]
+        == [s.value for s in frames.scores]
+        == [1.0, -1.0]
+    )
 
 
 def test_words_are_asked_with_the_question_and_its_choices() -> None:
@@ -172,7 +195,9 @@ def test_words_are_asked_with_the_question_and_its_choices() -> None:
 
     image = Frame.from_array(np.zeros((4, 4, 3), np.uint8))
     samples = [
-        Sample(key="a", frames=(image, image), question="Is it red?", choices=("yes", "no")),
+        Sample(
+            key="a", frames=(image, image), question="Is it red?", choices=("yes", "no")
+        ),
         Sample(key="b", frames=(image,), question="What is it?"),
         Sample(key="c", frames=(image,)),
     ]
@@ -181,7 +206,9 @@ def test_words_are_asked_with_the_question_and_its_choices() -> None:
     assert [response.text for response in model.respond(trials)] == ["yes"] * 3
     assert asked == [(2, "Is it red? Options: yes, no."), (1, "What is it?"), (1, None)]
     with pytest.raises(UserError, match="nothing inside it can be changed"):
-        model.respond([Trial(sample=samples[0], edit=HideTokens(shape=(1, 1, 1), bits=b"x"))])
+        model.respond(
+            [Trial(sample=samples[0], edit=HideTokens(shape=(1, 1, 1), bits=b"x"))]
+        )
     wrong = cuescope.TextModel(lambda images, question: 3)  # type: ignore[arg-type,return-value]
     with pytest.raises(UserError, match="expected words, a str, got int"):
         wrong.respond(trials[:1])
@@ -209,14 +236,18 @@ def test_a_model_of_the_callers_own_class_is_taken_as_it_is() -> None:
 # -------------------------------------------------------------------------------------- data
 
 
-def test_tables_and_lists_of_the_same_pictures_are_the_same_data(tmp_path: Path) -> None:
+def test_tables_and_lists_of_the_same_pictures_are_the_same_data(
+    tmp_path: Path,
+) -> None:
     pandas, datasets = pytest.importorskip("pandas"), pytest.importorskip("datasets")
     images, labels = pictures()
     frame = pandas.DataFrame({"image": images, "label": labels})
     features = datasets.Features(
         {"image": datasets.Image(), "label": datasets.ClassLabel(names=list(LABELS))}
     )
-    dataset = datasets.Dataset.from_dict({"image": images, "label": labels}, features=features)
+    dataset = datasets.Dataset.from_dict(
+        {"image": images, "label": labels}, features=features
+    )
     arrays = np.stack([np.asarray(image) for image in images])
     reports = [
         audit(data=data, data_name="same", model_name="m")
@@ -238,7 +269,11 @@ def test_a_frame_of_paths_keeps_groups_and_names(tmp_path: Path) -> None:
     for index, image in enumerate(images):
         image.save(tmp_path / f"{index}.png")
     frame = pandas.DataFrame(
-        {"photo": [f"{i}.png" for i in range(8)], "label": labels, "group": list("aabbccdd")}
+        {
+            "photo": [f"{i}.png" for i in range(8)],
+            "label": labels,
+            "group": list("aabbccdd"),
+        }
     )
     report = audit(data=frame, data_options={"image": "photo", "root": tmp_path})
     answers = report.answers()
@@ -268,23 +303,38 @@ IMAGES, WORDS = pictures(4)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"model": over(0.5, (3, 3))}, r"expected an array of shape \(4, 2\) for 4 images"),
+        (
+            {"model": over(0.5, (3, 3))},
+            r"expected an array of shape \(4, 2\) for 4 images",
+        ),
         ({"model": over(np.nan)}, "expected finite numbers, got shape .* with NaN"),
         ({"model": over(3.0)}, r"the sum of each row 1.*outputs='logits'"),
         ({"model": lambda images: "cat"}, "expected an array of numbers, got str"),
         ({"model": lambda images: 1 / 0}, "'<lambda>' failed: got ZeroDivisionError"),
-        ({"model": cuescope.Classifier(over(0.5), labels=("a", "b"))}, "no column for .* 'left'"),
+        (
+            {"model": cuescope.Classifier(over(0.5), labels=("a", "b"))},
+            "no column for .* 'left'",
+        ),
         ({"model": 3}, "model is a int: expected a SPEC such as"),
         ({"model": "colur"}, "Did you mean 'colour'"),
-        ({"data": (IMAGES, WORDS[:3])}, "labels do not fit the images: expected 4, .* got 3"),
+        (
+            {"data": (IMAGES, WORDS[:3])},
+            "labels do not fit the images: expected 4, .* got 3",
+        ),
         ({"data": ([], [])}, "no images"),
         ({"data": IMAGES}, r"Labels belong to images: data=\(images, labels\)"),
         ({"data": (IMAGES, [*WORDS[:3], None])}, "image 3 has no label .* got None"),
         ({"data": ([*IMAGES[:3], "no.png"], WORDS)}, "image 3: no.png cannot be read"),
         ({"data": (np.zeros((4, 4, 4, 3)), WORDS)}, "image 0 .*float64.*astype"),
-        ({"data": {"image": IMAGES, "class_name": WORDS}}, "no column 'label'.*data_options"),
         (
-            {"data": {"image": IMAGES, "label": WORDS}, "data_options": {"lable": "label"}},
+            {"data": {"image": IMAGES, "class_name": WORDS}},
+            "no column 'label'.*data_options",
+        ),
+        (
+            {
+                "data": {"image": IMAGES, "label": WORDS},
+                "data_options": {"lable": "label"},
+            },
             "no option 'lable'.*'label'",
         ),
         ({"treshold": 0.4}, "no option 'treshold'.*Did you mean 'threshold'"),
@@ -310,7 +360,9 @@ def test_the_report_is_a_table_a_figure_and_a_page() -> None:
     report = audit()
     table = report.to_pandas()
     assert list(table["value"]) == [1.0, -1.0]
-    assert table["sentence"][0] == "When red everywhere is there, 'left' loses 100 points."
+    assert (
+        table["sentence"][0] == "When red everywhere is there, 'left' loses 100 points."
+    )
     assert table["finding"].tolist() == [True, False]
     answers = report.answers()
     right = answers[answers["condition"] == "baseline"]["correct"]

@@ -42,7 +42,9 @@ class Brightness(Readout):
     times: float = 1.0
 
     def read(self, model: Model, trials: Sequence[Trial]) -> list[np.ndarray]:
-        model.batches.append([f"{self.times:g} of {trial.sample.key}" for trial in trials])
+        model.batches.append(
+            [f"{self.times:g} of {trial.sample.key}" for trial in trials]
+        )
         factor = model.number * self.times
         return [_mean(t) * factor * np.float32(0.5 if t.edit else 1) for t in trials]
 
@@ -79,7 +81,9 @@ class Broken(Readout):
 
 
 def _mean(trial: Trial) -> np.float32:
-    return np.float32(np.mean([np.asarray(frame.load()).mean() for frame in trial.sample.frames]))
+    return np.float32(
+        np.mean([np.asarray(frame.load()).mean() for frame in trial.sample.frames])
+    )
 
 
 def _content(dtype: str, shape: tuple[int, ...], seed: float) -> np.ndarray:
@@ -115,14 +119,21 @@ def read(runner: ModelRunner, trials: Sequence[Trial]) -> list[float]:
 # ------------------------------------------------------------------------------------- answers
 
 
-def test_a_reading_is_answered_beside_the_model(ask: Callable[..., ModelRunner]) -> None:
+def test_a_reading_is_answered_beside_the_model(
+    ask: Callable[..., ModelRunner],
+) -> None:
     trial = Brightness(times=3.0).of(sample(5))
     assert (trial.outputs, trial.edit) == (frozenset(), None)
     [outcome] = ask(Model(2.0))([trial])
     assert outcome.trial is trial
     assert outcome.response.readout == np.float32(30)
     said = outcome.response
-    assert (said.logits, said.text, said.embedding, said.prediction) == (None, None, None, None)
+    assert (said.logits, said.text, said.embedding, said.prediction) == (
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_an_edit_reaches_the_reading(ask: Callable[..., ModelRunner]) -> None:
@@ -160,7 +171,9 @@ def test_any_array_is_replayed_bit_by_bit(
         cache.close()
 
 
-def test_readings_and_plain_trials_keep_their_places(ask: Callable[..., ModelRunner]) -> None:
+def test_readings_and_plain_trials_keep_their_places(
+    ask: Callable[..., ModelRunner],
+) -> None:
     one, two = Brightness(), Brightness(times=2.0)
     trials = [
         one.of(sample(1)),
@@ -233,7 +246,11 @@ def test_what_must_not_decide_it_is_not(name: str) -> None:
     ],
 )
 def test_a_faulty_reading_is_told_and_never_kept(
-    ask: Callable[..., ModelRunner], cache: ResponseCache, fault: str, error: type, said: str
+    ask: Callable[..., ModelRunner],
+    cache: ResponseCache,
+    fault: str,
+    error: type,
+    said: str,
 ) -> None:
     trials = [Broken(fault=fault).of(sample(value)) for value in (1, 2)]
     with pytest.raises(error, match=said):
@@ -256,7 +273,9 @@ def test_a_reading_that_is_no_number_is_refused_with_the_plugin_named(
 
 def test_a_damaged_row_is_a_miss(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
-    trials = [Pixels(dtype="int16", shape=(4, 4)).of(sample(value)) for value in range(3)]
+    trials = [
+        Pixels(dtype="int16", shape=(4, 4)).of(sample(value)) for value in range(3)
+    ]
     cache = ResponseCache(path)
     ModelRunner("m", Model, cache, batch_size=3)(trials)
     cache.close()
@@ -286,7 +305,9 @@ def test_a_plan_counts_readings_and_runs_none(ask: Callable[..., ModelRunner]) -
     planned = ask(model, planning=True)
     assert read(planned, [BASE]) == [1]
     with pytest.raises(PlanStopped):
-        planned([BASE, Brightness().of(sample(2)), Trial(sample=sample(2)), OTHER["field"]])
+        planned(
+            [BASE, Brightness().of(sample(2)), Trial(sample=sample(2)), OTHER["field"]]
+        )
     assert (planned.trials, planned.model_calls, planned.cache_hits) == (4, 3, 1)
     assert len(model.batches) == 1
 
@@ -304,9 +325,17 @@ class Away:
 
 def test_a_worker_reads_as_this_process_does(cache: ResponseCache) -> None:
     away = ModelRunner("m", partial(Model, 3.0), cache, batch_size=2, executor=Away())
-    trials = [Brightness().of(sample(value)) for value in range(5)] + [Trial(sample=sample(1))]
+    trials = [Brightness().of(sample(value)) for value in range(5)] + [
+        Trial(sample=sample(1))
+    ]
     outcomes = away(trials)
-    assert [float(np.asarray(o.response.readout)) for o in outcomes[:5]] == [0, 3, 6, 9, 12]
+    assert [float(np.asarray(o.response.readout)) for o in outcomes[:5]] == [
+        0,
+        3,
+        6,
+        9,
+        12,
+    ]
     assert outcomes[5].response.logits == np.float32(3)
 
 

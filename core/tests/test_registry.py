@@ -36,7 +36,9 @@ def six(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
 def one_class(folder: Path, group: str, source: str, name: str = "thing") -> Registry:
     """A registry of a single plugin `Thing` in a module of its own."""
     module = f"stub_{folder.name}"
-    write_dist(folder, f"cuescope-{name}", {group: {name: f"{module}:Thing"}}, {module: source})
+    write_dist(
+        folder, f"cuescope-{name}", {group: {name: f"{module}:Thing"}}, {module: source}
+    )
     return registry_of(folder)
 
 
@@ -104,7 +106,9 @@ def test_a_failed_import_is_not_tried_again(
     assert registry.check(registry.entries[0]) is first
 
 
-def test_ctrl_c_is_no_fault_of_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_no_fault_of_the_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     registry = one_class(tmp_path, METHODS, "raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
@@ -114,10 +118,22 @@ def test_ctrl_c_is_no_fault_of_the_plugin(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("group", "body", "reason"),
     [
-        (METHODS, "title = ''; metrics = (); Options = Options", "lacks requires, which a method"),
+        (
+            METHODS,
+            "title = ''; metrics = (); Options = Options",
+            "lacks requires, which a method",
+        ),
         ("cuescope.models", "capabilities = 1; Options = Options", "lacks respond"),
-        ("cuescope.datasets", "Options = Options\n    def __len__(self): ...", "lacks __getitem__"),
-        (METHODS, "title = ''; metrics = (); requires = 1", "Options is no subclass of"),
+        (
+            "cuescope.datasets",
+            "Options = Options\n    def __len__(self): ...",
+            "lacks __getitem__",
+        ),
+        (
+            METHODS,
+            "title = ''; metrics = (); requires = 1",
+            "Options is no subclass of",
+        ),
         (METHODS, "Options = int", "Options is no subclass of"),
     ],
 )
@@ -138,7 +154,9 @@ def test_a_missing_sdk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("cuescope.registry.version", absent)
-    write_dist(tmp_path, "cuescope-x", {METHODS: {"x": "x:X"}}, requires=("cuescope-sdk>=1",))
+    write_dist(
+        tmp_path, "cuescope-x", {METHODS: {"x": "x:X"}}, requires=("cuescope-sdk>=1",)
+    )
     (entry,) = registry_of(tmp_path).entries
     assert entry.problem is not None
     assert entry.problem.reason == "needs cuescope-sdk, which is not installed"
@@ -165,14 +183,18 @@ def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:
-    with pytest.raises(UserError, match=r"no model 'color' is installed.*Did you mean 'colour'"):
+    with pytest.raises(
+        UserError, match=r"no model 'color' is installed.*Did you mean 'colour'"
+    ):
         registry.find("model", "color")
     with pytest.raises(
         UserError, match="expected one of counting, forgetful, hiding, looking, red"
     ):
         registry.find("method", "zzzzz")
     with pytest.raises(UserError, match="`cuescope plugins` lists what is here"):
-        registry.find("method", "zzzzz")  # nobody owns a dist of that name: none is suggested
+        registry.find(
+            "method", "zzzzz"
+        )  # nobody owns a dist of that name: none is suggested
     with pytest.raises(UserError, match=r"cuescope-detectors.*` brings it"):
         registry.find("tool", "owl")
 
@@ -211,10 +233,26 @@ def test_the_table_of_hooks_is_that_of_their_specifications() -> None:
             "propose_feature(self, audit)",
             "is no hook: Did you mean 'propose_features'",
         ),
-        ("@hookimpl", "zzz(self, audit)", "is no hook: expected one of propose_features, perturb"),
-        ("@hookimpl", "perturb(self, audit, feature)", "no argument 'feature': Did you mean 'feat"),
-        ("@hookimpl", "verify(self, q)", "no argument 'q': it takes audit, features, scores"),
-        ("# hookimpl", "verify(self, audit)", "lacks @hookimpl, so it would never be called"),
+        (
+            "@hookimpl",
+            "zzz(self, audit)",
+            "is no hook: expected one of propose_features, perturb",
+        ),
+        (
+            "@hookimpl",
+            "perturb(self, audit, feature)",
+            "no argument 'feature': Did you mean 'feat",
+        ),
+        (
+            "@hookimpl",
+            "verify(self, q)",
+            "no argument 'q': it takes audit, features, scores",
+        ),
+        (
+            "# hookimpl",
+            "verify(self, audit)",
+            "lacks @hookimpl, so it would never be called",
+        ),
         ("@hookimpl", "verify(self, scores)", None),
     ],
 )
@@ -223,7 +261,12 @@ def test_a_hook_that_would_never_run_is_refused(
 ) -> None:
     source = HOOKED.format(decorator=decorator, signature=signature)
     name = f"stub_{digest(source)}"
-    write_dist(tmp_path, "cuescope-hooked", {METHODS: {"hooked": f"{name}:Hooked"}}, {name: source})
+    write_dist(
+        tmp_path,
+        "cuescope-hooked",
+        {METHODS: {"hooked": f"{name}:Hooked"}},
+        {name: source},
+    )
     sys.path.insert(0, str(tmp_path))
     try:
         registry = Registry(distributions(path=[str(tmp_path)]))

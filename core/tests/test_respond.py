@@ -30,8 +30,12 @@ class Recorder:
         return [self.answer(trial) for trial in trials]
 
     def answer(self, trial: Trial) -> Response:
-        mean = np.mean([np.asarray(frame.load()).mean() for frame in trial.sample.frames])
-        return Response(logits=np.array([mean, 0.0], np.float32), text="t", embedding=np.ones(3))
+        mean = np.mean(
+            [np.asarray(frame.load()).mean() for frame in trial.sample.frames]
+        )
+        return Response(
+            logits=np.array([mean, 0.0], np.float32), text="t", embedding=np.ones(3)
+        )
 
 
 def pixels(value: int) -> np.ndarray:
@@ -40,7 +44,10 @@ def pixels(value: int) -> np.ndarray:
 
 def trial(value: int, **changes: object) -> Trial:
     sample = Sample(
-        key=f"s{value}", frames=(Frame.from_array(pixels(value)),), choices=("a", "b"), label="a"
+        key=f"s{value}",
+        frames=(Frame.from_array(pixels(value)),),
+        choices=("a", "b"),
+        label="a",
     )
     return Trial(sample=sample, **changes)
 
@@ -49,7 +56,9 @@ def means(runner: ModelRunner, trials: Sequence[Trial]) -> list[float]:
     outcomes = runner(trials)
     for asked, outcome in zip(trials, outcomes, strict=True):
         assert outcome.trial is asked
-    return [float(o.response.logits[0]) for o in outcomes if o.response.logits is not None]
+    return [
+        float(o.response.logits[0]) for o in outcomes if o.response.logits is not None
+    ]
 
 
 @pytest.fixture
@@ -64,7 +73,9 @@ def ask(cache: ResponseCache) -> Callable[..., ModelRunner]:
     def make(
         model: object, batch_size: int = 4, identity: str = "m", **more: object
     ) -> ModelRunner:
-        return ModelRunner(identity, lambda: model, cache, batch_size=batch_size, **more)
+        return ModelRunner(
+            identity, lambda: model, cache, batch_size=batch_size, **more
+        )
 
     return make
 
@@ -72,7 +83,9 @@ def ask(cache: ResponseCache) -> Callable[..., ModelRunner]:
 # ------------------------------------------------------------------------------ order and dedupe
 
 
-def test_each_is_asked_once_and_answers_keep_their_order(ask: Callable[..., ModelRunner]) -> None:
+def test_each_is_asked_once_and_answers_keep_their_order(
+    ask: Callable[..., ModelRunner],
+) -> None:
     model = Recorder()
     values = [5, 3, 5, 9, 3, 1, 0, 5]
     runner = ask(model, batch_size=2)
@@ -81,7 +94,9 @@ def test_each_is_asked_once_and_answers_keep_their_order(ask: Callable[..., Mode
     assert (runner.trials, runner.model_calls, runner.cache_hits) == (5, 5, 0)
 
 
-def test_what_was_asked_before_is_not_asked_again(ask: Callable[..., ModelRunner]) -> None:
+def test_what_was_asked_before_is_not_asked_again(
+    ask: Callable[..., ModelRunner],
+) -> None:
     model = Recorder()
     first = ask(model)
     means(first, [trial(1), trial(2)])
@@ -99,7 +114,9 @@ def test_nothing_asked_is_nothing_done(ask: Callable[..., ModelRunner]) -> None:
     assert model.batches == []
 
 
-def test_a_generator_of_trials_may_ask_on_its_way(ask: Callable[..., ModelRunner]) -> None:
+def test_a_generator_of_trials_may_ask_on_its_way(
+    ask: Callable[..., ModelRunner],
+) -> None:
     runner = ask(Recorder())
 
     def dependent() -> Iterator[Trial]:
@@ -132,8 +149,12 @@ OTHER = {
     "outputs": trial(1, outputs=frozenset({"embedding"})),
     "more outputs": trial(1, outputs=frozenset({"embedding", "logits"})),
     "hidden": trial(1, edit=HideTokens.from_mask(np.array([[[True, False]]]))),
-    "hidden elsewhere": trial(1, edit=HideTokens.from_mask(np.array([[[False, True]]]))),
-    "hidden, other grid": trial(1, edit=HideTokens.from_mask(np.array([[[True], [False]]]))),
+    "hidden elsewhere": trial(
+        1, edit=HideTokens.from_mask(np.array([[[False, True]]]))
+    ),
+    "hidden, other grid": trial(
+        1, edit=HideTokens.from_mask(np.array([[[True], [False]]]))
+    ),
     "attention": trial(1, edit=ScaleHeads(heads=frozenset({"VV"}))),
     "other layers": trial(1, edit=ScaleHeads(heads=frozenset({"VV"}), layers=(0,))),
     "tokens": trial(1, edit=DropTokens(names=frozenset({"video"}))),
@@ -201,7 +222,9 @@ def not_finite(trials: Sequence[Trial]) -> list[Response]:
     return [Response(logits=np.zeros(2))] * (len(trials) - 1) + last
 
 
-@pytest.mark.parametrize("raised", [MemoryError(), RuntimeError("CUDA out of memory. Tried to")])
+@pytest.mark.parametrize(
+    "raised", [MemoryError(), RuntimeError("CUDA out of memory. Tried to")]
+)
 def test_a_batch_that_does_not_fit_into_memory_is_halved(
     ask: Callable[..., ModelRunner], raised: Exception
 ) -> None:
@@ -250,7 +273,9 @@ def test_all_wanted_outputs_are_needed(ask: Callable[..., ModelRunner]) -> None:
     wanted: frozenset[Output] = frozenset({"logits", "embedding"})
     model = Recorder()
     model.respond = lambda trials: [Response(logits=np.zeros(2)) for _ in trials]  # type: ignore
-    with pytest.raises(PluginError, match="expected embedding and logits, got no embedding"):
+    with pytest.raises(
+        PluginError, match="expected embedding and logits, got no embedding"
+    ):
         ask(model)([trial(1, outputs=wanted)])
 
 
@@ -272,7 +297,10 @@ def test_long_lists_are_answered_in_windows(
     ask: Callable[..., ModelRunner], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(respond, "WINDOW", 3)
-    values, progress = [1, 2, 1, 3, 2, 4, 5, 1, 5, 6, 1, 5], list[tuple[int, int, int]]()
+    values, progress = (
+        [1, 2, 1, 3, 2, 4, 5, 1, 5, 6, 1, 5],
+        list[tuple[int, int, int]](),
+    )
     planned, model = ask(Recorder(), planning=True), Recorder()
     with pytest.raises(PlanStopped):
         planned([trial(value) for value in values])
@@ -295,13 +323,17 @@ class Undecided:
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         return [
-            Response(logits=np.array([0.0, -np.log(3 if trial.repeat else 1 / 3)]), text=text)
+            Response(
+                logits=np.array([0.0, -np.log(3 if trial.repeat else 1 / 3)]), text=text
+            )
             for trial in trials
             for text in ["a" if trial.repeat else "b"]
         ]
 
 
-def test_a_model_that_loads_ahead_is_told_what_comes_next(ask: Callable[..., ModelRunner]) -> None:
+def test_a_model_that_loads_ahead_is_told_what_comes_next(
+    ask: Callable[..., ModelRunner],
+) -> None:
     told: list[list[str]] = []
 
     class Ahead(Recorder):
@@ -321,7 +353,9 @@ def test_repeated_answers_are_one_response(ask: Callable[..., ModelRunner]) -> N
     for outcome in outcomes:
         assert (outcome.prediction, outcome.response.text) == ("a", "a")
         mean = (0.25 + 0.75 + 0.75) / 3
-        np.testing.assert_allclose(outcome.response.logits, np.log([mean, 1 - mean]), rtol=1e-6)
+        np.testing.assert_allclose(
+            outcome.response.logits, np.log([mean, 1 - mean]), rtol=1e-6
+        )
     assert ask(Undecided())([trial(1)])[0].prediction == "b"
 
 
@@ -343,7 +377,9 @@ def test_batches_may_come_in_any_order(ask: Callable[..., ModelRunner]) -> None:
 def test_progress_ends_at_the_total(ask: Callable[..., ModelRunner]) -> None:
     seen: list[tuple[int, int, int]] = []
     means(ask(Recorder()), [trial(0)])
-    runner = ask(Recorder(), batch_size=2, on_progress=lambda *numbers: seen.append(numbers))
+    runner = ask(
+        Recorder(), batch_size=2, on_progress=lambda *numbers: seen.append(numbers)
+    )
     means(runner, [trial(v) for v in range(4)])
     assert seen == [(1, 4, 1), (3, 4, 1), (4, 4, 1)]
 

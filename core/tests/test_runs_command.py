@@ -37,7 +37,9 @@ def test_a_page_is_opened_or_its_place_is_said(
     line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)) or True)
+    monkeypatch.setattr(
+        webbrowser, "open", lambda url: bool(opened.append(url)) or True
+    )
     line(*AUDIT, "--out", "runs/one")
     for run in ("runs/one", "one", "runs/one/report.html"):
         assert line("open", run) == "runs/one/report.html\n"
@@ -53,12 +55,28 @@ SCRIPT = "<!doctype html><script>alert(1)</script>"
 @pytest.mark.parametrize(
     ("files", "named", "said"),
     [
-        ({"a.html": SCRIPT}, "a.html", "a.html was not opened: expected a page that cuescope"),
+        (
+            {"a.html": SCRIPT},
+            "a.html",
+            "a.html was not opened: expected a page that cuescope",
+        ),
         ({"a.html": SCRIPT * 1000 + MARK}, "a.html", "got a page from elsewhere"),
         ({"a.html": ""}, "a.html", "got a page from elsewhere"),
-        ({"x/report.html": SCRIPT, "x/report.json": "{}"}, "x", "got a page from elsewhere"),
-        ({"x/report.html": MARK}, "x", "x is no run folder: expected report.html beside"),
-        ({"runs/x/report.html": SCRIPT, "runs/x/report.json": "{}"}, "x", "from elsewhere"),
+        (
+            {"x/report.html": SCRIPT, "x/report.json": "{}"},
+            "x",
+            "got a page from elsewhere",
+        ),
+        (
+            {"x/report.html": MARK},
+            "x",
+            "x is no run folder: expected report.html beside",
+        ),
+        (
+            {"runs/x/report.html": SCRIPT, "runs/x/report.json": "{}"},
+            "x",
+            "from elsewhere",
+        ),
         ({"a.svg": SCRIPT}, "a.svg", "no run at a.svg"),
         ({"a.htm": MARK}, "a.htm", "no run at a.htm"),
         ({"a.html/b": MARK}, "a.html", "no run at a.html"),
@@ -73,7 +91,9 @@ def test_a_page_of_strangers_is_not_opened(
     said: str,
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)) or True)
+    monkeypatch.setattr(
+        webbrowser, "open", lambda url: bool(opened.append(url)) or True
+    )
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
@@ -90,15 +110,22 @@ def test_every_page_that_we_write_can_be_opened(
     line("report", "runs/one", "--html", "elsewhere/page.html")
     assert line("open", "elsewhere/page.html") == "elsewhere/page.html\n"
     root = Path(__file__).parents[2]
-    templates = [*root.glob("*/src/**/*.html.jinja"), *root.glob("plugins/*/*/src/**/*.html.jinja")]
-    pages = [text for text in map(Path.read_text, templates) if "<!doctype html>" in text]
+    templates = [
+        *root.glob("*/src/**/*.html.jinja"),
+        *root.glob("plugins/*/*/src/**/*.html.jinja"),
+    ]
+    pages = [
+        text for text in map(Path.read_text, templates) if "<!doctype html>" in text
+    ]
     assert len(pages) > 2
     for text in pages:
         start = text.index("<!doctype html>")
         assert MARK in text[start : start + 1000]
 
 
-def test_a_report_that_cannot_be_read_is_listed_as_such(line: Line, tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_read_is_listed_as_such(
+    line: Line, tmp_path: Path
+) -> None:
     contents = ["[" * 10**5, "1" * 10**5, "{", "[]", '{"provenance": 1}', "\x00"]
     for number, content in enumerate(contents):
         (tmp_path / "runs" / str(number)).mkdir(parents=True)
@@ -122,7 +149,9 @@ def test_a_run_is_not_overwritten_by_another_audit(line: Line, tmp_path: Path) -
     line(*AUDIT, "--batch-size", "3", "--out", "mine")  # the same audit, in another way
 
 
-def test_only_what_something_fills_is_offered(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_something_fills_is_offered(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from cuescope.cli import external
     from cuescope.registry import Registry
 
@@ -146,7 +175,9 @@ def test_only_what_something_fills_is_offered(line: Line, monkeypatch: pytest.Mo
         (("plugins", "info", "rad"), "Did you mean 'red'?"),
     ],
 )
-def test_what_was_probably_meant_is_said(line: Line, words: tuple[str, ...], said: str) -> None:
+def test_what_was_probably_meant_is_said(
+    line: Line, words: tuple[str, ...], said: str
+) -> None:
     assert said in line(*words, code=2)
 
 
@@ -155,4 +186,7 @@ def test_option_in_a_run_file_suggests_options(line: Line, tmp_path: Path) -> No
         "methods: [red]\nmodels: [{use: colour, option: {weights: x}}]\ndata: [clips]\n"
     )
     said = line("run", "r.yaml", code=2)
-    assert "'option:' in models: expected `use:` and `options:`. Did you mean 'options'?" in said
+    assert (
+        "'option:' in models: expected `use:` and `options:`. Did you mean 'options'?"
+        in said
+    )

@@ -23,9 +23,15 @@ def test_the_schema_describes_the_file() -> None:
 
 
 def test_the_schema_validates_the_file() -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="needs `pip install jsonschema`")
+    jsonschema = pytest.importorskip(
+        "jsonschema", reason="needs `pip install jsonschema`"
+    )
     schema = json.loads(printed())
-    file = {"methods": ["red"], "models": [{"use": "colour", "options": {"a": 1}}], "data": ["c"]}
+    file = {
+        "methods": ["red"],
+        "models": [{"use": "colour", "options": {"a": 1}}],
+        "data": ["c"],
+    }
     jsonschema.validate(file, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(file | {"sed": 1}, schema)

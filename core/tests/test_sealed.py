@@ -22,13 +22,18 @@ def test_reads_what_was_written_last(path: Path) -> None:
     assert read_sealed(path) == OLD
     write_sealed(path, NEW)
     assert read_sealed(path) == NEW
-    assert sorted(each.name for each in path.parent.iterdir()) == ["a.json", "a.json.seal"]
+    assert sorted(each.name for each in path.parent.iterdir()) == [
+        "a.json",
+        "a.json.seal",
+    ]
 
 
 def test_an_older_content_does_not_come_back(path: Path) -> None:
     write_sealed(path, NEW)
     path.write_bytes(OLD)
-    with pytest.raises(DamagedFileError, match="expected the file as it was written, got other"):
+    with pytest.raises(
+        DamagedFileError, match="expected the file as it was written, got other"
+    ):
         read_sealed(path)
 
 
@@ -40,7 +45,9 @@ def test_a_file_that_is_missing_is_not_damaged(path: Path) -> None:
 
 def test_a_file_without_a_seal_is_refused(path: Path) -> None:
     seal_file(path).unlink()
-    with pytest.raises(DamagedFileError, match=r"got no a\.json\.seal beside it\. Again"):
+    with pytest.raises(
+        DamagedFileError, match=r"got no a\.json\.seal beside it\. Again"
+    ):
         read_sealed(path, remedy="Again")
 
 

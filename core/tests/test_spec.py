@@ -52,7 +52,9 @@ def refused(spec: str = "thing:w", **given: object) -> str:
 
 def test_specs() -> None:
     assert Spec.parse("toy") == Spec("toy")
-    assert Spec.parse("open-clip:ViT-B-16/openai") == Spec("open-clip", "ViT-B-16/openai")
+    assert Spec.parse("open-clip:ViT-B-16/openai") == Spec(
+        "open-clip", "ViT-B-16/openai"
+    )
     assert Spec.parse("folder:C:/clips") == Spec("folder", "C:/clips")
     for text in ("toy", "a:b:c"):
         assert str(Spec.parse(text)) == text
@@ -73,9 +75,17 @@ def test_pairs() -> None:
 
 @pytest.mark.parametrize(
     ("text", "sizes"),
-    [("2,3,5", (2, 3, 5)), ("[2, 3]", (2, 3)), ("7", (7,)), ("2, 3,", (2, 3)), ("", ())],
+    [
+        ("2,3,5", (2, 3, 5)),
+        ("[2, 3]", (2, 3)),
+        ("7", (7,)),
+        ("2, 3,", (2, 3)),
+        ("", ()),
+    ],
 )
-def test_lists_are_written_with_commas_or_as_yaml(text: str, sizes: tuple[int, ...]) -> None:
+def test_lists_are_written_with_commas_or_as_yaml(
+    text: str, sizes: tuple[int, ...]
+) -> None:
     assert options(sizes=text).sizes == sizes
 
 
@@ -133,7 +143,9 @@ def test_errors_are_one_sentence_and_a_remedy() -> None:
 def test_the_slug_names_the_plugins_and_follows_the_answer() -> None:
     plain = Request(method="red", model="colour:x", data="clips")
     assert plain.slug.startswith("red-colour-clips-")
-    same = plain.model_copy(update={"batch_size": 1, "executor": "threads", "device": "cuda"})
+    same = plain.model_copy(
+        update={"batch_size": 1, "executor": "threads", "device": "cuda"}
+    )
     other = plain.model_copy(update={"seed": 1})
     assert same.slug == plain.slug != other.slug
 
@@ -143,7 +155,12 @@ def test_the_command_of_a_request_asks_for_the_same() -> None:
         method="red",
         model="colour:my weights",
         data="clips",
-        method_options={"top_k": 2, "sizes": [2, 3], "ratio": None, "table": {"a": True}},
+        method_options={
+            "top_k": 2,
+            "sizes": [2, 3],
+            "ratio": None,
+            "table": {"a": True},
+        },
         data_options={"size": 30},
         tools={"detector": "finder"},
         tool_options={"detector": {"score": 0.5}},
@@ -166,5 +183,7 @@ def test_a_plugin_with_other_options_is_one_of_the_same_kind() -> None:
     assert isinstance(other, Thing)
     assert other.options == Choices(weights="w", mode="fast", frames=3)
     assert other.context is plain.context
-    with pytest.raises(UserError, match=r"Thing: option 'mode': .*Did you mean 'fast'\?"):
+    with pytest.raises(
+        UserError, match=r"Thing: option 'mode': .*Did you mean 'fast'\?"
+    ):
         plain.with_options(mode="fsat")

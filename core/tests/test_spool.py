@@ -14,7 +14,9 @@ from cuescope.types import Frame, HideTokens, Outcome, Response, Sample, Trial
 
 SAMPLES = [
     Sample(
-        key=f"s{n}", frames=(Frame.from_array(np.full((2, 2, 3), n, np.uint8)),), choices=("a", "b")
+        key=f"s{n}",
+        frames=(Frame.from_array(np.full((2, 2, 3), n, np.uint8)),),
+        choices=("a", "b"),
     )
     for n in range(20)
 ]
@@ -31,7 +33,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 def outcome(n: int) -> Outcome:
     hidden = HideTokens.from_mask(np.arange(4).reshape(1, 2, 2) == n % 4)
     still = SAMPLES[n].static(0)  # a sample of its own with a frame of the data set's
-    response = Response(logits=np.array([n, 0.5]), readout=np.arange(6).reshape(2, 3), text="t\n")
+    response = Response(
+        logits=np.array([n, 0.5]), readout=np.arange(6).reshape(2, 3), text="t\n"
+    )
     return Outcome(Trial(sample=still if n % 2 else SAMPLES[n], edit=hidden), response)
 
 
@@ -45,7 +49,9 @@ def test_what_was_written_is_read_as_it_was(tmp_path: Path) -> None:
         assert after.response.text == "t\n"
         for array in ("logits", "readout"):
             np.testing.assert_array_equal(
-                getattr(after.response, array), getattr(before.response, array), strict=True
+                getattr(after.response, array),
+                getattr(before.response, array),
+                strict=True,
             )
     assert kept[16].trial is not given[16].trial  # it was read from the file
     assert kept[16].trial.sample is SAMPLES[16]
@@ -68,7 +74,9 @@ def test_what_cannot_be_pickled_stays_in_memory() -> None:
 
 class Summing:
     def respond(self, trials: list[Trial]) -> list[Response]:
-        return [Response(logits=np.array([float(t.sample.key[1:]), 0.0])) for t in trials]
+        return [
+            Response(logits=np.array([float(t.sample.key[1:]), 0.0])) for t in trials
+        ]
 
 
 def test_many_trials_are_answered_in_order(tmp_path: Path) -> None:
@@ -87,7 +95,9 @@ def test_many_trials_are_answered_in_order(tmp_path: Path) -> None:
         shared=Shared(SAMPLES, tmp_path),
     )
     outcomes = ask(trials())
-    logits = [float(o.response.logits[0]) for o in outcomes if o.response.logits is not None]
+    logits = [
+        float(o.response.logits[0]) for o in outcomes if o.response.logits is not None
+    ]
     assert logits == [float(n) for n in range(20)] * 3
     assert all(o.trial.sample is SAMPLES[n % 20] for n, o in enumerate(outcomes))
     assert (ask.trials, ask.model_calls) == (20, 20)

@@ -73,7 +73,11 @@ def test_outputs_that_were_not_given_stay_missing(path: Path) -> None:
     cache = ResponseCache(path)
     cache.put({"a": Response(text=""), "b": Response(logits=np.zeros(0))})
     found = cache.get(["a", "b"])
-    assert (found["a"].text, found["a"].logits, found["a"].embedding) == ("", None, None)
+    assert (found["a"].text, found["a"].logits, found["a"].embedding) == (
+        "",
+        None,
+        None,
+    )
     assert found["b"].text is None
     assert found["b"].logits is not None
     assert found["b"].logits.shape == (0,)
@@ -102,7 +106,9 @@ def test_pace_is_the_mean_over_all_calls(path: Path) -> None:
 # --------------------------------------------------------------------------------------- damage
 
 
-def opened(path: Path, act: Callable[[ResponseCache], Any]) -> tuple[ResponseCache, Any]:
+def opened(
+    path: Path, act: Callable[[ResponseCache], Any]
+) -> tuple[ResponseCache, Any]:
     """Damage may show on opening, or only when the damaged part is read."""
     cache = ResponseCache(path)
     return cache, act(cache)
@@ -136,7 +142,9 @@ def test_a_corrupt_file_is_set_aside_and_work_goes_on(
     kept = filled(path)
     damage(path)
     damaged = path.read_bytes()
-    with pytest.warns(UserWarning, match=r"was damaged \(.*kept as responses\.sqlite\.damaged-"):
+    with pytest.warns(
+        UserWarning, match=r"was damaged \(.*kept as responses\.sqlite\.damaged-"
+    ):
         cache, found = opened(path, lambda cache: cache.get(kept))
     assert all(same(found[key], kept[key]) for key in found)
     cache.put(responses(3))
@@ -164,7 +172,9 @@ def test_a_damaged_answer_is_a_miss(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE rows SET value = x'00' WHERE key = ?", (keys[0],))
         connection.execute("UPDATE rows SET value = 'text' WHERE key = ?", (keys[1],))
-        (value,) = connection.execute("SELECT value FROM rows WHERE key = ?", (keys[2],)).fetchone()
+        (value,) = connection.execute(
+            "SELECT value FROM rows WHERE key = ?", (keys[2],)
+        ).fetchone()
         query = "UPDATE rows SET value = ?, seal = ? WHERE key = ?"
         connection.execute(query, (value, f"{crc32(value):032x}", keys[2]))
     connection.close()
@@ -175,7 +185,9 @@ def test_a_damaged_answer_is_a_miss(path: Path) -> None:
     cache.close()
 
 
-def test_a_folder_that_cannot_be_written_is_told_with_the_way_out(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_told_with_the_way_out(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UserError, match=r"cannot use the cache .* Set CUESCOPE_CACHE"):
         ResponseCache(tmp_path / "file" / "responses.sqlite")
@@ -189,7 +201,9 @@ def test_trouble_that_is_no_damage_sets_nothing_aside(path: Path) -> None:
     cache = ResponseCache(path)
     (pages,) = cache._connection.execute("PRAGMA page_count").fetchone()
     cache._connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(UserError, match=r"cannot use the cache .*full\. Free disk space"):
+    with pytest.raises(
+        UserError, match=r"cannot use the cache .*full\. Free disk space"
+    ):
         cache.put(responses(500))
     cache.close()
     assert not list(path.parent.glob("*damaged*"))
@@ -216,7 +230,9 @@ def test_one_bad_page_costs_its_own_rows(path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [1, 7])
-def test_a_file_of_a_newer_version_is_neither_read_nor_changed(path: Path, version: int) -> None:
+def test_a_file_of_a_newer_version_is_neither_read_nor_changed(
+    path: Path, version: int
+) -> None:
     path.parent.mkdir()
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE rows (key TEXT, value BLOB, more TEXT)")
@@ -255,7 +271,9 @@ def test_rows_of_an_older_table_are_taken_over(path: Path) -> None:
 def test_tables_of_before_the_first_release_are_begun_anew(path: Path) -> None:
     path.parent.mkdir()
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE responses (key TEXT PRIMARY KEY, logits BLOB, crc INT)")
+        connection.execute(
+            "CREATE TABLE responses (key TEXT PRIMARY KEY, logits BLOB, crc INT)"
+        )
     connection.close()
     cache = ResponseCache(path)
     cache.put(responses(2))
@@ -273,7 +291,9 @@ def test_a_file_that_stays_locked_is_told_of_and_given_up(
     with sqlite3.connect(path) as other:
         other.execute("BEGIN EXCLUSIVE")
         with (
-            pytest.warns(UserWarning, match=r"waiting for .*which another process holds"),
+            pytest.warns(
+                UserWarning, match=r"waiting for .*which another process holds"
+            ),
             pytest.raises(UserError, match="no locks"),
         ):
             cache.put(responses(1))
@@ -340,7 +360,9 @@ def test_a_run_folder_gives_back_report_and_pictures(tmp_path: Path) -> None:
     assert all(pictures[key] == jpeg for key, jpeg in shown.items())
 
 
-def test_the_report_is_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_is_written_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order: list[str] = []
     monkeypatch.setattr(
         "cuescope.runs.write_atomically", lambda path, content: order.append(path.name)
@@ -356,7 +378,10 @@ def test_pictures_are_of_the_best_ranked_features_first() -> None:
     last = report.scores[-1]
     first = report.model_copy(update={"scores": (last, *report.scores[:-1])})
     shown = illustrations(first)
-    assert shown[0] == next(f for f in first.features if f.key == last.feature).occurrences[0]
+    assert (
+        shown[0]
+        == next(f for f in first.features if f.key == last.feature).occurrences[0]
+    )
     assert len(shown) == 24 * 12
 
 
@@ -397,7 +422,9 @@ def test_thumbnails_are_small_jpegs_with_the_place_outlined() -> None:
     grey = Image.new("RGB", (40, 20), (90, 90, 90))
     frames = (Frame.from_array(np.asarray(grey)),) * 2
     sample = Sample(key="s", frames=frames)
-    plain = Image.open(io.BytesIO(jpeg(sample, Occurrence(sample="s", frame=1), PICTURE_SIDE)))
+    plain = Image.open(
+        io.BytesIO(jpeg(sample, Occurrence(sample="s", frame=1), PICTURE_SIDE))
+    )
     outlined = Occurrence(sample="s", region=(4, 4, 30, 15))
     marked = Image.open(io.BytesIO(jpeg(sample, outlined, PICTURE_SIDE)))
     assert (plain.format, plain.size) == ("JPEG", (40, 20))
@@ -405,6 +432,8 @@ def test_thumbnails_are_small_jpegs_with_the_place_outlined() -> None:
     red = np.asarray(marked)[..., 0].astype(int) - np.asarray(marked)[..., 1]
     assert red[4, 4:30].min() > 40
     assert abs(red[9, 12]) < 30
-    large = Sample(key="l", frames=(Frame.from_array(np.zeros((320, 640, 3), np.uint8)),))
+    large = Sample(
+        key="l", frames=(Frame.from_array(np.zeros((320, 640, 3), np.uint8)),)
+    )
     small = Image.open(io.BytesIO(jpeg(large, Occurrence(sample="l"), PICTURE_SIDE)))
     assert small.size == (PICTURE_SIDE, PICTURE_SIDE // 2)

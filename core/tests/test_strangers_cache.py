@@ -62,8 +62,14 @@ NO_ANSWERS: dict[str, tuple[object, object]] = {
         b'[null, ["<f4", [' + b"9" * 4000 + b"]], null, null]\n" + bytes(4),
     ),
     "too few numbers": (KEY, b'[null, ["<f4", [9]], null, null]\n' + bytes(4)),
-    "two dimensions of logits": (KEY, b'[null, ["<f4", [1, 1]], null, null]\n' + bytes(4)),
-    "a number that is none": (KEY, b'[null, ["<f4", [1]], null, null]\n\x00\x00\xc0\x7f'),
+    "two dimensions of logits": (
+        KEY,
+        b'[null, ["<f4", [1, 1]], null, null]\n' + bytes(4),
+    ),
+    "a number that is none": (
+        KEY,
+        b'[null, ["<f4", [1]], null, null]\n\x00\x00\xc0\x7f',
+    ),
     "nested deeply": (KEY, b"[" * 100_000 + b"\n"),
     "a long number": (KEY, b"[" + b"1" * 10_000 + b", null, null, null]\n"),
     "a key with a blank": ("a b", b'["yes", null, null, null]\n'),
@@ -90,7 +96,9 @@ def seal_of(key: object, value: object) -> str:
         return "s"
 
 
-def write_rows(file: Path, rows: list[tuple[object, object]], table: str = TABLE) -> None:
+def write_rows(
+    file: Path, rows: list[tuple[object, object]], table: str = TABLE
+) -> None:
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.executescript(table)
         sealed = [(key, value, seal_of(key, value)) for key, value in rows]
@@ -99,7 +107,9 @@ def write_rows(file: Path, rows: list[tuple[object, object]], table: str = TABLE
 
 def write_answers(file: Path, count: int) -> None:
     cache = ResponseCache(file)
-    cache.put({f"aaaaaaaa-{n:032x}": Response(text=f"yes {n}" * 20) for n in range(count)})
+    cache.put(
+        {f"aaaaaaaa-{n:032x}": Response(text=f"yes {n}" * 20) for n in range(count)}
+    )
     cache.close()
 
 
@@ -115,8 +125,9 @@ def test_only_a_table_of_ours_is_read(line: Line, tmp_path: Path, kind: str) -> 
     with closing(sqlite3.connect(tmp_path / "x.sqlite")) as connection:
         connection.executescript(TABLES[kind])
     said = within(5, lambda: line("cache", "import", "x.sqlite", code=2))
-    assert "x.sqlite has no answers to import: expected a file of `cuescope cache export`" in str(
-        said
+    assert (
+        "x.sqlite has no answers to import: expected a file of `cuescope cache export`"
+        in str(said)
     )
 
 
@@ -145,7 +156,9 @@ def test_a_value_that_fills_the_memory_is_not_read(tmp_path: Path) -> None:
         connection.execute("INSERT INTO rows VALUES ('k', zeroblob(200000000), 's')")
     assert list(read_export(file)) == []
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("INSERT INTO rows SELECT hex(zeroblob(100000000)), x'00', 's'")
+        connection.execute(
+            "INSERT INTO rows SELECT hex(zeroblob(100000000)), x'00', 's'"
+        )
     with pytest.raises(UserError, match="too big"):
         list(read_export(file))
 

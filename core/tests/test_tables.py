@@ -83,7 +83,9 @@ def test_the_hash_sees_tables_and_not_pictures() -> None:
     plain, tabled = make_report(), make_report(tables=(FAITHFULNESS,))
     moved = FAITHFULNESS.model_copy(update={"notes": ()})
     assert len({r.hash for r in (plain, tabled, make_report(tables=(moved,)))}) == 3
-    assert make_report(tables=(FAITHFULNESS,), pictures=(picture(),)).hash == tabled.hash
+    assert (
+        make_report(tables=(FAITHFULNESS,), pictures=(picture(),)).hash == tabled.hash
+    )
     assert Report.model_validate_json(tabled.model_dump_json()).hash == tabled.hash
 
 
@@ -118,7 +120,11 @@ def test_no_cell_is_nan_or_infinite(number: float) -> None:
 def test_figures_have_the_decimals_asked_for_and_counts_none(decimals: int) -> None:
     table = FAITHFULNESS.model_copy(update={"decimals": decimals})
     _, [(ours, paper), _, (count, _)] = next(iter(beside(table)))
-    assert (ours, paper, count) == (f"{12.345:.{decimals}f}", f"{11.9:.{decimals}f}", "100")
+    assert (ours, paper, count) == (
+        f"{12.345:.{decimals}f}",
+        f"{11.9:.{decimals}f}",
+        "100",
+    )
 
 
 # ------------------------------------------------------------------------------------ terminal
@@ -126,8 +132,16 @@ def test_figures_have_the_decimals_asked_for_and_counts_none(decimals: int) -> N
 
 @pytest.mark.parametrize("width", [80, 60])
 def test_nothing_of_a_table_is_wider_than_the_terminal_or_lost(width: int) -> None:
-    columns = ("explainer", "deletion", "insertion", "images", *(f"recall at {k}" for k in (1, 5)))
-    rows = ({**row, "explainer": f"{row['explainer']}-without-any-lambda"} for row in ROWS)
+    columns = (
+        "explainer",
+        "deletion",
+        "insertion",
+        "images",
+        *(f"recall at {k}" for k in (1, 5)),
+    )
+    rows = (
+        {**row, "explainer": f"{row['explainer']}-without-any-lambda"} for row in ROWS
+    )
     table = FAITHFULNESS.model_copy(update={"columns": columns, "rows": tuple(rows)})
     said = printed(table, width)
     assert max(map(len, said.splitlines())) <= width
@@ -137,7 +151,9 @@ def test_nothing_of_a_table_is_wider_than_the_terminal_or_lost(width: int) -> No
 
 
 def test_long_words_are_folded_and_not_cut() -> None:
-    table = Table(title="t", columns=("n", "x" * 70), rows=({"n": "y" * 70, "x" * 70: "z" * 70},))
+    table = Table(
+        title="t", columns=("n", "x" * 70), rows=({"n": "y" * 70, "x" * 70: "z" * 70},)
+    )
     said = printed(table, 60)
     assert [said.count(letter) for letter in "xyz"] == [70, 70, 70]
 
@@ -165,7 +181,9 @@ def test_the_report_shows_its_tables_before_the_checks() -> None:
     report = make_report(tables=(FAITHFULNESS,), pictures=(picture(),))
     show(report, Console(file=out, width=80, color_system=None, highlight=False))
     said = out.getvalue()
-    places = [said.index(words) for words in ("Ranked cues", "Faithfulness, top-1", "Checks")]
+    places = [
+        said.index(words) for words in ("Ranked cues", "Faithfulness, top-1", "Checks")
+    ]
     assert places == sorted(places)
     assert "12.35 (11.90)" in said
 
@@ -174,7 +192,9 @@ def test_the_report_shows_its_tables_before_the_checks() -> None:
 
 
 def test_the_page_shows_tables_and_pictures() -> None:
-    report = make_report(tables=(FAITHFULNESS,), pictures=(picture("PNG"), picture("JPEG")))
+    report = make_report(
+        tables=(FAITHFULNESS,), pictures=(picture("PNG"), picture("JPEG"))
+    )
     page = Page(render(report, {}))
     assert "cci 12.35 (11.90) 0.50 100" in page.text
     assert "random 40.00 – 100" in page.text
@@ -183,7 +203,8 @@ def test_the_page_shows_tables_and_pictures() -> None:
     shown = [a for tag, a in page.elements if tag == "img"]
     assert [a["alt"] for a in shown] == ["Errors: image and map"] * 2
     assert [a["src"] for a in shown] == [
-        f"data:image/{kind};base64,{b64encode(image(kind)).decode()}" for kind in ("png", "jpeg")
+        f"data:image/{kind};base64,{b64encode(image(kind)).decode()}"
+        for kind in ("png", "jpeg")
     ]
 
 
@@ -196,13 +217,17 @@ def test_without_them_no_section_is_empty() -> None:
 def test_hostile_words_in_tables_and_captions_stay_words() -> None:
     def structured(words: str) -> Page:
         row = {f"name{words}": words, f"n{words}": words}
-        table = Table(title=words, columns=tuple(row), rows=(row,), paper=(row,), notes=(words,))
+        table = Table(
+            title=words, columns=tuple(row), rows=(row,), paper=(row,), notes=(words,)
+        )
         plate = Picture(title=words, caption=words, image=image("PNG"))
         return Page(render(make_report(tables=(table,), pictures=(plate,)), {}))
 
     hostile = structured(HOSTILE)
     assert hostile.structure == structured("x").structure
-    assert hostile.text.count("document.title='taken'") == 9  # the attributes' are not text
+    assert (
+        hostile.text.count("document.title='taken'") == 9
+    )  # the attributes' are not text
 
 
 def test_what_is_no_picture_is_no_script() -> None:

@@ -12,11 +12,18 @@ from cuescope.types import Outcome, Response, Sample, Trial
 
 def answer(key: str, label: str, given: int) -> Outcome:
     sample = Sample(key=key, frames=(), choices=("a", "b", "c", "d"), label=label)
-    return Outcome(Trial(sample=sample), Response(logits=np.eye(4, dtype=np.float32)[given]))
+    return Outcome(
+        Trial(sample=sample), Response(logits=np.eye(4, dtype=np.float32)[given])
+    )
 
 
 def test_guessing_gives_the_commonest_answer() -> None:
-    answers = [answer("1", "a", 0), answer("2", "a", 1), answer("3", "a", 0), answer("4", "b", 1)]
+    answers = [
+        answer("1", "a", 0),
+        answer("2", "a", 1),
+        answer("3", "a", 0),
+        answer("4", "b", 1),
+    ]
     tally, samples = Tally(), tuple(each.trial.sample for each in answers)
     tally.audit_started(
         Audit(labels=(), options=None, respond=list, context=Context(), samples=samples)

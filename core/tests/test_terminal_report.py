@@ -41,7 +41,9 @@ def test_the_finding_comes_first_in_the_words_that_a_check_found() -> None:
     assert f"Findings {first}" in words
     assert "cluster-00" not in said
     assert report.hash in said
-    again = words.partition(" Run it again ")[2].replace(" \\ ", " ")  # a shell reads on after a \\
+    again = words.partition(" Run it again ")[2].replace(
+        " \\ ", " "
+    )  # a shell reads on after a \\
     assert again == f"{report.provenance.command} report {report.hash}"
 
 
@@ -52,7 +54,9 @@ def test_commands_are_shown_as_they_must_be_typed() -> None:
     console = Console(file=out, highlight=False, width=60, color_system=None)
     show(report, console, "runs/one", ".venv/bin/cuescope")
     typed = out.getvalue().partition("\nNext\n")[2].replace("\\\n", " ")
-    commands = [shlex.split(line) for line in typed.splitlines() if line.startswith("    ")]
+    commands = [
+        shlex.split(line) for line in typed.splitlines() if line.startswith("    ")
+    ]
     steps = [command for _, command in next_steps(report, "runs/one") if command]
     expected = [shlex.split(command) for command in (*steps, report.provenance.command)]
     assert commands == [[".venv/bin/cuescope", *words[1:]] for words in expected]
@@ -62,7 +66,11 @@ def test_a_row_without_a_figure_speaks_first() -> None:
     """What a method could not decide stands before what it found."""
     report = make_report(features=2)
     undecided = report.scores[0].model_copy(
-        update={"value": None, "finding": False, "statement": "{feature}: too few to tell."}
+        update={
+            "value": None,
+            "finding": False,
+            "statement": "{feature}: too few to tell.",
+        }
     )
     said = shown(report.model_copy(update={"scores": (undecided, *report.scores[1:])}))
     words = " ".join(said.split())
@@ -98,7 +106,9 @@ def test_the_table_ranks_and_stops() -> None:
     said = shown(report)
     assert f"Ranked cues (first {MAX_ROWS} of {len(report.headlines)})" in said
     table = said[said.index("Ranked cues") : said.index("Checks")]
-    assert table.count("\n *  ") == sum(score.finding for score in report.headlines[:MAX_ROWS])
+    assert table.count("\n *  ") == sum(
+        score.finding for score in report.headlines[:MAX_ROWS]
+    )
     intervals = re.findall(r"-?\d\.\d+ to -?\d\.\d+", table.replace("−", "-"))
     assert len(intervals) == 2 * MAX_ROWS
     assert re.search(r"red +moving east", table)

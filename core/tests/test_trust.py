@@ -18,7 +18,9 @@ class Asking(Options):
     """As of a plugin that asks a server."""
 
     server: Annotated[str | None, risks.NamesHost(HOSTS)] = None
-    key_env: Annotated[str, risks.NamesSecret(VENDORS, "server", "api.a.example")] = "A_KEY"
+    key_env: Annotated[str, risks.NamesSecret(VENDORS, "server", "api.a.example")] = (
+        "A_KEY"
+    )
     forgotten: str = ""
     size: int = 3
     file: Path | None = None
@@ -43,7 +45,9 @@ def mail(tmp_path: Path) -> Source:
         {"server": "https://api.b.example/v1", "key_env": "B_KEY"},
     ],
 )
-def test_what_names_nothing_of_others_is_taken(mail: Source, options: dict[str, Any]) -> None:
+def test_what_names_nothing_of_others_is_taken(
+    mail: Source, options: dict[str, Any]
+) -> None:
     check(mail, **options)
 
 
@@ -53,8 +57,14 @@ def test_what_names_nothing_of_others_is_taken(mail: Source, options: dict[str, 
         ({"key_env": "B_KEY"}, "B_KEY"),  # to the usual server, which is a's
         ({"server": "https://api.b.example/v1"}, "A_KEY"),  # the plugin's own key, to b
         ({"server": "http://api.a.example/v1"}, "http://api.a.example/v1"),
-        ({"server": "https://api.a.example@evil.example/"}, "https://api.a.example@evil.example/"),
-        ({"server": "https://api.a.example.evil.example/"}, "https://api.a.example.evil.example/"),
+        (
+            {"server": "https://api.a.example@evil.example/"},
+            "https://api.a.example@evil.example/",
+        ),
+        (
+            {"server": "https://api.a.example.evil.example/"},
+            "https://api.a.example.evil.example/",
+        ),
         ({"server": "https://api.a.example:8443/"}, "https://api.a.example:8443/"),
         ({"server": "https://api.a.example\\@evil/"}, "https://api.a.example\\@evil/"),
         ({"forgotten": "x"}, "forgotten"),
@@ -70,14 +80,20 @@ def test_what_asks_for_more_says_the_word_that_allows_it(
     assert str(refused.value).endswith(f"add --allow {word}")
 
 
-def test_links_are_followed_before_a_file_is_in_the_folder(mail: Source, tmp_path: Path) -> None:
+def test_links_are_followed_before_a_file_is_in_the_folder(
+    mail: Source, tmp_path: Path
+) -> None:
     inside, outside = mail.folder / "a.txt", tmp_path / "secret.txt"
     inside.write_text("a")
     outside.write_text("secret")
     (mail.folder / "link").symlink_to(outside)
     (mail.folder / "loop").symlink_to(mail.folder / "loop")
     check(mail, file=inside)
-    for path in (mail.folder / "link", mail.folder / ".." / "secret.txt", mail.folder / "loop"):
+    for path in (
+        mail.folder / "link",
+        mail.folder / ".." / "secret.txt",
+        mail.folder / "loop",
+    ):
         with pytest.raises(UserError, match="--allow"):
             check(mail, file=path)
     check(Source(mail.title, mail.folder, frozenset({str(tmp_path)})), file=outside)

@@ -94,15 +94,27 @@ def _spellings(ip: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("host", _spellings("127.0.0.1") + _spellings("169.254.169.254"))
+@pytest.mark.parametrize(
+    "host", _spellings("127.0.0.1") + _spellings("169.254.169.254")
+)
 def test_odd_numbers_are_no_public_host(host):
     assert is_inner_host(host)
-    assert Roots(frozenset({parse_root("https://")})).problem(f"https://{host}/x") is not None
+    assert (
+        Roots(frozenset({parse_root("https://")})).problem(f"https://{host}/x")
+        is not None
+    )
 
 
 @pytest.mark.parametrize(
     "host",
-    ["localhost", "LOCALHOST", "a.localhost", "printer", "nas.local", "metadata.google.internal"],
+    [
+        "localhost",
+        "LOCALHOST",
+        "a.localhost",
+        "printer",
+        "nas.local",
+        "metadata.google.internal",
+    ],
 )
 def test_names_of_inner_hosts(host):
     assert is_inner_host(host)
@@ -156,11 +168,15 @@ def test_only_the_named_protocols():
     fsspec = pytest.importorskip("fsspec", reason="needs fsspec: pip install fsspec")
     from fsspec.registry import known_implementations
 
-    roots = Roots.of("https://h.org/t.csv", "s3://h.org/t.csv", "gs://h.org/t", "hf://datasets/a/b")
+    roots = Roots.of(
+        "https://h.org/t.csv", "s3://h.org/t.csv", "gs://h.org/t", "hf://datasets/a/b"
+    )
     schemes = sorted(
         {*known_implementations, *fsspec.available_protocols(), "ssh", "file", "gopher"}
     )
-    allowed = [s for s in schemes if roots.problem(f"{s}://h.org/datasets/x.png") is None]
+    allowed = [
+        s for s in schemes if roots.problem(f"{s}://h.org/datasets/x.png") is None
+    ]
     assert allowed == ["gs", "https", "s3"]
     for scheme in schemes:
         assert roots.problem(f"{scheme}://x.png::https://h.org/x.png") is not None
@@ -182,17 +198,29 @@ def test_nothing_is_allowed_where_nothing_was_typed():
     ("root", "below", "beside"),
     [
         ("https://h.org", "https://h.org/a/b?key=1", "https://e.org/a"),
-        ("https://h.org/photos/", "https://h.org/photos/1.png", "https://h.org/photos2/1.png"),
+        (
+            "https://h.org/photos/",
+            "https://h.org/photos/1.png",
+            "https://h.org/photos2/1.png",
+        ),
         ("https://h.org", "https://h.org:443/a", "https://h.org:8443/a"),
         ("http://127.0.0.1:8000", "http://127.0.0.1:8000/a", "http://127.0.0.1:8001/a"),
-        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/a", "https://127.0.0.1:8000/a"),
+        (
+            "http://127.0.0.1:8000",
+            "http://127.0.0.1:8000/a",
+            "https://127.0.0.1:8000/a",
+        ),
         ("http://[::1]:8000", "http://[::1]:8000/a", "http://[::2]:8000/a"),
         ("https://h.org", "https://H.ORG/a", "http://h.org/a"),
         ("s3://b/photos", "s3://b/photos/my photo.png", "s3://b/other/1.png"),
         ("gs://b", "gs://b/x", "s3://b/x"),
         ("hf://datasets/a/b", "hf://datasets/a/b@main/x", "hf://datasets/a/c/x"),
         ("hf://datasets/a/b", "hf://datasets/a/b/x", "hf://a/b/x"),
-        ("https://", "https://any.example.org/x", f"https://{ip_address(0x0A000001)}/x"),
+        (
+            "https://",
+            "https://any.example.org/x",
+            f"https://{ip_address(0x0A000001)}/x",
+        ),
         ("https://", "https://any.example.org:8443/x", "http://any.example.org/x"),
     ],
 )
@@ -211,7 +239,9 @@ def test_the_place_of_the_data_is_a_root():
     assert roots.problem("http://localhost:8000/b/1.png") is None
 
 
-@pytest.mark.parametrize("text", ["file:///etc", "memory://x", "ftp://h/x", "https://u@h.org", "x"])
+@pytest.mark.parametrize(
+    "text", ["file:///etc", "memory://x", "ftp://h/x", "https://u@h.org", "x"]
+)
 def test_what_is_no_root_is_one_line(text):
     with pytest.raises(UserError, match=r"roots: '.*expected https://HOST") as caught:
         parse_root(text)
@@ -220,9 +250,13 @@ def test_what_is_no_root_is_one_line(text):
 
 def test_a_refusal_names_the_place_and_the_remedy():
     with pytest.raises(UserError) as caught:
-        Roots().require("https://h.org/a/1.png?key=secret", "folder: t.csv line 3: 'path'")
+        Roots().require(
+            "https://h.org/a/1.png?key=secret", "folder: t.csv line 3: 'path'"
+        )
     said = str(caught.value)
-    assert said.startswith("folder: t.csv line 3: 'path' may not be read: it is below no address")
+    assert said.startswith(
+        "folder: t.csv line 3: 'path' may not be read: it is below no address"
+    )
     assert said.endswith("If you trust it, add -D roots=https://h.org")
     assert "secret" not in said
 
@@ -269,7 +303,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-@pytest.mark.parametrize("name", ["a/1.png", "same", "a/../a/1.png", "gone.png", "a", "file:x"])
+@pytest.mark.parametrize(
+    "name", ["a/1.png", "same", "a/../a/1.png", "gone.png", "a", "file:x"]
+)
 def test_paths_that_stay_inside(root, name):
     assert inside(root, name) == (root / name).resolve()
     assert inside(root, str(root / name)) == (root / name).resolve()
@@ -290,7 +326,9 @@ def test_paths_that_stay_inside(root, name):
     ],
 )
 def test_paths_that_lead_out(root, name):
-    with pytest.raises(UserError, match=r"^here leads out of the data: expected a path") as caught:
+    with pytest.raises(
+        UserError, match=r"^here leads out of the data: expected a path"
+    ) as caught:
         inside(root, name, "here")
     assert "\n" not in str(caught.value)
 

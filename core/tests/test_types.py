@@ -50,7 +50,13 @@ def test_values_are_frozen_and_forbid_unknown_fields() -> None:
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_no_figure_is_nan_or_infinite(number: float) -> None:
     for field in ("value", "low", "high", "p_value", "q_value"):
-        given = {"feature": "f", "label": None, "metric": "m", "value": 1.0, field: number}
+        given = {
+            "feature": "f",
+            "label": None,
+            "metric": "m",
+            "value": 1.0,
+            field: number,
+        }
         with pytest.raises(ValidationError, match="finite"):
             Score(**given)
     with pytest.raises(ValidationError, match="finite"):
@@ -72,17 +78,23 @@ def test_frame_keys_follow_the_pixels() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [np.zeros((4, 4, 3)), np.zeros((4, 4), np.uint8), np.zeros((4, 4, 4), np.uint8)]
+    "wrong",
+    [np.zeros((4, 4, 3)), np.zeros((4, 4), np.uint8), np.zeros((4, 4, 4), np.uint8)],
 )
 def test_frame_refuses_other_arrays(wrong: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"expected uint8 pixels of shape \(row, col, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"expected uint8 pixels of shape \(row, col, 3\)"
+    ):
         Frame.from_array(wrong)
 
 
 def test_frame_from_file_is_rgb_and_keyed_by_content(tmp_path: Path) -> None:
     Image.fromarray(pixels()).convert("L").save(tmp_path / "a.png")
     (tmp_path / "b.png").write_bytes((tmp_path / "a.png").read_bytes())
-    first, second = Frame.from_file(tmp_path / "a.png"), Frame.from_file(tmp_path / "b.png")
+    first, second = (
+        Frame.from_file(tmp_path / "a.png"),
+        Frame.from_file(tmp_path / "b.png"),
+    )
     assert first.key == second.key
     assert first.load().mode == "RGB"
     assert first.load().size == (5, 6)
@@ -117,7 +129,8 @@ def test_derived_frames_have_keys_of_parent_and_operation() -> None:
 def test_frames_and_trials_travel_to_other_processes() -> None:
     frame = Frame.from_array(pixels()).derive("mirror", ImageOps.mirror)
     trial = Trial(
-        sample=sample(frames=(frame,)), edit=HideTokens.from_mask(np.ones((1, 2, 2), bool))
+        sample=sample(frames=(frame,)),
+        edit=HideTokens.from_mask(np.ones((1, 2, 2), bool)),
     )
     again = pickle.loads(pickle.dumps(trial))
     assert again.sample.frames[0].key == frame.key
@@ -224,9 +237,16 @@ def test_text_is_correct_when_it_is_the_label_and_nothing_is_without_one() -> No
 def test_the_hash_ignores_cost_time_and_machine() -> None:
     report = make_report()
     elsewhere = report.provenance.model_copy(
-        update={"started": "later", "device": "cuda", "versions": {}, "command": "other"}
+        update={
+            "started": "later",
+            "device": "cuda",
+            "versions": {},
+            "command": "other",
+        }
     )
-    dearer = report.cost.model_copy(update={"model_calls": 0, "cache_hits": 9, "seconds": 0.1})
+    dearer = report.cost.model_copy(
+        update={"model_calls": 0, "cache_hits": 9, "seconds": 0.1}
+    )
     assert make_report(provenance=elsewhere, cost=dearer).hash == report.hash
 
 
@@ -256,7 +276,10 @@ def test_the_hash_survives_json_and_numpy_figures() -> None:
     rough = np.float64(0.1) + np.float64(0.2)
     score = Score(feature="cluster-00", label=None, metric="trove", value=rough)
     numpy_report = make_report(scores=(score,))
-    assert Report.model_validate_json(numpy_report.model_dump_json()).hash == numpy_report.hash
+    assert (
+        Report.model_validate_json(numpy_report.model_dump_json()).hash
+        == numpy_report.hash
+    )
 
 
 def test_names_that_a_check_found_stand_before_the_features_own() -> None:
@@ -265,10 +288,17 @@ def test_names_that_a_check_found_stand_before_the_features_own() -> None:
         Feature(key="1", kind="cluster", name="own"),
         Feature(key="2", kind="cluster", name="own"),
     )
-    found = Evidence(check="c", verdict="supported", detail="d", feature="2", name="found")
+    found = Evidence(
+        check="c", verdict="supported", detail="d", feature="2", name="found"
+    )
     nameless = Evidence(check="c", verdict="supported", detail="d", feature="1")
     score = Score(
-        feature="2", label="a", metric="trove", value=1.0, finding=True, statement="{feature} costs"
+        feature="2",
+        label="a",
+        metric="trove",
+        value=1.0,
+        finding=True,
+        statement="{feature} costs",
     )
     plain = Score(feature="1", label="a", metric="trove", value=0.0)
     report = make_report(evidence=(found, nameless), scores=(plain, score))

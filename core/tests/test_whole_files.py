@@ -51,7 +51,9 @@ def write_often(target: Path, content: bytes, times: int) -> None:
 def start_writer(target: Path) -> subprocess.Popen[str]:
     """A process that has begun to write, and does not end."""
     writer = subprocess.Popen(
-        [sys.executable, "-c", STOPPED_WRITER, str(target)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", STOPPED_WRITER, str(target)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert writer.stdout is not None
     assert writer.stdout.readline() == "writing\n"
@@ -91,7 +93,9 @@ def test_threads_that_write_one_file_leave_one_whole(tmp_path: Path) -> None:
 def test_processes_that_write_one_file_leave_one_whole(tmp_path: Path) -> None:
     target = tmp_path / "report.json"
     command = [sys.executable, "-c", BUSY_WRITER, str(target)]
-    writers = [subprocess.Popen([*command, content[:1].decode()]) for content in CONTENTS]
+    writers = [
+        subprocess.Popen([*command, content[:1].decode()]) for content in CONTENTS
+    ]
     while any(writer.poll() is None for writer in writers):
         if target.exists():
             assert target.read_bytes() in CONTENTS
@@ -113,7 +117,9 @@ def test_the_next_write_deletes_what_a_killed_writer_left(tmp_path: Path) -> Non
     left = drafts(tmp_path)
     assert f"{DRAFT}elsewhere-young" in left
     assert f"{DRAFT}elsewhere-old" not in left
-    assert len(left) == 2  # that of the living writer, and the young one of another computer
+    assert (
+        len(left) == 2
+    )  # that of the living writer, and the young one of another computer
     kill(alive)
     look_again()
     write_atomically(tmp_path / "c", "y")
@@ -152,7 +158,11 @@ def test_writers_and_kills_at_random_leave_whole_files(tmp_path: Path) -> None:
     look_again()
     write_atomically(tmp_path / "last", "x")
     assert not drafts(tmp_path)
-    written = [tmp_path / str(number) for number in range(5) if (tmp_path / str(number)).exists()]
+    written = [
+        tmp_path / str(number)
+        for number in range(5)
+        if (tmp_path / str(number)).exists()
+    ]
     assert written
     for file in written:
         content = file.read_bytes()
@@ -209,7 +219,9 @@ def test_only_files_up_to_a_size_are_read(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_bytes(b"12345")
     assert read_whole(file, most=5) == b"12345"
-    with pytest.raises(UserError, match=r"a is too large: expected at most 4 bytes, got 5"):
+    with pytest.raises(
+        UserError, match=r"a is too large: expected at most 4 bytes, got 5"
+    ):
         read_whole(file, most=4)
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path / "pipe", Path("/dev/zero")):

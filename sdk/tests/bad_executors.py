@@ -12,7 +12,9 @@ from cuescope_sdk import Plugin, Response, Trial, UserError
 
 Batches = Sequence[Sequence[Trial]]
 Answers = Iterator[tuple[int, list[Response]]]
-FORK: Any = get_context("fork")  # quick, and a test's own functions need no import there
+FORK: Any = get_context(
+    "fork"
+)  # quick, and a test's own functions need no import there
 
 
 class Forked(Plugin):
@@ -58,7 +60,9 @@ class Forked(Plugin):
             raise reply
         return reply
 
-    def work(self, build: Callable[[], Any], batch: Sequence[Trial], connection: Any) -> None:
+    def work(
+        self, build: Callable[[], Any], batch: Sequence[Trial], connection: Any
+    ) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if self.watches:
             Thread(target=self.end_with_driver, daemon=True).start()

@@ -8,5 +8,9 @@ ELSEWHERE = {"test_imports_lightly", "test_imports_without_side_effects"}
 
 def failed(contract: type[Contract]) -> set[str]:
     """The names of the checks that fail."""
-    results = [run_check(contract, check) for check in checks(contract) if check not in ELSEWHERE]
+    results = [
+        run_check(contract, check)
+        for check in checks(contract)
+        if check not in ELSEWHERE
+    ]
     return {result.check for result in results if result.status == "failed"}

@@ -70,16 +70,24 @@ class FakeFusionModel(Plugin):
         refuse_unanswerable("fake", self.capabilities, trial)
         layers = getattr(trial.edit, "layers", None) or ()
         if any(not 0 <= layer < LAYERS for layer in layers):
-            raise UserError("fake: layers", expected=f"0 to {LAYERS - 1}", got=str(layers))
+            raise UserError(
+                "fake: layers", expected=f"0 to {LAYERS - 1}", got=str(layers)
+            )
         choices = trial.sample.choices
-        rows = np.array([_drawn("choice", choice) for choice in choices]).reshape(-1, DIM)
+        rows = np.array([_drawn("choice", choice) for choice in choices]).reshape(
+            -1, DIM
+        )
         logits = rows @ self.forward(trial)[0]
         return Response(
             logits=logits if "logits" in trial.outputs else None,
-            text=choices[int(logits.argmax())] if choices and "text" in trial.outputs else None,
+            text=choices[int(logits.argmax())]
+            if choices and "text" in trial.outputs
+            else None,
         )
 
-    def modalities(self, trials: Sequence[Trial], layer: int) -> list[Int8[np.ndarray, " both"]]:
+    def modalities(
+        self, trials: Sequence[Trial], layer: int
+    ) -> list[Int8[np.ndarray, " both"]]:
         """Text and video, for queries and keys alike."""
         return [np.tile(_modality(trial.sample), 2) for trial in trials]
 
@@ -100,7 +108,10 @@ class FakeFusionModel(Plugin):
             if isinstance(edit, AverageTokens):
                 context, sizes = _shortened(tokens, modality, edit)
             query, key, value = (
-                np.reshape(states @ _drawn("weights", f"{layer}{name}", DIM), (-1, HEADS, HEAD_DIM))
+                np.reshape(
+                    states @ _drawn("weights", f"{layer}{name}", DIM),
+                    (-1, HEADS, HEAD_DIM),
+                )
                 for name, states in (("q", tokens), ("k", context), ("v", context))
             )
             logits = SHARP * np.einsum("qhd,khd->hqk", query, key) / HEAD_DIM
@@ -155,7 +166,9 @@ def _shortened(
 
 
 def _averaged(
-    weights: Float[np.ndarray, "head query key"], modality: np.ndarray, edit: AverageAttention
+    weights: Float[np.ndarray, "head query key"],
+    modality: np.ndarray,
+    edit: AverageAttention,
 ) -> Float[np.ndarray, "head query key"]:
     """QUAG, section 2.2."""
     weights = weights.copy()

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from cuescope_sdk.statistics import Groups, mean_above_zero_p_value, smallest_mean_above_zero
+from cuescope_sdk.statistics import (
+    Groups,
+    mean_above_zero_p_value,
+    smallest_mean_above_zero,
+)
 from cuescope_sdk.statistics._above_zero import is_mean_above_zero
 
 
@@ -12,7 +16,8 @@ def groups_of(count: int, alike: int) -> Groups:
 
 
 @pytest.mark.parametrize(
-    ("count", "alike", "area"), [(24, 1, 0.06), (40, 1, 0.5), (10, 10, 0.06), (12, 5, 0.5)]
+    ("count", "alike", "area"),
+    [(24, 1, 0.06), (40, 1, 0.5), (10, 10, 0.06), (12, 5, 0.5)],
 )
 def test_a_spot_at_random_is_no_lean(count: int, alike: int, area: float) -> None:
     """A blind map of one spot misses a small object nearly always, in all clips of a source.
@@ -59,5 +64,8 @@ def test_the_smallest_mean_above_zero_is_found_in_eight_of_ten() -> None:
     lean, groups = rng.normal(0.0, 0.2, 40), Groups.single(40)
     limit = smallest_mean_above_zero(lean, groups, 0.025, rng)
     assert limit is not None
-    hits = sum(is_mean_above_zero(rng.normal(limit, 0.2, 40), groups, 0.025) for _ in range(100))
+    hits = sum(
+        is_mean_above_zero(rng.normal(limit, 0.2, 40), groups, 0.025)
+        for _ in range(100)
+    )
     assert 60 <= hits <= 95

@@ -23,9 +23,13 @@ def rng(*seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def one_pair(value: np.ndarray, present: np.ndarray, draws: int = 20_000) -> AssociationTests:
+def one_pair(
+    value: np.ndarray, present: np.ndarray, draws: int = 20_000
+) -> AssociationTests:
     stratum, groups = np.zeros(len(value), dtype=int), Groups.single(len(value))
-    return association_tests(value[:, None], present[:, None], stratum, groups, rng(0), draws=draws)
+    return association_tests(
+        value[:, None], present[:, None], stratum, groups, rng(0), draws=draws
+    )
 
 
 def test_one_pair_of_single_samples_is_fishers_test() -> None:
@@ -45,9 +49,13 @@ def test_every_order_of_groups_within_strata_gives_the_same() -> None:
     values = random.integers(0, 3, (16, 2)).astype(float)
     present = random.random((16, 2)) < 0.5
     groups = groups_of(codes)
-    tests = association_tests(values, present, stratum, groups, rng(2), draws=20_000, fewest=1)
+    tests = association_tests(
+        values, present, stratum, groups, rng(2), draws=20_000, fewest=1
+    )
     members = [np.array(order) for order in permutations(range(4))]
-    orders = [np.concatenate([first, 4 + second]) for first in members for second in members]
+    orders = [
+        np.concatenate([first, 4 + second]) for first in members for second in members
+    ]
     feature = group_means(present, groups)
     every = []
     for order in orders:
@@ -58,7 +66,9 @@ def test_every_order_of_groups_within_strata_gives_the_same() -> None:
     assert tests.p_value == pytest.approx(exact, abs=0.012)
     # the largest of all pairs at once, on one scale or another, is never less extreme
     assert (tests.q_value >= tests.p_value - 1e-12).all()
-    assert tests.critical == pytest.approx(np.quantile(np.max(every, axis=(1, 2)), 0.95), abs=0.05)
+    assert tests.critical == pytest.approx(
+        np.quantile(np.max(every, axis=(1, 2)), 0.95), abs=0.05
+    )
 
 
 def test_few_groups_are_counted_out() -> None:
@@ -82,12 +92,19 @@ def test_groups_change_places_within_strata_only() -> None:
     present = (label == 0)[:, None]
     tests = association_tests(present * 1.0, present, label, Groups.single(24), rng(4))
     assert np.isnan(tests.p_value).all()
-    assert (tests.overall_p, tests.critical, tests.count, tests.p_of(0, 0)) == (None, None, 0, 1.0)
+    assert (tests.overall_p, tests.critical, tests.count, tests.p_of(0, 0)) == (
+        None,
+        None,
+        0,
+        1.0,
+    )
 
 
 @pytest.mark.parametrize("telling", [0, 2])
 def test_values_that_are_hardly_ever_there_are_not_tested(telling: int) -> None:
-    tests = one_pair((np.arange(30) < telling).astype(float), np.arange(30) < 15, draws=200)
+    tests = one_pair(
+        (np.arange(30) < telling).astype(float), np.arange(30) < 15, draws=200
+    )
     assert tests.count == 0
 
 

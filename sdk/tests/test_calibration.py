@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 from scipy import special
 
-from cuescope_sdk.maths._calibration import cross_fitted_temperatures, fit_temperature, softmax
+from cuescope_sdk.maths._calibration import (
+    cross_fitted_temperatures,
+    fit_temperature,
+    softmax,
+)
 
 
-def negative_log_likelihood(logits: np.ndarray, labels: np.ndarray, temperature: float) -> float:
-    chosen = special.log_softmax(logits / temperature, axis=1)[np.arange(len(labels)), labels]
+def negative_log_likelihood(
+    logits: np.ndarray, labels: np.ndarray, temperature: float
+) -> float:
+    chosen = special.log_softmax(logits / temperature, axis=1)[
+        np.arange(len(labels)), labels
+    ]
     return -float(chosen.mean())
 
 
@@ -39,7 +47,9 @@ def test_where_no_minimum_exists_confidences_stay_as_they_are() -> None:
 
 def test_softmax_takes_a_temperature_a_row() -> None:
     logits = np.array([[np.log(9.0), 0.0], [2 * np.log(9.0), 0.0]])
-    assert softmax(logits, np.array([1.0, 2.0])) == pytest.approx(np.array([[0.9, 0.1]] * 2))
+    assert softmax(logits, np.array([1.0, 2.0])) == pytest.approx(
+        np.array([[0.9, 0.1]] * 2)
+    )
 
 
 def test_each_half_gets_the_temperature_of_the_other() -> None:
@@ -47,6 +57,10 @@ def test_each_half_gets_the_temperature_of_the_other() -> None:
     given = cross_fitted_temperatures(logits, labels, np.random.default_rng(3))
     first, second = sorted(set(given.tolist()))
     for mine, other in ((first, second), (second, first)):
-        assert fit_temperature(logits[given == mine], labels[given == mine]) == pytest.approx(other)
+        assert fit_temperature(
+            logits[given == mine], labels[given == mine]
+        ) == pytest.approx(other)
     assert (given == first).sum() == 100
-    assert cross_fitted_temperatures(logits[:1], labels[:1], np.random.default_rng(0)) == [1.0]
+    assert cross_fitted_temperatures(
+        logits[:1], labels[:1], np.random.default_rng(0)
+    ) == [1.0]

@@ -55,7 +55,9 @@ def ask(frames, cache_file, meddle=lambda: None) -> str:
     ]
     cache = ResponseCache(cache_file)
     try:
-        outcomes = ModelRunner("m", partial(Brightness, meddle), cache, batch_size=10)(trials)
+        outcomes = ModelRunner("m", partial(Brightness, meddle), cache, batch_size=10)(
+            trials
+        )
     finally:
         cache.close()
     return digest([outcome.response.logits for outcome in outcomes])
@@ -69,7 +71,8 @@ def test_forty_files_swapped_and_restored_leave_no_wrong_answer(tmp_path, make):
     def listed():
         probes = probe_all(paths, Context(cache=tmp_path / "cache"))
         return [
-            Frame.from_file(p) if make == "from_file" else image_frame(p, probes[p]) for p in paths
+            Frame.from_file(p) if make == "from_file" else image_frame(p, probes[p])
+            for p in paths
         ]
 
     def swap():
@@ -79,7 +82,9 @@ def test_forty_files_swapped_and_restored_leave_no_wrong_answer(tmp_path, make):
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     right = ask(listed(), tmp_path / "clean.sqlite")
-    with pytest.raises(BadDataError, match=rf"30\.png {CHANGED}.*run the same command again"):
+    with pytest.raises(
+        BadDataError, match=rf"30\.png {CHANGED}.*run the same command again"
+    ):
         ask(listed(), tmp_path / "dirty.sqlite", swap)
     for path, bytes_before in original.items():
         path.write_bytes(bytes_before)
@@ -182,5 +187,7 @@ def test_a_frame_from_a_file_that_went_away(tmp_path):
     path = write_png(tmp_path / "a.png", 10)
     frame = Frame.from_file(path)
     path.unlink()
-    with pytest.raises(BadDataError, match=r"a\.png can no longer be read: got No such file"):
+    with pytest.raises(
+        BadDataError, match=r"a\.png can no longer be read: got No such file"
+    ):
         frame.load()

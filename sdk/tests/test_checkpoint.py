@@ -38,13 +38,19 @@ def test_what_is_not_there_is_said_in_the_authors_words() -> None:
         file.size("x")
     with pytest.raises(UserError, match=r"got shape \(2, 4\)"):
         file.size("head.weight", 2)
-    with pytest.raises(UserError, match=r"12 wide: expected a multiple of vision_head_dim=5"):
+    with pytest.raises(
+        UserError, match=r"12 wide: expected a multiple of vision_head_dim=5"
+    ):
         file.heads(12, 5, "vision_head_dim")
 
 
 def test_a_network_is_filled_strictly_but_for_spare_tensors() -> None:
     network = nn.Linear(3, 1)
-    tensors = {"weight": torch.ones(1, 3), "bias": torch.ones(1), "old.scale": torch.ones(1)}
+    tensors = {
+        "weight": torch.ones(1, 3),
+        "bias": torch.ones(1),
+        "old.scale": torch.ones(1),
+    }
     with pytest.raises(UserError, match=r"1 that fit nowhere, the first old.scale"):
         Checkpoint("m", tensors).load_into(network)
     Checkpoint("m", tensors, spare=("old.",)).load_into(network)
@@ -53,7 +59,9 @@ def test_a_network_is_filled_strictly_but_for_spare_tensors() -> None:
 
 
 @pytest.mark.parametrize("wrapper", [None, "model", "state_dict"])
-def test_tensors_are_found_where_training_wrote_them(wrapper: str | None, tmp_path: Path) -> None:
+def test_tensors_are_found_where_training_wrote_them(
+    wrapper: str | None, tmp_path: Path
+) -> None:
     state = {"module.weight": torch.ones(2), "step": 3}
     content = state if wrapper is None else {wrapper: state, "epoch": 1}
     torch.save(content, tmp_path / "file.pth")

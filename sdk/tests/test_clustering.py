@@ -13,11 +13,15 @@ from cuescope_sdk.maths._clustering import (
 )
 
 
-def groups(count: int, each: int, spread: float, dim: int = 16) -> tuple[np.ndarray, np.ndarray]:
+def groups(
+    count: int, each: int, spread: float, dim: int = 16
+) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(5)
     member = np.repeat(np.arange(count), each)
     middle = np.linalg.qr(rng.normal(size=(dim, count)))[0].T
-    return normalise(middle[member] + spread * rng.normal(size=(len(member), dim))), member
+    return normalise(
+        middle[member] + spread * rng.normal(size=(len(member), dim))
+    ), member
 
 
 @pytest.mark.parametrize("offset", [0.0, 1.0, 10.0])
@@ -32,7 +36,9 @@ def test_silhouette_is_that_of_scikit_learn(offset: float, clusters: int) -> Non
     assert CosineSilhouette(points).of(cluster)[17] == 0.0
 
 
-def test_silhouette_does_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silhouette_does_not_depend_on_the_block(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     points, member = groups(4, 30, 0.3)
     whole = CosineSilhouette(points).of(member)
     monkeypatch.setattr("cuescope_sdk.maths._clustering.BLOCK", 7)
@@ -43,7 +49,9 @@ def test_silhouette_of_one_cluster_and_of_equal_points_is_zero() -> None:
     points, member = groups(1, 6, 0.1)
     assert not CosineSilhouette(points).of(member).any()
     same = np.repeat(points[:1], 6, axis=0)
-    assert CosineSilhouette(same).of(np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(0.0, abs=1e-3)
+    assert CosineSilhouette(same).of(np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(
+        0.0, abs=1e-3
+    )
 
 
 def test_planted_groups_come_back_the_largest_first_whatever_the_scale() -> None:
@@ -76,7 +84,14 @@ def test_equal_points_are_one_cluster_and_few_points_are_few_clusters() -> None:
     assert few.count <= 6
     assert set(few.cluster.tolist()) == set(range(few.count))
     twice = spherical_kmeans(np.repeat(points[[0, -1]], 5, axis=0), 6, seed=0)
-    assert len(set(zip(twice.cluster[:5].tolist(), twice.cluster[5:].tolist(), strict=True))) == 1
+    assert (
+        len(
+            set(
+                zip(twice.cluster[:5].tolist(), twice.cluster[5:].tolist(), strict=True)
+            )
+        )
+        == 1
+    )
 
 
 def test_all_points_are_used_however_many_there_are_for_a_centroid() -> None:
@@ -84,7 +99,9 @@ def test_all_points_are_used_however_many_there_are_for_a_centroid() -> None:
     found = spherical_kmeans(points, 2, seed=0)
     for group in range(2):
         mean = points[found.cluster == group].mean(axis=0)
-        assert found.centroid[group] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-4)
+        assert found.centroid[group] == pytest.approx(
+            mean / np.linalg.norm(mean), abs=1e-4
+        )
 
 
 def test_nothing_to_cluster_is_refused() -> None:
@@ -99,7 +116,9 @@ def test_clusters_by_distance_are_found_and_follow_the_seed() -> None:
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], [30, 20, 10])
     points = 9 * np.eye(3)[truth] + rng.normal(size=(60, 3))
-    centroid, cluster = euclidean_kmeans(points, 3, np.random.default_rng(1), restarts=5)
+    centroid, cluster = euclidean_kmeans(
+        points, 3, np.random.default_rng(1), restarts=5
+    )
     pairs = set(zip(truth.tolist(), cluster.tolist(), strict=True))
     assert len(pairs) == 3
     for number in range(3):

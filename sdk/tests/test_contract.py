@@ -33,18 +33,24 @@ from cuescope_sdk.testing._fake_models import FakeModelOptions
 from cuescope_sdk.testing._fresh_import import import_freshly
 from cuescope_sdk.testing._global_state import moved_states
 
-HEAVY_PLUGIN = (
-    "import tensorflow\nfrom cuescope_sdk import Plugin\nclass Heavy(Plugin):\n    pass\n"
-)
+HEAVY_PLUGIN = """import tensorflow
+from cuescope_sdk import Plugin
+class Heavy(Plugin):
+    pass
+"""
 
 
 @pytest.mark.parametrize("kind", CONTRACTS)
 def test_a_heavy_import_is_caught_and_a_light_one_is_not(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "tensorflow.py").write_text("")  # a stand-in: the check asks for the name only
+    (tmp_path / "tensorflow.py").write_text(
+        ""
+    )  # a stand-in: the check asks for the name only
     (tmp_path / f"heavy_{kind}.py").write_text(HEAVY_PLUGIN)
-    (tmp_path / f"light_{kind}.py").write_text(HEAVY_PLUGIN.replace("import tensorflow\n", ""))
+    (tmp_path / f"light_{kind}.py").write_text(
+        HEAVY_PLUGIN.replace("import tensorflow\n", "")
+    )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(sys.modules, "tensorflow", ModuleType("tensorflow"))
     for weight, status in (("heavy", "failed"), ("light", "ok")):
@@ -67,7 +73,10 @@ def test_a_fork_tells_of_an_import_what_an_interpreter_tells(
     monkeypatch.setattr("cuescope_sdk.testing._fresh_import.FORKS", forks)
     ended = import_freshly("heavy_for_forks", str(heavy), ["torch", "tensorflow"])
     assert ended.code == 0
-    assert json.loads(ended.output.splitlines()[-1]) == {"heavy": ["tensorflow"], "changed": []}
+    assert json.loads(ended.output.splitlines()[-1]) == {
+        "heavy": ["tensorflow"],
+        "changed": [],
+    }
     broken = import_freshly("broken_for_forks", "", [])
     assert broken.code == 1
     assert broken.errors.splitlines()[-1] == "ValueError: out of order"
@@ -100,7 +109,10 @@ def test_results_tell_ok_skipped_violated_and_crashed() -> None:
     ends = {r.check: (r.status, r.reason) for r in results(Checks, only="es")}
     ends |= {r.check: (r.status, r.reason) for r in results(Checks, only="skips")}
     assert ends["test_skips"] == ("skipped", "needs a camel")
-    assert ends["test_violates"] == ("failed", "expected two humps, got 1. Choose another camel")
+    assert ends["test_violates"] == (
+        "failed",
+        "expected two humps, got 1. Choose another camel",
+    )
     assert ends["test_crashes"] == ("failed", "KeyError: 'hump'")
     assert ends["test_passes"] == ("ok", "")
 
@@ -123,7 +135,9 @@ def test_a_box_lies_within_a_picture_or_not(box: tuple[int, ...], within: bool) 
 def test_a_refusal_is_told_from_a_crash_and_from_nothing() -> None:
     def ends(action: Callable[[], object]) -> str:
         try:
-            with expect_error(KeyError, "a KeyError", got="nothing", remedy="Look it up"):
+            with expect_error(
+                KeyError, "a KeyError", got="nothing", remedy="Look it up"
+            ):
                 action()
         except ContractViolation as violation:
             return str(violation)
@@ -151,12 +165,18 @@ def data(**options: int) -> FakeDataset:
 def test_the_cue_is_planted_at_the_promised_rates() -> None:
     samples = list(data())
     share = {
-        label: np.mean([s.annotations["cues"][CUE][0] for s in samples if s.label == label])
+        label: np.mean(
+            [s.annotations["cues"][CUE][0] for s in samples if s.label == label]
+        )
         for label in ("top", "middle", "bottom")
     }
-    assert share == pytest.approx({"top": 0.76, "middle": 0.3, "bottom": 0.3}, abs=0.011)
+    assert share == pytest.approx(
+        {"top": 0.76, "middle": 0.3, "bottom": 0.3}, abs=0.011
+    )
     for sample in samples:
-        red = tuple(frame.load().getpixel((1, 1)) == (230, 0, 0) for frame in sample.frames)
+        red = tuple(
+            frame.load().getpixel((1, 1)) == (230, 0, 0) for frame in sample.frames
+        )
         assert red == sample.annotations["cues"][CUE]
         assert not red[-1]
 
@@ -166,10 +186,18 @@ def test_the_model_errs_on_the_cue_as_far_as_it_leans_on_it() -> None:
 
     def accuracy(cue: bool, lean: float) -> float:
         model = FakeModel(FakeModelOptions(lean=lean), Context())
-        shown = [s for s in samples if s.annotations["cues"][CUE][0] == cue and s.label != "top"]
+        shown = [
+            s
+            for s in samples
+            if s.annotations["cues"][CUE][0] == cue and s.label != "top"
+        ]
         answers = [model.answer(Trial(sample=sample)).prediction for sample in shown]
         pairs = zip(shown, answers, strict=True)
-        return float(np.mean([sample.choices[answer] == sample.label for sample, answer in pairs]))
+        return float(
+            np.mean(
+                [sample.choices[answer] == sample.label for sample, answer in pairs]
+            )
+        )
 
     assert accuracy(cue=True, lean=1) < 0.2
     assert accuracy(cue=False, lean=1) > 0.85
@@ -192,9 +220,22 @@ def test_points_at_tells_the_corners_apart() -> None:
     report = run_audit(FakeMethod)
     samples = {sample.key: sample for sample in data()}
     on_cue = {feature.key: points_at(feature, samples) for feature in report.features}
-    on_decoy = {feature.key: points_at(feature, samples, decoy=True) for feature in report.features}
-    assert on_cue == {"top left": 1, "top right": 0, "bottom left": 0, "bottom right": 0}
-    assert on_decoy == {"top left": 0, "top right": 0, "bottom left": 1, "bottom right": 0}
+    on_decoy = {
+        feature.key: points_at(feature, samples, decoy=True)
+        for feature in report.features
+    }
+    assert on_cue == {
+        "top left": 1,
+        "top right": 0,
+        "bottom left": 0,
+        "bottom right": 0,
+    }
+    assert on_decoy == {
+        "top left": 0,
+        "top right": 0,
+        "bottom left": 1,
+        "bottom right": 0,
+    }
 
 
 def test_the_detector_finds_the_annotated_cue_and_no_other() -> None:
@@ -207,7 +248,11 @@ def test_the_detector_finds_the_annotated_cue_and_no_other() -> None:
 
 
 def test_a_setup_runs_with_tools_options_and_settings() -> None:
-    setup = Setup(FakeMethod, options={"min_gain": 1.0}, tools={"detector": FAKE_TOOLS["detector"]})
+    setup = Setup(
+        FakeMethod,
+        options={"min_gain": 1.0},
+        tools={"detector": FAKE_TOOLS["detector"]},
+    )
     report = setup.report(limit=30, seed=3)
     assert report.findings == ()
     assert (report.provenance.samples, report.provenance.seed) == (30, 3)
@@ -222,19 +267,27 @@ def test_the_contracts_need_no_pytest() -> None:
         "import sys; sys.modules['pytest'] = None; import cuescope_sdk.testing as t;"
         "print(len(list(t.CONTRACTS)), issubclass(t.FakeModel, object), 'torch' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["8", "True", "False"]
 
 
 def test_where_the_cue_helps_the_model_is_right_by_it_alone() -> None:
     samples = list(FakeDataset(FakeDataOptions(cue="helps"), Context()))
-    assert [any(s.annotations["cues"][CUE]) for s in samples] == [s.label == "top" for s in samples]
+    assert [any(s.annotations["cues"][CUE]) for s in samples] == [
+        s.label == "top" for s in samples
+    ]
 
     def accuracy(label: str, **options: float) -> float:
         model = FakeModel(FakeModelOptions(**options), Context())
         shown = [sample for sample in samples if sample.label == label]
         answers = [model.answer(Trial(sample=sample)).prediction for sample in shown]
-        return float(np.mean([s.choices[a] == label for s, a in zip(shown, answers, strict=True)]))
+        return float(
+            np.mean(
+                [s.choices[a] == label for s, a in zip(shown, answers, strict=True)]
+            )
+        )
 
     assert min(accuracy(label) for label in ("top", "middle", "bottom")) > 0.8
     assert accuracy("top", lean=0) < 0.2
@@ -249,9 +302,9 @@ AT_IMPORT = {
     "numpy.random": "import numpy; numpy.random.seed(0)",
     "warnings filters": "import warnings; warnings.simplefilter('ignore')",
 }
-QUIET = (
-    "import warnings, numpy\nwith warnings.catch_warnings():\n    warnings.simplefilter('ignore')"
-)
+QUIET = """import warnings, numpy
+with warnings.catch_warnings():
+    warnings.simplefilter('ignore')"""
 
 
 @pytest.mark.parametrize("kind", CONTRACTS)

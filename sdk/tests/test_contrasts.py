@@ -21,7 +21,10 @@ def test_typical_samples_are_spread_evenly_and_the_median_comes_first() -> None:
     outcomes = [outcome(number, share) for number, share in enumerate(shares)]
     keys = [each.trial.sample.key for each in typical(outcomes[::-1], 4)]
     assert keys == ["s030", "s050", "s010", "s070"]
-    assert [each.trial.sample.key for each in typical(outcomes[:2], 4)] == ["s000", "s001"]
+    assert [each.trial.sample.key for each in typical(outcomes[:2], 4)] == [
+        "s000",
+        "s001",
+    ]
 
 
 def test_each_side_says_how_often_the_model_is_right() -> None:
@@ -48,7 +51,10 @@ def test_each_side_says_how_often_the_model_is_right() -> None:
 
 def test_an_empty_side_is_no_contrast_and_open_answers_have_no_share() -> None:
     assert contrast("mark", {"with it": [outcome(0, 0.5)], "without it": []}) is None
-    unlabelled = {"with it": [outcome(0, 0.5, None)], "without it": [outcome(1, 0.5, None)]}
+    unlabelled = {
+        "with it": [outcome(0, 0.5, None)],
+        "without it": [outcome(1, 0.5, None)],
+    }
     shown = contrast("mark", unlabelled)
     assert shown is not None
     assert [side.title for side in shown.sides] == ["with it", "without it"]

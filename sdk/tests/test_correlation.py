@@ -35,7 +35,9 @@ def test_few_models_try_every_order() -> None:
     assert found.p_value == pytest.approx(np.mean(np.array(rs) >= found.r - 1e-12))
 
 
-def test_partial_correlation_is_that_of_the_residuals_and_undoes_a_common_cause() -> None:
+def test_partial_correlation_is_that_of_the_residuals_and_undoes_a_common_cause() -> (
+    None
+):
     cause, one, other = drawn(60, seed=1)
     x, y = 3 * cause + one, 3 * cause + other
     plain = correlation(x, y, generator(0, "p"))
@@ -100,10 +102,14 @@ def test_what_a_model_shares_over_benchmarks_is_no_proof() -> None:
     alarms = {"whole": 0, "one by one": 0}
     for seed in range(200):
         rng = generator(seed, "shared")
-        x, y = (np.repeat(rng.normal(size=8), 3) + 0.3 * rng.normal(size=24) for _ in "xy")
+        x, y = (
+            np.repeat(rng.normal(size=8), 3) + 0.3 * rng.normal(size=24) for _ in "xy"
+        )
         strata, models = np.tile(np.arange(3), 8), np.repeat(np.arange(8), 3)
         for name, whole in (("whole", models), ("one by one", None)):
-            found = correlation(x, y, generator(seed), strata=strata, units=whole, draws=199)
+            found = correlation(
+                x, y, generator(seed), strata=strata, units=whole, draws=199
+            )
             alarms[name] += found is not None and found.p_value <= 0.05
     assert alarms["whole"] <= 23
     assert alarms["one by one"] > 23

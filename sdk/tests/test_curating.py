@@ -76,7 +76,14 @@ def test_words_in_common_with_the_class() -> None:
 
 
 def test_without_a_generator_names_are_cleaned_and_set_apart() -> None:
-    raw = ["Trees", "the tree", "Neck ties", "I cannot say", "Windsor knots", "sunlight"]
+    raw = [
+        "Trees",
+        "the tree",
+        "Neck ties",
+        "I cannot say",
+        "Windsor knots",
+        "sunlight",
+    ]
     kept, rejected = filter_proposals(raw, "tie", synonyms=["Windsor knot"])
     assert kept == ["tree", "sunlight"]
     assert rejected == [

@@ -13,7 +13,15 @@ import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Context, Detection, Frame, FrameSource, PlantedCue, Sample, Words
+from cuescope_sdk import (
+    Context,
+    Detection,
+    Frame,
+    FrameSource,
+    PlantedCue,
+    Sample,
+    Words,
+)
 from cuescope_sdk.testing import DatasetContract, FakeDataset, checks, run_check
 from cuescope_sdk.testing._annotation_types import KNOWN, annotation_faults
 from cuescope_sdk.testing._fake_data import FakeDataOptions
@@ -53,7 +61,9 @@ def attribute(name: str, make: Callable[[], Any]) -> type[FakeDataset]:
 
 
 def with_frames(change: Callable[[Frame], Frame]) -> type[FakeDataset]:
-    return sampling(lambda s: replace(s, frames=tuple(change(frame) for frame in s.frames)))
+    return sampling(
+        lambda s: replace(s, frames=tuple(change(frame) for frame in s.frames))
+    )
 
 
 class Loose(FakeDataOptions):
@@ -103,7 +113,9 @@ class Reborn(FakeDataset):
 
     def __init__(self, options: FakeDataOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._noise = np.random.default_rng().integers(0, 60, self._noise.shape, dtype=np.uint8)
+        self._noise = np.random.default_rng().integers(
+            0, 60, self._noise.shape, dtype=np.uint8
+        )
 
 
 class OneSplit(FakeDataset):
@@ -160,7 +172,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_explains_its_options": (with_options(Unexplained), set()),
     "test_marks_what_text_can_do": (with_options(Unmarked), set()),
     "test_leaves_global_randomness_alone": (built(lambda data: random.seed(0)), set()),
-    "test_declares_labels": (attribute("labels", lambda: ["top", "middle", "bottom"]), set()),
+    "test_declares_labels": (
+        attribute("labels", lambda: ["top", "middle", "bottom"]),
+        set(),
+    ),
     "test_states_facts_in_words": (attribute("facts", lambda: {"samples": 150}), set()),
     "test_has_a_fingerprint": (
         attribute("fingerprint", str),
@@ -177,21 +192,33 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_has_samples": (Empty, {"*"}),
     "test_ends_with_an_index_error": (Endless, set()),
     "test_gives_samples": (sampling(lambda sample: sample.model_dump()), {"*"}),
-    "test_names_each_sample_once": (updating(key="sample"), {"test_keeps_splits_apart"}),
+    "test_names_each_sample_once": (
+        updating(key="sample"),
+        {"test_keeps_splits_apart"},
+    ),
     "test_keeps_slashes_for_changes": (sampling(nested), set()),
     "test_gives_the_same_sample_twice": (
         Wandering,
         {"test_gives_the_same_samples_when_built_again"},
     ),
     "test_gives_the_same_samples_when_built_again": (Reborn, set()),
-    "test_labels_with_its_labels": (updating(choices=("up", "down"), label="up"), set()),
+    "test_labels_with_its_labels": (
+        updating(choices=("up", "down"), label="up"),
+        set(),
+    ),
     "test_offers_its_labels_as_choices": (updating(choices=()), set()),
     "test_names_a_group_for_all_or_none": (sampling(half_grouped), set()),
     "test_groups_samples_of_one_file": (with_frames(of_one_file), set()),
-    "test_loads_rgb_frames": (with_frames(lambda frame: frame.derive("grey", _grey)), set()),
+    "test_loads_rgb_frames": (
+        with_frames(lambda frame: frame.derive("grey", _grey)),
+        set(),
+    ),
     "test_has_equal_pixels_under_equal_keys": (with_frames(renamed), set()),
     "test_can_be_sent_to_a_worker": (with_frames(loaded_by_lambda), set()),
-    "test_annotates_cues_by_frame": (updating(annotations={"cues": {"red corner": True}}), set()),
+    "test_annotates_cues_by_frame": (
+        updating(annotations={"cues": {"red corner": True}}),
+        set(),
+    ),
     "test_annotates_as_methods_read_it": (
         updating(annotations={"foreground": np.zeros((3, 5), bool)}),
         set(),
@@ -232,11 +259,15 @@ class Regrouped(FakeDataset):
 
 
 def test_other_groups_in_another_build_are_caught() -> None:
-    assert failed(contract_of(Regrouped)) == {"test_gives_the_same_samples_when_built_again"}
+    assert failed(contract_of(Regrouped)) == {
+        "test_gives_the_same_samples_when_built_again"
+    }
 
 
 def test_an_empty_group_is_caught() -> None:
-    assert failed(contract_of(updating(group=""))) == {"test_names_a_group_for_all_or_none"}
+    assert failed(contract_of(updating(group=""))) == {
+        "test_names_a_group_for_all_or_none"
+    }
 
 
 @pytest.mark.parametrize("check", PROOFS)
@@ -250,7 +281,12 @@ def test_check_catches_its_bad_data_set(check: str) -> None:
 
 MASK = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
 BAD_ANNOTATIONS: dict[str, tuple[Any, ...]] = {
-    "foreground": (np.zeros((16, 16), np.uint8), np.zeros((2, 2), bool), MASK, "mask.png"),
+    "foreground": (
+        np.zeros((16, 16), np.uint8),
+        np.zeros((2, 2), bool),
+        MASK,
+        "mask.png",
+    ),
     "masks": ({"cup": np.zeros((16, 16), bool)}, {"cup": MASK}, (MASK,)),
     "boxes": ([("cup", 0, 0, 4, 4)],),
     "objects": ("cup", (1, 2)),
@@ -264,7 +300,8 @@ BAD_ANNOTATIONS: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [(key, bad) for key, each in BAD_ANNOTATIONS.items() for bad in each]
+    ("key", "value"),
+    [(key, bad) for key, each in BAD_ANNOTATIONS.items() for bad in each],
 )
 def test_an_annotation_of_another_type_is_named(key: str, value: Any) -> None:
     two_frames = (Frame.from_array(np.zeros((16, 16, 3), np.uint8)),) * 2

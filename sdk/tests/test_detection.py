@@ -26,7 +26,9 @@ def boxes(count: int) -> np.ndarray:
 def test_overlap_is_torchvisions() -> None:
     one, others = boxes(1), boxes(30)
     expected = box_iou(torch.tensor(one), torch.tensor(others))[0].numpy()
-    np.testing.assert_allclose(intersection_over_union(one[0], others), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        intersection_over_union(one[0], others), expected, atol=1e-12
+    )
     assert (expected > 0).any()
 
 
@@ -68,7 +70,9 @@ def test_suppression_is_within_a_name_and_spares_the_best() -> None:
 
 def test_a_k_score_is_the_best_of_a_name_and_0_without() -> None:
     box = (0.0, 0.0, 1.0, 1.0)
-    seen = [Detection(name=n, score=s, box=box) for n, s in (("cat", 0.3), ("cat", 0.4))]
+    seen = [
+        Detection(name=n, score=s, box=box) for n, s in (("cat", 0.3), ("cat", 0.4))
+    ]
     other = Detection(name="caterpillar", score=0.9, box=box)
     got = k_scores([seen, [], [other]], ["cat", "dog"])
     assert got.tolist() == [[0.4, 0], [0, 0], [0, 0]]

@@ -13,7 +13,9 @@ def _cuda(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
 
 
-def test_auto_takes_the_accelerator_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_the_accelerator_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     _cuda(monkeypatch, 0)
     assert resolve_device("auto") == torch.device("cpu")
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
@@ -25,7 +27,9 @@ def test_auto_takes_the_accelerator_where_there_is_one(monkeypatch: pytest.Monke
 def test_devices_by_index(monkeypatch: pytest.MonkeyPatch) -> None:
     _cuda(monkeypatch, 2)
     assert resolve_device("cuda:1") == torch.device("cuda", 1)
-    with pytest.raises(UserError, match=r"'cuda:2' is not available: .*got 2 cuda devices\. Use"):
+    with pytest.raises(
+        UserError, match=r"'cuda:2' is not available: .*got 2 cuda devices\. Use"
+    ):
         resolve_device("cuda:2")
     with pytest.raises(UserError, match="got 1 cpu device"):
         resolve_device("cpu:1")
@@ -34,13 +38,17 @@ def test_devices_by_index(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["cuda", "cuda:0"])
 def test_a_missing_device_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     _cuda(monkeypatch, 0)
-    with pytest.raises(UserError, match=f"'{name}' is not available: .*got 0 cuda devices"):
+    with pytest.raises(
+        UserError, match=f"'{name}' is not available: .*got 0 cuda devices"
+    ):
         resolve_device(name)
 
 
 @pytest.mark.parametrize("name", ["cud", "cuda:x", "cuda:-1", "", "gpu", "cuda:"])
 def test_an_unknown_device_is_refused(name: str) -> None:
-    with pytest.raises(UserError, match=f"unknown device '{name}': expected one of auto, cpu"):
+    with pytest.raises(
+        UserError, match=f"unknown device '{name}': expected one of auto, cpu"
+    ):
         resolve_device(name)
 
 

@@ -34,14 +34,18 @@ def test_a_name_that_nobody_uses_leaves_its_door() -> None:
     ):
         for file in ROOT.glob(pattern):
             words.update(re.findall(r"\w+", file.read_text("utf-8")))
-    assert {door: unused for door in DOORS if (unused := set(exported(door)) - words)} == {}
+    assert {
+        door: unused for door in DOORS if (unused := set(exported(door)) - words)
+    } == {}
 
 
 def test_the_forty_names_can_be_imported() -> None:
     page = (ROOT / "docs" / "reference.md").read_text("utf-8")
     section = page.split("## The forty names")[1].split("\n## ")[0]
     names = []
-    for door, cell in re.findall(r"^\| `([\w.]+)`.*?\| (`.*) \|$", section, re.MULTILINE):
+    for door, cell in re.findall(
+        r"^\| `([\w.]+)`.*?\| (`.*) \|$", section, re.MULTILINE
+    ):
         module = import_module(door)
         for name in re.findall(r"`(\w+)`", cell):
             assert hasattr(module, name), name
@@ -52,4 +56,6 @@ def test_the_forty_names_can_be_imported() -> None:
 def test_the_page_of_statistics_names_each_function() -> None:
     page = (ROOT / "docs" / "statistics.md").read_text("utf-8")
     section = page.split("## Every function, with its source")[1]
-    assert sorted(re.findall(r"`(\w+)`", section)) == sorted(exported("cuescope_sdk.statistics"))
+    assert sorted(re.findall(r"`(\w+)`", section)) == sorted(
+        exported("cuescope_sdk.statistics")
+    )

@@ -12,13 +12,28 @@ from PIL import Image
 from scipy import ndimage
 
 from cuescope.whole_files import Draft
-from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, PlanStopped, UserError, generator
-from cuescope_sdk.editing import cached_editor, edited_frame, keep_outside, require_editable
+from cuescope_sdk import (
+    BadDataError,
+    Context,
+    Frame,
+    ImageEdit,
+    PlanStopped,
+    UserError,
+    generator,
+)
+from cuescope_sdk.editing import (
+    cached_editor,
+    edited_frame,
+    keep_outside,
+    require_editable,
+)
 from cuescope_sdk.editing._cached_editor import CachedEditor
 
 
 def noise(seed: int, width: int = 40, height: int = 30) -> Image.Image:
-    drawn = generator(seed, "noise").integers(0, 256, (height, width, 3), dtype=np.uint8)
+    drawn = generator(seed, "noise").integers(
+        0, 256, (height, width, 3), dtype=np.uint8
+    )
     return Image.fromarray(drawn)
 
 
@@ -62,17 +77,25 @@ def test_the_seam_lies_within_the_mask() -> None:
     for row, col in np.argwhere(mask):
         away = np.hypot(*(kept - (row, col)).T)
         share = min(away.min() / 4, 1.0)
-        around = before[tuple(kept[np.isclose(away, away.min())].T)]  # any of the nearest
+        around = before[
+            tuple(kept[np.isclose(away, away.min())].T)
+        ]  # any of the nearest
         wanted = share * after[row, col] + (1 - share) * around
         assert np.abs(wanted - result[row, col]).max(axis=1).min() <= 0.5
-    assert np.array_equal(result[3, 3], after[3, 3])  # no seam at the border of the image
+    assert np.array_equal(
+        result[3, 3], after[3, 3]
+    )  # no seam at the border of the image
 
 
 def test_what_lay_under_the_mask_does_not_shine_through() -> None:
     mask = np.asarray(ndimage.binary_dilation(np.pad([[True]], 14), iterations=6))
     source, edited = noise(1, 29, 29), noise(2, 29, 29)
-    blackened = Image.fromarray(np.where(mask[..., None], 0, np.asarray(source)).astype(np.uint8))
-    seams = [keep_outside(image, edited, mask, feather=4) for image in (source, blackened)]
+    blackened = Image.fromarray(
+        np.where(mask[..., None], 0, np.asarray(source)).astype(np.uint8)
+    )
+    seams = [
+        keep_outside(image, edited, mask, feather=4) for image in (source, blackened)
+    ]
     assert np.array_equal(*map(np.asarray, seams))
 
 
@@ -105,8 +128,12 @@ def test_no_edit_is_made_twice(tmp_path: Path) -> None:
     assert painter.asked == [2, 3, 4]
     direct = [frame.load() for frame in Painter().edit(edits)]
     sent = pickle.loads(pickle.dumps(frames))
-    assert [np.array_equal(a.load(), b) for a, b in zip(sent, direct, strict=False)] == [True] * 5
-    assert [frame.key for frame in frames[:5]] == [frame.key for frame in Painter().edit(edits)]
+    assert [
+        np.array_equal(a.load(), b) for a, b in zip(sent, direct, strict=False)
+    ] == [True] * 5
+    assert [frame.key for frame in frames[:5]] == [
+        frame.key for frame in Painter().edit(edits)
+    ]
     assert len({frame.key for frame in frames}) == 5
 
     files = {frame.key: next(tmp_path.rglob(f"{frame.key}.png")) for frame in frames}
@@ -156,7 +183,9 @@ def test_a_plan_tells_the_measured_pace(tmp_path: Path) -> None:
     assert not planned.asked
 
 
-def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     context, edits, painter = Context(cache=tmp_path), some_edits(4), Painter()
     keep, kept = Draft.keep, list[Path]()
 
@@ -167,7 +196,9 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         keep(draft)
 
     monkeypatch.setattr(Draft, "keep", until_full)
-    with pytest.raises(UserError, match=r"got a full disk\. Free space, or set CUESCOPE_CACHE"):
+    with pytest.raises(
+        UserError, match=r"got a full disk\. Free space, or set CUESCOPE_CACHE"
+    ):
         cached_editor(painter, context).edit(edits)
     monkeypatch.undo()
     assert not [file for file in tmp_path.rglob("*") if "draft" in file.name]

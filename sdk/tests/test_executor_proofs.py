@@ -6,9 +6,21 @@ from typing import Any
 import pytest
 
 from cuescope_sdk import Audit, Plugin, UserError, _watched, hookimpl
-from cuescope_sdk.testing import ExecutorContract, ObserverContract, _executor_contract as contracts
+from cuescope_sdk.testing import (
+    ExecutorContract,
+    ObserverContract,
+    _executor_contract as contracts,
+)
 
-from .bad_executors import Answers, Batches, Forked, GivesUp, KeepsQuiet, Orphans, TriesAgain
+from .bad_executors import (
+    Answers,
+    Batches,
+    Forked,
+    GivesUp,
+    KeepsQuiet,
+    Orphans,
+    TriesAgain,
+)
 from .contract_proofs import failed
 
 A_DRIVER = {

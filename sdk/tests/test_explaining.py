@@ -7,20 +7,30 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, UserError
-from cuescope_sdk.explain._canvas import canvas_masks, canvas_samples, foreground_of, single_frame
+from cuescope_sdk.explain._canvas import (
+    canvas_masks,
+    canvas_samples,
+    foreground_of,
+    single_frame,
+)
 
 
 class Cropping:
     """Sees the left half."""
 
     def canvas(self, frames: Any) -> list[np.ndarray]:
-        return [np.asarray(frame.load())[:, : frame.load().width // 2] for frame in frames]
+        return [
+            np.asarray(frame.load())[:, : frame.load().width // 2] for frame in frames
+        ]
 
 
 @pytest.fixture
 def audit() -> Audit:
     def respond(trials: Any) -> list[Outcome]:
-        return [Outcome(t, Response(readout=t.readout.read(Cropping(), [t])[0])) for t in trials]
+        return [
+            Outcome(t, Response(readout=t.readout.read(Cropping(), [t])[0]))
+            for t in trials
+        ]
 
     return Audit(labels=("a",), options=None, respond=respond, context=Context())
 
@@ -28,7 +38,9 @@ def audit() -> Audit:
 def sample(frames: int = 1, **annotations: Any) -> Sample:
     pixels = np.random.default_rng(0).integers(0, 256, (6, 8, 3), dtype=np.uint8)
     shown = (Frame.from_array(pixels),) * frames
-    return Sample(key="x", frames=shown, choices=("a",), label="a", annotations=annotations)
+    return Sample(
+        key="x", frames=shown, choices=("a",), label="a", annotations=annotations
+    )
 
 
 def test_canvas_is_what_the_network_sees(audit: Audit) -> None:
@@ -61,7 +73,9 @@ def test_foreground_is_a_mask_or_a_drawing_of_it() -> None:
     for annotated in (mask, drawn):
         np.testing.assert_array_equal(foreground_of(sample(foreground=annotated)), mask)
     assert foreground_of(sample()) is None
-    with pytest.raises(UserError, match=r"expected a bool array.*got float64 of shape \(6, 8\)"):
+    with pytest.raises(
+        UserError, match=r"expected a bool array.*got float64 of shape \(6, 8\)"
+    ):
         foreground_of(sample(foreground=mask.astype(float)))
     with pytest.raises(UserError, match="got str"):
         foreground_of(sample(foreground="mask.png"))

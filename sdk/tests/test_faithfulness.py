@@ -58,7 +58,9 @@ def pixels() -> np.ndarray:
 
 @pytest.fixture
 def ranking() -> Ranking:
-    return Ranking.of(np.random.default_rng(1).random((5, 5)), (SIDE, SIDE), generator(0, "ties"))
+    return Ranking.of(
+        np.random.default_rng(1).random((5, 5)), (SIDE, SIDE), generator(0, "ties")
+    )
 
 
 class Asked:
@@ -76,14 +78,18 @@ class Asked:
 
     def answer(self, trial: Trial) -> Response:
         choices = len(trial.sample.choices)
-        return Response(logits=pixels_of(trial.sample.frames[0]).mean(axis=(0, 1))[:choices])
+        return Response(
+            logits=pixels_of(trial.sample.frames[0]).mean(axis=(0, 1))[:choices]
+        )
 
 
 def auditing(respond: Asked) -> Audit:
     return Audit(LABELS, None, respond, Context())
 
 
-def painted(colours: Sequence[int], covered: int = 40) -> tuple[list[Sample], list[np.ndarray]]:
+def painted(
+    colours: Sequence[int], covered: int = 40
+) -> tuple[list[Sample], list[np.ndarray]]:
     """Black images, of which `covered` pixels have the label's colour; and where those are."""
     samples, truth = [], []
     for index, colour in enumerate(colours):
@@ -93,7 +99,9 @@ def painted(colours: Sequence[int], covered: int = 40) -> tuple[list[Sample], li
         truth.append((pixels.max(axis=1) > 0).astype(float).reshape(SIDE, SIDE))
         frame = Frame.from_array(pixels.reshape(SIDE, SIDE, 3))
         samples.append(
-            Sample(key=f"s{index}", frames=(frame,), choices=LABELS, label=LABELS[colour])
+            Sample(
+                key=f"s{index}", frames=(frame,), choices=LABELS, label=LABELS[colour]
+            )
         )
     return samples, truth
 
@@ -141,8 +149,12 @@ def test_deletion_and_insertion_pixel_by_pixel(
         if ranking.rank[row, col] < count:
             deleted[row, col] = 0
             inserted[row, col] = pixels[row, col]
-    assert np.array_equal(pixels_of(perturb_image(black, ranking, "deletion", count)), deleted)
-    assert np.array_equal(pixels_of(perturb_image(black, ranking, "insertion", count)), inserted)
+    assert np.array_equal(
+        pixels_of(perturb_image(black, ranking, "deletion", count)), deleted
+    )
+    assert np.array_equal(
+        pixels_of(perturb_image(black, ranking, "insertion", count)), inserted
+    )
 
 
 def test_the_ranking_falls_with_importance_and_breaks_ties_by_the_seed() -> None:
@@ -161,7 +173,9 @@ def test_noise_is_seeded_and_stays_the_same_from_step_to_step(
 ) -> None:
     frame = Frame.from_array(pixels)
     few, many = (
-        pixels_of(perturb_image(FilledImage.of(frame, "noise", 0), ranking, "deletion", count))
+        pixels_of(
+            perturb_image(FilledImage.of(frame, "noise", 0), ranking, "deletion", count)
+        )
         for count in (100, 300)
     )
     gone = ranking.rank < 100
@@ -171,7 +185,10 @@ def test_noise_is_seeded_and_stays_the_same_from_step_to_step(
     other = perturb_image(FilledImage.of(frame, "noise", 1), ranking, "deletion", 100)
     assert not np.array_equal(pixels_of(other), few)
     assert (
-        other.key != perturb_image(FilledImage.of(frame, "noise", 0), ranking, "deletion", 100).key
+        other.key
+        != perturb_image(
+            FilledImage.of(frame, "noise", 0), ranking, "deletion", 100
+        ).key
     )
 
 
@@ -187,7 +204,9 @@ def test_the_blur_is_a_gaussian_of_five_pixels_in_224() -> None:
     assert variance == pytest.approx(10**2 + (20**2 - 1) / 12, rel=0.03)
 
 
-def test_ends_do_not_depend_on_the_ranking(pixels: np.ndarray, ranking: Ranking) -> None:
+def test_ends_do_not_depend_on_the_ranking(
+    pixels: np.ndarray, ranking: Ranking
+) -> None:
     frame = Frame.from_array(pixels)
     ground, whole = FilledImage.of(frame, "blur", 0), SIDE * SIDE
     assert perturb_image(ground, ranking, "deletion", 0) is frame
@@ -202,7 +221,9 @@ def test_ends_do_not_depend_on_the_ranking(pixels: np.ndarray, ranking: Ranking)
 
 
 def test_equal_keys_are_equal_pixels(pixels: np.ndarray, ranking: Ranking) -> None:
-    other = Ranking.of(1 - ranking.rank / ranking.rank.size, (SIDE, SIDE), generator(0, "ties"))
+    other = Ranking.of(
+        1 - ranking.rank / ranking.rank.size, (SIDE, SIDE), generator(0, "ties")
+    )
     frames = {}
     for fill in ("noise", "blur", "black"):
         ground = FilledImage.of(Frame.from_array(pixels), fill, 0)  # type: ignore[arg-type]
@@ -224,7 +245,9 @@ def test_frames_travel(pixels: np.ndarray, ranking: Ranking) -> None:
         assert np.array_equal(pixels_of(back), pixels_of(frame))
 
 
-def test_an_image_is_loaded_once_and_not_once_a_step(pixels: np.ndarray, ranking: Ranking) -> None:
+def test_an_image_is_loaded_once_and_not_once_a_step(
+    pixels: np.ndarray, ranking: Ranking
+) -> None:
     loads = []
     original = Frame.from_array(pixels)
 
@@ -246,7 +269,9 @@ def test_the_right_map_is_the_best_and_its_reverse_the_worst() -> None:
     audit = auditing(Asked())
 
     def area(maps: list[np.ndarray], direction: str) -> float:
-        return auc(classification_curves(audit, samples, maps, RISE, direction, (1,))[1])  # type: ignore[arg-type]
+        return auc(
+            classification_curves(audit, samples, maps, RISE, direction, (1,))[1]
+        )  # type: ignore[arg-type]
 
     reverse = [1 - one for one in truth]
     # 40 of 400 pixels tell: all gone (or come) after the first of ten steps; ties go to "red"
@@ -261,7 +286,9 @@ def test_the_right_map_is_the_best_and_its_reverse_the_worst() -> None:
 
 def test_top_k_is_that_of_the_outcomes() -> None:
     samples, truth = painted([0, 1, 2])
-    curves = classification_curves(auditing(Asked()), samples, truth, RISE, "deletion", (1, 2, 3))
+    curves = classification_curves(
+        auditing(Asked()), samples, truth, RISE, "deletion", (1, 2, 3)
+    )
     # without any colour all logits are equal, and the first of equals come first
     assert [curves[k][:, -1].tolist() for k in (1, 2, 3)] == [
         [True, False, False],
@@ -276,7 +303,9 @@ def test_the_unchanged_image_is_the_same_trial_for_every_map() -> None:
     keys = []
     for maps in (truth, [1 - one for one in truth]):
         respond = Asked()
-        classification_curves(auditing(respond), samples, maps, Schedule(steps=4), "deletion")
+        classification_curves(
+            auditing(respond), samples, maps, Schedule(steps=4), "deletion"
+        )
         keys.append(respond.keys)
     shared = {trial_key("model", Trial(sample=sample)) for sample in samples}
     assert set(keys[0]) & set(keys[1]) == shared
@@ -324,13 +353,19 @@ class Embedding(Asked):
 
     def answer(self, trial: Trial) -> Response:
         rows = np.array([self.vectors[choice] for choice in trial.sample.choices])
-        return Response(logits=rows @ pixels_of(trial.sample.frames[0]).mean(axis=(0, 1)))
+        return Response(
+            logits=rows @ pixels_of(trial.sample.frames[0]).mean(axis=(0, 1))
+        )
 
 
 def test_recalled_ranks_by_hand() -> None:
     similarity = np.array([[0.9, 0.8, 0.1], [0.5, 0.5, 0.4], [0.1, 0.2, 0.3]])
     owns = np.array([[False, True, False], [False, True, False], [True, False, True]])
-    assert is_recalled(similarity, owns, 1).tolist() == [False, False, True]  # the tie is lost
+    assert is_recalled(similarity, owns, 1).tolist() == [
+        False,
+        False,
+        True,
+    ]  # the tie is lost
     assert is_recalled(similarity, owns, 2).tolist() == [True, True, True]
 
 
@@ -340,7 +375,9 @@ def test_retrieval_against_a_computation_by_hand() -> None:
     captions = [["r", "also r"], ["g"], ["b"]]
     schedule = Schedule(steps=2, share=0.5, protocol="rise")
     audit = auditing(Embedding(vectors))
-    curves = retrieval_curves(audit, samples, captions, truth, schedule, "deletion", (1, 2))
+    curves = retrieval_curves(
+        audit, samples, captions, truth, schedule, "deletion", (1, 2)
+    )
     # at first: "also r" finds the green image first and the red one second; the green image
     # finds "also r" first and "g" second; then nothing shows, every similarity is 0
     assert curves["IR@1"].tolist() == [[0.5, 0, 0], [1, 0, 0], [1, 0, 0]]
@@ -354,7 +391,13 @@ def test_a_caption_of_two_images_is_found_by_either() -> None:
     vectors = {"r": [1.0, 0, 0], "g": [0, 1.0, 0]}
     audit = auditing(Embedding(vectors))
     curves = retrieval_curves(
-        audit, samples, [["r"], ["r"], ["g"]], truth, Schedule(steps=1), "deletion", (1,)
+        audit,
+        samples,
+        [["r"], ["r"], ["g"]],
+        truth,
+        Schedule(steps=1),
+        "deletion",
+        (1,),
     )
     assert curves["IR@1"][:, 0].tolist() == [1, 1, 1]
     assert curves["TR@1"][:, 0].tolist() == [1, 1, 1]
@@ -365,7 +408,9 @@ def test_a_caption_of_two_images_is_found_by_either() -> None:
 
 def test_areas_in_closed_form() -> None:
     steps = np.linspace(0, 1, 101)
-    assert areas(np.stack([np.full(101, 0.7), steps, 1 - steps])) == pytest.approx([0.7, 0.5, 0.5])
+    assert areas(np.stack([np.full(101, 0.7), steps, 1 - steps])) == pytest.approx(
+        [0.7, 0.5, 0.5]
+    )
     falls = (np.arange(101) < 20)[None]
     assert auc(falls) == pytest.approx(np.trapezoid(falls[0].astype(float), steps))
 
@@ -408,12 +453,18 @@ def test_evidence_for_right_maps_and_against_wrong_ones() -> None:
     verdicts = {}
     for name, maps in {"right": truth, "wrong": [1 - one for one in truth]}.items():
         audit, schedule = auditing(Counting()), Schedule(share=0.01)
-        found = list(faithfulness_evidence(audit, samples, maps, name=name, schedule=schedule))
+        found = list(
+            faithfulness_evidence(audit, samples, maps, name=name, schedule=schedule)
+        )
         verdicts[name] = [one.verdict for one in found]
         assert [type(item) for item in audit.attachments] == [Picture, Picture, Table]
         table = audit.attachments[-1]
         assert isinstance(table, Table)
-        assert [row["maps"] for row in table.rows] == [name, "maps of other images", "better by"]
+        assert [row["maps"] for row in table.rows] == [
+            name,
+            "maps of other images",
+            "better by",
+        ]
         assert table.columns == (
             "maps",
             "deletion, top 1",
@@ -440,9 +491,14 @@ def test_a_map_of_the_middle_is_no_better_than_another_images() -> None:
     middle[6:14, 6:14] = 1
     audit, schedule = auditing(Counting()), Schedule(steps=20, share=0.01)
     maps = [middle] * len(samples)
-    found = list(faithfulness_evidence(audit, samples, maps, name="middle", schedule=schedule))
+    found = list(
+        faithfulness_evidence(audit, samples, maps, name="middle", schedule=schedule)
+    )
     assert [check.verdict for check in found] == ["inconclusive"] * 2
-    chance = [np.random.default_rng(index).random((SIDE, SIDE)) for index in range(len(samples))]
+    chance = [
+        np.random.default_rng(index).random((SIDE, SIDE))
+        for index in range(len(samples))
+    ]
     curves = [
         classification_curves(audit, samples, each, schedule, "deletion", (1,))[1]
         for each in (chance, maps)
@@ -453,7 +509,9 @@ def test_a_map_of_the_middle_is_no_better_than_another_images() -> None:
 def test_images_of_one_group_have_no_other_map_to_be_held_against() -> None:
     samples, truth = painted([1, 2] * 6)
     alike = [replace(sample, group="one film") for sample in samples]
-    assert not list(faithfulness_evidence(auditing(Counting()), alike, truth, name="right"))
+    assert not list(
+        faithfulness_evidence(auditing(Counting()), alike, truth, name="right")
+    )
 
 
 def test_few_images_decide_nothing() -> None:

@@ -54,7 +54,9 @@ def test_heat_is_red_where_positive_blue_where_negative_and_nothing_at_zero() ->
     red, green, blue = drawn[-5, -5]
     assert blue > max(red, green) + 30
     assert len(set(drawn[30, 30])) == 1
-    assert np.array_equal(drawn, overlay_heat(GREY, 7 * heat))  # only relative importance is drawn
+    assert np.array_equal(
+        drawn, overlay_heat(GREY, 7 * heat)
+    )  # only relative importance is drawn
     assert len(np.unique(overlay_heat(GREY, np.zeros((3, 3))))) == 1
 
 
@@ -75,7 +77,9 @@ def test_panels_have_a_row_for_each_image_and_a_column_for_what_is_known() -> No
     assert one.shape[0] == three.shape[0] < two_rows.shape[0]
     assert one.shape[1] < three.shape[1] == two_rows.shape[1]
     side = one.shape[1]
-    assert share_of(three[:, -side:], "#ffffff", 2) > share_of(three[:, :side], "#ffffff", 2)
+    assert share_of(three[:, -side:], "#ffffff", 2) > share_of(
+        three[:, :side], "#ffffff", 2
+    )
 
 
 @pytest.mark.parametrize("filled", [False, True])
@@ -87,10 +91,13 @@ def test_a_mask_without_an_edge_has_no_outline(filled: bool) -> None:
 def test_panels_of_photos_stay_small() -> None:
     rng = np.random.default_rng(0)
     photo = np.asarray(
-        Image.fromarray(rng.integers(0, 256, (28, 28, 3), dtype=np.uint8)).resize((224, 224))
+        Image.fromarray(rng.integers(0, 256, (28, 28, 3), dtype=np.uint8)).resize(
+            (224, 224)
+        )
     )
     rows = [
-        PanelRow("one", photo, rng.integers(0, 7, (14, 14)), rng.random((14, 14))) for _ in range(4)
+        PanelRow("one", photo, rng.integers(0, 7, (14, 14)), rng.random((14, 14)))
+        for _ in range(4)
     ]
     assert len(image_panels(rows)) <= LARGEST
 
@@ -98,7 +105,9 @@ def test_panels_of_photos_stay_small() -> None:
 def test_the_same_input_gives_the_same_bytes_and_no_dates() -> None:
     drawn = [image_panels([row(heat=np.eye(3))]) for _ in range(2)]
     plotted = [line_chart([line("cci", 0.2)], "Deletion", "x", "y") for _ in range(2)]
-    shares = [bar_chart({"all": {"a": 0.5, "b": 0.5}}, "Errors", "share") for _ in range(2)]
+    shares = [
+        bar_chart({"all": {"a": 0.5, "b": 0.5}}, "Errors", "share") for _ in range(2)
+    ]
     for first, second in (drawn, plotted, shares):
         assert first == second
         assert not {"Software", "date:create"} & Image.open(BytesIO(first)).info.keys()
@@ -110,12 +119,16 @@ def test_curves_have_their_colours_bands_and_a_light_ground() -> None:
     assert all(share_of(drawn, colour) > 0.001 for colour in COLOURS)
     assert drawn[2, 2].min() > 245
     band = {"low": np.array([0.9, 0.3]), "high": np.array([1.0, 0.7])}
-    plain, banded = (opened(line_chart([line("a", 0.5, **b)], "", "", "")) for b in ({}, band))
+    plain, banded = (
+        opened(line_chart([line("a", 0.5, **b)], "", "", "")) for b in ({}, band)
+    )
     assert (banded != plain).any(axis=2).mean() > 0.05
 
 
 def test_bars_are_as_long_as_their_shares() -> None:
-    drawn = opened(bar_chart({"all": {"background": 0.75, "foreground": 0.25}}, "Errors", "share"))
+    drawn = opened(
+        bar_chart({"all": {"background": 0.75, "foreground": 0.25}}, "Errors", "share")
+    )
     middle = drawn[drawn.shape[0] * 3 // 5 :]
     lengths = [share_of(middle, colour) for colour in COLOURS[:2]]
     assert lengths[0] / lengths[1] == pytest.approx(3, rel=0.15)
@@ -174,7 +187,9 @@ def test_a_long_strip_shows_its_first_and_last_frame() -> None:
 
 def test_points_have_their_places_and_their_groups_colours() -> None:
     drawn = opened(
-        scatter_plot({"small": ([0.0, 10.0], [0.0, 10.0]), "large": ([5.0], [9.0])}, "x", "y")
+        scatter_plot(
+            {"small": ([0.0, 10.0], [0.0, 10.0]), "large": ([5.0], [9.0])}, "x", "y"
+        )
     )
     blue, orange = (
         np.argwhere((np.abs(drawn - list(bytes.fromhex(c[1:]))) <= 12).all(axis=2))

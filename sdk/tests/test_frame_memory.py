@@ -20,7 +20,9 @@ class Encoder:
 
     def __call__(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         self.calls.append(len(frames))
-        return [np.array([float(np.asarray(frame.load())[0, 0, 0])]) for frame in frames]
+        return [
+            np.array([float(np.asarray(frame.load())[0, 0, 0])]) for frame in frames
+        ]
 
 
 def test_a_frame_is_encoded_once_in_batches() -> None:
@@ -47,5 +49,7 @@ def test_what_was_shown_first_is_forgotten_first() -> None:
 
 def test_another_number_of_frames_is_refused() -> None:
     require_frames("m", FRAMES, 5)
-    with pytest.raises(UserError, match=r"m looks at 4 frames.*got 5\. Sample as many.*frames=4"):
+    with pytest.raises(
+        UserError, match=r"m looks at 4 frames.*got 5\. Sample as many.*frames=4"
+    ):
         require_frames("m", FRAMES, 4)

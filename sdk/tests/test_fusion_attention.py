@@ -8,7 +8,14 @@ import torch
 from torch import Tensor, nn
 
 from cuescope_sdk import UserError
-from cuescope_sdk.fusion import MODALITIES, OTHER, TEXT, VIDEO, AverageAttention, AverageTokens
+from cuescope_sdk.fusion import (
+    MODALITIES,
+    OTHER,
+    TEXT,
+    VIDEO,
+    AverageAttention,
+    AverageTokens,
+)
 from cuescope_sdk.torch import (
     Fusion,
     fused_attention,
@@ -36,7 +43,9 @@ def masks(kind: str, batch: int, tokens: int, draw: torch.Generator) -> Masked:
         keep = (torch.rand(batch, 1, 1, tokens, generator=draw) < 0.7) | first
         return keep, False, seen & keep, bias
     if kind == "causal and padded":
-        keep = ((torch.rand(batch, 1, 1, tokens, generator=draw) < 0.7) | first) & seen.tril()
+        keep = (
+            (torch.rand(batch, 1, 1, tokens, generator=draw) < 0.7) | first
+        ) & seen.tril()
         return keep, False, keep, bias
     if kind == "additive":
         bias = torch.randn(batch, 1, tokens, tokens, generator=draw)
@@ -54,7 +63,11 @@ def draw() -> torch.Generator:
 
 
 def states(
-    draw: torch.Generator, batch: int, tokens: int, kv_heads: int = HEADS, wide: int = DIM
+    draw: torch.Generator,
+    batch: int,
+    tokens: int,
+    kv_heads: int = HEADS,
+    wide: int = DIM,
 ) -> tuple[Tensor, Tensor, Tensor]:
     def of(heads: int, dim: int) -> Tensor:
         return torch.randn(batch, heads, tokens, dim, generator=draw)
@@ -78,13 +91,21 @@ def by_hand(
         for head in range(query.shape[1]):
             for row in range(query.shape[2]):
                 cols = [c for c in range(key.shape[2]) if seen[sample, 0, row, c]]
-                scores = key[sample, head // group, cols] @ query[sample, head, row] * DIM**-0.5
+                scores = (
+                    key[sample, head // group, cols]
+                    @ query[sample, head, row]
+                    * DIM**-0.5
+                )
                 weights = (scores + bias[sample, 0, row, cols]).softmax(0)
                 of = {col: LETTER[int(modality[sample, col])] for col in cols}
                 for quadrant in quadrants:
                     if LETTER[int(modality[sample, row])] != quadrant[0]:
                         continue
-                    here = [place for place, col in enumerate(cols) if of[col] == quadrant[1]]
+                    here = [
+                        place
+                        for place, col in enumerate(cols)
+                        if of[col] == quadrant[1]
+                    ]
                     if here:
                         weights[here] = weights[here].mean()
                 out[sample, head, row] = weights @ value[sample, head // group, cols]
@@ -92,8 +113,12 @@ def by_hand(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("layout", ["video first", "text first", "interleaved", "each its own"])
-@pytest.mark.parametrize("quadrants", [("VV", "TT"), ("VT", "TV"), ("VV", "TV"), ("TT",), ()])
+@pytest.mark.parametrize(
+    "layout", ["video first", "text first", "interleaved", "each its own"]
+)
+@pytest.mark.parametrize(
+    "quadrants", [("VV", "TT"), ("VT", "TV"), ("VV", "TV"), ("TT",), ()]
+)
 def test_both_forms_are_the_papers_average(
     kind: str, layout: str, quadrants: tuple[str, ...], draw: torch.Generator
 ) -> None:
@@ -111,7 +136,9 @@ def test_both_forms_are_the_papers_average(
     with use_fusion(Fusion(modality, edit)):
         blocks = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
         with matrix_form():
-            matrix = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+            matrix = fused_attention(
+                query, key, value, layer=0, mask=mask, causal=causal
+            )
     torch.testing.assert_close(blocks, expected, atol=1e-5, rtol=0)
     torch.testing.assert_close(matrix, expected, atol=1e-5, rtol=0)
 
@@ -120,7 +147,9 @@ def test_a_long_causal_sequence_goes_through_in_parts(draw: torch.Generator) -> 
     query, key, value = states(draw, 1, 700)
     modality = torch.randint(0, 3, (1, 700), generator=draw).to(torch.int8)
     for quadrants in (("VT", "TV"), ("VV", "TT", "TV")):
-        with use_fusion(Fusion(modality, AverageAttention(quadrants=frozenset(quadrants)))):
+        with use_fusion(
+            Fusion(modality, AverageAttention(quadrants=frozenset(quadrants)))
+        ):
             blocks = fused_attention(query, key, value, layer=0, causal=True)
             with matrix_form():
                 matrix = fused_attention(query, key, value, layer=0, causal=True)
@@ -137,11 +166,18 @@ def test_padding_is_taken_out_and_no_mask_is_made(
     query, key, value = states(draw, 3, tokens)
     keep = torch.ones(3, tokens, dtype=torch.bool)
     keep[2] = False
-    first, last = {"left": (300, 0), "right": (0, 300), "both": (200, 100), "within": (0, 0)}[side]
+    first, last = {
+        "left": (300, 0),
+        "right": (0, 300),
+        "both": (200, 100),
+        "within": (0, 0),
+    }[side]
     keep[1] = (torch.arange(tokens) >= first) & (torch.arange(tokens) < tokens - last)
     if side == "within":
         keep[1, 100:short] = False
-    modality = torch.where(torch.arange(tokens) < 500, VIDEO, TEXT).to(torch.int8) * keep
+    modality = (
+        torch.where(torch.arange(tokens) < 500, VIDEO, TEXT).to(torch.int8) * keep
+    )
     modality = modality.to(torch.int8)
     mask = keep[:, None, None]
     if causal:
@@ -149,7 +185,9 @@ def test_padding_is_taken_out_and_no_mask_is_made(
     largest = 0
     kernel = averaging.scaled_dot_product_attention
 
-    def watched(*states: Tensor, attn_mask: Tensor | None = None, **given: Any) -> Tensor:
+    def watched(
+        *states: Tensor, attn_mask: Tensor | None = None, **given: Any
+    ) -> Tensor:
         nonlocal largest
         largest = max(largest, 0 if attn_mask is None else attn_mask[0, 0].numel())
         mixed: Tensor = kernel(*states, attn_mask=attn_mask, **given)
@@ -186,13 +224,19 @@ def test_double_precision_as_the_default(kind: str, draw: torch.Generator) -> No
     )
     for edit in edits:
         with use_fusion(Fusion(modality, edit)):
-            expected = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+            expected = fused_attention(
+                query, key, value, layer=0, mask=mask, causal=causal
+            )
             torch.set_default_dtype(torch.float64)
             try:
-                single = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+                single = fused_attention(
+                    query, key, value, layer=0, mask=mask, causal=causal
+                )
                 double = fused_attention(*wide, layer=0, mask=wide_mask, causal=causal)
                 with matrix_form():
-                    matrix = fused_attention(*wide, layer=0, mask=wide_mask, causal=causal)
+                    matrix = fused_attention(
+                        *wide, layer=0, mask=wide_mask, causal=causal
+                    )
             finally:
                 torch.set_default_dtype(torch.float32)
         assert (single.dtype, double.dtype) == (torch.float32, torch.float64)
@@ -225,7 +269,9 @@ def test_cross_attention_has_keys_of_its_own(draw: torch.Generator) -> None:
     with use_fusion(Fusion(modality, edit, cross)):
         edited = fused_attention(query, key, value, layer=0, cross=True)
         own = fused_attention(query, key, value, layer=0)
-    torch.testing.assert_close(edited[:, :, 1:], value.mean(2, keepdim=True).expand(-1, -1, 5, -1))
+    torch.testing.assert_close(
+        edited[:, :, 1:], value.mean(2, keepdim=True).expand(-1, -1, 5, -1)
+    )
     torch.testing.assert_close(edited[:, :, :1], plain[:, :, :1])
     torch.testing.assert_close(own, plain)
 
@@ -246,7 +292,9 @@ def test_who_watches_sees_the_averaged_weights(draw: torch.Generator) -> None:
     seen: list[tuple[int, Tensor]] = []
     edit = AverageAttention(quadrants=frozenset(("VV", "TV")))
     with use_fusion(
-        Fusion(modality, edit, watch=lambda layer, weights: seen.append((layer, weights)))
+        Fusion(
+            modality, edit, watch=lambda layer, weights: seen.append((layer, weights))
+        )
     ):
         out = fused_attention(query, key, value, layer=3)
     [(layer, weights)] = seen
@@ -266,7 +314,9 @@ def test_quag_attention_averages_tokens_before_their_projection(
     hidden = torch.randn(batch, tokens, width, generator=draw)
     modality = torch.randint(0, 3, (batch, tokens), generator=draw).to(torch.int8)
     mask, causal, seen, bias = masks(kind, batch, tokens, draw)
-    edit = AverageTokens.model_validate({"modalities": modalities, "size_term": size_term})
+    edit = AverageTokens.model_validate(
+        {"modalities": modalities, "size_term": size_term}
+    )
     weights = [torch.randn(HEADS * DIM, width, generator=draw) * 0.3 for _ in range(3)]
     project = [_linear(weight) for weight in weights]
     query, key, value = (_heads(of(hidden)) for of in project)
@@ -275,22 +325,34 @@ def test_quag_attention_averages_tokens_before_their_projection(
         own = None
         if kind in ("open", "padded"):
             keep = None if mask is None else mask[:, 0, 0]
-            own = fused_self_attention(hidden, *project, heads=HEADS, layer=0, mask=keep)
+            own = fused_self_attention(
+                hidden, *project, heads=HEADS, layer=0, mask=keep
+            )
         with matrix_form():
-            matrix = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+            matrix = fused_attention(
+                query, key, value, layer=0, mask=mask, causal=causal
+            )
     torch.testing.assert_close(matrix, stock, atol=1e-5, rtol=0)
     averaged = [MODALITIES[name] for name in modalities]
     for sample in range(batch):
         kinds = modality[sample].tolist()
         groups = [[token] for token in range(tokens) if kinds[token] not in averaged]
-        groups += [[t for t in range(tokens) if kinds[t] == which] for which in averaged]
+        groups += [
+            [t for t in range(tokens) if kinds[t] == which] for which in averaged
+        ]
         for row in range(tokens):
-            groups_seen = [[t for t in group if seen[sample, 0, row, t]] for group in groups]
+            groups_seen = [
+                [t for t in group if seen[sample, 0, row, t]] for group in groups
+            ]
             shown = [group for group in groups_seen if group]
-            tokens_shown = torch.stack([hidden[sample, group].mean(0) for group in shown])[None]
+            tokens_shown = torch.stack(
+                [hidden[sample, group].mean(0) for group in shown]
+            )[None]
             keys, values = (_heads(of(tokens_shown))[0] for of in project[1:])
             logits = (keys @ query[sample, :, row, :, None])[..., 0] * DIM**-0.5
-            logits += torch.stack([bias[sample, 0, row, group].mean() for group in shown])
+            logits += torch.stack(
+                [bias[sample, 0, row, group].mean() for group in shown]
+            )
             size = torch.tensor([float(len(group)) for group in shown]).log()
             if size_term == "add":
                 logits += size
@@ -298,7 +360,9 @@ def test_quag_attention_averages_tokens_before_their_projection(
                 average = torch.tensor([kinds[group[0]] in averaged for group in shown])
                 logits = torch.where(average, logits * size, logits)
             expected = (logits.softmax(-1)[:, None] @ values)[:, 0]
-            torch.testing.assert_close(stock[sample, :, row], expected, atol=1e-5, rtol=0)
+            torch.testing.assert_close(
+                stock[sample, :, row], expected, atol=1e-5, rtol=0
+            )
             if own is not None:
                 mixed = _heads(own)[sample, :, row]
                 torch.testing.assert_close(mixed, expected, atol=1e-5, rtol=0)
@@ -340,10 +404,16 @@ def test_half_precision_stays_half(
             states = hidden.to(dtype)
             query, key, value = (_heads(of(states)) for of in project)
             with use_fusion(Fusion(modality, edit)):
-                out = [fused_attention(query, key, value, layer=0, mask=mask, causal=causal)]
+                out = [
+                    fused_attention(
+                        query, key, value, layer=0, mask=mask, causal=causal
+                    )
+                ]
                 if kind != "causal":
                     keep = None if mask is None else mask[:, 0, 0]
-                    own = fused_self_attention(states, *project, heads=HEADS, layer=0, mask=keep)
+                    own = fused_self_attention(
+                        states, *project, heads=HEADS, layer=0, mask=keep
+                    )
                     out.append(_heads(own))
             assert all(one.dtype == dtype for one in out)
             found.append([one.float() for one in out])

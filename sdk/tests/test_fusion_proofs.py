@@ -42,7 +42,9 @@ class OneEdit(FakeFusionModel):
     """Takes the edit of the first trial for that of all."""
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        return super().respond([replace(trial, edit=trials[0].edit) for trial in trials])
+        return super().respond(
+            [replace(trial, edit=trials[0].edit) for trial in trials]
+        )
 
 
 class AnyLayer(FakeFusionModel):
@@ -50,8 +52,12 @@ class AnyLayer(FakeFusionModel):
 
     def answer(self, trial: Trial) -> Response:
         if isinstance(trial.edit, AverageAttention) and trial.edit.layers:
-            layers = tuple(layer for layer in trial.edit.layers if layer < self.fusion.layers)
-            return super().answer(replace(trial, edit=replace(trial.edit, layers=layers)))
+            layers = tuple(
+                layer for layer in trial.edit.layers if layer < self.fusion.layers
+            )
+            return super().answer(
+                replace(trial, edit=replace(trial.edit, layers=layers))
+            )
         return super().answer(trial)
 
 

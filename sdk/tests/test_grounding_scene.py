@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.grounding import SCENE, Action, Claim, Judgement, Relation, SceneFrame, Thing
+from cuescope_sdk.grounding import (
+    SCENE,
+    Action,
+    Claim,
+    Judgement,
+    Relation,
+    SceneFrame,
+    Thing,
+)
 from cuescope_sdk.grounding._by_scene import SceneVerifier
 from cuescope_sdk.language._words import BagOfWords
 from cuescope_sdk.testing._fake_tools import (
@@ -44,7 +52,13 @@ def going(verb: str, subject: str = "c", of: str | None = None) -> Action:
 # The circle passes the square from left to right, hides at 2, turns green at 4; a star comes at 3.
 WORLD = (
     told(circle(20), SQUARE, relations=(LEFT,)),
-    told(circle(40), SQUARE, relations=(LEFT,), actions=(going("move right"),), motion="turn left"),
+    told(
+        circle(40),
+        SQUARE,
+        relations=(LEFT,),
+        actions=(going("move right"),),
+        motion="turn left",
+    ),
     told(circle(50, visible=False), SQUARE, actions=(going("move right"),)),
     told(circle(70), SQUARE, STAR, relations=(RIGHT,), actions=(going("appear", "t"),)),
     told(
@@ -63,7 +77,13 @@ def sample(*scene: SceneFrame) -> Sample:
 
 def count(subject: str, number: str, *frames: int, **more: object) -> Claim:
     return Claim.model_validate(
-        {"kind": "count", "text": "", "subject": subject, "predicate": number, "frames": frames}
+        {
+            "kind": "count",
+            "text": "",
+            "subject": subject,
+            "predicate": number,
+            "frames": frames,
+        }
         | more
     )
 
@@ -137,7 +157,10 @@ def verdict_on(said: Claim, *scene: SceneFrame) -> str:
         (order(entity("circle"), "before", entity("star")), "supported"),
         (order(entity("circle"), "after", entity("star")), "unsupported"),
         (order(entity("star"), "after", motion("turn left")), "supported"),
-        (order(action("circle", "move right"), "while", motion("turn left")), "supported"),
+        (
+            order(action("circle", "move right"), "while", motion("turn left")),
+            "supported",
+        ),
         (order(entity("star"), "while", motion("turn left")), "unsupported"),
         (order(entity("triangle"), "before", entity("star")), "unsupported"),
         (order(entity("circle", 3), "before", entity("star", 3)), "supported"),
@@ -215,8 +238,13 @@ def test_the_agent_acts_unseen_under_any_of_its_names() -> None:
     agent, cup = Thing(id="me", name="agent", visible=False), Thing(id="g", name="cup")
     frame = SceneFrame(things=(agent, cup), actions=(going("pick up", "me", "g"),))
     for name in ("agent", "i", "robot", ""):
-        assert verdict_on(action(name, "pick up", 0, object="cup"), frame) == "supported"
-    assert verdict_on(action("man", "pick up", 0, object="cup"), frame) == "out of vocabulary"
+        assert (
+            verdict_on(action(name, "pick up", 0, object="cup"), frame) == "supported"
+        )
+    assert (
+        verdict_on(action("man", "pick up", 0, object="cup"), frame)
+        == "out of vocabulary"
+    )
 
 
 def wide(*scene: SceneFrame) -> Sample:
@@ -253,11 +281,13 @@ def test_the_picture_is_what_the_agent_sees(said: Claim, verdict: str) -> None:
 def test_an_agent_in_the_picture_is_a_thing_like_others() -> None:
     robot = Thing(id="r", name="robot", box=(0, 0, 10, 10))
     scene = told(
-        robot, SQUARE, relations=(Relation(subject="s", predicate="right of", object="r"),)
+        robot,
+        SQUARE,
+        relations=(Relation(subject="s", predicate="right of", object="r"),),
     )
-    assert says(SceneVerifier(), wide(scene), relation("square", "right of", "robot")) == [
-        "supported"
-    ]
+    assert says(
+        SceneVerifier(), wide(scene), relation("square", "right of", "robot")
+    ) == ["supported"]
     assert says(SceneVerifier(), wide(scene), relation("square", "near", "robot")) == [
         "unsupported"
     ]
@@ -294,7 +324,11 @@ def test_the_bag_knows_related_words() -> None:
 
 
 def test_judgements_are_opposite_under_denial() -> None:
-    for said in (entity("star", 0), entity("star", 3), relation("circle", "near", "square", 0)):
+    for said in (
+        entity("star", 0),
+        entity("star", 3),
+        relation("circle", "near", "square", 0),
+    ):
         plain = verdict_on(said)
         denied = verdict_on(said.model_copy(update={"negated": True}))
         assert {plain, denied} == {"supported", "unsupported"}
@@ -315,7 +349,9 @@ def test_judgements_are_opposite_under_denial() -> None:
 def test_a_person_supports_a_woman_and_says_that_no_more_was_seen(
     subject: str, known: str, verdict: str, general: bool
 ) -> None:
-    scene = told(Thing(id="p", name=known, box=(0, 0, 9, 9)), actions=(going("walk", "p"),))
+    scene = told(
+        Thing(id="p", name=known, box=(0, 0, 9, 9)), actions=(going("walk", "p"),)
+    )
     video = Sample(key="a", frames=(BLANK,), annotations={SCENE: (scene,)})
     claims = [entity(subject), entity(subject, negated=True), action(subject, "walk")]
     there, denied, walking = SceneVerifier().judge([(video, claims)])[0]

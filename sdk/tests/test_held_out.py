@@ -14,10 +14,9 @@ def drawn(seed: int, what: str = "letter") -> frozenset[str]:
 
 
 def test_named_categories_are_held_out_as_they_are():
-    assert held_out_categories(("b", "a", "a"), KNOWN, 3, seed=0, title="mine", what="letter") == {
-        "a",
-        "b",
-    }
+    assert held_out_categories(
+        ("b", "a", "a"), KNOWN, 3, seed=0, title="mine", what="letter"
+    ) == {"a", "b"}
 
 
 def test_others_are_drawn_by_seed():
@@ -28,9 +27,13 @@ def test_others_are_drawn_by_seed():
 
 
 def test_what_cannot_be_held_out_is_told():
-    with pytest.raises(UserError, match=r"mine: no letter 'A': expected one of a, b, c"):
+    with pytest.raises(
+        UserError, match=r"mine: no letter 'A': expected one of a, b, c"
+    ):
         held_out_categories(("A",), KNOWN, 3, seed=0, title="mine", what="letter")
-    with pytest.raises(UserError, match="mine: 9 held-out letters: expected 9 or more, got 8"):
+    with pytest.raises(
+        UserError, match="mine: 9 held-out letters: expected 9 or more, got 8"
+    ):
         held_out_categories(None, KNOWN, 9, seed=0, title="mine", what="letter")
 
 

@@ -13,7 +13,14 @@ from torch import Tensor, nn
 from cuescope_sdk import Frame
 from cuescope_sdk.testing import hiding_checks
 from cuescope_sdk.testing._contract import ContractViolation
-from cuescope_sdk.torch._image_tower import Block, ImageTower, Inputs, Masked, Pooling, additive
+from cuescope_sdk.torch._image_tower import (
+    Block,
+    ImageTower,
+    Inputs,
+    Masked,
+    Pooling,
+    additive,
+)
 
 DIM, SIDE, PATCH = 8, 12, 4
 GRID = (SIDE // PATCH, SIDE // PATCH)
@@ -28,7 +35,9 @@ class Layer(nn.Module):
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
         queries, keys, values = self.inwards(tokens)[:, None].chunk(3, dim=-1)
-        attended = nn.functional.scaled_dot_product_attention(queries, keys, values, mask)
+        attended = nn.functional.scaled_dot_product_attention(
+            queries, keys, values, mask
+        )
         return tokens + attended[:, 0]
 
 
@@ -48,7 +57,9 @@ class Network(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         patches = pixels.unflatten(2, (GRID[1], PATCH)).unflatten(1, (GRID[0], PATCH))
-        tokens = self.embed(patches.transpose(2, 3).flatten(3).flatten(1, 2)) + self.place
+        tokens = (
+            self.embed(patches.transpose(2, 3).flatten(3).flatten(1, 2)) + self.place
+        )
         for layer in self.layers:
             tokens = layer(tokens, None)
         return self.norm(tokens).mean(dim=1)
@@ -62,8 +73,12 @@ def sound() -> ImageTower:
         return {"pixels": torch.from_numpy(np.stack(shown))}
 
     def block(layer: Any) -> Block:
-        masked = Masked(layer, "mask", 1, lambda visible: additive(visible, torch.float32))
-        return Block(masked, layer, lambda tokens: (tokens,) * 3, lambda: layer.inwards.weight)
+        masked = Masked(
+            layer, "mask", 1, lambda visible: additive(visible, torch.float32)
+        )
+        return Block(
+            masked, layer, lambda tokens: (tokens,) * 3, lambda: layer.inwards.weight
+        )
 
     return ImageTower(
         "sound",
@@ -83,8 +98,12 @@ def one_block_unmasked(tower: ImageTower) -> ImageTower:
 
 
 def one_block_fully_masked(tower: ImageTower) -> ImageTower:
-    masked = replace(tower.blocks[1].masked, form=lambda visible: torch.full((1, 1), -torch.inf))
-    return replace(tower, blocks=(tower.blocks[0], replace(tower.blocks[1], masked=masked)))
+    masked = replace(
+        tower.blocks[1].masked, form=lambda visible: torch.full((1, 1), -torch.inf)
+    )
+    return replace(
+        tower, blocks=(tower.blocks[0], replace(tower.blocks[1], masked=masked))
+    )
 
 
 def plain_mean(tower: ImageTower) -> ImageTower:
@@ -101,7 +120,9 @@ def nothing_is_hidden(tower: ImageTower) -> ImageTower:
 
 def transposed_grid(tower: ImageTower) -> ImageTower:
     def prepare(frames: Any) -> Inputs:
-        return {name: value.transpose(1, 2) for name, value in tower.prepare(frames).items()}
+        return {
+            name: value.transpose(1, 2) for name, value in tower.prepare(frames).items()
+        }
 
     return replace(tower, prepare=prepare)
 
@@ -119,7 +140,9 @@ def shifting_forward(tower: ImageTower) -> ImageTower:
 
 def batch_norm(tower: ImageTower) -> ImageTower:
     """One whose answers depend on what is asked beside them."""
-    return replace(tower, encode=lambda i: tower.encode(i) * (1 + 0.01 * len(i["pixels"])))
+    return replace(
+        tower, encode=lambda i: tower.encode(i) * (1 + 0.01 * len(i["pixels"]))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +151,12 @@ def frames() -> tuple[Frame, ...]:
     return tuple(Frame.from_array(image) for image in pixels)
 
 
-@pytest.mark.parametrize("check", hiding_checks.CHECKS, ids=lambda check: check.__name__)
-def test_a_sound_tower_passes(check: hiding_checks.Check, frames: tuple[Frame, ...]) -> None:
+@pytest.mark.parametrize(
+    "check", hiding_checks.CHECKS, ids=lambda check: check.__name__
+)
+def test_a_sound_tower_passes(
+    check: hiding_checks.Check, frames: tuple[Frame, ...]
+) -> None:
     check(sound(), frames)
 
 
@@ -149,7 +176,9 @@ def test_a_sound_tower_passes(check: hiding_checks.Check, frames: tuple[Frame, .
     ids=lambda part: part.__name__,
 )
 def test_an_unsound_one_is_caught(
-    check: hiding_checks.Check, spoil: Callable[[ImageTower], ImageTower], frames: tuple[Frame, ...]
+    check: hiding_checks.Check,
+    spoil: Callable[[ImageTower], ImageTower],
+    frames: tuple[Frame, ...],
 ) -> None:
     with pytest.raises(ContractViolation):
         check(spoil(sound()), frames)

@@ -60,10 +60,14 @@ class TestPets(LayoutContract):
     other_options = {"per_class": 2}
     mistakes = (
         Mistake("val.csv", None, "no val.csv: expected val.csv in "),
-        Mistake("", None, "no split 'vall': expected one of train, val", {"split": "vall"}),
+        Mistake(
+            "", None, "no split 'vall': expected one of train, val", {"split": "vall"}
+        ),
         Mistake("", None, "one capturing group, such as", {"group": "val/[0-9]"}),
         Mistake("", None, "got '(x': missing )", {"group": "(x"}),
-        Mistake("", None, "no class 'cta': expected one of cat, dog", {"classes": ["cta"]}),
+        Mistake(
+            "", None, "no class 'cta': expected one of cat, dog", {"classes": ["cta"]}
+        ),
     )
 
     @classmethod
@@ -97,9 +101,16 @@ class TestPets(LayoutContract):
         data = self.open()
         assert data.facts == {"images": "10 of 2 classes, split val"}
         first, second = data[0], data[1]
-        assert (first.key, first.label, first.choices) == ("val/0.png", "cat", ("cat", "dog"))
+        assert (first.key, first.label, first.choices) == (
+            "val/0.png",
+            "cat",
+            ("cat", "dog"),
+        )
         assert second.annotations == {"split": "val", "objects": ("dog",), "size": 3}
-        assert np.asarray(first.annotations["masks"]["cat"].load()).sum() == 4 * 5 * 3 * 255
+        assert (
+            np.asarray(first.annotations["masks"]["cat"].load()).sum()
+            == 4 * 5 * 3 * 255
+        )
         assert data[-1].key == "val/9.png"
 
     def test_missing_images_are_left_out_and_said(self):
@@ -115,7 +126,9 @@ class TestPets(LayoutContract):
                 "no image of a known format (val/0.png); 1 image missing (val/3.png); "
                 "1 image unreadable: no image of a known format (val/4.png)",
             }
-            with pytest.raises(BadDataError, match=r"3 of 10 images cannot.*at most 20%") as error:
+            with pytest.raises(
+                BadDataError, match=r"3 of 10 images cannot.*at most 20%"
+            ) as error:
                 self.open(root, max_missing=0.2)
             assert str(error.value).endswith("accept it with -D max_missing=0.3")
 
@@ -154,7 +167,9 @@ class TestPets(LayoutContract):
     def test_an_image_stands_once_and_not_never(self):
         with self.copy() as root:
             (root / "val.csv").write_text("file,pet\nval/0.png,cat\nval/0.png,cat\n")
-            assert "image 'val/0.png': expected it once, got it 2 times" in str(self.refusal(root))
+            assert "image 'val/0.png': expected it once, got it 2 times" in str(
+                self.refusal(root)
+            )
             (root / "val.csv").write_text("file,pet\nval/0.png,cat\n")
             said = str(self.refusal(root, classes=["dog"]))
             assert said == "pets: no images in split val"
@@ -191,7 +206,10 @@ def test_an_image_of_two_classes_is_kept_for_either():
 def test_places_are_tried_in_turn(tmp_path):
     (tmp_path / "Anno").mkdir()
     (tmp_path / "Anno" / "table.txt").touch()
-    assert first_place(tmp_path, "table.txt", "Anno/table.txt") == tmp_path / "Anno" / "table.txt"
+    assert (
+        first_place(tmp_path, "table.txt", "Anno/table.txt")
+        == tmp_path / "Anno" / "table.txt"
+    )
     assert first_place(tmp_path, "table.txt") is None
     with pytest.raises(
         UserError,

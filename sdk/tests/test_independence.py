@@ -10,18 +10,35 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope_sdk import Audit, BadDataError, Context, Evidence, Frame, FrameSource, Sample
+from cuescope_sdk import (
+    Audit,
+    BadDataError,
+    Context,
+    Evidence,
+    Frame,
+    FrameSource,
+    Sample,
+)
 from cuescope_sdk.data import independent_samples
 from cuescope_sdk.data._independence import _quick_look
-from cuescope_sdk.data._look_alikes import alike_pairs, difference_hash, distances, draw_runs
+from cuescope_sdk.data._look_alikes import (
+    alike_pairs,
+    difference_hash,
+    distances,
+    draw_runs,
+)
 from cuescope_sdk.data._media.video import key_picture
 from cuescope_sdk.testing import STEP, FakeDataset, write_video
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 SIDE = 48
 
 
-def check(samples: Sequence[Sample], labels: tuple[str, ...] = (), **context: object) -> Evidence:
+def check(
+    samples: Sequence[Sample], labels: tuple[str, ...] = (), **context: object
+) -> Evidence:
     """What is said of these samples; no model is asked."""
 
     def respond(trials: object) -> list[object]:
@@ -38,7 +55,9 @@ def check(samples: Sequence[Sample], labels: tuple[str, ...] = (), **context: ob
     return evidence
 
 
-def samples_of(images: Sequence[Image.Image], labels: Sequence[str] = ()) -> list[Sample]:
+def samples_of(
+    images: Sequence[Image.Image], labels: Sequence[str] = ()
+) -> list[Sample]:
     return [
         Sample(
             key=f"{number:04d}.jpg",
@@ -77,7 +96,11 @@ def frames_of_films(films: int, length: int, seed: int = 0) -> list[Image.Image]
     """A camera that pans over `films` walls, `length` frames each."""
     rng = np.random.default_rng(seed)
     walls = [texture(rng, cells=16, side=3 * SIDE) for _ in range(films)]
-    return [wall.crop((x, x, x + SIDE, x + SIDE)) for wall in walls for x in range(0, length)]
+    return [
+        wall.crop((x, x, x + SIDE, x + SIDE))
+        for wall in walls
+        for x in range(0, length)
+    ]
 
 
 # ------------------------------------------------------------------------------------- declared
@@ -115,8 +138,12 @@ def frames_of_films(films: int, length: int, seed: int = 0) -> list[Image.Image]
         ),
     ],
 )
-def test_groups_are_counted(groups: list[str | None], verdict: str, detail: str) -> None:
-    samples = [Sample(key=str(n), frames=(), group=group) for n, group in enumerate(groups)]
+def test_groups_are_counted(
+    groups: list[str | None], verdict: str, detail: str
+) -> None:
+    samples = [
+        Sample(key=str(n), frames=(), group=group) for n, group in enumerate(groups)
+    ]
     evidence = check(samples)
     assert (evidence.verdict, evidence.detail) == (verdict, detail)
     assert (evidence.check, evidence.n) == ("independent samples", len(groups))
@@ -203,7 +230,10 @@ def test_a_file_that_two_samples_show_is_one_source() -> None:
     assert evidence.detail.startswith(
         "40 of 40 samples show what another shows (such as 0000.jpg and 0001.jpg)."
     )
-    twice = [*samples, *(replace(sample, key=f"again-{sample.key}") for sample in samples)]
+    twice = [
+        *samples,
+        *(replace(sample, key=f"again-{sample.key}") for sample in samples),
+    ]
     assert "80 of 80 samples show what another shows" in check(twice).detail
 
 
@@ -217,7 +247,8 @@ def test_no_more_than_some_hundred_are_looked_at() -> None:
             return image
 
     samples = [
-        Sample(key=str(n), frames=(Counted(str(n), lambda: image),) * 3) for n in range(10_000)
+        Sample(key=str(n), frames=(Counted(str(n), lambda: image),) * 3)
+        for n in range(10_000)
     ]
     evidence = check(samples)
     assert len(loads) == evidence.n == 300
@@ -247,14 +278,19 @@ def test_of_films_and_photos_little_is_decoded(tmp_path: Path) -> None:
     texture(np.random.default_rng(7), side=2000).save(photo)
     with film.open("rb") as file:
         level = np.asarray(key_picture(file)).mean()
-    assert level == pytest.approx(24 * STEP % 256, abs=6), "the middle: all are key frames here"
+    assert level == pytest.approx(24 * STEP % 256, abs=6), (
+        "the middle: all are key frames here"
+    )
     shown = image_frame(photo, probe(photo, 10**8))
     quick, whole = _quick_look(photo), shown.load()
     assert quick is not None
     assert quick.width < 400 < whole.width
     assert (difference_hash(quick) != difference_hash(whole)).mean() < 0.05
     frames = clip_frames(film, probe(film, 10**8), 8)
-    assert check([Sample(key=str(n), frames=(frames[n],)) for n in range(8)]).verdict == "refuted"
+    assert (
+        check([Sample(key=str(n), frames=(frames[n],)) for n in range(8)]).verdict
+        == "refuted"
+    )
     film.write_bytes(b"broken")
     photo.write_bytes(b"broken")
     gone = [Sample(key=str(n), frames=(shown,)) for n in range(8)]
@@ -268,12 +304,20 @@ def test_what_cannot_be_compared_is_left_out() -> None:
 
     rng = np.random.default_rng(6)
     samples = samples_of([texture(rng) for _ in range(20)])
-    broken = [replace(sample, frames=(Frame(sample.key, gone),)) for sample in samples[:6]]
+    broken = [
+        replace(sample, frames=(Frame(sample.key, gone),)) for sample in samples[:6]
+    ]
     assert check([*broken[:1], *samples[1:]]).n == 19
-    for few in (broken, [replace(sample, frames=()) for sample in samples], samples[:1]):
+    for few in (
+        broken,
+        [replace(sample, frames=()) for sample in samples],
+        samples[:1],
+    ):
         evidence = check(few)
         assert evidence.verdict == "inconclusive"
-        assert evidence.detail.endswith("are taken as independent; too few were there to compare.")
+        assert evidence.detail.endswith(
+            "are taken as independent; too few were there to compare."
+        )
 
 
 def test_the_same_is_said_again() -> None:
@@ -293,7 +337,9 @@ def test_the_hash_tells_where_it_gets_lighter() -> None:
     down = difference_hash(Image.fromarray(np.tile(slope[:, None], (1, 72))))
     assert distances([right, down]).tolist() == [[0, 1], [1, 0]]
     grey = np.random.default_rng(0).integers(100, 102, (72, 72)).astype(np.uint8)
-    assert not difference_hash(Image.fromarray(grey)).any(), "noise of a plain area is none"
+    assert not difference_hash(Image.fromarray(grey)).any(), (
+        "noise of a plain area is none"
+    )
 
 
 def test_runs_of_neighbours_are_drawn_without_repeats() -> None:

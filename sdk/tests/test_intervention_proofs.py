@@ -48,7 +48,9 @@ class OtherEachTime(Blacken):
     def one(self, case: Case) -> Trial:
         type(self).made += 1
         level = self.made % 256
-        return change_frames(case.sample, case.place, f"{level}", lambda _: partial(grey, level))
+        return change_frames(
+            case.sample, case.place, f"{level}", lambda _: partial(grey, level)
+        )
 
 
 class SameKey(Blacken):
@@ -67,7 +69,9 @@ class Backwards(Blacken):
 class LooksAtTheLabel(Blacken):
     def one(self, case: Case) -> Trial:
         level = 9 if case.sample.label is None else 200
-        return change_frames(case.sample, case.place, f"{level}", lambda _: partial(grey, level))
+        return change_frames(
+            case.sample, case.place, f"{level}", lambda _: partial(grey, level)
+        )
 
 
 class OnlyTheCorner(Blacken):
@@ -78,7 +82,9 @@ class OnlyTheCorner(Blacken):
         for mask, frame in zip(case.place.masks, case.sample.frames, strict=True):
             pixels = np.asarray(frame.load()).astype(int)
             masks.append(mask & (pixels[..., 0] > pixels[..., 1] + 100))
-        return change_frames(case.sample, Place(masks=tuple(masks)), "black", lambda _: black)
+        return change_frames(
+            case.sample, Place(masks=tuple(masks)), "black", lambda _: black
+        )
 
 
 class TalksTooMuch(Blacken):

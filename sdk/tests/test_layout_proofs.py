@@ -7,7 +7,13 @@ import pytest
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data._image_folders import ImageFolder, ImageItem, Listing
-from cuescope_sdk.testing import DatasetContract, LayoutContract, Mistake, checks, run_check
+from cuescope_sdk.testing import (
+    DatasetContract,
+    LayoutContract,
+    Mistake,
+    checks,
+    run_check,
+)
 from cuescope_sdk.testing._media_files import write_image
 
 
@@ -41,7 +47,9 @@ class Lenient(Album):
         except UserError:
             if not (self.root / "album.json").exists():
                 raise
-        return Listing(("x",), [ImageItem("1.png", self.root / split / "1.png", ("x",), "x")])
+        return Listing(
+            ("x",), [ImageItem("1.png", self.root / split / "1.png", ("x",), "x")]
+        )
 
 
 class Silent(Album):
@@ -95,7 +103,11 @@ def test_every_check_is_proved() -> None:
 def test_check_catches_its_bad_data_set(check: str) -> None:
     contract = contract_of(PROOFS[check])
     results = {name: run_check(contract, name) for name in checks(contract)}
-    failed = {name: result.reason for name, result in results.items() if result.status == "failed"}
+    failed = {
+        name: result.reason
+        for name, result in results.items()
+        if result.status == "failed"
+    }
     imports = {"test_imports_lightly", "test_imports_without_side_effects"}
     assert failed.keys() - imports == {check}, failed
 

@@ -6,7 +6,12 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from cuescope_sdk.language._proposing import IN_SENTENCES, PREPOSITIONS, clean_name, parse_list
+from cuescope_sdk.language._proposing import (
+    IN_SENTENCES,
+    PREPOSITIONS,
+    clean_name,
+    parse_list,
+)
 from cuescope_sdk.language._yes_no import parse_yes_no
 
 NAMES = ["tree branch", "rope", "moss"]
@@ -30,20 +35,32 @@ WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9).filter(
 )
 NAME = st.lists(WORD, min_size=1, max_size=3).map(" ".join)
 FORMS = {
-    "numbers": lambda names: "\n".join(f"{i}. {name}" for i, name in enumerate(names, 1)),
-    "parentheses": lambda names: "\n".join(f"({i}) {name}" for i, name in enumerate(names, 1)),
+    "numbers": lambda names: "\n".join(
+        f"{i}. {name}" for i, name in enumerate(names, 1)
+    ),
+    "parentheses": lambda names: "\n".join(
+        f"({i}) {name}" for i, name in enumerate(names, 1)
+    ),
     "bullets": lambda names: "\n".join(f"- **{name.title()}**" for name in names),
-    "remarks": lambda names: "\n".join(f"* {name}: it is often there, and green" for name in names),
+    "remarks": lambda names: "\n".join(
+        f"* {name}: it is often there, and green" for name in names
+    ),
     "lines": "\n".join,
     "commas": ", ".join,
     "sentence": lambda names: "Sure! Here they are: " + ", ".join(names) + ".",
-    "one line": lambda names: " ".join(f"{i}. {name}" for i, name in enumerate(names, 1)),
-    "table": lambda names: "\n".join(f"| {i} | {name} |" for i, name in enumerate(names, 1)),
+    "one line": lambda names: " ".join(
+        f"{i}. {name}" for i, name in enumerate(names, 1)
+    ),
+    "table": lambda names: "\n".join(
+        f"| {i} | {name} |" for i, name in enumerate(names, 1)
+    ),
     "json": json.dumps,
     "fenced": lambda names: (
         f"Of course:\n```json\n{json.dumps({'cues': list(names)}, indent=1)}\n```"
     ),
-    "objects": lambda names: json.dumps([{"name": name, "why": "It is green."} for name in names]),
+    "objects": lambda names: json.dumps(
+        [{"name": name, "why": "It is green."} for name in names]
+    ),
     "wide marks": lambda names: "、".join(names),
     "chatty": lambda names: (
         "Here are the names:\n\n## Names\n"
@@ -93,9 +110,9 @@ def test_mixed_replies() -> None:
     assert parse_list("1、树枝\n2、绳子\n3、岩石") == ["树枝", "绳子", "岩石"]
     assert parse_list("1) Bäume\n2) Äste") == ["bäume", "äste"]
     assert parse_list("[1] rope\n[2] Rope\n[3] ropes") == ["rope", "ropes"]
-    assert parse_list('{"note": "These are often seen beside it", "list": ["rope", 3, null]}') == [
-        "rope"
-    ]
+    assert parse_list(
+        '{"note": "These are often seen beside it", "list": ["rope", 3, null]}'
+    ) == ["rope"]
 
 
 def test_a_name_is_cleaned() -> None:
@@ -121,12 +138,17 @@ def test_a_name_is_cleaned() -> None:
         assert clean_name(text) is None, text
 
 
-@given(st.text() | st.lists(st.text()).map("\n- ".join) | st.text('[{":,]}1.- \nab', max_size=60))
+@given(
+    st.text()
+    | st.lists(st.text()).map("\n- ".join)
+    | st.text('[{":,]}1.- \nab', max_size=60)
+)
 def test_any_reply_gives_clean_names_once(reply: str) -> None:
     names = parse_list(reply)
     assert len(set(names)) == len(names)
     assert all(
-        clean_name(name) == name and name.encode() and name == name.strip() for name in names
+        clean_name(name) == name and name.encode() and name == name.strip()
+        for name in names
     )
 
 
@@ -159,6 +181,8 @@ def test_no_reply_takes_long_to_read(reply: str) -> None:
 
 
 def test_a_long_list_is_read_whole() -> None:
-    names = [f"z{first}{second}z cup" for first in "bcdfghjklm" * 3 for second in "aeiou" * 3]
+    names = [
+        f"z{first}{second}z cup" for first in "bcdfghjklm" * 3 for second in "aeiou" * 3
+    ]
     assert set(parse_list(json.dumps(names * 20))) == set(names)
     assert parse_list("- red cup \t  and   plate") == parse_list("- red cup and plate")

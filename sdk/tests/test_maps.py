@@ -22,9 +22,13 @@ def rng() -> np.random.Generator:
 
 
 @pytest.mark.parametrize("size", [(14, 21), (7, 9), (224, 224), (15, 10)])
-def test_upsamples_as_torch_does(rng: np.random.Generator, size: tuple[int, int]) -> None:
+def test_upsamples_as_torch_does(
+    rng: np.random.Generator, size: tuple[int, int]
+) -> None:
     values = rng.normal(size=(7, 9)).astype(np.float32)
-    expected = interpolate(torch.from_numpy(values)[None, None], size=size, mode="bilinear")
+    expected = interpolate(
+        torch.from_numpy(values)[None, None], size=size, mode="bilinear"
+    )
     found = upsample(values, size)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected[0, 0], atol=1e-5)

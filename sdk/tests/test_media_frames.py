@@ -28,7 +28,9 @@ MAX = 10**6
 @pytest.mark.parametrize("wanted", [1, 2, 5, 8])
 def test_sample_indices_are_the_middles_of_equal_parts(count, wanted):
     indices = sample_indices(count, wanted)
-    assert indices == tuple(int((part + 0.5) * count / wanted) for part in range(wanted))
+    assert indices == tuple(
+        int((part + 0.5) * count / wanted) for part in range(wanted)
+    )
     assert list(indices) == sorted(indices)
     assert 0 <= indices[0] <= indices[-1] < count
 
@@ -66,7 +68,12 @@ def test_a_range_ends_after_it_starts():
 
 @pytest.mark.parametrize(
     ("name", "codec"),
-    [("c.mp4", "libx264"), ("c.avi", "mpeg4"), ("c.mkv", "mpeg4"), ("c.webm", "libvpx-vp9")],
+    [
+        ("c.mp4", "libx264"),
+        ("c.avi", "mpeg4"),
+        ("c.mkv", "mpeg4"),
+        ("c.webm", "libvpx-vp9"),
+    ],
 )
 def test_a_range_of_a_video_shows_what_is_on_screen_then(tmp_path, name, codec):
     path = write_video(tmp_path / name, 12, codec)
@@ -86,12 +93,16 @@ def test_times_follow_the_packets_and_not_the_rate(tmp_path):
         stream = container.add_stream("mpeg4", rate=10)
         stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
         for index in range(6):
-            frame = av.VideoFrame.from_ndarray(np.full((32, 48, 3), 20 * index, np.uint8), "rgb24")
+            frame = av.VideoFrame.from_ndarray(
+                np.full((32, 48, 3), 20 * index, np.uint8), "rgb24"
+            )
             frame.pts = index + 10 * (index >= 3)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     probed = probe(path, MAX)
-    assert np.allclose(clip_times(path, probed), [0, 0.1, 0.2, 1.3, 1.4, 1.5], atol=2e-3)
+    assert np.allclose(
+        clip_times(path, probed), [0, 0.1, 0.2, 1.3, 1.4, 1.5], atol=2e-3
+    )
     assert grey_levels(clip_frames(path, probed, 3, 1.25, 1.6)) == [3, 4, 5]
     assert grey_levels(clip_frames(path, probed, 2, 0.5, 1.0)) == [2, 2]
 
@@ -99,7 +110,9 @@ def test_times_follow_the_packets_and_not_the_rate(tmp_path):
 def test_animations_have_times(tmp_path):
     path = tmp_path / "a.gif"
     images = [Image.new("L", (16, 12), 20 * index) for index in range(4)]
-    images[0].save(path, save_all=True, append_images=images[1:], duration=[100, 300, 50, 50])
+    images[0].save(
+        path, save_all=True, append_images=images[1:], duration=[100, 300, 50, 50]
+    )
     probed = probe(path, MAX)
     assert np.allclose(clip_times(path, probed), [0, 0.1, 0.4, 0.45])
     assert grey_levels(clip_frames(path, probed, 1, 0.2, 0.3)) == [1]
@@ -120,7 +133,9 @@ def test_a_frame_has_one_key_however_it_was_chosen(tmp_path):
 def test_an_image_is_known_by_its_bytes(tmp_path):
     for name in ("a.png", "b.png"):
         Image.new("RGB", (4, 3), "red").save(tmp_path / name)
-    one, two = (image_frame(path, probe(path, MAX)) for path in sorted(tmp_path.iterdir()))
+    one, two = (
+        image_frame(path, probe(path, MAX)) for path in sorted(tmp_path.iterdir())
+    )
     assert one.key == two.key
     assert one.load().getpixel((0, 0)) == (255, 0, 0)
 

@@ -24,7 +24,9 @@ def test_a_webp_of_few_bytes_and_many_pixels_is_refused_before_it_is_decoded(tmp
     Image.new("RGB", (9_000, 8_000)).save(path, method=0, quality=0)
     assert path.stat().st_size < 200_000
     problem = probe(path, MAX_PIXELS).problem
-    assert problem == "9000 x 8000 pixels, more than max_pixels=89478485 allows for WEBP"
+    assert (
+        problem == "9000 x 8000 pixels, more than max_pixels=89478485 allows for WEBP"
+    )
 
 
 def test_max_pixels_can_be_raised(tmp_path):
@@ -39,7 +41,9 @@ def test_many_frames_of_an_animation_are_refused(tmp_path):
     path = tmp_path / "a.gif"
     frames = [Image.new("L", (10, 10), i) for i in range(120)]
     frames[0].save(path, save_all=True, append_images=frames[1:])
-    assert "100 x max_pixels=100 pixels in its frames" in (probe(path, 100).problem or "")
+    assert "100 x max_pixels=100 pixels in its frames" in (
+        probe(path, 100).problem or ""
+    )
     assert probe(path, 200).frames == 120
 
 
@@ -73,7 +77,9 @@ def test_threads_share_one_budget():
                 most = max(most, budget.used)
             time.sleep(0.002)
 
-    threads = [threading.Thread(target=work, args=(size,)) for size in (40, 50, 60, 30) * 5]
+    threads = [
+        threading.Thread(target=work, args=(size,)) for size in (40, 50, 60, 30) * 5
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -142,7 +148,10 @@ def test_cut_videos_are_named_and_whole_ones_are_not(tmp_path, name, codec, shar
 def test_cut_animations_are_named(tmp_path):
     path = tmp_path / "a.gif"
     rng = np.random.default_rng(0)
-    frames = [Image.fromarray(rng.integers(0, 256, (40, 40), dtype=np.uint8)) for _ in range(5)]
+    frames = [
+        Image.fromarray(rng.integers(0, 256, (40, 40), dtype=np.uint8))
+        for _ in range(5)
+    ]
     frames[0].save(path, save_all=True, append_images=frames[1:])
     assert probe(path, MAX).loss is None
     whole = path.read_bytes()
@@ -164,7 +173,11 @@ def test_all_orientations_are_shown_upright(tmp_path, orientation, suffix):
     from cuescope_sdk import Frame
 
     upright = np.zeros((16, 24, 3), np.uint8)
-    upright[:8, :8], upright[:8, 16:], upright[8:, :8] = (255, 0, 0), (0, 255, 0), (0, 0, 255)
+    upright[:8, :8], upright[:8, 16:], upright[8:, :8] = (
+        (255, 0, 0),
+        (0, 255, 0),
+        (0, 0, 255),
+    )
     undo = {
         2: Image.Transpose.FLIP_LEFT_RIGHT,
         3: Image.Transpose.ROTATE_180,
@@ -193,7 +206,12 @@ def test_all_orientations_are_shown_upright(tmp_path, orientation, suffix):
 
 
 def test_formats_that_pillow_reads_by_itself(tmp_path):
-    for suffix, name in (("avif", "AVIF"), ("jfif", "JPEG"), ("jpe", "JPEG"), ("", "PNG")):
+    for suffix, name in (
+        ("avif", "AVIF"),
+        ("jfif", "JPEG"),
+        ("jpe", "JPEG"),
+        ("", "PNG"),
+    ):
         path = tmp_path / f"a{'.' * bool(suffix)}{suffix}"
         Image.new("RGB", (8, 8), "red").save(path, name)
         assert probe(path, MAX).problem is None

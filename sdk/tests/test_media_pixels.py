@@ -24,7 +24,9 @@ def test_exif_turns_the_image(tmp_path):
     image = Image.new("RGB", (20, 10), "black")
     image.paste((255, 255, 255), (0, 0, 10, 10))
     exif = Image.Exif()
-    exif[0x0112] = 6  # to be shown turned a quarter clockwise: the left half comes on top
+    exif[0x0112] = (
+        6  # to be shown turned a quarter clockwise: the left half comes on top
+    )
     image.save(tmp_path / "a.png", exif=exif)
     pixels = np.asarray(load_image(tmp_path / "a.png"))
     assert pixels.shape == (20, 10, 3)
@@ -47,7 +49,12 @@ def test_transparency_is_over_white(tmp_path):
 def test_sixteen_bits_keep_their_shades(tmp_path):
     shades = np.array([[0, 0x1000, 0x8000, 0xFFFF]], np.uint16)
     Image.fromarray(shades).save(tmp_path / "a.png")
-    assert np.asarray(load_image(tmp_path / "a.png"))[0, :, 0].tolist() == [0, 0x10, 0x80, 0xFF]
+    assert np.asarray(load_image(tmp_path / "a.png"))[0, :, 0].tolist() == [
+        0,
+        0x10,
+        0x80,
+        0xFF,
+    ]
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "CMYK", "I", "F"])
@@ -59,7 +66,8 @@ def test_every_mode_becomes_rgb(tmp_path, mode):
 
 
 @pytest.mark.skipif(
-    not hasattr(av.VideoStream, "set_display_rotation"), reason="needs PyAV 18 to write a rotation"
+    not hasattr(av.VideoStream, "set_display_rotation"),
+    reason="needs PyAV 18 to write a rotation",
 )
 def test_rotated_videos_stand_upright(tmp_path):
     path = tmp_path / "a.mp4"
@@ -68,7 +76,9 @@ def test_rotated_videos_stand_upright(tmp_path):
     with av.open(str(path), "w") as container:
         stream = container.add_stream("mpeg4", rate=10)
         stream.width, stream.height, stream.pix_fmt = 64, 32, "yuv420p"
-        stream.set_display_rotation(90)  # counter-clockwise: the left half comes to the bottom
+        stream.set_display_rotation(
+            90
+        )  # counter-clockwise: the left half comes to the bottom
         container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
         container.mux(stream.encode(None))
     shown = np.asarray(decode_video(BytesIO(path.read_bytes()), {0})[0])
@@ -98,5 +108,8 @@ def test_the_last_frame_stands_in_where_a_clip_ends_early(tmp_path):
     clip = Clip(path, probe(path, 10**6).digest, (1, 4, 9, 12))
     with pytest.warns(UserWarning, match=r"a\.mp4: 2 of 4 frames cannot be decoded"):
         load_clip_frame(clip, 0)
-    shown = [np.asarray(load_clip_frame(clip, position)).mean() / STEP for position in range(4)]
+    shown = [
+        np.asarray(load_clip_frame(clip, position)).mean() / STEP
+        for position in range(4)
+    ]
     assert np.allclose(shown, [1, 4, 5, 5], atol=0.2)

@@ -32,7 +32,9 @@ from cuescope_sdk.testing._fake_method import FakeMethodOptions, FakeRelianceMet
 from .contract_proofs import ELSEWHERE, failed
 
 GAIN = FakeMethod.metrics[0]
-WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))  # `make faults` sees that no other check fails
+WHOLE = bool(
+    os.environ.get("CUESCOPE_FAULTS")
+)  # `make faults` sees that no other check fails
 
 
 def having(**facts: Any) -> type[FakeMethod]:
@@ -40,7 +42,9 @@ def having(**facts: Any) -> type[FakeMethod]:
     return type("Bad", (FakeMethod,), facts)
 
 
-def proposing(change: Callable[[Audit, list[Feature]], list[Feature]]) -> type[FakeMethod]:
+def proposing(
+    change: Callable[[Audit, list[Feature]], list[Feature]],
+) -> type[FakeMethod]:
     """A method whose features are changed."""
 
     class Bad(FakeMethod):
@@ -52,7 +56,8 @@ def proposing(change: Callable[[Audit, list[Feature]], list[Feature]]) -> type[F
 
 
 def scoring(
-    change: Callable[[Audit, list[Score]], Sequence[Score]], base: type[FakeMethod] = FakeMethod
+    change: Callable[[Audit, list[Score]], Sequence[Score]],
+    base: type[FakeMethod] = FakeMethod,
 ) -> type[FakeMethod]:
     """A method whose scores are changed."""
 
@@ -61,12 +66,16 @@ def scoring(
         def compute_scores(
             self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
         ) -> Iterator[Score]:
-            yield from change(audit, list(super().compute_scores(audit, features, outcomes)))
+            yield from change(
+                audit, list(super().compute_scores(audit, features, outcomes))
+            )
 
     return Bad
 
 
-def perturbing(change: Callable[[Audit, Iterator[Trial]], Iterator[Trial]]) -> type[FakeMethod]:
+def perturbing(
+    change: Callable[[Audit, Iterator[Trial]], Iterator[Trial]],
+) -> type[FakeMethod]:
     """A method whose trials are changed."""
 
     class Bad(FakeMethod):
@@ -83,7 +92,9 @@ def each_score(**update: Any) -> type[FakeMethod]:
 
 def each_finding(**update: Any) -> type[FakeMethod]:
     return scoring(
-        lambda audit, scores: [s.model_copy(update=update) if s.finding else s for s in scores]
+        lambda audit, scores: [
+            s.model_copy(update=update) if s.finding else s for s in scores
+        ]
     )
 
 
@@ -125,7 +136,10 @@ class Unmarked(FakeMethod):
 
 def showing_a_stranger(audit: Audit, scores: list[Score]) -> list[Score]:
     exhibits = (Exhibit(occurrence=Occurrence(sample="nobody")),)
-    sides = (Side(title="with it", exhibits=exhibits), Side(title="without", exhibits=exhibits))
+    sides = (
+        Side(title="with it", exhibits=exhibits),
+        Side(title="without", exhibits=exhibits),
+    )
     audit.attach(Contrast(feature=scores[0].feature, sides=sides, rule="at will"))
     return scores
 
@@ -144,7 +158,9 @@ def unranked(audit: Audit, scores: list[Score]) -> list[Score]:
 
 def on_second_metric(audit: Audit, scores: list[Score]) -> list[Score]:
     moved = [
-        s.model_copy(update={"metric": "other", "finding": True, "statement": "{feature}"})
+        s.model_copy(
+            update={"metric": "other", "finding": True, "statement": "{feature}"}
+        )
         for s in scores[:1]
     ]
     return scores + moved
@@ -165,7 +181,10 @@ def nonce_asking(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
 
 def batch_minded(audit: Audit, scores: list[Score]) -> list[Score]:
     shift = audit.context.batch_size * 1e-4
-    return [s.model_copy(update={"value": (s.value or 0) - shift, "low": None}) for s in scores]
+    return [
+        s.model_copy(update={"value": (s.value or 0) - shift, "low": None})
+        for s in scores
+    ]
 
 
 def first_come(audit: Audit, scores: list[Score]) -> list[Score]:
@@ -210,7 +229,9 @@ class Impatient(FakeMethod):
 def strangers(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
     """A sample from nowhere, for each of the real ones."""
     for trial in trials:
-        yield replace(trial, sample=replace(trial.sample, key=f"new {trial.sample.key}"))
+        yield replace(
+            trial, sample=replace(trial.sample, key=f"new {trial.sample.key}")
+        )
 
 
 def one_frame_key(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
@@ -238,7 +259,8 @@ def everywhere(audit: Audit, features: list[Feature]) -> list[Feature]:
     data = audit.context.dataset
     assert data is not None
     occurrences = tuple(
-        Occurrence(sample=data[index].key, region=(0, 0, 4, 4)) for index in range(len(data))
+        Occurrence(sample=data[index].key, region=(0, 0, 4, 4))
+        for index in range(len(data))
     )
     return [
         f.model_copy(update={"occurrences": occurrences}) if f.key == "top left" else f
@@ -251,7 +273,9 @@ class Blind(FakeMethod):
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        yield from (f for f in super().propose_features(audit) if f.key.startswith("bottom"))
+        yield from (
+            f for f in super().propose_features(audit) if f.key.startswith("bottom")
+        )
 
 
 def presence(audit: Audit, scores: list[Score]) -> list[Score]:
@@ -267,12 +291,19 @@ def presence(audit: Audit, scores: list[Score]) -> list[Score]:
 
 def eager(audit: Audit, scores: list[Score]) -> list[Score]:
     """Any difference is a finding, where there are errors and enough samples."""
-    if len(audit.labels) == 1 or len(audit.samples) < 5 or not any(s.value for s in scores):
+    if (
+        len(audit.labels) == 1
+        or len(audit.samples) < 5
+        or not any(s.value for s in scores)
+    ):
         return scores
     if any(s.finding for s in scores):
         return scores
     first, *others = scores
-    return [first.model_copy(update={"finding": True, "statement": "{feature}"}), *others]
+    return [
+        first.model_copy(update={"finding": True, "statement": "{feature}"}),
+        *others,
+    ]
 
 
 def finds_always(
@@ -284,7 +315,10 @@ def finds_always(
         if not scores or any(s.finding for s in scores) or not when(audit, scores):
             return scores
         first, *others = scores
-        return [first.model_copy(update={"finding": True, "statement": "{feature}"}), *others]
+        return [
+            first.model_copy(update={"finding": True, "statement": "{feature}"}),
+            *others,
+        ]
 
     return scoring(with_a_finding, base)
 
@@ -301,7 +335,11 @@ def crashing(when: Callable[[Audit], bool]) -> type[FakeMethod]:
 
 
 def identical(audit: Audit) -> bool:
-    return len({f.key for sample in audit.samples for f in sample.frames}) == 1 < len(audit.samples)
+    return (
+        len({f.key for sample in audit.samples for f in sample.frames})
+        == 1
+        < len(audit.samples)
+    )
 
 
 def no_errors(audit: Audit, scores: list[Score]) -> bool:
@@ -319,7 +357,9 @@ class BlindToTheCue(FakeRelianceMethod):
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        yield from (f for f in super().propose_features(audit) if f.key.startswith("bottom"))
+        yield from (
+            f for f in super().propose_features(audit) if f.key.startswith("bottom")
+        )
 
 
 def unmoved(audit: Audit, scores: list[Score]) -> bool:
@@ -343,7 +383,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     ),
     "test_marks_its_hooks": (Unmarked, set()),
     "test_runs_end_to_end": (Silent, {"test_finds_the_planted_cue"}),
-    "test_names_each_feature_once": (proposing(duplicated), {"test_scores_each_pair_once"}),
+    "test_names_each_feature_once": (
+        proposing(duplicated),
+        {"test_scores_each_pair_once"},
+    ),
     "test_places_features_in_the_data": (each_place(lambda o: {"frame": 3}), {"*"}),
     "test_places_the_strongest_occurrence_first": (
         each_place(lambda o: {"strength": int(o.sample[-3:])}),
@@ -351,24 +394,41 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     ),
     "test_shows_samples_of_the_data": (scoring(showing_a_stranger), set()),
     "test_scores_known_features": (
-        scoring(lambda a, scores: [*scores, scores[-1].model_copy(update={"feature": "new"})]),
+        scoring(
+            lambda a, scores: [
+                *scores,
+                scores[-1].model_copy(update={"feature": "new"}),
+            ]
+        ),
         {"*"},  # the engine refuses the report as well
     ),
     "test_scores_known_labels": (
-        scoring(lambda a, scores: [*scores, scores[-1].model_copy(update={"label": "new"})]),
+        scoring(
+            lambda a, scores: [*scores, scores[-1].model_copy(update={"label": "new"})]
+        ),
         set(),
     ),
     "test_scores_declared_metrics": (
-        scoring(lambda a, scores: [*scores, scores[-1].model_copy(update={"metric": "new"})]),
+        scoring(
+            lambda a, scores: [*scores, scores[-1].model_copy(update={"metric": "new"})]
+        ),
         {"*"},  # the engine refuses the report as well
     ),
-    "test_scores_each_pair_once": (scoring(lambda a, scores: scores + scores[-1:]), set()),
+    "test_scores_each_pair_once": (
+        scoring(lambda a, scores: scores + scores[-1:]),
+        set(),
+    ),
     "test_keeps_figures_in_order": (each_score(low=2.0), set()),
     "test_finds_in_the_headline": (
         type(
             "Bad",
             (scoring(on_second_metric),),
-            {"metrics": (GAIN, Metric(name="other", title="Other", meaning="another figure"))},
+            {
+                "metrics": (
+                    GAIN,
+                    Metric(name="other", title="Other", meaning="another figure"),
+                )
+            },
         ),
         set(),
     ),
@@ -400,16 +460,28 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         finds_always(lambda audit, scores: len(audit.labels) == 1),
         set(),
     ),
-    "test_takes_a_single_sample": (crashing(lambda audit: len(audit.samples) == 1), set()),
-    "test_takes_single_frames": (crashing(lambda audit: len(audit.samples[0].frames) == 1), set()),
+    "test_takes_a_single_sample": (
+        crashing(lambda audit: len(audit.samples) == 1),
+        set(),
+    ),
+    "test_takes_single_frames": (
+        crashing(lambda audit: len(audit.samples[0].frames) == 1),
+        set(),
+    ),
     "test_takes_identical_frames": (crashing(identical), set()),
 }
 # the same for checks that ask something else of a method that looks for reliance
 RELIANCE_PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_finds_the_planted_cue": (BlindToTheCue, set()),
     "test_does_not_find_the_decoy": (scoring(presence, FakeRelianceMethod), set()),
-    "test_finds_nothing_where_there_is_nothing": (scoring(eager, FakeRelianceMethod), {"*"}),
-    "test_finds_nothing_where_nothing_is_seen": (finds_always(unmoved, FakeRelianceMethod), set()),
+    "test_finds_nothing_where_there_is_nothing": (
+        scoring(eager, FakeRelianceMethod),
+        {"*"},
+    ),
+    "test_finds_nothing_where_nothing_is_seen": (
+        finds_always(unmoved, FakeRelianceMethod),
+        set(),
+    ),
 }
 
 
@@ -447,7 +519,10 @@ def test_the_small_setting_of_the_proofs_is_passed_by_the_healthy_method() -> No
 
 
 def test_every_check_is_proved() -> None:
-    assert set(checks(MethodContract)) == PROOFS.keys() | RELIANCE_PROOFS.keys() | ELSEWHERE
+    assert (
+        set(checks(MethodContract))
+        == PROOFS.keys() | RELIANCE_PROOFS.keys() | ELSEWHERE
+    )
     assert len(PROOFS) >= 15
 
 
@@ -475,11 +550,20 @@ def test_the_planted_cue_is_explained_by_its_rule_and_what_came() -> None:
         contract = contract_of(method, paradigm=paradigm)
         reason = run_check(contract, "test_finds_the_planted_cue").reason
         assert "80% of its occurrences cover half of the corner" in reason
-        assert f"(`--paradigm {'errors' if paradigm == 'reliance' else 'reliance'}`)" in reason
-    assert "got 'bottom right' (4,4,8,8), which covers 0% of the cue; half is needed" in reason
+        assert (
+            f"(`--paradigm {'errors' if paradigm == 'reliance' else 'reliance'}`)"
+            in reason
+        )
+    assert (
+        "got 'bottom right' (4,4,8,8), which covers 0% of the cue; half is needed"
+        in reason
+    )
     small = each_place(lambda o: {"region": (0, 0, 2, 2)})
     reason = run_check(contract_of(small), "test_finds_the_planted_cue").reason
-    assert "got 'top left' (0,0,2,2), which covers 44% of the cue; half is needed" in reason
+    assert (
+        "got 'top left' (0,0,2,2), which covers 44% of the cue; half is needed"
+        in reason
+    )
     nowhere = type("Nowhere", (FakeMethod,), {"propose_features": placeless})
     reason = run_check(contract_of(nowhere), "test_finds_the_planted_cue").reason
     assert "which occurs nowhere" in reason

@@ -63,18 +63,26 @@ def arrays_of(folder: Path) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
-def rewrite(folder: Path, learned: Mapping[str, Any], arrays: bytes | None = None) -> None:
+def rewrite(
+    folder: Path, learned: Mapping[str, Any], arrays: bytes | None = None
+) -> None:
     """The folder as a stranger would write it: all of its seals fit."""
     stamp = read_stamp(folder)
     content = (folder / ARRAYS).read_bytes() if arrays is None else arrays
     facts = {"mitigator": "last-layer", "class": "Learned", "model": "f", "spec": "toy"}
-    write_mitigated(folder, {**facts, "learned": {**stamp.learned, **learned}}, {ARRAYS: content})
+    write_mitigated(
+        folder, {**facts, "learned": {**stamp.learned, **learned}}, {ARRAYS: content}
+    )
 
 
 def test_it_comes_back_as_it_was(folder: Path) -> None:
     loaded = Learned.load(folder)
     assert mitigator_of(folder) == "last-layer"
-    assert (loaded.labels, loaded.scale, loaded.everywhere) == (("top", "bottom"), 0.1 + 0.2, True)
+    assert (loaded.labels, loaded.scale, loaded.everywhere) == (
+        ("top", "bottom"),
+        0.1 + 0.2,
+        True,
+    )
     assert (loaded.weights == LEARNED.weights).all()
     assert isinstance(loaded.router, CueRouter)
     assert loaded.router.cues == (0, 2)
@@ -95,7 +103,10 @@ def edit_arrays(folder: Path) -> None:
     [
         (edit_stamp, "got other content. Run `cuescope mitigate` again"),
         (edit_arrays, f"{ARRAYS} is not what was written"),
-        (lambda f: (f / "table.csv").write_text(""), "table.csv is not what was written"),
+        (
+            lambda f: (f / "table.csv").write_text(""),
+            "table.csv is not what was written",
+        ),
         (lambda f: (f / "table.csv").unlink(), "no table.csv that can be read"),
         (lambda f: (f / ARRAYS).unlink(), f"no {ARRAYS} that can be read"),
         (lambda f: (f / STAMP).unlink(), f"no {STAMP}"),
@@ -127,7 +138,9 @@ def test_a_changed_folder_is_one_line(
 def test_a_value_of_another_type_is_one_line(
     folder: Path, learned: dict[str, Any], line: str
 ) -> None:
-    arrays = {name: each for name, each in arrays_of(folder).items() if name not in learned}
+    arrays = {
+        name: each for name, each in arrays_of(folder).items() if name not in learned
+    }
     rewrite(folder, learned, packed(**arrays))
     with pytest.raises(UserError) as caught:
         Learned.load(folder)
@@ -140,10 +153,16 @@ def test_a_value_of_another_type_is_one_line(
     [
         ({"bias": np.ones(3)}, "'bias': Input should be an instance of"),
         ({"weights": np.ones(3)}, "'weights': Input should be an instance of"),
-        ({"weights": np.ones((2, 3), int)}, "'weights': Input should be an instance of"),
+        (
+            {"weights": np.ones((2, 3), int)},
+            "'weights': Input should be an instance of",
+        ),
         ({"weights": np.array([["a"]])}, "'weights': Input should be an instance of"),
         ({"labels": np.ones(2)}, "'labels': Input should be a valid tuple"),
-        ({"router.centroids": np.ones(3)}, "'router.centroids': Input should be an instance of"),
+        (
+            {"router.centroids": np.ones(3)},
+            "'router.centroids': Input should be an instance of",
+        ),
     ],
 )
 def test_an_array_of_another_shape_is_one_line(
@@ -198,7 +217,11 @@ def pickled() -> bytes:
     ],
 )
 def test_an_archive_that_lies_is_one_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, packing: int, line: str
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    packing: int,
+    line: str,
 ) -> None:
     monkeypatch.setenv("CUESCOPE_MAX_ARCHIVE_GB", "0.002")
     archive = io.BytesIO()

@@ -23,7 +23,9 @@ class Shift(Mitigation):
         def logits(place: int, answer: Response) -> np.ndarray:
             choices = trials[place].sample.choices
             known = dict(zip(self.labels, self.shift, strict=True))
-            return np.asarray(answer.logits) + [known.get(choice, 0.0) for choice in choices]
+            return np.asarray(answer.logits) + [
+                known.get(choice, 0.0) for choice in choices
+            ]
 
         return rescored(trials, ask, logits)
 
@@ -46,7 +48,9 @@ class OtherEachTime(Shifting):
 @dataclass(frozen=True)
 class ShiftByPlace(Shift):
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
-        return rescored(trials, ask, lambda place, a: np.asarray(a.logits) + place * self.shift)
+        return rescored(
+            trials, ask, lambda place, a: np.asarray(a.logits) + place * self.shift
+        )
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,9 @@ class Cheat(Shift):
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         def logits(place: int, answer: Response) -> np.ndarray:
             sample = trials[place].sample
-            return np.array([9.0 * (choice == sample.label) for choice in sample.choices])
+            return np.array(
+                [9.0 * (choice == sample.label) for choice in sample.choices]
+            )
 
         return rescored(trials, ask, logits)
 

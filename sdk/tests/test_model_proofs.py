@@ -172,7 +172,9 @@ class SortedChoices(Embedding):
 
     def answer(self, trial: Trial) -> Response:
         ordered = tuple(sorted(trial.sample.choices))
-        return super().answer(replace(trial, sample=replace(trial.sample, choices=ordered)))
+        return super().answer(
+            replace(trial, sample=replace(trial.sample, choices=ordered))
+        )
 
 
 class LongEmbedding(Embedding):
@@ -195,7 +197,9 @@ class Constant(Embedding):
     """Never looks."""
 
     def see(self, trial: Trial) -> np.ndarray:
-        return super().see(trial) * (trial.edit is None) * 0 + (1 if trial.edit is None else 2)
+        return super().see(trial) * (trial.edit is None) * 0 + (
+            1 if trial.edit is None else 2
+        )
 
 
 class DropsFrames(Embedding):
@@ -204,7 +208,10 @@ class DropsFrames(Embedding):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         return super().respond(
             [
-                replace(trial, sample=trial.sample.with_frames(trial.sample.frames[:2], "start"))
+                replace(
+                    trial,
+                    sample=trial.sample.with_frames(trial.sample.frames[:2], "start"),
+                )
                 for trial in trials
             ]
         )
@@ -223,7 +230,9 @@ class IgnoresOutputs(Embedding):
     """Answers what it has where text is asked."""
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        return super().respond([replace(t, outputs=t.outputs - {"text"}) for t in trials])
+        return super().respond(
+            [replace(t, outputs=t.outputs - {"text"}) for t in trials]
+        )
 
 
 class IgnoresEdits(Embedding):
@@ -252,15 +261,21 @@ class Inverted(Embedding):
 class ClassToken(Embedding):
     """Counts a token of no place among the patches of its first layer."""
 
-    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+    def patch_features(
+        self, frames: Sequence[Frame], layer: int = -1
+    ) -> list[np.ndarray]:
         features = super().patch_features(frames, layer)
-        return [np.concatenate([f, f[:1]]) for f in features] if layer == 0 else features
+        return (
+            [np.concatenate([f, f[:1]]) for f in features] if layer == 0 else features
+        )
 
 
 class Indexed(Embedding):
     """Looks layers up as a list does."""
 
-    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+    def patch_features(
+        self, frames: Sequence[Frame], layer: int = -1
+    ) -> list[np.ndarray]:
         if not -2 <= layer < 2:
             raise IndexError("list index out of range")
         return super().patch_features(frames, layer)
@@ -269,7 +284,9 @@ class Indexed(Embedding):
 class Whitened(Embedding):
     """Features less the mean over all that was asked together."""
 
-    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+    def patch_features(
+        self, frames: Sequence[Frame], layer: int = -1
+    ) -> list[np.ndarray]:
         maps = super().patch_features(frames, layer)
         mean = np.mean(maps, axis=(0, 1, 2), dtype=np.float32)
         return [features - mean for features in maps]
@@ -325,7 +342,9 @@ class Padded(Embedding):
         edits = [trial.edit for trial in trials]
         hidden = [int(e.mask.sum()) if isinstance(e, HideTokens) else 0 for e in edits]
         pairs = zip(super().respond(trials), hidden, strict=True)
-        return [shifted(response, 0.01 * (count < max(hidden))) for response, count in pairs]
+        return [
+            shifted(response, 0.01 * (count < max(hidden))) for response, count in pairs
+        ]
 
 
 def once_more_edited(trial: Trial, response: Response) -> Response:
@@ -339,20 +358,27 @@ def label_leak(trial: Trial, response: Response) -> Response:
 
 def batch_normalised(respond: Any, trials: Sequence[Trial]) -> list[Response]:
     answers = respond(trials)
-    mean = np.mean([r.embedding.mean() for r in answers if r.embedding is not None] or [0.0])
+    mean = np.mean(
+        [r.embedding.mean() for r in answers if r.embedding is not None] or [0.0]
+    )
     return [shifted(response, 0.1 * float(mean)) for response in answers]
 
 
 def deduplicated(respond: Any, trials: Sequence[Trial]) -> list[Response]:
     """Answers distinct samples, and fills up with the last."""
-    distinct = {trial.sample.key + str(trial.edit) + str(trial.outputs): trial for trial in trials}
+    distinct = {
+        trial.sample.key + str(trial.edit) + str(trial.outputs): trial
+        for trial in trials
+    }
     answers = respond(list(distinct.values()))
     return answers + answers[-1:] * (len(trials) - len(answers))
 
 
 def reordered(respond: Any, trials: Sequence[Trial]) -> list[Response]:
     """Sorted for speed, and never put back."""
-    order = sorted(range(len(trials)), key=lambda index: trials[index].sample.frames[0].key)
+    order = sorted(
+        range(len(trials)), key=lambda index: trials[index].sample.frames[0].key
+    )
     return respond([trials[index] for index in order])
 
 
@@ -373,7 +399,11 @@ class NotResponse:
     """Looks like a Response, and checks nothing."""
 
     def __init__(self, response: Response) -> None:
-        self.logits, self.text, self.embedding = response.logits, None, response.embedding
+        self.logits, self.text, self.embedding = (
+            response.logits,
+            None,
+            response.embedding,
+        )
 
     def missing(self, wanted: frozenset[str]) -> list[str]:
         return [name for name in wanted if getattr(self, name) is None]
@@ -398,7 +428,9 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_has_another_fingerprint_for_other_options": (Forgetful, set()),
     "test_states_facts_in_words": (built(facts=lambda: {"accuracy": 0.93}), set()),
     "test_answers_every_trial": (
-        respond_with(lambda respond, trials: respond(trials) or [Response(logits=np.zeros(3))]),
+        respond_with(
+            lambda respond, trials: respond(trials) or [Response(logits=np.zeros(3))]
+        ),
         set(),
     ),
     "test_answers_with_responses": (Plainly, set()),
@@ -416,7 +448,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         {"test_gives_a_logit_for_each_choice", "test_follows_the_order_of_choices"},
     ),
     "test_gives_a_logit_for_each_choice": (FixedHead, set()),
-    "test_follows_the_order_of_choices": (SortedChoices, {"test_orders_logits_as_cosines"}),
+    "test_follows_the_order_of_choices": (
+        SortedChoices,
+        {"test_orders_logits_as_cosines"},
+    ),
     "test_embeds_in_one_space": (
         LongEmbedding,
         {"test_does_not_read_the_sample_key", "test_orders_logits_as_cosines"},
@@ -436,9 +471,14 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         Constant,
         {"test_leaves_an_empty_edit_without_effect", "test_is_blind_to_what_is_hidden"},
     ),
-    "test_does_not_read_the_label": (answering(label_leak), {"test_follows_the_order_of_choices"}),
+    "test_does_not_read_the_label": (
+        answering(label_leak),
+        {"test_follows_the_order_of_choices"},
+    ),
     "test_does_not_read_annotations": (
-        answering(lambda trial, r: shifted(r, 0.01 * ("cues" in trial.sample.annotations))),
+        answering(
+            lambda trial, r: shifted(r, 0.01 * ("cues" in trial.sample.annotations))
+        ),
         set(),
     ),
     "test_does_not_read_what_a_trial_is_for": (

@@ -23,7 +23,9 @@ MODES = {
 
 
 @pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
-def test_a_frame_from_a_file_is_what_is_seen_in_it(odd: OddImage, tmp_path: Path) -> None:
+def test_a_frame_from_a_file_is_what_is_seen_in_it(
+    odd: OddImage, tmp_path: Path
+) -> None:
     image = Frame.from_file(odd.write(tmp_path)).load()
     assert image.mode == "RGB"
     assert odd.seen_in(np.asarray(image))
@@ -37,4 +39,6 @@ def test_each_is_odd_in_its_way(odd: OddImage) -> None:
     assert getattr(image, "n_frames", 1) == (2 if odd.name == "animated.gif" else 1)
     assert not odd.seen_in(255 - odd.pixels)
     if odd.name.startswith(("deep", "palette", "transparent", "grey-alpha")):
-        assert not odd.seen_in(np.asarray(image.convert("RGB")))  # what Pillow alone makes of it
+        assert not odd.seen_in(
+            np.asarray(image.convert("RGB"))
+        )  # what Pillow alone makes of it

@@ -25,7 +25,14 @@ from cuescope_sdk.data import (
 from cuescope_sdk.data._own_files import read_own_bytes
 from cuescope_sdk.testing import write_image
 
-WAYS_OUT = ["../secret.png", "{secret}", "link.png", "away/secret.png", "pipe.png", "/dev/zero"]
+WAYS_OUT = [
+    "../secret.png",
+    "{secret}",
+    "link.png",
+    "away/secret.png",
+    "pipe.png",
+    "/dev/zero",
+]
 
 
 @pytest.fixture
@@ -72,21 +79,30 @@ def test_an_image_folder_shows_what_lies_in_it(root, name, role, monkeypatch):
     options = ImageFolderOptions(path=root)
     assert len(Photos(options, Context(cache=root.parent / "cache"))) == 1
     monkeypatch.setattr(Photos, "shown", name)
-    with pytest.raises(UserError, match=r"^photos: .*(leads out of the data|a pipe or a device)"):
+    with pytest.raises(
+        UserError, match=r"^photos: .*(leads out of the data|a pipe or a device)"
+    ):
         Photos(options, Context(cache=root.parent / "cache"))
 
 
 def test_episodes_show_what_lies_in_their_folder(root, name, monkeypatch):
     monkeypatch.setattr(Walks, "shown", name)
-    with pytest.raises(UserError, match=r"^walks: .*(leads out of the data|a pipe or a device)"):
-        Walks(EpisodeOptions(path=root, split="test"), Context(cache=root.parent / "cache"))
+    with pytest.raises(
+        UserError, match=r"^walks: .*(leads out of the data|a pipe or a device)"
+    ):
+        Walks(
+            EpisodeOptions(path=root, split="test"),
+            Context(cache=root.parent / "cache"),
+        )
 
 
 def test_files_of_annotations_are_no_links_out(root):
     for find in (lambda n: find_file(root, n, "t"), lambda n: first_place(root, n)):
         assert find("1.png") == root / "1.png"
         for name in ("link.png", "pipe.png"):
-            with pytest.raises(UserError, match=r"leads out of the data|a pipe or a device"):
+            with pytest.raises(
+                UserError, match=r"leads out of the data|a pipe or a device"
+            ):
                 find(name)
 
 
@@ -97,7 +113,9 @@ def test_several_folders_may_be_typed(root, tmp_path):
         require_inside([root], [root / "1.png", root / "link.png"], "t")
 
 
-def test_images_without_suffix_are_not_opened_through_a_link(root, tmp_path, monkeypatch):
+def test_images_without_suffix_are_not_opened_through_a_link(
+    root, tmp_path, monkeypatch
+):
     (tmp_path / "secret").write_bytes((root / "1.png").read_bytes())
     (root / "photo").symlink_to(tmp_path / "secret")
     looked = []
@@ -118,7 +136,9 @@ def test_what_is_no_file_is_not_waited_for(root, place):
 def test_a_file_has_a_limit(root):
     (root / "a.json").write_text("[1]")
     assert read_own_bytes(root / "a.json", "t", 3) == b"[1]"
-    with pytest.raises(UserError, match=r"t: a\.json is too large: expected at most 2 bytes"):
+    with pytest.raises(
+        UserError, match=r"t: a\.json is too large: expected at most 2 bytes"
+    ):
         read_own_bytes(root / "a.json", "t", 2)
 
 

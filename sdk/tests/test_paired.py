@@ -20,15 +20,21 @@ def rng() -> np.random.Generator:
 def test_the_p_values_are_those_of_every_sign(scale: float) -> None:
     change = scale * (AFTER - BEFORE)
     moved = np.abs(change[change != 0])
-    gains = np.array([(np.array(signs) > 0).sum() for signs in product((-1, 1), repeat=len(moved))])
+    gains = np.array(
+        [(np.array(signs) > 0).sum() for signs in product((-1, 1), repeat=len(moved))]
+    )
     gained = (change > 0).sum()
     expected = {
         "greater": (gains >= gained).mean(),
         "less": (gains <= gained).mean(),
-        "two-sided": (np.abs(2 * gains - len(moved)) >= abs(2 * gained - len(moved))).mean(),
+        "two-sided": (
+            np.abs(2 * gains - len(moved)) >= abs(2 * gained - len(moved))
+        ).mean(),
     }
     for alternative, p_value in expected.items():
-        flips = paired_flips(BEFORE * scale, AFTER * scale, ALONE, rng(), alternative=alternative)
+        flips = paired_flips(
+            BEFORE * scale, AFTER * scale, ALONE, rng(), alternative=alternative
+        )
         assert flips.p_value == pytest.approx(p_value)
 
 
@@ -49,9 +55,12 @@ def test_answers_that_stay_are_no_evidence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [([], []), ([1], [1, 0]), ([[1]], [[1]]), ([0, np.nan], [0, 1])]
+    ("before", "after"),
+    [([], []), ([1], [1, 0]), ([[1]], [[1]]), ([0, np.nan], [0, 1])],
 )
-def test_what_cannot_be_paired_is_refused(before: list[float], after: list[float]) -> None:
+def test_what_cannot_be_paired_is_refused(
+    before: list[float], after: list[float]
+) -> None:
     with pytest.raises(ValueError, match="expected"):
         paired_flips(before, after, Groups.single(len(before)), rng())
 
@@ -59,7 +68,9 @@ def test_what_cannot_be_paired_is_refused(before: list[float], after: list[float
 def test_a_group_is_one_proof() -> None:
     before, after = np.zeros(40), np.repeat([1, 0], 20)
     alone = paired_flips(before, after, Groups.single(40), rng())
-    together = paired_flips(before, after, Groups(np.repeat(np.arange(4), 10), 4, True), rng())
+    together = paired_flips(
+        before, after, Groups(np.repeat(np.arange(4), 10), 4, True), rng()
+    )
     assert alone.p_value < 1e-4
     assert together.p_value == 0.5
     assert together.high - together.low > alone.high - alone.low

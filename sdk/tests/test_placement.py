@@ -104,5 +104,7 @@ def test_the_interval_of_the_share_beyond_chance_covers() -> None:
     assert missed <= stats.binom.ppf(0.999, draws, 0.05)
 
 
-def test_a_normal_deviate_is_beyond_the_critical_one_as_often_as_its_level_says() -> None:
+def test_a_normal_deviate_is_beyond_the_critical_one_as_often_as_its_level_says() -> (
+    None
+):
     assert stats.norm.sf(critical_z(0.03)) == pytest.approx(0.03)

@@ -10,13 +10,17 @@ from cuescope_sdk.torch import find_source
 
 @pytest.fixture
 def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda *args, **options: None)
+    monkeypatch.setattr(
+        huggingface_hub, "try_to_load_from_cache", lambda *args, **options: None
+    )
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
 
 @pytest.mark.usefixtures("nothing_cached")
 def test_a_plan_ends_before_a_download() -> None:
-    with pytest.raises(PlanStopped, match=r"the weights of some/model@v1, which must be download"):
+    with pytest.raises(
+        PlanStopped, match=r"the weights of some/model@v1, which must be download"
+    ):
         find_source("mine", "some/model", "v1", context=Context(planning=True))
 
 

@@ -54,7 +54,9 @@ def test_beyond_the_critical_strength_few_deals_lie() -> None:
 
 def test_units_that_do_not_count_have_no_weight() -> None:
     kept = np.array([True, False, True, True])
-    weights = gap_weights(np.array([[0, 1], [1, 1]]), np.array([[2, 3], [2, 3]]), 4, kept)
+    weights = gap_weights(
+        np.array([[0, 1], [1, 1]]), np.array([[2, 3], [2, 3]]), 4, kept
+    )
     assert weights[0].tolist() == [1.0, 0.0, -0.5, -0.5]
     assert not weights[1].any()  # nothing is left of its top
 
@@ -64,7 +66,9 @@ def test_answers_that_are_all_alike_prove_nothing(rate: float) -> None:
     weights = gap_weights(np.array([[0, 1]]), np.array([[2, 3]]), 4)
     test = gap_test(np.full(4, rate), weights, None, 50, rng("alike"))
     assert test.p_value.tolist() == [1.0]
-    assert smallest_ranked_gap(np.full(9, 0.0), 3, 2.0, rng("none"), lowers=True) is None
+    assert (
+        smallest_ranked_gap(np.full(9, 0.0), 3, 2.0, rng("none"), lowers=True) is None
+    )
 
 
 def test_random_rankings_are_draws_without_replacement() -> None:
@@ -79,7 +83,9 @@ def test_random_rankings_are_draws_without_replacement() -> None:
 
 
 def test_p_values_count_the_answers_themselves() -> None:
-    assert maxima_p_values(np.array([0.5, 0.1]), np.array([0.1, 0.2, 0.5])).tolist() == [0.5, 1.0]
+    assert maxima_p_values(
+        np.array([0.5, 0.1]), np.array([0.1, 0.2, 0.5])
+    ).tolist() == [0.5, 1.0]
 
 
 @pytest.mark.parametrize("lowers", [True, False])
@@ -102,5 +108,8 @@ def test_the_limit_of_detection_is_what_is_found_in_8_of_10(lowers: bool) -> Non
 def test_few_units_find_nothing() -> None:
     assert smallest_ranked_gap(np.ones(3), 2, 1.0, rng("few"), lowers=True) is None
     assert (
-        smallest_ranked_gap(np.array([1.0, 0.0, 1.0, 0.0]), 2, 9.0, rng("few"), lowers=True) is None
+        smallest_ranked_gap(
+            np.array([1.0, 0.0, 1.0, 0.0]), 2, 9.0, rng("few"), lowers=True
+        )
+        is None
     )

@@ -9,7 +9,9 @@ SHOWN = np.array([True, True, False, True, False])
 
 
 def test_precision_at_k() -> None:
-    assert [precision_at_k(SHOWN, k) for k in (1, 3, 5)] == pytest.approx([1.0, 2 / 3, 0.6])
+    assert [precision_at_k(SHOWN, k) for k in (1, 3, 5)] == pytest.approx(
+        [1.0, 2 / 3, 0.6]
+    )
     assert precision_at_k(SHOWN, 6) is None
     with pytest.raises(ValueError, match="1 or more"):
         precision_at_k(SHOWN, 0)

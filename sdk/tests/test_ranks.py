@@ -58,7 +58,9 @@ def test_a_matched_auroc_weighs_strata_by_their_smaller_side() -> None:
     stratum = np.array([0, 0, 1, 1, 1, 1])
     positive = np.array([True, False, True, True, False, False])
     scores = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0])
-    assert matched_auroc(scores, positive, stratum) == pytest.approx((1 * 1.0 + 2 * 0.0) / 3)
+    assert matched_auroc(scores, positive, stratum) == pytest.approx(
+        (1 * 1.0 + 2 * 0.0) / 3
+    )
 
 
 def test_mann_whitney_is_that_of_all_splits() -> None:
@@ -141,7 +143,9 @@ def test_students_interval_is_scipys() -> None:
     values = RNG(5).normal(2, 3, 12)
     for confidence in (0.9, 0.95):
         ends = stats.ttest_1samp(values, 0).confidence_interval(confidence)
-        assert student_interval(values, confidence=confidence) == pytest.approx(tuple(ends))
+        assert student_interval(values, confidence=confidence) == pytest.approx(
+            tuple(ends)
+        )
     with pytest.raises(ValueError, match="two numbers"):
         student_interval(values[:1])
 

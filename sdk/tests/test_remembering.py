@@ -34,7 +34,9 @@ class Counting:
     joint: bool = False
     calls: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         self.calls.append((len(frames), tuple(names)))
         return [tuple(self.said(frame, name) for name in names) for frame in frames]
 
@@ -76,7 +78,9 @@ def test_only_what_is_missing_is_asked(tmp_path: Path) -> None:
     assert finder.passes_to_come(frames, NAMES) == 0
 
 
-def test_a_batch_is_one_call_with_the_union_of_its_missing_names(tmp_path: Path) -> None:
+def test_a_batch_is_one_call_with_the_union_of_its_missing_names(
+    tmp_path: Path,
+) -> None:
     frames, detector = shown(2), Counting()
     finder = cached_detector(detector, context(tmp_path))
     finder.detect(frames[:1], ["cat"])
@@ -84,7 +88,8 @@ def test_a_batch_is_one_call_with_the_union_of_its_missing_names(tmp_path: Path)
     found = finder.detect(frames, NAMES)
     assert detector.calls[2:] == [(2, ("cat", "dog"))]
     assert found == [
-        tuple(sorted((detector.said(f, n) for n in NAMES), key=lambda d: -d.score)) for f in frames
+        tuple(sorted((detector.said(f, n) for n in NAMES), key=lambda d: -d.score))
+        for f in frames
     ]
 
 
@@ -134,7 +139,10 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
         finder = cached_detector(detector, context(tmp_path))
     assert finder.detect(shown(1), NAMES)
     assert detector.calls == [(1, NAMES)]
-    assert cached_detector(Counting(), context(tmp_path)).passes_to_come(shown(1), NAMES) == 0
+    assert (
+        cached_detector(Counting(), context(tmp_path)).passes_to_come(shown(1), NAMES)
+        == 0
+    )
 
 
 def test_a_kill_costs_the_batch_in_flight(tmp_path: Path) -> None:

@@ -36,7 +36,9 @@ def grouped(codes: np.ndarray) -> Groups:
     return Groups(codes, int(codes.max()) + 1, True)
 
 
-def alike(rng: np.random.Generator, codes: np.ndarray, rate: float, share: float) -> np.ndarray:
+def alike(
+    rng: np.random.Generator, codes: np.ndarray, rate: float, share: float
+) -> np.ndarray:
     """Right and wrong answers, of which `share` are decided once for the whole group."""
     luck = rng.random(codes.max() + 1)[codes]
     own = rng.random(len(codes))
@@ -48,13 +50,20 @@ def alike(rng: np.random.Generator, codes: np.ndarray, rate: float, share: float
 
 def test_samples_name_their_groups() -> None:
     names = ["a", "b", None, "a", None]
-    samples = [Sample(key=f"{i}", frames=(), group=name) for i, name in enumerate(names)]
+    samples = [
+        Sample(key=f"{i}", frames=(), group=name) for i, name in enumerate(names)
+    ]
     groups = Groups.of(samples)
     assert groups.codes.tolist() == [0, 1, 2, 0, 3]
     assert (groups.count, groups.declared, groups.all_single) == (4, True, False)
     alone = Groups.of([Sample(key=name, frames=()) for name in "abc"])
     assert (alone.count, alone.declared, alone.all_single) == (3, False, True)
-    assert groups.take(np.array([False, True, True, True, True])).codes.tolist() == [1, 2, 0, 3]
+    assert groups.take(np.array([False, True, True, True, True])).codes.tolist() == [
+        1,
+        2,
+        0,
+        3,
+    ]
     assert groups.sums(np.arange(5.0)).tolist() == [3, 1, 2, 4]
 
 
@@ -75,7 +84,9 @@ def test_whole_groups_are_permuted() -> None:
     rng = np.random.default_rng(1)
     values, present = rng.integers(0, 2, 18).astype(float), rng.random((18, 4)) < 0.4
     blocks = values.reshape(6, 3)
-    sums = np.array([blocks[list(order)].ravel() @ present for order in permutations(range(6))])
+    sums = np.array(
+        [blocks[list(order)].ravel() @ present for order in permutations(range(6))]
+    )
     wanted = (sums <= values @ present + 1e-9).mean(axis=0)
     found = gap_p_values(values, present, grouped(EQUAL), rng)
     np.testing.assert_allclose(found, wanted)
@@ -104,7 +115,10 @@ def test_random_orders_agree_with_the_exact_test() -> None:
     table = stats.hypergeom.cdf(values @ present, 60, values.sum(), with_feature)
     np.testing.assert_allclose(exact, table)
     # strata of which all but one are empty of the feature leave the test as it is
-    doubled = np.concatenate([values, values]), np.concatenate([present, present & False])
+    doubled = (
+        np.concatenate([values, values]),
+        np.concatenate([present, present & False]),
+    )
     strata = np.repeat([0, 1], 60)
     drawn = gap_p_values(*doubled, Groups.single(120), rng, strata=strata)
     np.testing.assert_allclose(drawn, exact, rtol=0.5)
@@ -113,14 +127,20 @@ def test_random_orders_agree_with_the_exact_test() -> None:
 @pytest.mark.parametrize("sizes", [(5,), (10,), (1, 3, 12)])
 @pytest.mark.parametrize("share", [0.5, 1.0])
 @pytest.mark.parametrize("by_group", [True, False])
-def test_groups_give_no_false_alarms(sizes: tuple[int, ...], share: float, by_group: bool) -> None:
+def test_groups_give_no_false_alarms(
+    sizes: tuple[int, ...], share: float, by_group: bool
+) -> None:
     rng = np.random.default_rng(4)
     alarms = 0
     for _ in range(AUDITS):
         codes = np.repeat(np.arange(24), rng.choice(sizes, 24))
         values = alike(rng, codes, 0.8, share)
-        present = rng.random(24)[codes] < 0.3 if by_group else rng.random(len(codes)) < 0.3
-        alarms += int(gap_p_values(values, present[:, None], grouped(codes), rng)[0] <= 0.05)
+        present = (
+            rng.random(24)[codes] < 0.3 if by_group else rng.random(len(codes)) < 0.3
+        )
+        alarms += int(
+            gap_p_values(values, present[:, None], grouped(codes), rng)[0] <= 0.05
+        )
     assert alarms <= MOST
 
 
@@ -130,7 +150,9 @@ def test_groups_across_strata_give_no_false_alarms() -> None:
     alarms = 0
     for _ in range(AUDITS):
         present = (rng.random(30) < 0.3)[codes, None]
-        p = gap_p_values(alike(rng, codes, 0.7, 1.0), present, grouped(codes), rng, strata=strata)
+        p = gap_p_values(
+            alike(rng, codes, 0.7, 1.0), present, grouped(codes), rng, strata=strata
+        )
         alarms += int(p[0] <= 0.05)
     assert alarms <= MOST
 
@@ -150,7 +172,9 @@ def test_changes_of_single_samples_are_mcnemars_test() -> None:
     wanted = stats.binomtest(9, 11).pvalue
     assert change_p_value(change, Groups.single(41), rng) == pytest.approx(wanted)
     greater = change_p_value(change, Groups.single(41), rng, alternative="greater")
-    assert greater == pytest.approx(stats.binomtest(9, 11, alternative="greater").pvalue)
+    assert greater == pytest.approx(
+        stats.binomtest(9, 11, alternative="greater").pvalue
+    )
 
 
 def test_changes_of_groups_flip_together() -> None:
@@ -158,7 +182,10 @@ def test_changes_of_groups_flip_together() -> None:
     change = rng.integers(-1, 2, 18).astype(float)
     sums = change.reshape(6, 3).sum(axis=1)
     flips = np.array(list(product((1, -1), repeat=6))) @ sums
-    assert change_p_value(change, grouped(EQUAL), rng) == (abs(flips) >= abs(sums.sum())).mean()
+    assert (
+        change_p_value(change, grouped(EQUAL), rng)
+        == (abs(flips) >= abs(sums.sum())).mean()
+    )
     less = change_p_value(change, grouped(EQUAL), rng, alternative="less")
     assert less == (flips <= sums.sum()).mean()
     # ten times the same change in one group proves nothing
@@ -172,9 +199,9 @@ def test_a_model_that_guesses_is_no_better_than_chance() -> None:
     assert chance_accuracy(always, labels, Groups.single(40), rng) == (0.5, 1.0)
     assert chance_accuracy(labels, labels, Groups.single(40), rng)[1] < 0.01
     two = grouped(np.repeat([0, 1], 20))
-    assert chance_accuracy(np.sort(labels), np.sort(labels), two, rng)[1] == pytest.approx(
-        0.5, abs=0.1
-    )
+    assert chance_accuracy(np.sort(labels), np.sort(labels), two, rng)[
+        1
+    ] == pytest.approx(0.5, abs=0.1)
 
 
 def test_step_down_max_is_westfall_and_youngs() -> None:
@@ -197,7 +224,10 @@ def test_single_answers_have_the_exact_interval() -> None:
     interval = stats.binomtest(3, 20).proportion_ci(method="exact")
     found = mean_interval(answers, Groups.single(20))
     assert found == pytest.approx((interval.low, interval.high))
-    assert mean_interval(answers * 20 - 10, Groups.single(20), bounds=(-10, 10))[0] is not None
+    assert (
+        mean_interval(answers * 20 - 10, Groups.single(20), bounds=(-10, 10))[0]
+        is not None
+    )
     assert mean_interval(np.array([]), Groups.single(0)) == (None, None)
 
 
@@ -231,9 +261,14 @@ def test_intervals_cover(sizes: tuple[int, ...], rate: float, share: float) -> N
         answers, others = alike(rng, codes, rate, share), alike(rng, codes, rate, share)
         present = (np.arange(20) < 6)[codes, None]
         gap = gap_intervals(answers, present, groups)
-        bounds = mean_interval(answers, groups), change_interval(answers - others, groups)
+        bounds = (
+            mean_interval(answers, groups),
+            change_interval(answers - others, groups),
+        )
         intervals = (*bounds, (gap[0][0], gap[1][0]))
-        for number, ((low, high), true) in enumerate(zip(intervals, (rate, 0, 0), strict=True)):
+        for number, ((low, high), true) in enumerate(
+            zip(intervals, (rate, 0, 0), strict=True)
+        ):
             missed[number] += not low - 1e-9 <= true <= high + 1e-9  # type: ignore[operator]
     assert (missed <= MOST).all()
 
@@ -259,7 +294,12 @@ def test_a_bootstrap_of_groups_covers() -> None:
 
 @pytest.mark.parametrize(
     ("share", "sensitivity", "specificity", "cases"),
-    [(0.3, 0.9, 0.8, 80), (0.7, 0.75, 0.95, 40), (0.05, 0.95, 0.9, 200), (0.9, 0.8, 0.7, 100)],
+    [
+        (0.3, 0.9, 0.8, 80),
+        (0.7, 0.75, 0.95, 40),
+        (0.05, 0.95, 0.9, 200),
+        (0.9, 0.8, 0.7, 100),
+    ],
 )
 def test_a_judges_known_errors_are_taken_out(
     share: float, sensitivity: float, specificity: float, cases: int
@@ -278,7 +318,9 @@ def test_a_judges_known_errors_are_taken_out(
     seen = share * sensitivity + (1 - share) * (1 - specificity)
     corrected = [
         corrected_rate(
-            measured(seen, judged), measured(sensitivity, cases), measured(specificity, cases)
+            measured(seen, judged),
+            measured(sensitivity, cases),
+            measured(specificity, cases),
         )
         for _ in range(AUDITS)
     ]
@@ -291,7 +333,9 @@ def test_a_judges_known_errors_are_taken_out(
     exact = corrected_rate(sure, perfect, perfect)
     assert exact is not None
     assert (exact.low, exact.value, exact.high) == pytest.approx((0.3, 0.3, 0.3))
-    assert corrected_rate(sure, Rate(0.5, 0.4, 0.6), Rate(0.6, 0.5, 0.7)) is None, "it may guess"
+    assert corrected_rate(sure, Rate(0.5, 0.4, 0.6), Rate(0.6, 0.5, 0.7)) is None, (
+        "it may guess"
+    )
 
 
 def test_power_is_what_simulation_finds() -> None:
@@ -300,7 +344,9 @@ def test_power_is_what_simulation_finds() -> None:
     for _ in range(AUDITS):
         present = np.arange(200) < 50
         answers = (rng.random(200) < np.where(present, 0.6, 0.85)).astype(float)
-        found += int(gap_p_values(answers, present[:, None], Groups.single(200), rng)[0] <= 0.01)
+        found += int(
+            gap_p_values(answers, present[:, None], Groups.single(200), rng)[0] <= 0.01
+        )
     power = gap_power(0.25, 50, 150, 0.85, 0.01)
     assert abs(found / AUDITS - power) < 0.08
     right, without = np.arange(51), np.arange(151)[:, None]
@@ -319,7 +365,9 @@ def test_power_is_what_simulation_finds() -> None:
 def test_groups_count_as_fewer_samples() -> None:
     rng = np.random.default_rng(13)
     codes = np.repeat(np.arange(50), 6)
-    assert design_effect(alike(rng, codes, 0.5, 1.0), grouped(codes)) == pytest.approx(6, abs=0.2)
+    assert design_effect(alike(rng, codes, 0.5, 1.0), grouped(codes)) == pytest.approx(
+        6, abs=0.2
+    )
     assert design_effect(alike(rng, codes, 0.5, 0.0), grouped(codes)) < 2
     assert design_effect(np.ones(300), grouped(codes)) == 1
 

@@ -24,7 +24,9 @@ def cell(*counts: int) -> tuple[np.ndarray, ...]:
 
 
 def test_q_values_by_hand_with_tests_that_were_not_made() -> None:
-    assert benjamini_hochberg([0.01, None, 0.04, 0.03]) == pytest.approx([0.03, None, 0.04, 0.04])
+    assert benjamini_hochberg([0.01, None, 0.04, 0.03]) == pytest.approx(
+        [0.03, None, 0.04, 0.04]
+    )
     assert benjamini_hochberg([None, None]) == [None, None]
     assert benjamini_hochberg([]) == []
 
@@ -33,7 +35,9 @@ def test_kappa_is_scikit_learns() -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
         first, second = rng.random((2, 30)) < 0.4
-        assert cohen_kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
+        assert cohen_kappa(first, second) == pytest.approx(
+            cohen_kappa_score(first, second)
+        )
     same = np.ones(4, bool)
     assert cohen_kappa(same, same) is None
     assert cohen_kappa(same[:0], same[:0]) is None
@@ -45,7 +49,9 @@ def test_exceeding_a_rate_is_the_binomial_tail() -> None:
     assert exceeds_rate_p_value(0, 0, 0.2) == 1.0
 
 
-def before_and_after(same: int, lost: int, won: int, never: int) -> tuple[np.ndarray, np.ndarray]:
+def before_and_after(
+    same: int, lost: int, won: int, never: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Right before, and right after, of so many samples."""
     before = np.repeat([True, True, False, False], [same, lost, won, never])
     return before, np.repeat([True, False, True, False], [same, lost, won, never])
@@ -55,7 +61,9 @@ def test_the_overlap_of_two_properties_is_fishers_exact_test() -> None:
     draws = np.random.default_rng(1)
     for _ in range(20):
         given, label = draws.integers(0, 2, (2, 25))
-        table = [[int(((given == a) & (label == b)).sum()) for b in (1, 0)] for a in (1, 0)]
+        table = [
+            [int(((given == a) & (label == b)).sum()) for b in (1, 0)] for a in (1, 0)
+        ]
         expected = stats.fisher_exact(table, alternative="greater").pvalue
         assert overlap_p_value(given == 1, label == 1) == pytest.approx(expected)
 

@@ -39,7 +39,9 @@ def test_an_archive_is_weighed_before_it_is_decoded(
     path = compressed(tmp_path / "a.npz", 4, entries=4)
     require_small_archive("x", path)
     monkeypatch.setenv("CUESCOPE_MAX_ARCHIVE_GB", "0.015")
-    with pytest.raises(UserError, match=r"x: a.npz unfolds to 0.016 GB: expected at most 0.015 GB"):
+    with pytest.raises(
+        UserError, match=r"x: a.npz unfolds to 0.016 GB: expected at most 0.015 GB"
+    ):
         require_small_archive("x", path)
 
 
@@ -81,7 +83,9 @@ def test_a_table_of_class_embeddings(
                     np.lib.format.write_array_header_1_0(file, shape)
     if kind == "cut":
         path.write_bytes(path.read_bytes()[:-200])
-    said = "unfolds to 0.008 GB" if kind == "bomb" else "is no table of class embeddings"
+    said = (
+        "unfolds to 0.008 GB" if kind == "bomb" else "is no table of class embeddings"
+    )
     with pytest.raises(UserError, match=said) as line:
         read_table(path, "x")
     assert "\n" not in str(line.value)
@@ -110,7 +114,9 @@ def test_weights_that_run_code(tmp_path: Path, kind: str) -> None:
         torch.save({"a": Bomb(tmp_path / "ran")}, path)
     else:
         path.write_bytes(pickle.dumps({"a": Bomb(tmp_path / "ran")}))
-    with pytest.raises(UserError, match=f"{path.name} cannot be read as weights") as line:
+    with pytest.raises(
+        UserError, match=f"{path.name} cannot be read as weights"
+    ) as line:
         read_weights("x", path)
     assert "\n" not in str(line.value)
     assert not (tmp_path / "ran").exists()
@@ -133,7 +139,14 @@ def test_compiled_code_of_the_hub(tmp_path: Path, config: dict[str, Any]) -> Non
 
 def test_plain_configurations_pass(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
-    for text in ('{"attn_implementation": "sdpa"}', "{}", "[]", "{", "[" * 100_000, "7"):
+    for text in (
+        '{"attn_implementation": "sdpa"}',
+        "{}",
+        "[]",
+        "{",
+        "[" * 100_000,
+        "7",
+    ):
         file.write_text(text)
         refuse_kernels("x", file)
     assert [*named_values(tmp_path / "none.json")] == []
@@ -145,4 +158,6 @@ def test_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("builtins.input", lambda *words: pytest.fail("asked"))
     ask_nobody()
     with pytest.raises(ValueError, match="trust_remote_code"):
-        resolve_trust_remote_code(None, "any/body", has_local_code=False, has_remote_code=True)
+        resolve_trust_remote_code(
+            None, "any/body", has_local_code=False, has_remote_code=True
+        )

@@ -10,7 +10,9 @@ from cuescope_sdk import AnnotationNeed, DataNeeds, Frame, Sample
 from cuescope_sdk.data import DataProfile
 from cuescope_sdk.data._sufficiency import find_shortages
 
-MASKS = AnnotationNeed(key="foreground", name="masks", how="Draw some", tool="segmenter")
+MASKS = AnnotationNeed(
+    key="foreground", name="masks", how="Draw some", tool="segmenter"
+)
 
 
 def clip(
@@ -23,13 +25,20 @@ def clip(
         frame = Frame.from_array(pixels)
         frames.append(replace(frame, key=f"{frame.key}/{place}"))
     return Sample(
-        key=f"{label}-{number}", frames=tuple(frames), choices=("cat", "dog"), label=label
+        key=f"{label}-{number}",
+        frames=tuple(frames),
+        choices=("cat", "dog"),
+        label=label,
     )
 
 
-def lines(needs: DataNeeds, samples: Sequence[Sample], *tools: str) -> list[tuple[str, str]]:
+def lines(
+    needs: DataNeeds, samples: Sequence[Sample], *tools: str
+) -> list[tuple[str, str]]:
     profile = DataProfile.of(samples)
-    return [(s.gravity, s.line) for s in find_shortages(needs, profile, tools, "method")]
+    return [
+        (s.gravity, s.line) for s in find_shortages(needs, profile, tools, "method")
+    ]
 
 
 CATS = [clip(number) for number in range(8)]
@@ -41,8 +50,18 @@ DOGS = [clip(number, "dog") for number in range(8)]
     [
         (DataNeeds(least=9), CATS, "fatal", "at least 9 samples"),
         (DataNeeds(least=9), CATS, "fatal", "got 8 of 'cat'"),
-        (DataNeeds(least=8, enough=30, enough_for="much"), CATS + DOGS, "weak", "About 30 of each"),
-        (DataNeeds(each="data set", enough=30, enough_for="much"), CATS + DOGS, "weak", "got 16"),
+        (
+            DataNeeds(least=8, enough=30, enough_for="much"),
+            CATS + DOGS,
+            "weak",
+            "About 30 of each",
+        ),
+        (
+            DataNeeds(each="data set", enough=30, enough_for="much"),
+            CATS + DOGS,
+            "weak",
+            "got 16",
+        ),
         (DataNeeds(choices=3), CATS, "fatal", "3 labels or more, got 2"),
         (DataNeeds(questions=True), CATS, "fatal", "there is nothing to ask"),
         (DataNeeds(clips=True), [clip(1, moves=False)], "weak", "frames are all alike"),
@@ -68,10 +87,18 @@ def test_what_lacks_is_said(
     [
         (DataNeeds(least=8, choices=2, clips=True), CATS + DOGS, ()),
         (DataNeeds(annotation=MASKS), CATS, ("segmenter",)),
-        (DataNeeds(annotation=MASKS), [replace(CATS[0], annotations={"foreground": 1})], ()),
+        (
+            DataNeeds(annotation=MASKS),
+            [replace(CATS[0], annotations={"foreground": 1})],
+            (),
+        ),
         (DataNeeds(questions=True), [replace(CATS[0], question="Which?")], ()),
         # one clip of many that moves is enough
-        (DataNeeds(clips=True), [*(clip(n, moves=False) for n in range(5)), clip(6)], ()),
+        (
+            DataNeeds(clips=True),
+            [*(clip(n, moves=False) for n in range(5)), clip(6)],
+            (),
+        ),
     ],
 )
 def test_what_is_there_is_not_asked_for(
@@ -81,13 +108,17 @@ def test_what_is_there_is_not_asked_for(
 
 
 def test_samples_of_one_source_count_once() -> None:
-    together = [replace(sample, group=f"video-{n % 2}") for n, sample in enumerate(CATS)]
+    together = [
+        replace(sample, group=f"video-{n % 2}") for n, sample in enumerate(CATS)
+    ]
     [(_, line)] = lines(DataNeeds(least=3), together)
     assert "got 2 of 'cat'" in line
 
 
 def test_an_image_counts_for_each_object_in_it() -> None:
-    both = [replace(s, label=None, annotations={"objects": ("cat", "dog")}) for s in CATS]
+    both = [
+        replace(s, label=None, annotations={"objects": ("cat", "dog")}) for s in CATS
+    ]
     assert not lines(DataNeeds(each="object", least=8), both)
     [(_, line)] = lines(DataNeeds(each="object", least=9), both)
     assert "of each object" in line

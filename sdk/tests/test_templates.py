@@ -21,7 +21,9 @@ PAPER_PHOTO = [
 
 def test_action28_is_the_papers_list_in_its_order() -> None:
     media = ("a photo", "a video", "a example", "a demonstration")
-    expected = [line.replace("a photo", medium) for medium in media for line in PAPER_PHOTO]
+    expected = [
+        line.replace("a photo", medium) for medium in media for line in PAPER_PHOTO
+    ]
     assert list(templates_of("action28", "mine")) == expected
     assert len(expected) == 28
 
@@ -29,15 +31,23 @@ def test_action28_is_the_papers_list_in_its_order() -> None:
 def test_a_file_gives_one_template_a_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("x-ray of {label}\n\n  a {label} {not} touched \n")
-    assert templates_of(str(file), "mine") == ("x-ray of {label}", "a {label} {not} touched")
+    assert templates_of(str(file), "mine") == (
+        "x-ray of {label}",
+        "a {label} {not} touched",
+    )
     assert fill(templates_of(str(file), "mine")[1], "lung") == "a lung {not} touched"
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("good {label}\nno slot\n", "line 2 .* has no place"), ("\n \n", "holds no template")],
+    [
+        ("good {label}\nno slot\n", "line 2 .* has no place"),
+        ("\n \n", "holds no template"),
+    ],
 )
-def test_a_file_without_slots_is_refused(tmp_path: Path, content: str, said: str) -> None:
+def test_a_file_without_slots_is_refused(
+    tmp_path: Path, content: str, said: str
+) -> None:
     file = tmp_path / "bad.txt"
     file.write_text(content)
     with pytest.raises(UserError, match=said):

@@ -23,12 +23,18 @@ from cuescope_sdk.testing import (
     checks,
     run_check,
 )
-from cuescope_sdk.testing._fake_tools import FakeClaimVerifier, FakeImageEditor, FakeNamer
+from cuescope_sdk.testing._fake_tools import (
+    FakeClaimVerifier,
+    FakeImageEditor,
+    FakeNamer,
+)
 
 from .contract_proofs import ELSEWHERE, failed
 
 
-def having(tool: type[Plugin], method: str, change: Callable[[Any], Any]) -> type[Plugin]:
+def having(
+    tool: type[Plugin], method: str, change: Callable[[Any], Any]
+) -> type[Plugin]:
     """A tool whose results are changed."""
 
     def changed(self: Any, *inputs: Any) -> Any:
@@ -42,7 +48,9 @@ def detecting(change: Callable[[Detection], dict[str, Any]]) -> type[Plugin]:
     return having(
         FakeDetector,
         "detect",
-        lambda frames: [tuple(d.model_copy(update=change(d)) for d in frame) for frame in frames],
+        lambda frames: [
+            tuple(d.model_copy(update=change(d)) for d in frame) for frame in frames
+        ],
     )
 
 
@@ -51,7 +59,9 @@ def judging(change: Callable[[Judgement], dict[str, Any]]) -> type[Plugin]:
     return having(
         FakeClaimVerifier,
         "judge",
-        lambda cases: [[j.model_copy(update=change(j)) for j in case] for case in cases],
+        lambda cases: [
+            [j.model_copy(update=change(j)) for j in case] for case in cases
+        ],
     )
 
 
@@ -134,7 +144,9 @@ class Sorter(FakeTextGenerator):
 class Nameless(FakeDetector):
     """Finds everything it knows where nothing is asked for."""
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         return super().detect(frames, names or ("red corner", "blue corner"))
 
 
@@ -143,7 +155,10 @@ class SameKey(FakeImageEditor):
 
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         edited = super().edit(edits)
-        return [Frame(old.frame.key, new.loader) for old, new in zip(edits, edited, strict=True)]
+        return [
+            Frame(old.frame.key, new.loader)
+            for old, new in zip(edits, edited, strict=True)
+        ]
 
 
 class Spilling(FakeImageEditor):
@@ -173,7 +188,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_gives_the_same_twice": (Moody, {"*"}),
     "test_gives_the_same_in_any_batch": (Crowded, set()),
     "test_gives_the_same_when_built_again": (Reborn, set()),
-    "test_detects_what_was_asked_for": (detecting(lambda d: {"box": (0, 0, 9, 9)}), set()),
+    "test_detects_what_was_asked_for": (
+        detecting(lambda d: {"box": (0, 0, 9, 9)}),
+        set(),
+    ),
     "test_finds_nothing_without_names": (Nameless, set()),
     "test_segments_at_the_size_of_the_frame": (
         having(FakeSegmenter, "segment", lambda masks: [m[:, :4] for m in masks]),
@@ -183,14 +201,23 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         having(FakeTextGenerator, "generate", lambda texts: [" " for _ in texts]),
         set(),
     ),
-    "test_encodes_unit_rows": (having(FakeSentenceEncoder, "encode", lambda rows: rows * 2), set()),
+    "test_encodes_unit_rows": (
+        having(FakeSentenceEncoder, "encode", lambda rows: rows * 2),
+        set(),
+    ),
     "test_tells_sentences_apart": (
-        having(FakeSentenceEncoder, "encode", lambda rows: np.eye(16)[np.zeros(len(rows), int)]),
+        having(
+            FakeSentenceEncoder,
+            "encode",
+            lambda rows: np.eye(16)[np.zeros(len(rows), int)],
+        ),
         set(),
     ),
     "test_edits_into_loadable_frames": (
         having(
-            FakeImageEditor, "edit", lambda frames: [f.derive("small", smaller) for f in frames]
+            FakeImageEditor,
+            "edit",
+            lambda frames: [f.derive("small", smaller) for f in frames],
         ),
         {"test_keeps_what_lies_outside_of_the_mask"},
     ),
@@ -204,7 +231,9 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         having(
             FakeNamer,
             "name_groups",
-            lambda guesses: [g and g.model_copy(update={"elsewhere": 9.0}) for g in guesses],
+            lambda guesses: [
+                g and g.model_copy(update={"elsewhere": 9.0}) for g in guesses
+            ],
         ),
         set(),
     ),
@@ -212,7 +241,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         having(FakeClaimVerifier, "judge", lambda cases: [case[:-1] for case in cases]),
         set(),
     ),
-    "test_says_why_nothing_can_be_said": (judging(lambda judgement: {"reason": "abstract"}), set()),
+    "test_says_why_nothing_can_be_said": (
+        judging(lambda judgement: {"reason": "abstract"}),
+        set(),
+    ),
     "test_points_into_the_video": (judging(lambda judgement: {"frame": 7}), set()),
     "test_judges_a_denial_the_other_way": (Deaf, set()),
 }

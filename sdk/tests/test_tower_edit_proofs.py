@@ -35,7 +35,9 @@ class Towered(Plugin):
             self.embed, self.head = nn.Linear(24, DIM), nn.Linear(DIM, 3)
             self.attention = nn.MultiheadAttention(DIM, 2, batch_first=True).eval()
         # An edit looks at the blocks alone, so nothing else of an ImageTower is needed here.
-        self.image_tower = SimpleNamespace(blocks=[SimpleNamespace(attention=self.attention)])
+        self.image_tower = SimpleNamespace(
+            blocks=[SimpleNamespace(attention=self.attention)]
+        )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         return [self.under(trial.edit, trial) for trial in trials]
@@ -91,7 +93,9 @@ def failed(model: type) -> set[str]:
 
 
 def test_every_check_is_proved() -> None:
-    assert {check for check in checks(ModelTakesTowerEdits) if "tower" in check} == PROOFS.keys()
+    assert {
+        check for check in checks(ModelTakesTowerEdits) if "tower" in check
+    } == PROOFS.keys()
     assert failed(Towered) == set()
 
 
@@ -102,6 +106,8 @@ def test_check_catches_its_bad_model(check: str) -> None:
 
 def test_a_tower_that_is_promised_must_be_there() -> None:
     promised = type(
-        "Promised", (Towered,), {"image_tower": property(lambda self: None, lambda *_: None)}
+        "Promised",
+        (Towered,),
+        {"image_tower": property(lambda self: None, lambda *_: None)},
     )
     assert failed(promised) == PROOFS.keys()

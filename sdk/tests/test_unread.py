@@ -56,7 +56,9 @@ def test_what_lies_beside_is_counted(tmp_path):
 
 
 def test_heic_of_its_own_library_is_read(tmp_path):
-    heif = pytest.importorskip("pillow_heif", reason="needs pillow-heif (cuescope-folder[heif])")
+    heif = pytest.importorskip(
+        "pillow_heif", reason="needs pillow-heif (cuescope-folder[heif])"
+    )
     heif.from_pillow(Image.new("RGB", (8, 6), (200, 30, 30))).save(tmp_path / "a.heic")
     assert why_unread(tmp_path / "a.heic") is None
     image = image_frame(tmp_path / "a.heic", probe(tmp_path / "a.heic", 10_000)).load()
@@ -68,10 +70,14 @@ def test_heic_is_read_where_its_library_is_installed(tmp_path, monkeypatch):
     """A stand-in for pillow-heif, which registers its format with Pillow as that does."""
 
     def register_heif_opener():
-        Image.register_open("HEIF", Image.OPEN["PNG"][0], lambda head: head.startswith(b"\x89PNG"))
+        Image.register_open(
+            "HEIF", Image.OPEN["PNG"][0], lambda head: head.startswith(b"\x89PNG")
+        )
 
     monkeypatch.setitem(
-        sys.modules, "pillow_heif", SimpleNamespace(register_heif_opener=register_heif_opener)
+        sys.modules,
+        "pillow_heif",
+        SimpleNamespace(register_heif_opener=register_heif_opener),
     )
     monkeypatch.setattr(Image, "OPEN", dict(Image.OPEN))
     monkeypatch.setattr(Image, "ID", list(Image.ID))

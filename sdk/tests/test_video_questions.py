@@ -64,7 +64,9 @@ def root(tmp_path):
 @pytest.fixture
 def quiz(root, tmp_path):
     def quiz(**options):
-        return Quiz(VideoQuestionOptions(**{"path": root, **options}), Context(cache=tmp_path))
+        return Quiz(
+            VideoQuestionOptions(**{"path": root, **options}), Context(cache=tmp_path)
+        )
 
     return quiz
 
@@ -86,8 +88,17 @@ class TestContract(DatasetContract):
 
 def test_videos_are_found_in_any_folder_by_any_of_their_names(quiz):
     data = quiz(frames=2)
-    assert [sample.key for sample in data][:3] == ["test-one-0", "test-one-1", "test-two-0"]
-    assert [grey_levels(sample.frames) for sample in data][::2] == [[1, 3], [2, 6], [1, 3], [1, 4]]
+    assert [sample.key for sample in data][:3] == [
+        "test-one-0",
+        "test-one-1",
+        "test-two-0",
+    ]
+    assert [grey_levels(sample.frames) for sample in data][::2] == [
+        [1, 3],
+        [2, 6],
+        [1, 3],
+        [1, 4],
+    ]
     assert data[1].label == "1"
     assert data[-1].annotations == {"video_id": "four", "split": "test"}
     assert data.facts == {"questions": "8 about 4 videos, split test"}
@@ -104,7 +115,9 @@ def test_what_is_missing_or_unreadable_is_said_and_left_out(quiz, root):
         "4 of 8 questions (at most 50% may be): 1 video missing (two); 1 video unreadable:"
     )
     assert left_out.endswith("(four)")
-    with pytest.raises(BadDataError, match=r"4 of 8 .*: expected at most 40%.*max_missing=0\.5$"):
+    with pytest.raises(
+        BadDataError, match=r"4 of 8 .*: expected at most 40%.*max_missing=0\.5$"
+    ):
         quiz(max_missing=0.4)
 
 
@@ -125,7 +138,9 @@ def test_a_broken_video_counts_as_missing(quiz, root):
 
 
 def test_a_folder_of_videos_must_be_there(quiz, root):
-    with pytest.raises(UserError, match=r"no such folder: .*vidoes'\. Did you mean 'videos'\?"):
+    with pytest.raises(
+        UserError, match=r"no such folder: .*vidoes'\. Did you mean 'videos'\?"
+    ):
         quiz(videos=root / "vidoes")
 
 
@@ -137,7 +152,9 @@ def test_a_split_without_questions_is_an_error(quiz, monkeypatch):
 
 def test_two_files_of_a_video_are_not_guessed_between(quiz, root):
     write_video(root / "small" / "one.mp4", 4)
-    with pytest.raises(UserError, match=r"two files of video 'one'.* one\.mp4 and small/one\.mp4"):
+    with pytest.raises(
+        UserError, match=r"two files of video 'one'.* one\.mp4 and small/one\.mp4"
+    ):
         quiz()
     assert len(quiz(videos=root / "small", max_missing=0.9)) == 2
 
@@ -158,7 +175,9 @@ def test_links_that_lead_out_are_refused(tmp_path, link):
     (tmp_path / "data").mkdir()
     target = tmp_path / "elsewhere" / ("" if link == "videos" else link)
     (tmp_path / "data" / link).symlink_to(target)
-    with pytest.raises(UserError, match=r"leads out of the data.*a link to .*elsewhere"):
+    with pytest.raises(
+        UserError, match=r"leads out of the data.*a link to .*elsewhere"
+    ):
         find_videos(tmp_path / "data", {"a": ("a",)}, "quiz")
 
 
@@ -178,7 +197,9 @@ def test_a_fingerprint_is_of_questions_and_pixels(quiz, root, tmp_path):
 
 
 def test_splits_are_checked(quiz, root):
-    with pytest.raises(UserError, match=r"no split 'tset'.*one of train, test.*'test'\?"):
+    with pytest.raises(
+        UserError, match=r"no split 'tset'.*one of train, test.*'test'\?"
+    ):
         quiz(split="tset")
     with pytest.raises(UserError, match=r"quiz: no train\.json: .*Did you mean"):
         quiz().split("train")
@@ -189,7 +210,9 @@ def test_splits_are_checked(quiz, root):
 def test_a_question_stands_once(quiz, root):
     row = {"id": "x", "video": "one", "answer": 1}
     (root / "test.json").write_text(json.dumps([row, row]))
-    with pytest.raises(UserError, match="question 'x': expected it once, got it 2 times"):
+    with pytest.raises(
+        UserError, match="question 'x': expected it once, got it 2 times"
+    ):
         quiz()
 
 
@@ -199,22 +222,32 @@ def test_the_question_file_is_found_below_in_any_case(quiz, root):
     assert len(quiz()) == 8
     (root / "repo" / "other").mkdir()
     (root / "repo" / "other" / "test.json").write_text("[]")
-    with pytest.raises(UserError, match=r"several test\.json: expected one, got repo/dataset/Test"):
+    with pytest.raises(
+        UserError, match=r"several test\.json: expected one, got repo/dataset/Test"
+    ):
         quiz()
-    with pytest.raises(UserError, match=r"no such folder: expected a folder with test\.json"):
+    with pytest.raises(
+        UserError, match=r"no such folder: expected a folder with test\.json"
+    ):
         quiz(path=root / "gone")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[{"id": "x"\n"video"}]', "test.json line 2 column 1 is no JSON: got Expecting ','"),
+        (
+            '[{"id": "x"\n"video"}]',
+            "test.json line 2 column 1 is no JSON: got Expecting ','",
+        ),
         ('{"id": "x"}', "expected a JSON list of objects, got a JSON object"),
         ("[" * 99999, "no JSON"),
         ("[]", "expected a row or more, got none"),
         ("[3]", "test.json entry 1: expected"),
         ('[{"id": "x", "video": "y"}]', "entry 1 'answer': expected a value, got none"),
-        ('[{"id": "x", "video": 3, "answer": 2}]', "'video': expected a valid string, got 3"),
+        (
+            '[{"id": "x", "video": 3, "answer": 2}]',
+            "'video': expected a valid string, got 3",
+        ),
     ],
 )
 def test_json_mistakes_are_one_line(quiz, root, text, message):
@@ -266,7 +299,9 @@ def test_lines_know_their_place(tmp_path):
 
 
 def test_charades_actions_are_triplets_of_known_classes(tmp_path):
-    (tmp_path / "classes.txt").write_text("c000 Holding some clothes\nc008 Opening a door\n")
+    (tmp_path / "classes.txt").write_text(
+        "c000 Holding some clothes\nc008 Opening a door\n"
+    )
     classes = read_classes(tmp_path / "classes.txt", "quiz")
     text = "c008 11.90 21.20;c000 0.00 12.60"
     assert parse_timed_actions(text, classes, "here") == (
@@ -274,7 +309,9 @@ def test_charades_actions_are_triplets_of_known_classes(tmp_path):
         ("Holding some clothes", 0.0, 12.6),
     )
     assert parse_timed_actions("", classes, "here") == ()
-    with pytest.raises(UserError, match=r"^here: expected actions 'c092 .*, got 'c008 11\.90'"):
+    with pytest.raises(
+        UserError, match=r"^here: expected actions 'c092 .*, got 'c008 11\.90'"
+    ):
         parse_timed_actions("c000 0.00 12.60;c008 11.90", classes, "here")
     with pytest.raises(UserError, match=r"^here: no action class 'c00'\. Did you mean"):
         parse_timed_actions("c00 0.00 12.60", classes, "here")

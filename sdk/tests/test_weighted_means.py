@@ -37,8 +37,12 @@ def test_one_stratum_has_the_intervals_of_plain_means() -> None:
     values, change = rng.random(60), rng.integers(-1, 2, 60).astype(float)
     groups = Groups(np.repeat(np.arange(20), 3), 20, True)
     means = WeightedMeans.over(np.zeros(60, int), groups)
-    assert means.mean_interval(values, 0.9) == mean_interval(values, groups, confidence=0.9)
-    assert means.change_interval(change, 0.9) == change_interval(change, groups, confidence=0.9)
+    assert means.mean_interval(values, 0.9) == mean_interval(
+        values, groups, confidence=0.9
+    )
+    assert means.change_interval(change, 0.9) == change_interval(
+        change, groups, confidence=0.9
+    )
 
 
 def test_intervals_of_weighted_means_cover() -> None:
@@ -87,7 +91,9 @@ def margin_test(lost: float, rng: np.random.Generator) -> MarginTest:
     before = (rng.random(300) < 0.8).astype(float)
     after = before * (rng.random(300) >= lost / 0.8)
     means = WeightedMeans.over(np.zeros(300, int), Groups.single(300))
-    return MarginTest(means, before, before - after, before.mean(), 0.2, share=0.1, least=0.02)
+    return MarginTest(
+        means, before, before - after, before.mean(), 0.2, share=0.1, least=0.02
+    )
 
 
 def test_at_the_margin_neither_is_said_more_often_than_promised() -> None:
@@ -129,7 +135,9 @@ def test_agreement_is_that_of_all_orders_of_the_labels() -> None:
     exact = float((values >= (weight * (given == label)).sum() - 1e-9).mean())
     answered, best = agreement_p_values(given, label, label, RNG(0), resamples=4000)
     assert answered == pytest.approx(exact, abs=0.02)
-    assert best == pytest.approx(2 * 2 * 6 / 5040, abs=0.003)  # one in 210 orders is all right
+    assert best == pytest.approx(
+        2 * 2 * 6 / 5040, abs=0.003
+    )  # one in 210 orders is all right
 
 
 def test_agreement_of_two_answers_is_fishers_test() -> None:

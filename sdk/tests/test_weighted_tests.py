@@ -57,7 +57,10 @@ def test_the_least_p_value_is_the_least_of_all_tables() -> None:
         for some, others, value in zip(n_with, n_without, least, strict=True):
             every = [1.0]
             for wrong_with in range(max(0, wrong - others), min(wrong, some) + 1):
-                right_without, right_with = others - (wrong - wrong_with), some - wrong_with
+                right_without, right_with = (
+                    others - (wrong - wrong_with),
+                    some - wrong_with,
+                )
                 counts = (right_without, others, right_with, some)
                 cells = [np.array([count]) for count in counts]
                 every.append(float(accuracy_gap_p_value(*cells)[0]))
@@ -101,7 +104,9 @@ def test_a_lower_mean_is_as_rare_as_among_all_draws() -> None:
     # of nine draws of two, three have a mean of a half or less
     p_value = lower_mean_p_value(values, null, RNG(1), draws=20_000)
     assert p_value == pytest.approx(3 / 9, abs=0.02)
-    mixed = lower_mean_p_value(values, null, RNG(1), others=np.zeros(1), mixed=1, draws=20_000)
+    mixed = lower_mean_p_value(
+        values, null, RNG(1), others=np.zeros(1), mixed=1, draws=20_000
+    )
     assert mixed == pytest.approx(2 / 3, abs=0.02)
 
 

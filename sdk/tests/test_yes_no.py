@@ -97,10 +97,14 @@ def test_any_text_has_a_verdict(text: str) -> None:
 
 
 @given(MARKS, st.sampled_from(["yes", "Yes", "YES", "no", "No", "NO"]), MARKS)
-def test_marks_around_the_word_change_nothing(before: str, word: str, after: str) -> None:
+def test_marks_around_the_word_change_nothing(
+    before: str, word: str, after: str
+) -> None:
     assert parse_yes_no(before + word + after) is (word.lower() == "yes")
 
 
 @given(LETTERS, st.sampled_from(["yes", "no"]), LETTERS)
-def test_a_word_that_holds_yes_or_no_says_neither(before: str, word: str, after: str) -> None:
+def test_a_word_that_holds_yes_or_no_says_neither(
+    before: str, word: str, after: str
+) -> None:
     assert parse_yes_no(f"x{before}{word}{after}x, so it seems") is None

@@ -15,7 +15,9 @@ def tower() -> ImageTower:
     """The mean colour of an image."""
     return ImageTower(
         name="colours",
-        prepare=lambda frames: {"image": torch.from_numpy(np.array(frames[0], np.float32))[None]},
+        prepare=lambda frames: {
+            "image": torch.from_numpy(np.array(frames[0], np.float32))[None]
+        },
         canvas=np.asarray,
         encode=lambda inputs: inputs["image"].mean(dim=(1, 2)),
         grid=lambda inputs: (0, 0),
@@ -27,7 +29,9 @@ def tower() -> ImageTower:
 
 def text_tower() -> TextTower:
     """The position of a text's first letter, three times over."""
-    return TextTower(lambda texts: np.array([[ord(t[0]), 1.0, 2.0] for t in texts]), 3, 10.0)
+    return TextTower(
+        lambda texts: np.array([[ord(t[0]), 1.0, 2.0] for t in texts]), 3, 10.0
+    )
 
 
 class Open(ZeroShotModel):
@@ -87,5 +91,7 @@ def test_a_subclass_without_a_tower_is_told_what_it_lacks() -> None:
     class Towerless(Late):
         open_image_tower = ZeroShotModel.open_image_tower
 
-    with pytest.raises(NotImplementedError, match=r"Towerless: open_image_tower\(\), or use\(\)"):
+    with pytest.raises(
+        NotImplementedError, match=r"Towerless: open_image_tower\(\), or use\(\)"
+    ):
         Towerless(ZeroShotOptions(), Context()).open_weights()

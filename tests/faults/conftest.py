@@ -38,12 +38,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The table, in the whole run alone."""
     # pytest files teardowns that passed under "", and others under what became of them
     reports = [report for filed in terminalreporter.stats.values() for report in filed]
-    teardowns = [report for report in reports if getattr(report, "when", None) == "teardown"]
+    teardowns = [
+        report for report in reports if getattr(report, "when", None) == "teardown"
+    ]
     rows = []
     for report in teardowns:
         counts = dict(report.user_properties)
         if "tried" in counts:
-            name = report.nodeid.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+            name = (
+                report.nodeid.rpartition("::")[2]
+                .removeprefix("test_")
+                .replace("_", " ")
+            )
             rows.append(f"| {name} | {counts['tried']} | {counts['survived']} |")
     if WHOLE and rows:
         terminalreporter.section("faults")

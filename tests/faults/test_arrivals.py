@@ -24,7 +24,9 @@ from cuescope.digest import digest
 if TYPE_CHECKING:
     from .conftest import Tries
 
-AUDIT = "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
+AUDIT = (
+    "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
+)
 LONGEST = 10.0  # seconds of one command
 SECONDS = 600.0 if os.environ.get("CUESCOPE_FAULTS") else 4.0
 
@@ -32,7 +34,10 @@ SECONDS = 600.0 if os.environ.get("CUESCOPE_FAULTS") else 4.0
 def words(bait: Bait) -> list[Any]:
     """What is put in the place of any value."""
     return [
-        *(str(bait.folder / name) for name in ("secret.txt", "model", "photos/cat/a.png")),
+        *(
+            str(bait.folder / name)
+            for name in ("secret.txt", "model", "photos/cat/a.png")
+        ),
         *(
             "../../../../etc/passwd",
             "~/.ssh/id_rsa",
@@ -93,7 +98,9 @@ def mutate(value: Any, rng: random.Random, pool: list[Any]) -> Any:
         if rng.random() < 0.05:
             return {
                 **value,
-                str(rng.choice(["trust_remote_code", "base_url", "path", "x"])): rng.choice(pool),
+                str(
+                    rng.choice(["trust_remote_code", "base_url", "path", "x"])
+                ): rng.choice(pool),
             }
         return {**value, key: mutate(value[key], rng, pool)}
     if isinstance(value, list) and value and rng.random() < 0.9:
@@ -108,14 +115,18 @@ def dumped(content: Any) -> str:
     return json.dumps(content).replace("Infinity", "1")
 
 
-def fuzzed_run(made: Path, home: Path, rng: random.Random, pool: list[Any]) -> list[str]:
+def fuzzed_run(
+    made: Path, home: Path, rng: random.Random, pool: list[Any]
+) -> list[str]:
     """A mailed run with up to eight changes, and a command on it."""
     run = home / "mail"
     copytree(made, run)
     file = run / "report.json"
     content = json.loads(file.read_text())
     for _ in range(rng.randrange(1, 8)):
-        part = rng.choice(["provenance", "provenance", "features", "scores", "notes", "files"])
+        part = rng.choice(
+            ["provenance", "provenance", "features", "scores", "notes", "files"]
+        )
         content[part] = mutate(content[part], rng, pool)
     content["seal"] = None
     if rng.random() < 0.7:
@@ -125,7 +136,16 @@ def fuzzed_run(made: Path, home: Path, rng: random.Random, pool: list[Any]) -> l
     file.write_text(dumped(content))
     if rng.random() < 0.3:
         _damage(rng.choice([path for path in run.rglob("*") if path.is_file()]), rng)
-    typed = ["--model", "scripted", "-M", "grounding=0.6", "--data", "shape-world", "-D", "val=6"]
+    typed = [
+        "--model",
+        "scripted",
+        "-M",
+        "grounding=0.6",
+        "--data",
+        "shape-world",
+        "-D",
+        "val=6",
+    ]
     line = {
         "confirm": ["confirm", str(run), "--plan", "--out", str(home / "out")],
         "typed": ["confirm", str(run), "--plan", "--out", str(home / "out"), *typed],
@@ -142,8 +162,22 @@ def fuzzed_run(made: Path, home: Path, rng: random.Random, pool: list[Any]) -> l
         "label": ["label", str(run), "--out", str(home / "out")],
         "report": ["report", str(run), "--html", str(home / "page.html")],
         "show": ["report", str(run)],
-        "export": ["export", str(run), "--affected", "1", "--out", str(home / "a.jsonl")],
-        "table": ["export", str(run), "--what", "answers", "--out", str(home / "a.csv")],
+        "export": [
+            "export",
+            str(run),
+            "--affected",
+            "1",
+            "--out",
+            str(home / "a.jsonl"),
+        ],
+        "table": [
+            "export",
+            str(run),
+            "--what",
+            "answers",
+            "--out",
+            str(home / "a.csv"),
+        ],
         "compare": ["compare", str(made), str(run), "--html", str(home / "c.html")],
         "open": ["open", str(run)],
         "runs": ["runs", str(home)],
@@ -159,7 +193,9 @@ def _damage(file: Path, rng: random.Random) -> None:
     file.write_bytes(bytes(data))
 
 
-def fuzzed_run_file(made: Path, home: Path, rng: random.Random, pool: list[Any]) -> list[str]:
+def fuzzed_run_file(
+    made: Path, home: Path, rng: random.Random, pool: list[Any]
+) -> list[str]:
     """A run file with some changes; nothing in it is left to run for long."""
     content: Any = {
         "methods": [{"use": "step-grounding", "options": {"steps": "3"}}],
@@ -177,18 +213,34 @@ def fuzzed_run_file(made: Path, home: Path, rng: random.Random, pool: list[Any])
     return ["run", str(file), "--out", str(home / "runs")]
 
 
-def fuzzed_data(made: Path, home: Path, rng: random.Random, pool: list[Any]) -> list[str]:
+def fuzzed_data(
+    made: Path, home: Path, rng: random.Random, pool: list[Any]
+) -> list[str]:
     """A table of data with odd cells, as CSV, JSON lines or Parquet."""
-    texts = [value for value in pool if isinstance(value, str) and "\udcff" not in value]
-    columns = ("path", "label", "mask", "question", "choices", "boxes", "group", "actions")
+    texts = [
+        value for value in pool if isinstance(value, str) and "\udcff" not in value
+    ]
+    columns = (
+        "path",
+        "label",
+        "mask",
+        "question",
+        "choices",
+        "boxes",
+        "group",
+        "actions",
+    )
     used = ["path", "label", *rng.sample(columns[2:], rng.randrange(4))]
-    rows = [{name: rng.choice(texts) for name in used} for _ in range(rng.randrange(1, 6))]
+    rows = [
+        {name: rng.choice(texts) for name in used} for _ in range(rng.randrange(1, 6))
+    ]
     home.mkdir(exist_ok=True)
     kind = rng.choice(["csv", "jsonl", "parquet"])
     file = home / f"manifest.{kind}"
     if kind == "csv":
         quoted = [
-            ",".join('"' + row[name].replace('"', '""') + '"' for name in used) for row in rows
+            ",".join('"' + row[name].replace('"', '""') + '"' for name in used)
+            for row in rows
         ]
         file.write_text("\n".join([",".join(used), *quoted]))
     elif kind == "jsonl":
@@ -210,13 +262,19 @@ def fuzzed_data(made: Path, home: Path, rng: random.Random, pool: list[Any]) -> 
     ]
 
 
-def fuzzed_cache(made: Path, home: Path, rng: random.Random, pool: list[Any]) -> list[str]:
+def fuzzed_cache(
+    made: Path, home: Path, rng: random.Random, pool: list[Any]
+) -> list[str]:
     """A file of somebody's answers."""
     file = home / "cache.sqlite"
     with sqlite3.connect(file) as connection:
-        connection.execute("CREATE TABLE rows (key TEXT PRIMARY KEY, value BLOB, seal TEXT)")
+        connection.execute(
+            "CREATE TABLE rows (key TEXT PRIMARY KEY, value BLOB, seal TEXT)"
+        )
         for number in range(rng.randrange(5)):
-            value = rng.choice([b"", b"\x00" * 100, rng.choice(pool), rng.randbytes(50)])
+            value = rng.choice(
+                [b"", b"\x00" * 100, rng.choice(pool), rng.randbytes(50)]
+            )
             row = (
                 f"{number:032x}",
                 value if isinstance(value, bytes | str) else repr(value),
@@ -224,7 +282,10 @@ def fuzzed_cache(made: Path, home: Path, rng: random.Random, pool: list[Any]) ->
             )
             connection.execute(
                 "INSERT INTO rows VALUES (?, ?, ?)",
-                tuple(str(x).encode(errors="replace") if isinstance(x, str) else x for x in row),
+                tuple(
+                    str(x).encode(errors="replace") if isinstance(x, str) else x
+                    for x in row
+                ),
             )
         connection.execute(f"PRAGMA user_version = {rng.choice([0, 1, 2, 99])}")
     connection.close()

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
 TESTS = Path(__file__).parents[1]
 WORKERS, BATCH = 2, 4
-AUDIT = "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=2"
+AUDIT = (
+    "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=2"
+)
 EXECUTORS = [f"processes:{WORKERS}"]
 if WHOLE:
     EXECUTORS.append(f"ray:{WORKERS}")  # a Ray takes seconds to start
@@ -45,7 +47,11 @@ def asked(folder: Path) -> list[tuple[int, str]]:
 def wait_for(folder: Path, count: int, driver: "subprocess.Popen[bytes]") -> None:
     """Until so many batches were asked, and a random moment more."""
     until = time.monotonic() + 120
-    while len(asked(folder)) < count and driver.poll() is None and time.monotonic() < until:
+    while (
+        len(asked(folder)) < count
+        and driver.poll() is None
+        and time.monotonic() < until
+    ):
         time.sleep(0.002)
     time.sleep(random.Random(count).uniform(0, 0.1))
 
@@ -63,7 +69,9 @@ def finished(driver: "subprocess.Popen[bytes]", folder: Path) -> None:
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_a_killed_worker_costs_its_batch(executor: str, tries: "Tries", tmp_path: Path) -> None:
+def test_a_killed_worker_costs_its_batch(
+    executor: str, tries: "Tries", tmp_path: Path
+) -> None:
     batches = 200 if WHOLE else 40
     driver, moments = start(executor, tmp_path, batches), random.Random(executor)
     for number in tries(few=2, many=10):
@@ -101,10 +109,14 @@ def test_a_killed_driver_costs_what_its_workers_had(
     driver = start(executor, tmp_path, batches)
     finished(driver, tmp_path)
     assert stored(tmp_path) == batches * BATCH
-    print(f"{executor}: {len(asked(tmp_path)) - batches} batches asked again, {kills} kills")
+    print(
+        f"{executor}: {len(asked(tmp_path)) - batches} batches asked again, {kills} kills"
+    )
 
 
-def test_the_report_is_the_same_wherever_the_model_answers(tries: "Tries", tmp_path: Path) -> None:
+def test_the_report_is_the_same_wherever_the_model_answers(
+    tries: "Tries", tmp_path: Path
+) -> None:
     hashes = set()
     executors = ["", "processes:2", *(["processes:1", "ray:2"] if WHOLE else [])]
     for number in tries(few=2, many=4):
@@ -118,7 +130,11 @@ def test_the_report_is_the_same_wherever_the_model_answers(tries: "Tries", tmp_p
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        hashes |= {line.split()[1] for line in done.stdout.splitlines() if line[:7] == "report "}
+        hashes |= {
+            line.split()[1]
+            for line in done.stdout.splitlines()
+            if line[:7] == "report "
+        }
     assert len(hashes) == 1
 
 
@@ -129,9 +145,13 @@ def test_an_audit_outlives_a_machine(
     tries: "Tries", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two machines of a Ray cluster, faked on this one; one of them goes while both answer."""
-    cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray: pip install ray")
+    cluster_utils = pytest.importorskip(
+        "ray.cluster_utils", reason="needs Ray: pip install ray"
+    )
     batches = 60
-    monkeypatch.setenv("PYTHONPATH", str(TESTS))  # both machines have the model's module
+    monkeypatch.setenv(
+        "PYTHONPATH", str(TESTS)
+    )  # both machines have the model's module
     memory = {"object_store_memory": 100 * 2**20, "num_cpus": 1}
     head = memory | {"include_dashboard": False}
     for _ in tries(few=0, many=1):

@@ -40,7 +40,10 @@ AUDITS = {
     "--data shape-world -D val=6",
 }
 QUICK = "step-grounding"  # the kind that `make test` kills
-KILLED = [kind if kind == QUICK else pytest.param(kind, marks=pytest.mark.long) for kind in AUDITS]
+KILLED = [
+    kind if kind == QUICK else pytest.param(kind, marks=pytest.mark.long)
+    for kind in AUDITS
+]
 
 
 # ------------------------------------------------------------------------------- damaged caches
@@ -50,7 +53,9 @@ def responses() -> dict[str, Response]:
     """Two hundred answers whose digits tell which one they are."""
     rng = np.random.default_rng(0)
     return {
-        f"{i:032x}": Response(np.array([i, i / 3], np.float32), f"answer {i}", rng.normal(size=512))
+        f"{i:032x}": Response(
+            np.array([i, i / 3], np.float32), f"answer {i}", rng.normal(size=512)
+        )
         for i in range(200)
     }
 
@@ -110,7 +115,11 @@ def run(folder: Path, line: str, *, kill_after: float | None = None) -> str | No
     """The hash of a command's reports, None where it was killed."""
     env = dict(os.environ, CUESCOPE_CACHE=str(folder / "cache"), OMP_NUM_THREADS="1")
     process = subprocess.Popen(
-        [*COMMAND, *line.split()], env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=-1
+        [*COMMAND, *line.split()],
+        env=env,
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=-1,
     )
     try:
         _, said = process.communicate(timeout=kill_after or 600)
@@ -119,7 +128,9 @@ def run(folder: Path, line: str, *, kill_after: float | None = None) -> str | No
         process.communicate()
         return None
     assert process.returncode == 0, said.decode()
-    return " ".join(load_report(file).hash for file in sorted(folder.glob("run*/**/report.json")))
+    return " ".join(
+        load_report(file).hash for file in sorted(folder.glob("run*/**/report.json"))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +139,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("trained")
 
 
-def killed_and_resumed(line: str, name: str, trained: Path, folder: Path, tries: "Tries") -> None:
+def killed_and_resumed(
+    line: str, name: str, trained: Path, folder: Path, tries: "Tries"
+) -> None:
     """The same hash after kills at random moments, however far the audit was."""
     home = trained / name
     home.mkdir()
@@ -150,7 +163,9 @@ def killed_and_resumed(line: str, name: str, trained: Path, folder: Path, tries:
 def test_a_killed_audit_ends_with_the_same_report(
     method: str, tries: "Tries", trained: Path, tmp_path: Path
 ) -> None:
-    killed_and_resumed(f"audit {AUDITS[method]} --out run", method, trained, tmp_path, tries)
+    killed_and_resumed(
+        f"audit {AUDITS[method]} --out run", method, trained, tmp_path, tries
+    )
 
 
 @pytest.mark.long
@@ -158,7 +173,9 @@ def test_a_killed_matrix_ends_with_the_same_reports(
     tries: "Tries", trained: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "runs.yaml"
-    data = "[{use: shape-world, options: {val: 4}}, {use: shape-world, options: {val: 5}}]"
+    data = (
+        "[{use: shape-world, options: {val: 4}}, {use: shape-world, options: {val: 5}}]"
+    )
     file.write_text(f"methods: [step-grounding]\nmodels: [scripted]\ndata: {data}\n")
     killed_and_resumed(f"run {file}", "matrix", trained, tmp_path, tries)
 
@@ -191,5 +208,7 @@ def test_a_changed_report_is_refused(tries: "Tries", tmp_path: Path) -> None:
             part = part[key]
         part[last] = "other" if isinstance(part[last], str) else "0.123"
         file.write_text(json.dumps(content))
-        with pytest.raises(UserError, match=r"was changed after it was written|is no report"):
+        with pytest.raises(
+            UserError, match=r"was changed after it was written|is no report"
+        ):
             load_report(tmp_path / "run", sealed=True)

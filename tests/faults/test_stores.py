@@ -147,11 +147,15 @@ def write_covar(folder: Path) -> None:
 def read_covar(folder: Path) -> object:
     """All that a method is shown."""
     samples = []
-    for sample in Covar(Covar.Options(path=folder), Context(cache=folder.parent / "cache")):
+    for sample in Covar(
+        Covar.Options(path=folder), Context(cache=folder.parent / "cache")
+    ):
         mask = sample.annotations["foreground"]
         pixels = [np.asarray(frame.load()) for frame in (*sample.frames, mask)]
         factors = sample.annotations["factors"]
-        samples.append((sample.key, sample.label, sample.choices, sample.group, factors, pixels))
+        samples.append(
+            (sample.key, sample.label, sample.choices, sample.group, factors, pixels)
+        )
     return samples
 
 
@@ -215,7 +219,10 @@ def train_toy(folder: Path) -> object:
     import torch
 
     def train() -> Any:
-        weights = {"head": torch.arange(30.0).reshape(5, 6), "bias": torch.ones(5).half()}
+        weights = {
+            "head": torch.arange(30.0).reshape(5, 6),
+            "bias": torch.ones(5).half(),
+        }
         return weights, FACTS
 
     file = WeightsFile("toy", "recipe", folder)
@@ -238,7 +245,9 @@ class Negative:
 
 def edit_images(folder: Path) -> object:
     rng = np.random.default_rng(0)
-    frames = [Frame.from_array(rng.integers(0, 256, (*SIZE, 3), np.uint8)) for _ in range(2)]
+    frames = [
+        Frame.from_array(rng.integers(0, 256, (*SIZE, 3), np.uint8)) for _ in range(2)
+    ]
     editor = cached_editor(Negative(), Context(cache=folder))
     edited = editor.edit([ImageEdit(frame, "negative", None) for frame in frames])
     return [np.asarray(frame.load()) for frame in edited]
@@ -249,16 +258,24 @@ def edit_images(folder: Path) -> object:
 STAMP = PluginStamp(spec="toy", options={}, dist="cuescope-toy", version="0.1.0")
 RUN = Report(
     title="TRoVe: toy on moving-shapes",
-    metrics=(Metric(name="gap", title="gap", meaning="Accuracy that is lost with the cue."),),
+    metrics=(
+        Metric(name="gap", title="gap", meaning="Accuracy that is lost with the cue."),
+    ),
     notes={"Clusters": "1"},
     features=(
         Feature(
             key="cue",
             kind="cluster",
-            occurrences=tuple(Occurrence(sample=f"val-{n}", strength=n / 3) for n in range(4)),
+            occurrences=tuple(
+                Occurrence(sample=f"val-{n}", strength=n / 3) for n in range(4)
+            ),
         ),
     ),
-    scores=(Score(metric="gap", feature="cue", label="hen", value=1 / 3, n=12, finding=True),),
+    scores=(
+        Score(
+            metric="gap", feature="cue", label="hen", value=1 / 3, n=12, finding=True
+        ),
+    ),
     evidence=(),
     provenance=Provenance(
         method=STAMP,
@@ -285,8 +302,13 @@ def write_run(folder: Path) -> None:
     run.prepare()
     answers = AnswersFile(run.answers_file)
     response = Response(np.array([1, 1 / 3], np.float32), "hen")
-    samples = [Sample(key=f"val-{n}", frames=(), choices=LABELS, label="hen") for n in range(12)]
-    answers.answered(outcomes=[Outcome(Trial(sample=sample), response) for sample in samples])
+    samples = [
+        Sample(key=f"val-{n}", frames=(), choices=LABELS, label="hen")
+        for n in range(12)
+    ]
+    answers.answered(
+        outcomes=[Outcome(Trial(sample=sample), response) for sample in samples]
+    )
     answers.finish(audit=NO_FIGURES, report=RUN)
     keys = [picture_key(occurrence) for occurrence in illustrations(RUN)]
     pictures = {key: f"the JPEG of {key}".encode() for key in keys}
@@ -321,7 +343,10 @@ def read_page(folder: Path) -> object:
 
 def write_investigation(folder: Path) -> None:
     """As `cuescope investigate` does after its runs."""
-    content = {"runs": ["trove", "quag"], "left_out": {"cci": "the model has no towers"}}
+    content = {
+        "runs": ["trove", "quag"],
+        "left_out": {"cci": "the model has no towers"},
+    }
     write_sealed(folder / LISTED, json.dumps(content).encode())
 
 
@@ -343,7 +368,10 @@ def label_item(number: int) -> LabelItem:
 
 def write_labels(folder: Path) -> None:
     frame = Frame.from_array(np.zeros((*SIZE, 3), np.uint8))
-    samples = {f"val-{number}": Sample(key=f"val-{number}", frames=(frame,)) for number in range(6)}
+    samples = {
+        f"val-{number}": Sample(key=f"val-{number}", frames=(frame,))
+        for number in range(6)
+    }
     items = [label_item(number) for number in range(6)]
     write_sheet(items, StoredRun(RUN, (), samples), folder, None, 0)
 
@@ -366,7 +394,9 @@ def jpeg(colour: int) -> bytes:
 def serve(files: dict[str, bytes]) -> None:
     system = fsspec.filesystem("memory")
     for name, data in files.items():
-        if not system.exists(f"/served/{name}"):  # the server's files have one time of change
+        if not system.exists(
+            f"/served/{name}"
+        ):  # the server's files have one time of change
             system.pipe_file(f"/served/{name}", data)
 
 
@@ -435,7 +465,9 @@ def _no_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_key(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_key(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Runs of these tests are signed by a key of their own."""
     monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path_factory.mktemp("key") / "key"))
 
@@ -443,14 +475,18 @@ def _own_key(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 def flip(folder: Path, pattern: str, number: int) -> None:
     """Another value for one bit of one file."""
     rng = random.Random(number)
-    files = sorted(file for file in folder.glob(pattern) if file.is_file() and file.stat().st_size)
+    files = sorted(
+        file for file in folder.glob(pattern) if file.is_file() and file.stat().st_size
+    )
     file = rng.choice(files)
     data = bytearray(file.read_bytes())
     data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
     file.write_bytes(data)
 
 
-def wrong_silently(store: Store, whole: Path, right: str, place: Path, number: int) -> bool:
+def wrong_silently(
+    store: Store, whole: Path, right: str, place: Path, number: int
+) -> bool:
     """Whether a flipped bit gives other content, and nobody says so in one line."""
     folder = place / str(number) / "store"
     copytree(whole, folder)
@@ -491,5 +527,7 @@ def test_a_store_without_a_seal_is_caught(tmp_path: Path) -> None:
     whole.mkdir()
     store.write(whole)
     right = digest(store.read(whole))
-    wrong = [wrong_silently(store, whole, right, tmp_path, number) for number in range(20)]
+    wrong = [
+        wrong_silently(store, whole, right, tmp_path, number) for number in range(20)
+    ]
     assert sum(wrong) > 5

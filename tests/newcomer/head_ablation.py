@@ -29,7 +29,9 @@ class AblateHead(TowerEdit):
             tokens[:] = [entering]
 
         def subtract(output: Any) -> Any:
-            query, key, value = (part[:, self.head] for part in block.project(tokens[0]))
+            query, key, value = (
+                part[:, self.head] for part in block.project(tokens[0])
+            )
             mixed = (query @ key.transpose(-1, -2)).softmax(-1) @ value
             size = mixed.shape[-1]
             # Heads stand side by side, so a head has its own columns of the output weights.
@@ -57,38 +59,55 @@ class HeadAblation(sdk.Plugin):
 
     title = "Head ablation: the attention heads that right answers need"
     requires = sdk.Requirements(exposes=frozenset({"image-tower"}))
-    metrics = (sdk.Metric(name="loss", title="Loss", meaning="accuracy lost by ablating it"),)
+    metrics = (
+        sdk.Metric(name="loss", title="Loss", meaning="accuracy lost by ablating it"),
+    )
 
     class Options(sdk.Options):
-        min_loss: float = Field(0.1, description="a finding loses at least this accuracy")
-        fdr: float = Field(0.05, description="false discovery rate over all that was tried")
+        min_loss: float = Field(
+            0.1, description="a finding loses at least this accuracy"
+        )
+        fdr: float = Field(
+            0.05, description="false discovery rate over all that was tried"
+        )
 
     @sdk.hookimpl
     def propose_features(self, audit: sdk.Audit) -> Iterator[sdk.Feature]:
         (outcome,) = audit.respond([CountHeads().of(audit.samples[0])])
         layers, heads = np.asarray(outcome.response.readout).tolist()
         for layer, head in np.ndindex(layers, heads):
-            yield sdk.Feature(key=f"{layer}.{head}", kind="head", name=f"head {head} of {layer}")
+            yield sdk.Feature(
+                key=f"{layer}.{head}", kind="head", name=f"head {head} of {layer}"
+            )
 
     @sdk.hookimpl
-    def perturb(self, audit: sdk.Audit, features: Sequence[sdk.Feature]) -> Iterator[sdk.Trial]:
+    def perturb(
+        self, audit: sdk.Audit, features: Sequence[sdk.Feature]
+    ) -> Iterator[sdk.Trial]:
         for sample in audit.samples:
             yield sdk.Trial(sample=sample)
             for key in (feature.key for feature in features):
                 layer, head = map(int, key.split("."))
                 edit = AblateHead(layer=layer, head=head)
-                yield sdk.Trial(sample=sample, edit=edit, feature=key, condition="ablated")
+                yield sdk.Trial(
+                    sample=sample, edit=edit, feature=key, condition="ablated"
+                )
 
     @sdk.hookimpl
     def compute_scores(
-        self, audit: sdk.Audit, features: Sequence[sdk.Feature], outcomes: Sequence[sdk.Outcome]
+        self,
+        audit: sdk.Audit,
+        features: Sequence[sdk.Feature],
+        outcomes: Sequence[sdk.Outcome],
     ) -> list[sdk.Score]:
         def right(key: str | None) -> list[bool]:
             return [o.correct() for o in outcomes if o.trial.feature == key]
 
         keys, groups = [feature.key for feature in features], Groups.of(audit.samples)
         flips = [
-            paired_flips(right(key), right(None), groups, audit.rng(key), alternative="greater")
+            paired_flips(
+                right(key), right(None), groups, audit.rng(key), alternative="greater"
+            )
             for key in keys
         ]
         q_values = benjamini_hochberg([flip.p_value for flip in flips])
@@ -103,9 +122,12 @@ class HeadAblation(sdk.Plugin):
                 n=flip.n,
                 p_value=flip.p_value,
                 q_value=q_value,
-                finding=flip.change >= self.options.min_loss and (q_value or 0) <= self.options.fdr,
+                finding=flip.change >= self.options.min_loss
+                and (q_value or 0) <= self.options.fdr,
                 statement=f"Ablating {{feature}} loses {flip.change:.0%} accuracy.",
             )
             for key, flip, q_value in zip(keys, flips, q_values, strict=True)
         ]
-        return sorted(scores, key=lambda score: (not score.finding, -(score.value or 0)))
+        return sorted(
+            scores, key=lambda score: (not score.finding, -(score.value or 0))
+        )

@@ -1,10 +1,15 @@
 """cuescope finds the cues that a vision-language model is really using."""
 
-TYPE_CHECKING = False  # typing's own costs milliseconds, and this module is to cost none
+TYPE_CHECKING = (
+    False  # typing's own costs milliseconds, and this module is to cost none
+)
 if TYPE_CHECKING:
     from cuescope.conclusions import Report as Report
     from cuescope.errors import UserError as UserError
-    from cuescope.python.functions import Classifier as Classifier, TextModel as TextModel
+    from cuescope.python.functions import (
+        Classifier as Classifier,
+        TextModel as TextModel,
+    )
     from cuescope.python.images import Images as Images
     from cuescope.python.running import audit as audit, load as load
     from cuescope.python.stored import StoredReport as StoredReport

@@ -42,15 +42,23 @@ def hurt_answers(
             plain[key] = row
         if row["feature"] == finding.feature and not row["correct"]:
             made_wrong.append(key)
-    [feature] = [feature for feature in report.features if feature.key == finding.feature]
+    [feature] = [
+        feature for feature in report.features if feature.key == finding.feature
+    ]
     occurrences = [root(occurrence.sample, known) for occurrence in feature.occurrences]
     keys = [key for key in dict.fromkeys(occurrences) if key]
     if not keys:
-        hurt = {key: plain[key] for key in made_wrong if key in plain and plain[key]["correct"]}
+        hurt = {
+            key: plain[key]
+            for key in made_wrong
+            if key in plain and plain[key]["correct"]
+        }
         return _with_value(hurt, "label", finding.label) if finding.label else hurt
     if plain.keys().isdisjoint(keys):
         return {key: {} for key in keys}
-    wrong = {key: plain[key] for key in keys if key in plain and not plain[key]["correct"]}
+    wrong = {
+        key: plain[key] for key in keys if key in plain and not plain[key]["correct"]
+    }
     if finding.label is None:
         return wrong
     of_label = _with_value(wrong, "label", finding.label)
@@ -93,7 +101,9 @@ def open_data(run: Path, context: Context) -> Dataset:
     held = replace(context, source=source, dataset=None)
     try:
         # the options hold the ARG too
-        data: Dataset = held.build("dataset", Spec.parse(stamp.spec).name, stamp.options)
+        data: Dataset = held.build(
+            "dataset", Spec.parse(stamp.spec).name, stamp.options
+        )
     except UserError as error:
         raise UserError(
             f"the data set {stamp.spec} cannot be opened: {error}",
@@ -117,7 +127,9 @@ def manifest_rows(
     without_file = 0
     for sample in samples.values():
         if not sample.frames:
-            raise UserError(f"sample {sample.key} has no picture", remedy="folder cannot show it")
+            raise UserError(
+                f"sample {sample.key} has no picture", remedy="folder cannot show it"
+            )
         name = f"{len(rows):05d}-{digest(sample.key)[:8]}"
         without_file += None in map(_image_file, sample.frames)
         answer = answers.get(sample.key, {})
@@ -133,7 +145,9 @@ def manifest_rows(
             "sample": sample.key,
             "predicted": answer.get("prediction") or answer.get("text"),
         }
-        rows.append({column: value for column, value in row.items() if value is not None})
+        rows.append(
+            {column: value for column, value in row.items() if value is not None}
+        )
     return rows, without_file
 
 
@@ -168,7 +182,9 @@ def _place_frame(frame: Frame, place: Path, home: Path, *, within: bool = False)
             _link(source.resolve(), target)
     except OSError as error:
         raise UserError(
-            f"cannot write to {target.parent}", got=error.strerror, remedy="Choose another --out"
+            f"cannot write to {target.parent}",
+            got=error.strerror,
+            remedy="Choose another --out",
         ) from error
     return target.relative_to(home).as_posix()
 

@@ -67,7 +67,9 @@ class AnswersFile:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 
-        schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
+        schema = pa.schema(
+            [(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()]
+        )
         if self._writer is None:
             self._draft = Draft(self.path)
             finalize(self, self._draft.discard)  # of an audit that failed
@@ -100,7 +102,9 @@ def read_answers(path: Path) -> "pa.Table":
     try:
         table = read_table(BufferReader(content))
     except (ArrowException, OSError) as error:
-        raise UserError(f"{file} cannot be read", got=str(error).splitlines()[0]) from error
+        raise UserError(
+            f"{file} cannot be read", got=str(error).splitlines()[0]
+        ) from error
     missing = COLUMNS.keys() - LATER - set(table.column_names)
     if missing:
         raise UserError(f"{file} has no column {', '.join(sorted(missing))}")

@@ -31,7 +31,9 @@ class Audit:
     options: Any
     respond: Callable[[Iterable[Trial]], Sequence[Outcome]]
     context: Context
-    capabilities: Capabilities = field(default_factory=lambda: Capabilities(outputs=frozenset()))
+    capabilities: Capabilities = field(
+        default_factory=lambda: Capabilities(outputs=frozenset())
+    )
     tools: Mapping[str, Any] = field(default_factory=dict)
     tool_specs: Mapping[str, str] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
@@ -39,8 +41,12 @@ class Audit:
     planted_cues: tuple[PlantedCue, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
     more_trials: int | None = None
-    attachments: list[Table | Picture | Contrast | Accuracy] = field(default_factory=list)
-    figures: list[tuple[Sample, str, str, float, str | None]] = field(default_factory=list)
+    attachments: list[Table | Picture | Contrast | Accuracy] = field(
+        default_factory=list
+    )
+    figures: list[tuple[Sample, str, str, float, str | None]] = field(
+        default_factory=list
+    )
     _results: dict[Hashable, tuple[tuple[object, ...], Any]] = field(
         default_factory=dict, repr=False
     )
@@ -78,7 +84,12 @@ class Audit:
         self.more_trials = trials
 
     def record(
-        self, sample: Sample, feature: str, measure: str, figure: float, text: str | None = None
+        self,
+        sample: Sample,
+        feature: str,
+        measure: str,
+        figure: float,
+        text: str | None = None,
     ) -> None:
         """What was measured of a sample and is no answer: a row of `answers.parquet`.
 

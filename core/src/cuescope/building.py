@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import Any, Self
 
-from cuescope.capabilities import ROLES, Capabilities, HasGroups, Model, Requirements, ToolRole
+from cuescope.capabilities import (
+    ROLES,
+    Capabilities,
+    HasGroups,
+    Model,
+    Requirements,
+    ToolRole,
+)
 from cuescope.conclusions import PluginStamp
 from cuescope.context import Context, Resolved
 from cuescope.errors import PluginError, UserError, nearest
@@ -82,7 +89,9 @@ class Choices:
         method = context.resolve("method", request.method, request.method_options)
         model = context.resolve("model", request.model, request.model_options)
         data = context.resolve("dataset", request.data, request.data_options)
-        verifiers = tuple(context.resolve("method", name) for name in request.verify_with)
+        verifiers = tuple(
+            context.resolve("method", name) for name in request.verify_with
+        )
         return cls(method, model, data, tools, verifiers, executor)
 
     @property
@@ -106,7 +115,9 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
     _check_tool_options(request)
     context = context_for(request, context, planning)
     data = Built.of(choices.data, context)
-    context = context.for_dataset(data.plugin)  # before the model: it may need the labels
+    context = context.for_dataset(
+        data.plugin
+    )  # before the model: it may need the labels
     method = Built.of(choices.method, context)
     _check_labels(method, data)
     roles = choices.roles
@@ -120,7 +131,9 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
     missing = _missing(method.plugin.requires, model.plugin.capabilities)
     if missing:
         wanted = f"a model with {' and '.join(missing)}"
-        raise UserError(f"{request.method} cannot audit this {request.model}", expected=wanted)
+        raise UserError(
+            f"{request.method} cannot audit this {request.model}", expected=wanted
+        )
     if request.repeats > 1:
         _check_chance(request, model.plugin)
     return Parts(context, data, method, tools, tuple(verifiers), executor, model)
@@ -166,7 +179,9 @@ def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
     return Built.of(context.resolve(kind, text, options), context)
 
 
-def find_installed(fit: Callable[[Any], bool], kind: str, registry: Registry) -> list[str]:
+def find_installed(
+    fit: Callable[[Any], bool], kind: str, registry: Registry
+) -> list[str]:
     """The names of the installed plugins of a kind whose class fits."""
     # a broken one is no advice
     sound = [entry for entry in registry.of_kind(kind) if registry.check(entry) is None]
@@ -196,7 +211,9 @@ def find_role(name: str, roles: Mapping[str, ToolRole]) -> ToolRole:
     return roles[name]
 
 
-def build_tool(context: Context, role: ToolRole, text: str, options: Any = None) -> Built:
+def build_tool(
+    context: Context, role: ToolRole, text: str, options: Any = None
+) -> Built:
     """A tool for a role; raises UserError where it cannot fill it."""
     return _fill_role(role, context.resolve("tool", text, options), context)
 
@@ -204,7 +221,9 @@ def build_tool(context: Context, role: ToolRole, text: str, options: Any = None)
 def _fill_role(role: ToolRole, tool: Resolved, context: Context) -> Built:
     built = Built.of(tool, context)
     if not isinstance(built.plugin, role.protocol):
-        raise UserError(f"tool {tool.text} is no {role.name}", expected=f"one with {role.method}()")
+        raise UserError(
+            f"tool {tool.text} is no {role.name}", expected=f"one with {role.method}()"
+        )
     return built
 
 
@@ -213,7 +232,9 @@ def _build_verifier(method: Resolved, context: Context) -> Built:
     built = Built.of(method, context)
     if not hasattr(built.plugin, "verify"):
         raise UserError(
-            f"--verify-with {method.text}", expected="a method with verify()", got="none"
+            f"--verify-with {method.text}",
+            expected="a method with verify()",
+            got="none",
         )
     return built
 
@@ -222,7 +243,9 @@ def rebuild_model(request: Request, context: Context) -> Model:
     """The request's model, built anew: what an executor's workers call."""
     context = context_for(request, context)
     data = context.build("dataset", request.data, request.data_options)
-    model: Model = context.for_dataset(data).build("model", request.model, request.model_options)
+    model: Model = context.for_dataset(data).build(
+        "model", request.model, request.model_options
+    )
     return model
 
 
@@ -241,10 +264,14 @@ def choose_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
         indices = _draw(parts, indices, settings.limit)
     samples = tuple(dataset[index] for index in indices)
     if not samples:
-        raise UserError(f"data set {spec} is empty", remedy="Check its path, split and groups")
+        raise UserError(
+            f"data set {spec} is empty", remedy="Check its path, split and groups"
+        )
     keys = {sample.key for sample in samples}
     if len(keys) < len(samples):  # reports and pictures go by key
-        raise PluginError(f"data set {spec} broke its contract", expected="one key a sample")
+        raise PluginError(
+            f"data set {spec} broke its contract", expected="one key a sample"
+        )
     return samples
 
 
@@ -254,7 +281,9 @@ def _select_part(parts: Parts, part: str) -> list[int]:
     wanted = {int(number) for number in numbers.split("+")}
     count = int(total)
     if min(wanted) < 1 or max(wanted) > count:
-        raise UserError(f"part {part}", expected=f"numbers from 1 to {count} before the /")
+        raise UserError(
+            f"part {part}", expected=f"numbers from 1 to {count} before the /"
+        )
     groups = _groups(parts, range(len(parts.data.plugin)))
     generator(parts.context.seed, "part").shuffle(groups)
     indices: list[int] = []
@@ -288,7 +317,9 @@ def _groups(parts: Parts, indices: Sequence[int]) -> list[list[int]]:
     groups: dict[str | int, list[int]] = defaultdict(list)
     for index in indices:
         group = dataset.group_of(index) if tells_groups else dataset[index].group
-        groups[group or index].append(index)  # a sample without a group is one of its own
+        groups[group or index].append(
+            index
+        )  # a sample without a group is one of its own
     return list(groups.values())
 
 
@@ -298,7 +329,9 @@ def check_capabilities(choices: Choices, registry: Registry) -> None:
     needs: Requirements = method.plugin.requires
     missing = _missing(needs, choices.model.plugin.capabilities)
     if missing:
-        able = find_installed(lambda m: not _missing(needs, m.capabilities), "model", registry)
+        able = find_installed(
+            lambda m: not _missing(needs, m.capabilities), "model", registry
+        )
         raise UserError(
             f"{method.text} cannot audit {choices.model.text}",
             expected=f"a model with {' and '.join(missing)}",
@@ -315,7 +348,9 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
     for role in sorted(needs.tools - tools):
         able = find_tools(find_role(role, roles), registry)
         installed = f" (installed: {', '.join(able)})" if able else ""
-        raise UserError(f"{name} needs a {role}", remedy=f"Add --tool {role}=SPEC{installed}")
+        raise UserError(
+            f"{name} needs a {role}", remedy=f"Add --tool {role}=SPEC{installed}"
+        )
     useful: set[str] = set()
     for method_needs in choices.requirements:
         useful |= method_needs.tools | method_needs.may_use

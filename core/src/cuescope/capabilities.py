@@ -9,7 +9,16 @@ import numpy as np
 from pydantic import NonNegativeInt
 
 from cuescope.conclusions import Metric, Picture, Table
-from cuescope.types import Frame, Options, Output, PlantedCue, Response, Sample, Trial, Value
+from cuescope.types import (
+    Frame,
+    Options,
+    Output,
+    PlantedCue,
+    Response,
+    Sample,
+    Trial,
+    Value,
+)
 
 
 class Capabilities(Value):
@@ -148,7 +157,9 @@ class HasPatches(Protocol):
         """The pixels that the network sees, uint8 (row, col, 3), resized and cropped."""
         ...
 
-    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+    def patch_features(
+        self, frames: Sequence[Frame], layer: int = -1
+    ) -> list[np.ndarray]:
         """Patch tokens after a layer, float32 (row, col, dim), on the model's own grid."""
         ...
 
@@ -178,7 +189,9 @@ class Detector(Protocol):
     name depends on the names asked beside it.
     """
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame."""
         ...
 
@@ -187,7 +200,9 @@ class Detector(Protocol):
 class Segmenter(Protocol):
     """Outlines named things."""
 
-    def segment(self, frames: Sequence[Frame], names: Sequence[str]) -> list[np.ndarray]:
+    def segment(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[np.ndarray]:
         """Bool masks (name, row, col), an array a frame."""
         ...
 

@@ -229,7 +229,9 @@ class Provenance(Value):
         """What made the report: role, name, version and fingerprint of each plugin."""
         identity = []
         for role, stamp in self.stamps:
-            name = stamp.spec.partition(":")[0]  # ARG may be a path; the fingerprint says of what
+            name = stamp.spec.partition(":")[
+                0
+            ]  # ARG may be a path; the fingerprint says of what
             identity.append((role, name, stamp.version, stamp.fingerprint))
         return identity
 
@@ -238,7 +240,9 @@ class Provenance(Value):
         """All that makes a report: `identity`, the plugins' source, the versions of cuescope."""
         origin: list[object] = list(self.identity)
         origin += [(role, stamp.code) for role, stamp in self.stamps]
-        origin += [(name, self.versions.get(name)) for name in ("cuescope", "cuescope-sdk")]
+        origin += [
+            (name, self.versions.get(name)) for name in ("cuescope", "cuescope-sdk")
+        ]
         return origin
 
     @property
@@ -340,7 +344,10 @@ class Report(Value):
     def contrast_of(self, score: Score) -> Contrast | None:
         """The first contrast about the feature and label of a score."""
         for contrast in self.contrasts:
-            if contrast.feature == score.feature and contrast.label in (None, score.label):
+            if contrast.feature == score.feature and contrast.label in (
+                None,
+                score.label,
+            ):
                 return contrast
         return None
 

@@ -26,7 +26,9 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 def cache_folder() -> Path:
     """`CUESCOPE_CACHE`, else the user's cache folder."""
-    folder = os.environ.get("CUESCOPE_CACHE")  # read late: tests and clusters set it as they start
+    folder = os.environ.get(
+        "CUESCOPE_CACHE"
+    )  # read late: tests and clusters set it as they start
     if folder:
         return Path(folder).expanduser()
     return Path(platformdirs.user_cache_dir("cuescope"))
@@ -73,11 +75,15 @@ class Context:
     allowed: frozenset[str] = frozenset()
     tool_calls: Counter[str] = field(default_factory=Counter)
 
-    def build(self, kind: str, spec: str, options: Mapping[str, Any] | None = None) -> Any:
+    def build(
+        self, kind: str, spec: str, options: Mapping[str, Any] | None = None
+    ) -> Any:
         """A plugin by `NAME[:ARG]`, with validated options; raises UserError where it cannot be."""
         return self.resolve(kind, spec, options).build(self)
 
-    def resolve(self, kind: str, text: str, options: Mapping[str, Any] | None = None) -> "Resolved":
+    def resolve(
+        self, kind: str, text: str, options: Mapping[str, Any] | None = None
+    ) -> "Resolved":
         """What a SPEC names, its options checked; raises UserError for what cannot be built.
 
         Options that ask for more than their source may are refused too (see `Source`).
@@ -130,7 +136,9 @@ class Resolved:
     def build(self, context: Context) -> Any:
         """The plugin; raises UserError where it cannot be built."""
         registry = context.registry
-        with registry.blaming(self.entry):  # whatever goes wrong in there is the plugin's
+        with registry.blaming(
+            self.entry
+        ):  # whatever goes wrong in there is the plugin's
             plugin = self.plugin(self.options, context.for_kind(self.entry.kind))
         if self.mitigated is None:
             return plugin

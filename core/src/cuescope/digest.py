@@ -37,9 +37,13 @@ def _feed(add: Callable[[bytes], None], value: object) -> None:
             for item in value:
                 _feed(add, item)
         case int():
-            _tag(add, b"i", int.__repr__(value).encode())  # an IntEnum would print its name
+            _tag(
+                add, b"i", int.__repr__(value).encode()
+            )  # an IntEnum would print its name
         case float():
-            _tag(add, b"f", float.__repr__(value).encode())  # numpy's float64 is one too
+            _tag(
+                add, b"f", float.__repr__(value).encode()
+            )  # numpy's float64 is one too
         case np.ndarray() if value.dtype.kind in "biufcSU":
             # the same bytes may have two shapes
             _tag(add, b"a", f"{value.dtype.str}{value.shape}".encode())
@@ -52,7 +56,9 @@ def _feed(add: Callable[[bytes], None], value: object) -> None:
                 _feed(add, getattr(value, name))
         case Mapping():
             _tag(add, b"d", b"%d" % len(value))
-            for key in sorted(value, key=repr):  # by repr: keys of several types do not compare
+            for key in sorted(
+                value, key=repr
+            ):  # by repr: keys of several types do not compare
                 _feed(add, key)
                 _feed(add, value[key])
         case Set():

@@ -83,7 +83,9 @@ class Session:
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,
         )
-        self._verifiers: list[tuple[Built, object]] = [(parts.method, parts.method.plugin)]
+        self._verifiers: list[tuple[Built, object]] = [
+            (parts.method, parts.method.plugin)
+        ]
         for built in parts.verifiers:
             self._verifiers.append((built, VerifyOnly(built.plugin)))
         self._manager = pluggy.PluginManager("cuescope")
@@ -130,7 +132,9 @@ class Session:
             perturbed = hook.perturb(audit=audit, features=features)
             # kept, so that verify asks nothing twice
             audit.outcomes = outcomes = self._answer(chain.from_iterable(perturbed))
-            of_hook = hook.compute_scores(audit=audit, features=features, outcomes=outcomes)
+            of_hook = hook.compute_scores(
+                audit=audit, features=features, outcomes=outcomes
+            )
             self._require_scores(of_hook)
             scores = flatten(of_hook)
             self._reveal_cues()
@@ -163,7 +167,9 @@ class Session:
             return items
         if answered == 0:
             return self.audit.respond(items)
-        trials = Spool((item for item in items if isinstance(item, Trial)), self._shared)
+        trials = Spool(
+            (item for item in items if isinstance(item, Trial)), self._shared
+        )
         answers = self.audit.respond(trials)
         return Spool(replace_trials(items, answers), self._shared)
 
@@ -202,14 +208,18 @@ class Session:
         if isinstance(dataset, HasPlantedCues):
             self.audit.planted_cues = tuple(dataset.planted_cues)
 
-    def _verify(self, features: list[Feature], scores: list[Score]) -> Iterator[Evidence]:
+    def _verify(
+        self, features: list[Feature], scores: list[Score]
+    ) -> Iterator[Evidence]:
         """The method's checks, then each extra verifier's; a failure names the one that failed."""
         plugins = self._manager.get_plugins()
         for built, verifier in self._verifiers:
             # pluggy would mix all evidence, and run the last one first
             verify = self._manager.subset_hook_caller("verify", plugins - {verifier})
             with self._blaming(built):
-                yield from flatten(verify(audit=self.audit, features=features, scores=scores))
+                yield from flatten(
+                    verify(audit=self.audit, features=features, scores=scores)
+                )
 
     def finish(self, report: Report) -> None:
         """Notify the observers that the report is stored."""
@@ -221,7 +231,8 @@ class Session:
             getattr(self._manager.hook, hook)(audit=self.audit, **arguments)
         except Exception as error:
             warnings.warn(
-                f"an observer failed at {hook}: {type(error).__name__}: {error}", stacklevel=2
+                f"an observer failed at {hook}: {type(error).__name__}: {error}",
+                stacklevel=2,
             )
 
     def _blaming(self, built: Built) -> AbstractContextManager[None]:
@@ -256,7 +267,9 @@ class Session:
             part=request.part,
             samples=len(self.audit.samples),
             labels=self.audit.labels,
-            device=str(getattr(parts.model.plugin, "device", request.device)),  # what "auto" became
+            device=str(
+                getattr(parts.model.plugin, "device", request.device)
+            ),  # what "auto" became
             dtype=request.dtype,
             versions=library_versions(),
             command=request.command,
@@ -282,7 +295,9 @@ def library_versions() -> dict[str, str]:
 def identity_of(stamp: PluginStamp, dtype: str) -> str:
     """All about a model that enters its answers."""
     if not stamp.fingerprint:
-        raise PluginError(f"model {stamp.spec} broke its contract", expected="a fingerprint")
+        raise PluginError(
+            f"model {stamp.spec} broke its contract", expected="a fingerprint"
+        )
     # code too: preprocessing is no weight
     return digest(stamp.fingerprint, stamp.dist, stamp.version, stamp.code, dtype)
 

@@ -21,7 +21,9 @@ class UserError(Exception):
         remedy: str | None = None,
     ) -> None:
         contrast = [
-            f"{word} {value}" for word, value in (("expected", expected), ("got", got)) if value
+            f"{word} {value}"
+            for word, value in (("expected", expected), ("got", got))
+            if value
         ]
         head = f"{problem}: {', '.join(contrast)}" if contrast else problem
         super().__init__(f"{head}. {remedy}" if remedy else head)
@@ -41,7 +43,9 @@ class PlanStopped(BaseException):  # no plugin's `except Exception` may catch it
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean 'x'?` for the known name closest to `name`, None where nothing is close."""
-    if len(name) > LONGEST_NAME:  # a stranger's text: comparing takes the square of its length
+    if (
+        len(name) > LONGEST_NAME
+    ):  # a stranger's text: comparing takes the square of its length
         return None
     # 0.5: short names have few letters in common
     close = get_close_matches(name, list(known), n=1, cutoff=0.5)

@@ -28,7 +28,11 @@ FINDINGS = {
     "sentence": "string",
     "occurrences": "int64",  # places in the data where the feature occurs
 }
-SCORES = {name: kind for name, kind in FINDINGS.items() if name not in ("number", "occurrences")}
+SCORES = {
+    name: kind
+    for name, kind in FINDINGS.items()
+    if name not in ("number", "occurrences")
+}
 
 
 def finding_rows(report: Report) -> Iterator[Row]:
@@ -83,7 +87,9 @@ def as_table(rows: Sequence[Row], columns: Mapping[str, str]) -> "pa.Table":
     """The rows as a table of these columns."""
     import pyarrow as pa
 
-    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in columns.items()])
+    schema = pa.schema(
+        [(name, pa.type_for_alias(kind)) for name, kind in columns.items()]
+    )
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
@@ -108,12 +114,15 @@ def find_finding(report: Report, wanted: str) -> Score:
     findings = report.findings
     if not findings:
         raise UserError(
-            f"finding {wanted}", expected="a report with findings", got="none in this one"
+            f"finding {wanted}",
+            expected="a report with findings",
+            got="none in this one",
         )
     if wanted.isdecimal() and 1 <= int(wanted) <= len(findings):
         return findings[int(wanted) - 1]
     words = [
-        ": ".join([report.names[s.feature], *([s.label] if s.label else [])]) for s in findings
+        ": ".join([report.names[s.feature], *([s.label] if s.label else [])])
+        for s in findings
     ]
     for score, name in zip(findings, words, strict=True):
         if wanted in (name, report.names[score.feature], score.feature):

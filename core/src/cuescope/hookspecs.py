@@ -25,7 +25,9 @@ def propose_features(audit: "Audit") -> Iterable[Feature] | None:
 
 
 @hookspec
-def perturb(audit: "Audit", features: Sequence[Feature]) -> Iterable[Trial | Outcome] | None:
+def perturb(
+    audit: "Audit", features: Sequence[Feature]
+) -> Iterable[Trial | Outcome] | None:
     """The trials that tell whether the model relies on the features.
 
     What proposing asked already is handed on as the outcome itself: each trial is asked once.

@@ -45,7 +45,11 @@ class Source:
     @property
     def words(self) -> str:
         """How a remedy calls it."""
-        return "this clone" if self.kind == "clone" else "the wheels that cuescope came from"
+        return (
+            "this clone"
+            if self.kind == "clone"
+            else "the wheels that cuescope came from"
+        )
 
     def path_of(self, dist: str) -> Path:
         """The folder or wheel of a dist of this project; raises UserError where it is gone."""
@@ -129,7 +133,9 @@ def with_needs(wanted: Iterable[str]) -> dict[str, set[str]]:
         requirement = _parse(text)
         for needed in _needs(requirement):
             extras.setdefault(needed, set())
-        extras.setdefault(_normalise(requirement.name), set()).update(requirement.extras)
+        extras.setdefault(_normalise(requirement.name), set()).update(
+            requirement.extras
+        )
     return extras
 
 
@@ -207,7 +213,9 @@ def _is_own_name(text: str) -> bool:
 
     try:
         requirement = _parse(text)
-    except InvalidRequirement:  # a path or an address: it says itself where it comes from
+    except (
+        InvalidRequirement
+    ):  # a path or an address: it says itself where it comes from
         return False
     if requirement.url is not None or not is_own(requirement.name):
         return False

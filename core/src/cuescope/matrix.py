@@ -32,7 +32,9 @@ class Matrix(Settings):
     def requests(self) -> Iterator[Request]:
         """The audits, data sets outermost so that each is opened for its models in turn."""
         settings = {name: getattr(self, name) for name in Settings.model_fields}
-        lists = [map(_use_of, plugins) for plugins in (self.data, self.models, self.methods)]
+        lists = [
+            map(_use_of, plugins) for plugins in (self.data, self.models, self.methods)
+        ]
         for data, model, method in product(*lists):
             yield Request(
                 **settings,
@@ -56,9 +58,13 @@ def read_matrix(path: Path) -> Matrix:
             # one byte more is refused; all of an endless file would never be read
             content = load_yaml(file.read(MAX_BYTES + 1))
     except OSError as error:
-        raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
+        raise UserError(
+            f"cannot read {path}", got=error.strerror or str(error)
+        ) from error
     except yaml.YAMLError as error:
-        raise UserError(f"{path} is no YAML", got=" ".join(str(error).split())) from error
+        raise UserError(
+            f"{path} is no YAML", got=" ".join(str(error).split())
+        ) from error
     _refuse_unknown_words(path, content)
     try:
         return Matrix.model_validate(content)
@@ -73,9 +79,12 @@ def _refuse_unknown_words(path: Path, content: object) -> None:
     for kind in ("methods", "models", "data"):
         uses = lists.get(kind)
         for use in uses if isinstance(uses, list) else ():
-            for word in set(use if isinstance(use, dict) else ()) - Use.model_fields.keys():
+            for word in (
+                set(use if isinstance(use, dict) else ()) - Use.model_fields.keys()
+            ):
                 raise UserError(
                     f"{path}: '{word}:' in {kind}",
                     expected=" and ".join(f"`{field}:`" for field in Use.model_fields),
-                    remedy=nearest(str(word), Use.model_fields) or "`cuescope schema` describes it",
+                    remedy=nearest(str(word), Use.model_fields)
+                    or "`cuescope schema` describes it",
                 )

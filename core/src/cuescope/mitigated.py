@@ -11,7 +11,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cuescope.errors import UserError
-from cuescope.sealed import LARGEST, DamagedFileError, read_sealed, seal_of, write_sealed
+from cuescope.sealed import (
+    LARGEST,
+    DamagedFileError,
+    read_sealed,
+    seal_of,
+    write_sealed,
+)
 from cuescope.whole_files import read_whole, write_atomically
 
 STAMP = "mitigation.json"
@@ -35,7 +41,9 @@ class MitigationStamp(BaseModel):
     spec: str = "the model"
 
 
-def write_mitigated(folder: Path, stamp: Mapping[str, object], files: Mapping[str, bytes]) -> None:
+def write_mitigated(
+    folder: Path, stamp: Mapping[str, object], files: Mapping[str, bytes]
+) -> None:
     """Write the files and then the stamp, which gets their digests: with it the folder is whole."""
     for name, content in files.items():
         write_atomically(folder / name, content)

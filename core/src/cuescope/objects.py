@@ -10,7 +10,9 @@ from cuescope.context import Context
 from cuescope.registry import Entry, Registry
 from cuescope.types import Options
 
-IN_MEMORY = "in memory"  # stands where a report names the package that a plugin comes from
+IN_MEMORY = (
+    "in memory"  # stands where a report names the package that a plugin comes from
+)
 
 
 @runtime_checkable
@@ -62,7 +64,9 @@ class Held:
     @property
     def entry(self) -> Entry:
         """As the metadata of a package would describe it."""
-        return Entry(self.kind, self.name, IN_MEMORY, self.dist, self.version, summary="")
+        return Entry(
+            self.kind, self.name, IN_MEMORY, self.dist, self.version, summary=""
+        )
 
 
 class HeldRegistry(Registry):
@@ -91,7 +95,11 @@ class HeldRegistry(Registry):
 
     def check(self, entry: Entry, *, seconds: float | None = None) -> Any:
         """What stands in the way of a plugin; nothing in that of an object."""
-        return None if entry in self._held else self._installed.check(entry, seconds=seconds)
+        return (
+            None
+            if entry in self._held
+            else self._installed.check(entry, seconds=seconds)
+        )
 
 
 def name_of(text: str) -> str:

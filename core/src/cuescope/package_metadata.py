@@ -14,13 +14,19 @@ from cuescope.errors import UserError
 from cuescope.whole_files import read_whole
 
 GROUP_PREFIX = "cuescope."
-MAX_BYTES = 2**20  # of entry points, and of a package's description; both have a few kilobytes
+MAX_BYTES = (
+    2**20
+)  # of entry points, and of a package's description; both have a few kilobytes
 MAX_POINTS = 300  # plugins of one package
 MAX_SUMMARY = 200  # characters
 UNKNOWN = "unknown"
-_DIST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")  # as PEP 508 has it
+_DIST_NAME = re.compile(
+    r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?"
+)  # as PEP 508 has it
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]{0,60}")
-_POINT_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*( [\w.-]+)*")  # "plugins check" is a command
+_POINT_NAME = re.compile(
+    r"[A-Za-z0-9_][\w.-]*( [\w.-]+)*"
+)  # "plugins check" is a command
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\s*:\s*[^\W\d]\w*")
 MAX_NAME = 100  # characters
 
@@ -59,7 +65,9 @@ def read_package(dist: Distribution) -> Package | None:
         return None
     points = tuple(_points(content))
     if len(points) > MAX_POINTS:
-        raise DamagedPackageError(f"it has {len(points):,} plugins, at most {MAX_POINTS} are read")
+        raise DamagedPackageError(
+            f"it has {len(points):,} plugins, at most {MAX_POINTS} are read"
+        )
     # the readme follows after the first empty line
     header = _read(dist, "METADATA", "PKG-INFO").partition("\n\n")[0]
     fields = message_from_string(header)
@@ -102,11 +110,15 @@ def _points(content: str) -> Iterator[Point]:
             continue
         if text[0] == "[":
             if text[-1] != "]":  # what follows is of nobody knows which group
-                raise DamagedPackageError(f"entry_points.txt: the line {_quote(text)} has no ]")
+                raise DamagedPackageError(
+                    f"entry_points.txt: the line {_quote(text)} has no ]"
+                )
             group = text[1:-1].strip()
         elif group.startswith(GROUP_PREFIX):
             name, _, target = (part.strip() for part in text.partition("="))
-            shown = re.sub(r"[^\w. -]", "?", name)[:MAX_NAME]  # terminals obey some characters
+            shown = re.sub(r"[^\w. -]", "?", name)[
+                :MAX_NAME
+            ]  # terminals obey some characters
             yield Point(group, shown, target[:MAX_NAME], _fault_of(name, target))
 
 
@@ -124,7 +136,9 @@ def _quote(text: str) -> str:
 
 def _read(dist: Distribution, *names: str) -> str:
     """The first of these files that is there, "" where none is; what is no text is replaced."""
-    folder = getattr(dist, "_path", None)  # not public, but as old as importlib.metadata
+    folder = getattr(
+        dist, "_path", None
+    )  # not public, but as old as importlib.metadata
     for name in names:
         if not isinstance(folder, Path):  # in a zip file, or of another finder
             content = dist.read_text(name)

@@ -40,13 +40,25 @@ def load_yaml(content: str | bytes) -> Any:
         if node is None:
             return None
         if _values(node, {}) > MAX_VALUES:
-            raise yaml.YAMLError(f"aliases (*name) make more than {MAX_VALUES:,} values of it")
+            raise yaml.YAMLError(
+                f"aliases (*name) make more than {MAX_VALUES:,} values of it"
+            )
         return loader.construct_document(node)
     except RecursionError as error:
-        raise yaml.YAMLError("it is nested too deeply, or an alias (*name) holds itself") from error
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        raise yaml.YAMLError(
+            "it is nested too deeply, or an alias (*name) holds itself"
+        ) from error
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:
         # PyYAML lets them out for such as a 13th month, `!!int x` or `!!timestamp x`
-        raise yaml.YAMLError(f"a value cannot be read: {str(error)[:MAX_MESSAGE]}") from error
+        raise yaml.YAMLError(
+            f"a value cannot be read: {str(error)[:MAX_MESSAGE]}"
+        ) from error
     except yaml.YAMLError as error:
         if len(str(error)) <= MAX_MESSAGE:
             raise

@@ -101,9 +101,13 @@ class Registry:
         for dist in distributions() if self._dists is None else self._dists:
             try:
                 package = read_package(dist)
-            except Exception as error:  # a damaged one of anybody's must not hide the others
+            except (
+                Exception
+            ) as error:  # a damaged one of anybody's must not hide the others
                 name = place_of(dist)
-                damaged[name] = Problem(_one_line(error)[:MAX_REASON], how_to_reinstall(name))
+                damaged[name] = Problem(
+                    _one_line(error)[:MAX_REASON], how_to_reinstall(name)
+                )
                 continue
             if package is None:
                 continue
@@ -218,7 +222,9 @@ def _package_problem(package: Package, api: str | None) -> Problem | None:
 
 def _unknown_group(group: str, dist: str) -> Problem:
     reason = f"it has plugins in the group {group[:100]!r}, which this cuescope does not know"
-    return Problem(reason, nearest(group, GROUPS) or f"ask the authors of {dist} for its version")
+    return Problem(
+        reason, nearest(group, GROUPS) or f"ask the authors of {dist} for its version"
+    )
 
 
 def _api_version() -> str | None:
@@ -257,7 +263,9 @@ def _rank(entry: Entry) -> tuple[int, str, str]:
 def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
     """Entries of one kind and name: two of them are a problem of each, but broken ones of none."""
     for entry in same:
-        others = [other.dist for other in same if other is not entry and other.problem is None]
+        others = [
+            other.dist for other in same if other is not entry and other.problem is None
+        ]
         if entry.problem is not None or not others:
             yield entry
             continue
@@ -291,7 +299,9 @@ def _attempt_within(entry: Entry, seconds: float) -> Any:
     if results:
         return results[0]
     reason = f"its import takes more than {seconds:g} seconds"
-    return Problem(reason, f"tell the authors of {entry.dist}, or {how_to_remove(entry.dist)}")
+    return Problem(
+        reason, f"tell the authors of {entry.dist}, or {how_to_remove(entry.dist)}"
+    )
 
 
 def _import(entry: Entry) -> Any:
@@ -299,19 +309,27 @@ def _import(entry: Entry) -> Any:
     loaded = getattr(import_module(module.strip()), attribute.strip())
     if entry.kind == "command":
         if not callable(loaded):
-            raise TypeError(f"{entry.target} is a {type(loaded).__name__}, expected a function")
+            raise TypeError(
+                f"{entry.target} is a {type(loaded).__name__}, expected a function"
+            )
         return loaded
     from cuescope.capabilities import MEMBERS
     from cuescope.types import Options
 
     if not isclass(loaded):
-        raise TypeError(f"{entry.target} is a {type(loaded).__name__}, expected a class")
+        raise TypeError(
+            f"{entry.target} is a {type(loaded).__name__}, expected a class"
+        )
     options = getattr(loaded, "Options", None)
     if not (isclass(options) and issubclass(options, Options)):
-        raise TypeError(f"{entry.target}.Options is no subclass of cuescope_sdk.Options")
+        raise TypeError(
+            f"{entry.target}.Options is no subclass of cuescope_sdk.Options"
+        )
     for any_of in MEMBERS.get(entry.kind, ()):
         if not any(hasattr(loaded, member) for member in any_of):
-            raise TypeError(f"{entry.target} lacks {' or '.join(any_of)}, which a {entry.kind} has")
+            raise TypeError(
+                f"{entry.target} lacks {' or '.join(any_of)}, which a {entry.kind} has"
+            )
     if entry.kind in ("method", "observer"):
         check_hooks(entry.target, loaded)
     return loaded
@@ -330,9 +348,13 @@ def check_hooks(target: str, loaded: type) -> None:
             for argument in list(signature(member).parameters)[1:]:  # without self
                 if argument not in takes:
                     hint = nearest(argument, takes) or f"it takes {', '.join(takes)}"
-                    raise TypeError(f"{target}.{name} has no argument '{argument}': {hint}")
+                    raise TypeError(
+                        f"{target}.{name} has no argument '{argument}': {hint}"
+                    )
         elif name in HOOKS:
-            raise TypeError(f"{target}.{name} lacks @hookimpl, so it would never be called")
+            raise TypeError(
+                f"{target}.{name} lacks @hookimpl, so it would never be called"
+            )
 
 
 def version_with_code(dist: str) -> str:
@@ -357,7 +379,9 @@ def code_digest(dist: str, module: str) -> str | None:
     """
     if not _is_editable(dist):
         return None
-    top = sys.modules[module.partition(".")[0]]  # all of it: a plugin calls its neighbours
+    top = sys.modules[
+        module.partition(".")[0]
+    ]  # all of it: a plugin calls its neighbours
     sources: list[Path] = []
     for folder in getattr(top, "__path__", ()):
         sources += sorted(Path(folder).rglob("*.py"))
@@ -381,7 +405,9 @@ def _problem_of(entry: Entry, error: BaseException) -> Problem:
     if isinstance(error, ModuleNotFoundError) and error.name:
         return Problem(reason, _remedy_for_missing(entry, error.name.partition(".")[0]))
     if isinstance(error, TypeError):
-        return Problem(reason, f"tell the authors of {entry.dist}, or mend the entry point")
+        return Problem(
+            reason, f"tell the authors of {entry.dist}, or mend the entry point"
+        )
     return Problem(reason, how_to_reinstall(entry.dist))
 
 
@@ -393,7 +419,9 @@ def _remedy_for_missing(entry: Entry, module: str) -> str:
     with suppress(PackageNotFoundError):
         for line in requires(entry.dist) or ():
             name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
-            if re.sub(r"[-_.]+", "_", name).lower() == module.lower():  # as pip compares names
+            if (
+                re.sub(r"[-_.]+", "_", name).lower() == module.lower()
+            ):  # as pip compares names
                 return how_to_install_what_it_needs(entry.dist, name)
     return f"{how_to_reinstall(entry.dist)}, which says what it needs"
 

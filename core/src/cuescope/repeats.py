@@ -11,7 +11,11 @@ from cuescope.types import Response, Trial
 
 def copies(trial: Trial, count: int) -> list[Trial]:
     """The trial as it is asked `count` times; a single one is the trial itself."""
-    return [trial] if count == 1 else [replace(trial, repeat=number) for number in range(count)]
+    return (
+        [trial]
+        if count == 1
+        else [replace(trial, repeat=number) for number in range(count)]
+    )
 
 
 def combine(responses: Sequence[Response]) -> Response:

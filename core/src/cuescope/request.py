@@ -19,11 +19,19 @@ class Settings(Value):
     """How to run, whatever is run."""
 
     tools: Mapping[str, str] = Field(default={}, description="role -> SPEC of the tool")
-    tool_options: Mapping[str, Given] = Field(default={}, description="role -> options of the tool")
-    verify_with: tuple[str, ...] = Field(default=(), description="methods that verify too")
-    executor: str | None = Field(default=None, description="SPEC of where responses are made")
+    tool_options: Mapping[str, Given] = Field(
+        default={}, description="role -> options of the tool"
+    )
+    verify_with: tuple[str, ...] = Field(
+        default=(), description="methods that verify too"
+    )
+    executor: str | None = Field(
+        default=None, description="SPEC of where responses are made"
+    )
     seed: NonNegativeInt = 0
-    limit: PositiveInt | None = Field(default=None, description="audit this many samples only")
+    limit: PositiveInt | None = Field(
+        default=None, description="audit this many samples only"
+    )
     part: str | None = Field(
         default=None,
         pattern=r"^\d{1,9}(\+\d{1,9})*/\d{1,9}$",  # int() refuses thousands of digits
@@ -62,7 +70,9 @@ class Request(Settings):
         """A folder name: readable, and another one where the answer may be another."""
         names = [Spec.parse(spec).name for spec, _ in self.plugins]
         # they change the way, not the answer
-        answer = self.model_dump(mode="json", exclude={"batch_size", "executor", "device"})
+        answer = self.model_dump(
+            mode="json", exclude={"batch_size", "executor", "device"}
+        )
         if self.part is None:  # as it was before there were parts
             del answer["part"]
         return "-".join([*names, digest(answer)[:8]])
@@ -70,7 +80,15 @@ class Request(Settings):
     @property
     def command(self) -> str:
         """The command line that asks for the same again."""
-        words = ["cuescope", "audit", self.method, "--model", self.model, "--data", self.data]
+        words = [
+            "cuescope",
+            "audit",
+            self.method,
+            "--model",
+            self.model,
+            "--data",
+            self.data,
+        ]
         tool_options: dict[str, Any] = {}
         for role, options in self.tool_options.items():
             tool_options |= {f"{role}.{key}": value for key, value in options.items()}

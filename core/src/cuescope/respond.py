@@ -20,9 +20,15 @@ from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Readout, Response, Trial
 
 OnProgress = Callable[[int, int, int], None]
-WINDOW = 20_000  # trials looked up together: keys and answers of more need not be in memory
-LONG = 2**14  # characters: a model that keeps its answers itself is asked for longer ones again
-MODEL_LETTERS = 8  # of its identity begin its keys, so that a cache can tell models apart
+WINDOW = (
+    20_000  # trials looked up together: keys and answers of more need not be in memory
+)
+LONG = (
+    2**14
+)  # characters: a model that keeps its answers itself is asked for longer ones again
+MODEL_LETTERS = (
+    8  # of its identity begin its keys, so that a cache can tell models apart
+)
 
 
 class InProcess:
@@ -127,7 +133,9 @@ class ModelRunner:
         shared: Shared | None = None,
     ) -> None:
         self.identity = identity
-        self.build = partial(open_respond, build)  # picklable: an executor sends it to workers
+        self.build = partial(
+            open_respond, build
+        )  # picklable: an executor sends it to workers
         self.cache = cache
         self.batch_size = batch_size
         self.repeats = repeats
@@ -163,7 +171,9 @@ class ModelRunner:
             responses = self.cache.get(distinct)
             missing = [key for key in distinct if key not in responses]
             self._count(distinct, missing)
-            waiting = Counter(key for key in keys if key not in responses)  # one answer may do
+            waiting = Counter(
+                key for key in keys if key not in responses
+            )  # one answer may do
             left = waiting.total()
             asked += left
             if self.planning and asked:
@@ -261,7 +271,9 @@ def check_responses(
         fault = _fault_of(trial, response)
         if fault:
             expected, got = fault
-            raise PluginError(f"{breach} on {trial.sample.key}", expected=expected, got=got)
+            raise PluginError(
+                f"{breach} on {trial.sample.key}", expected=expected, got=got
+            )
 
 
 def _fault_of(trial: Trial, response: Response) -> tuple[str, str] | None:

@@ -71,7 +71,9 @@ class Runner:
             return stored
         folder.prepare()  # a full disk is told before hours of answers
         report = session.run()
-        if report.accuracy is None:  # a method that counts otherwise has attached its own
+        if (
+            report.accuracy is None
+        ):  # a method that counts otherwise has attached its own
             report = report.model_copy(update={"accuracy": tally.accuracy})
         pictures = report_pictures(report, session.audit.samples)
         page = html.render(report, pictures, str(folder.path))
@@ -94,4 +96,6 @@ class Runner:
         if not made_here:
             warnings.warn(f"{file} was {ELSEWHERE}; it is made again", stacklevel=3)
             return None
-        return stored if stored.provenance.origin == session.provenance().origin else None
+        return (
+            stored if stored.provenance.origin == session.provenance().origin else None
+        )

@@ -16,7 +16,9 @@ from cuescope.trust.source import Source
 from cuescope.whole_files import read_whole, write_atomically as write_atomically
 
 MOST_BYTES = 2**34  # of a file beside a report: a hundred million answers
-MAX_REPORT_BYTES = 2**26  # a thousand features with a hundred pictures each take half of it
+MAX_REPORT_BYTES = (
+    2**26
+)  # a thousand features with a hundred pictures each take half of it
 PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
 
 
@@ -78,7 +80,10 @@ class RunFolder:
 
         One that is not as it was written is left out, with a warning.
         """
-        keys = [*map(picture_key, illustrations(report)), *map(exhibit_key, exhibits(report))]
+        keys = [
+            *map(picture_key, illustrations(report)),
+            *map(exhibit_key, exhibits(report)),
+        ]
         kept: dict[str, bytes] = {}
         for key in keys:
             file = self._picture(key)
@@ -131,7 +136,9 @@ def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
     `answers` is the cache folder. A run is made here where its seal is signed by this user.
     """
     report = _read_report(run)
-    sealed = report.seal is not None and is_signed(report.seal, report.signature, answers)
+    sealed = report.seal is not None and is_signed(
+        report.seal, report.signature, answers
+    )
     folder = run if run.is_dir() else run.parent
     return Source(f"the run {run}", folder, frozenset(allow), typed_before=sealed)
 
@@ -159,7 +166,8 @@ def _read_report(path: Path, *, sealed: bool = False) -> Report:
         ) from error
     if (sealed or report.seal) and report.seal != seal:
         raise UserError(
-            f"{file} was changed after it was written", remedy="Run the audit again for a true one"
+            f"{file} was changed after it was written",
+            remedy="Run the audit again for a true one",
         )
     return report
 
@@ -196,7 +204,9 @@ def exhibit_key(occurrence: Occurrence) -> str:
 def exhibits(report: Report) -> Sequence[Occurrence]:
     """The occurrences in the contrasts of a report, each once."""
     sides = [side for contrast in report.contrasts for side in contrast.sides]
-    shown = {exhibit_key(e.occurrence): e.occurrence for side in sides for e in side.exhibits}
+    shown = {
+        exhibit_key(e.occurrence): e.occurrence for side in sides for e in side.exhibits
+    }
     return list(shown.values())
 
 
@@ -206,5 +216,9 @@ def illustrations(report: Report) -> Sequence[Occurrence]:
         key: position
         for position, key in enumerate(dict.fromkeys(s.feature for s in report.scores))
     }
-    ranked = sorted(report.features, key=lambda feature: rank.get(feature.key, len(rank)))
-    return [o for f in ranked[:PICTURED_FEATURES] for o in f.occurrences[:PICTURES_EACH]]
+    ranked = sorted(
+        report.features, key=lambda feature: rank.get(feature.key, len(rank))
+    )
+    return [
+        o for f in ranked[:PICTURED_FEATURES] for o in f.occurrences[:PICTURES_EACH]
+    ]

@@ -67,7 +67,9 @@ def _of_page(number: int, pages: Pages, size: int, columns: int) -> Iterator[Rec
         place = head + 8 + 2 * cell
         # whatever damage leads to: too few bytes, an overflow without end, a text that is none
         with suppress(IndexError, struct.error, ValueError, OverflowError):
-            payload = _payload(page, int.from_bytes(page[place : place + 2], "big"), pages, size)
+            payload = _payload(
+                page, int.from_bytes(page[place : place + 2], "big"), pages, size
+            )
             if len(record := _record(payload)) == columns:
                 yield record
 
@@ -118,7 +120,9 @@ def _record(payload: bytes) -> Record:
         elif kind == 7:
             cells.append(struct.unpack(">d", content)[0])
         else:
-            constant = kind - 8 if kind > 7 else int.from_bytes(content, "big", signed=True)
+            constant = (
+                kind - 8 if kind > 7 else int.from_bytes(content, "big", signed=True)
+            )
             cells.append(constant if kind else None)
     return tuple(cells)
 
@@ -137,7 +141,10 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
 
 
 def rebuild(
-    create: Callable[[Path], Any], fits: Callable[[Sequence[object]], bool], path: Path, fault: str
+    create: Callable[[Path], Any],
+    fits: Callable[[Sequence[object]], bool],
+    path: Path,
+    fault: str,
 ) -> None:
     """Set the file aside; a new one has all of its rows that fit their seals."""
     aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
@@ -147,7 +154,11 @@ def rebuild(
             while chunk := list(islice(rows, TOGETHER)):
                 fresh.write({key: value for key, value, _ in chunk})
             saved = fresh.count()
-        for suffix in ("", "-wal", "-shm"):  # a stray log would be played into the new file
+        for suffix in (
+            "",
+            "-wal",
+            "-shm",
+        ):  # a stray log would be played into the new file
             with suppress(FileNotFoundError):
                 part = path.with_name(path.name + suffix)
                 part.replace(aside.with_name(aside.name + suffix))

@@ -15,7 +15,9 @@ class SeenKeys:
     """
 
     def __init__(self) -> None:
-        self._arrays = [np.full(1, -1)]  # no hash is -1, and an empty array cannot be searched
+        self._arrays = [
+            np.full(1, -1)
+        ]  # no hash is -1, and an empty array cannot be searched
 
     def add(self, keys: Collection[str]) -> list[str]:
         """Add the keys, which are distinct; returns those that are new, in order."""
@@ -31,5 +33,7 @@ class SeenKeys:
     def _insert(self, hashes: np.ndarray) -> None:
         while self._arrays and len(self._arrays[-1]) <= 2 * len(hashes):
             both = np.concatenate([self._arrays.pop(), hashes])
-            hashes = np.sort(both, kind="stable")  # timsort: merges what is sorted already
+            hashes = np.sort(
+                both, kind="stable"
+            )  # timsort: merges what is sorted already
         self._arrays.append(hashes)

@@ -14,7 +14,9 @@ from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
 from cuescope.types import Options
 
-MITIGATED = "mitigated"  # option of every model: a folder that `cuescope mitigate` wrote
+MITIGATED = (
+    "mitigated"  # option of every model: a folder that `cuescope mitigate` wrote
+)
 IN_WORDS = {
     "too_short": "at least one",
     "tuple_type": "a list",
@@ -50,7 +52,9 @@ def pairs(flag: str, items: Iterable[str]) -> dict[str, str]:
         if not equals or not key.strip():
             raise UserError(f"{flag} {item}", expected="key=value", got=f"'{item}'")
         if key.strip() in values:
-            raise UserError(f"{flag} {key.strip()} is given twice", remedy="Keep one of them")
+            raise UserError(
+                f"{flag} {key.strip()} is given twice", remedy="Keep one of them"
+            )
         values[key.strip()] = value
     return values
 
@@ -64,7 +68,9 @@ def validate(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> 
         given.pop(MITIGATED, None)  # see Context.resolve
     if spec.arg is not None:
         if argument is None:
-            raise UserError(f"{entry.name} takes no ARG", got=f"'{spec}'", remedy=help_line)
+            raise UserError(
+                f"{entry.name} takes no ARG", got=f"'{spec}'", remedy=help_line
+            )
         if argument in given:
             raise UserError(
                 f"{entry.name}: {argument} is given twice",
@@ -91,7 +97,9 @@ def fault(
 ) -> UserError:
     """The first fault of options, a file or a command line, in one line."""
     # of a union the deepest fault, and of those a name that is wrong
-    first = max(error.errors(), key=lambda f: (len(f["loc"]), f["type"] == "extra_forbidden"))
+    first = max(
+        error.errors(), key=lambda f: (len(f["loc"]), f["type"] == "extra_forbidden")
+    )
     # pydantic adds class names of a union
     parts = [part for part in map(str, first["loc"]) if part[:1].islower()]
     name = ".".join(parts)
@@ -105,10 +113,14 @@ def fault(
     if first["type"] == "missing":
         written = f"{where}:ARG" if name == argument else f"{name}=VALUE"
         return UserError(f"{where} needs '{name}'", expected=written, remedy=remedy)
-    message = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    message = (
+        first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    )
     message = IN_WORDS.get(first["type"], message)
     if first["type"] == "literal_error":
-        remedy = nearest(str(first["input"]), re.findall(r"'([^']*)'", message)) or remedy
+        remedy = (
+            nearest(str(first["input"]), re.findall(r"'([^']*)'", message)) or remedy
+        )
     return UserError(
         f"{where}: option '{name}'" if name else where,
         expected=message.partition(", unable")[0],
@@ -127,14 +139,18 @@ def _parse_text(name: str, text: str, annotation: Any) -> Any:
         try:
             return load_yaml(text)
         except yaml.YAMLError as error:
-            raise UserError(f"option '{name}'", expected="YAML, or a,b,c", got=text) from error
+            raise UserError(
+                f"option '{name}'", expected="YAML, or a,b,c", got=text
+            ) from error
     if takes_list:
         # a trailing comma makes a list of one
         return [part.strip() for part in text.split(",") if part.strip()]
     for kind in alternatives:
         if get_origin(kind) is Literal:
             for choice in get_args(kind):
-                if str(choice) == text:  # Literal[2, 3]: a number on the command line is text
+                if (
+                    str(choice) == text
+                ):  # Literal[2, 3]: a number on the command line is text
                     return choice
     # a text option may mean the word
     if text == "none" and type(None) in kinds and str not in kinds:

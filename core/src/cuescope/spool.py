@@ -30,7 +30,9 @@ _set = object.__setattr__  # they are frozen
 class Shared:
     """Samples of an audit and their frames: files hold the number of each, not its content."""
 
-    def __init__(self, samples: Sequence[Sample] = (), folder: Path | None = None) -> None:
+    def __init__(
+        self, samples: Sequence[Sample] = (), folder: Path | None = None
+    ) -> None:
         self._samples = samples
         self.folder = folder
 
@@ -86,7 +88,9 @@ class _Store:
     def __init__(self, shared: Shared) -> None:
         self.length = 0
         self._shared = shared
-        self._chunks: list[list[Any] | tuple[int, int]] = []  # or start and size in the file
+        self._chunks: list[
+            list[Any] | tuple[int, int]
+        ] = []  # or start and size in the file
         self._recent: OrderedDict[int, list[Any]] = OrderedDict()
 
     def append(self, item: Any) -> None:

@@ -28,12 +28,21 @@ CHUNK = 500  # older SQLite takes 999 marks in a query
 WAL_PAGES = 32_000  # 256 MB; each checkpoint waits for the disk, and writes a page once
 PAGE_CACHE_KIB = 2**16  # the index of a million answers
 DURABLE_WAL_PAGES = 100  # a flipped bit in the log hides all that came after it
-PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
-LOCK_SECONDS = 30.0  # a write takes milliseconds: whoever holds the file longer is stuck
-TRY_SECONDS = 1.0  # SQLite waits this long inside one try, and hears no Ctrl-C meanwhile
+PAGE_BYTES = (
+    8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
+)
+LOCK_SECONDS = (
+    30.0  # a write takes milliseconds: whoever holds the file longer is stuck
+)
+TRY_SECONDS = (
+    1.0  # SQLite waits this long inside one try, and hears no Ctrl-C meanwhile
+)
 
 TABLE = "CREATE TABLE rows (key TEXT PRIMARY KEY, value BLOB, seal TEXT)"
-DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter from the texts of its errors
+DAMAGE = (
+    sqlite3.DatabaseError,
+    UnicodeDecodeError,
+)  # the latter from the texts of its errors
 _INSERT = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
@@ -65,7 +74,9 @@ class CacheFile:
     """
 
     durable: ClassVar[bool] = False
-    migrations: ClassVar[Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]] = {
+    migrations: ClassVar[
+        Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]
+    ] = {
         0: lambda _: ()  # of before the first release: keys that nobody asks for any more
     }
 
@@ -91,7 +102,9 @@ class CacheFile:
 
     def scan(self, prefix: str) -> dict[str, bytes]:
         """All values whose key begins with `prefix`."""
-        query = "SELECT key, value, seal FROM rows WHERE key >= ? AND key < ? ORDER BY key"
+        query = (
+            "SELECT key, value, seal FROM rows WHERE key >= ? AND key < ? ORDER BY key"
+        )
         return self._sound_rows(query, [prefix, prefix + "\U0010ffff"])
 
     def write(self, values: Mapping[str, bytes]) -> None:
@@ -124,7 +137,9 @@ class CacheFile:
         return {row[0]: row[1] for row in self._rows(query, values) if fits(row)}
 
     def _rows(self, query: str, values: Sequence[str] = ()) -> list[Any]:
-        return self._transact(lambda connection: connection.execute(query, values).fetchall())
+        return self._transact(
+            lambda connection: connection.execute(query, values).fetchall()
+        )
 
     def _transact(self, action: Callable[[Connection], T]) -> T:
         """The action as one transaction; once more on a new file where this one is damaged."""
@@ -155,7 +170,10 @@ class CacheFile:
                     raise
             if not announced and waited > 2:
                 announced = True
-                warnings.warn(f"waiting for {self.path}, which another process holds", stacklevel=2)
+                warnings.warn(
+                    f"waiting for {self.path}, which another process holds",
+                    stacklevel=2,
+                )
             time.sleep(0.02)
 
     # ---------------------------------------------------------------------------------- opening
@@ -248,7 +266,9 @@ class CacheFile:
 
     def _trouble(self, error: Exception, code: int) -> UserError:
         return UserError(
-            f"cannot use the cache {self.path}", got=str(error), remedy=_REMEDIES.get(code)
+            f"cannot use the cache {self.path}",
+            got=str(error),
+            remedy=_REMEDIES.get(code),
         )
 
 
@@ -260,7 +280,11 @@ def _seal(key: str, value: bytes) -> Row:
 def fits(row: Sequence[object]) -> TypeGuard[Row]:
     """Whether this is a row as it was written: its seal is that of its key and value."""
     key, value, seal = row
-    return isinstance(key, str) and isinstance(value, bytes) and _seal(key, value)[2] == seal
+    return (
+        isinstance(key, str)
+        and isinstance(value, bytes)
+        and _seal(key, value)[2] == seal
+    )
 
 
 def _count_fitting(connection: Connection) -> int:
@@ -271,7 +295,9 @@ def _code(error: Exception) -> int:
     """SQLite's primary result code."""
     extended: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if extended == sqlite3.SQLITE_IOERR_SHORT_READ:
-        return sqlite3.SQLITE_CORRUPT  # a file that ends too early is damaged, its drive is not
+        return (
+            sqlite3.SQLITE_CORRUPT
+        )  # a file that ends too early is damaged, its drive is not
     return extended & 0xFF
 
 
@@ -301,7 +327,9 @@ class ResponseCache(CacheFile):
     def add_pace(self, model: str, calls: int, seconds: float) -> None:
         """Keep how long a model took over so many calls."""
         before, spent = self._pace(model)
-        self.write({f"pace {model}": json.dumps([before + calls, spent + seconds]).encode()})
+        self.write(
+            {f"pace {model}": json.dumps([before + calls, spent + seconds]).encode()}
+        )
 
     def pace(self, model: str) -> float | None:
         """Mean seconds a call of this model has taken, None before its first."""
@@ -317,7 +345,9 @@ class ResponseCache(CacheFile):
 def _pack(response: Response) -> bytes:
     """A line of JSON (text, dtype and shape of each array), then the numbers."""
     arrays = [response.logits, response.embedding, response.readout]
-    heads = [array if array is None else (array.dtype.str, array.shape) for array in arrays]
+    heads = [
+        array if array is None else (array.dtype.str, array.shape) for array in arrays
+    ]
     numbers = [array.tobytes() for array in arrays if array is not None]
     return json.dumps([response.text, *heads]).encode() + b"\n" + b"".join(numbers)
 

@@ -90,9 +90,13 @@ class Frame:
         key = digest(path.read_bytes())
         return cls(key, partial(_open_rgb, path, key), FrameSource(path))
 
-    def derive(self, operation: str, function: Callable[[Image.Image], Image.Image]) -> "Frame":
+    def derive(
+        self, operation: str, function: Callable[[Image.Image], Image.Image]
+    ) -> "Frame":
         """The frame after `function`; `operation` names it with all its parameters."""
-        return Frame(digest(self.key, operation), partial(_load_and_apply, self, function))
+        return Frame(
+            digest(self.key, operation), partial(_load_and_apply, self, function)
+        )
 
 
 def _open_rgb(path: Path, key: str) -> Image.Image:
@@ -103,7 +107,9 @@ def _open_rgb(path: Path, key: str) -> Image.Image:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise BadDataError(f"{path} can no longer be read", got=error.strerror) from error
+        raise BadDataError(
+            f"{path} can no longer be read", got=error.strerror
+        ) from error
     if digest(content) != key:
         raise BadDataError(
             f"{path} has changed since it was listed",
@@ -113,19 +119,28 @@ def _open_rgb(path: Path, key: str) -> Image.Image:
         )
     # no file stays open, whatever Pillow does late
     with Image.open(BytesIO(content)) as image:
-        deep = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM")
+        deep = image.mode.startswith("I;16") or (image.mode, image.format) == (
+            "I",
+            "PPM",
+        )
         image.load()
-        with suppress(Exception):  # broken EXIF raises anything, and the pixels are still good
+        with suppress(
+            Exception
+        ):  # broken EXIF raises anything, and the pixels are still good
             ImageOps.exif_transpose(image, in_place=True)
         if deep:  # Pillow would clip it
-            return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
+            return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert(
+                "RGB"
+            )
         if image.has_transparency_data:
             white = Image.new("RGBA", image.size, "white")
             return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
         return image.convert("RGB")
 
 
-def _load_and_apply(frame: Frame, function: Callable[[Image.Image], Image.Image]) -> Image.Image:
+def _load_and_apply(
+    frame: Frame, function: Callable[[Image.Image], Image.Image]
+) -> Image.Image:
     return function(frame.load().copy())  # the parent may be kept by whoever loaded it
 
 
@@ -181,7 +196,9 @@ class Sample:
 
     def static(self, frame: int) -> "Sample":
         """The still clip: one frame repeated to the sequence's own length (TRoVe, section 3.2)."""
-        return self.with_frames((self.frames[frame],) * len(self.frames), f"static-{frame}")
+        return self.with_frames(
+            (self.frames[frame],) * len(self.frames), f"static-{frame}"
+        )
 
 
 class PlantedCue(Value):
@@ -230,7 +247,9 @@ class HideTokens(Edit):
     @property
     def mask(self) -> np.ndarray:
         """The boolean mask (frame, row, col)."""
-        flat = np.unpackbits(np.frombuffer(self.bits, np.uint8), count=int(np.prod(self.shape)))
+        flat = np.unpackbits(
+            np.frombuffer(self.bits, np.uint8), count=int(np.prod(self.shape))
+        )
         return flat.reshape(self.shape).astype(bool)
 
 
@@ -290,8 +309,12 @@ class Response:
                 continue
             vector = np.asarray(value, dtype=np.float32)
             if vector.ndim != 1:
-                raise ValueError(f"{name}: expected one vector, got shape {vector.shape}")
-            object.__setattr__(self, name, vector)  # frozen, and this is its own constructor
+                raise ValueError(
+                    f"{name}: expected one vector, got shape {vector.shape}"
+                )
+            object.__setattr__(
+                self, name, vector
+            )  # frozen, and this is its own constructor
 
     @property
     def prediction(self) -> int | None:
@@ -322,5 +345,7 @@ class Outcome:
         logits = self.response.logits
         if logits is None:
             return sample.label is not None and self.response.text == sample.label
-        best = np.argsort(-logits, kind="stable")[:top_k]  # the first of equals, as `prediction`
+        best = np.argsort(-logits, kind="stable")[
+            :top_k
+        ]  # the first of equals, as `prediction`
         return any(sample.choices[index] == sample.label for index in best)

@@ -19,9 +19,15 @@ except ImportError:  # Windows
     fcntl = None
 
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
-DRAFT = ".cuescope-draft-"  # then this computer's mark, and letters that no other draft has
-ABANDONED_SECONDS = 3600.0  # of a draft of which no lock tells whether somebody writes it
-CLEANING_SHARE = 50.0  # looking for drafts takes at most one part in so many of the time
+DRAFT = (
+    ".cuescope-draft-"  # then this computer's mark, and letters that no other draft has
+)
+ABANDONED_SECONDS = (
+    3600.0  # of a draft of which no lock tells whether somebody writes it
+)
+CLEANING_SHARE = (
+    50.0  # looking for drafts takes at most one part in so many of the time
+)
 _next_cleaning: dict[Path, float] = {}
 
 
@@ -98,10 +104,14 @@ def read_whole(path: Path, *, most: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         facts = os.fstat(descriptor)
         if not S_ISREG(facts.st_mode):
-            raise UserError(f"{path} cannot be read", expected="a file", got="a pipe or a device")
+            raise UserError(
+                f"{path} cannot be read", expected="a file", got="a pipe or a device"
+            )
         if facts.st_size > most:
             raise UserError(
-                f"{path} is too large", expected=f"at most {most:,} bytes", got=f"{facts.st_size:,}"
+                f"{path} is too large",
+                expected=f"at most {most:,} bytes",
+                got=f"{facts.st_size:,}",
             )
         return file.read(most)
 
@@ -117,10 +127,16 @@ def delete_abandoned(folder: Path) -> None:
     began = time.monotonic()
     if began < _next_cleaning.get(folder, 0.0):
         return
-    with suppress(OSError):  # whoever writes next finds out what is wrong with the folder
-        names = [entry.name for entry in os.scandir(folder) if entry.name.startswith(DRAFT)]
+    with suppress(
+        OSError
+    ):  # whoever writes next finds out what is wrong with the folder
+        names = [
+            entry.name for entry in os.scandir(folder) if entry.name.startswith(DRAFT)
+        ]
         for name in names:
-            main = name.removesuffix("-wal").removesuffix("-shm")  # of SQLite's, beside the draft
+            main = name.removesuffix("-wal").removesuffix(
+                "-shm"
+            )  # of SQLite's, beside the draft
             if main == name or main not in names:
                 _delete_if_abandoned(folder / name)
     ended = time.monotonic()

@@ -75,7 +75,9 @@ class WatchedModel:
             until = time.monotonic() + PATIENCE_SECONDS
             while not (self.folder / "handed-on").exists():
                 if time.monotonic() > until:
-                    raise UserError("no answer was handed on while another batch was under way")
+                    raise UserError(
+                        "no answer was handed on while another batch was under way"
+                    )
                 time.sleep(0.01)
         asked = [key for _, key in calls(self.folder)].count(self.special)
         if fault == "dies" or (fault == "dies once" and asked == 1):
@@ -123,7 +125,9 @@ def load(module: str, file: str) -> Any:
 
 def main(module: str, file: str, name: str, options: str, folder: str) -> None:
     """Answer all batches by way of an executor, kept in `folder/responses.sqlite`."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background ignores it
     cls = load(module, file)
     for part in name.split("."):
         cls = getattr(cls, part)

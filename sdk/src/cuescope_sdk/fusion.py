@@ -32,7 +32,10 @@ OTHER = 0
 VIDEO = 1
 TEXT = 2
 MODALITIES = {"video": VIDEO, "text": TEXT}
-LETTERS = {"V": VIDEO, "T": TEXT}  # of quadrants, query first: "VT" is video looking at text
+LETTERS = {
+    "V": VIDEO,
+    "T": TEXT,
+}  # of quadrants, query first: "VT" is video looking at text
 
 
 class AverageAttention(Edit):

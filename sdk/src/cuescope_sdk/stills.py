@@ -78,7 +78,9 @@ def ask(audit: Audit) -> Answers:
     for sample in samples:
         for frame in range(len(sample.frames)):
             row[sample.key, frame] = len(row)
-            trials.append(Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS))
+            trials.append(
+                Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS)
+            )
     audit.expect_more(0)
     # In one go: the batches are full, and a plan, which ends at its first question, counts all.
     outcomes = audit.respond(trials)
@@ -108,7 +110,9 @@ def stack_logits(
         logits = outcome.response.logits
         if logits is None:
             raise ValueError(f"no logits for sample {outcome.trial.sample.key}")
-        if choices not in columns:  # a question may list the same labels in an order of its own
+        if (
+            choices not in columns
+        ):  # a question may list the same labels in an order of its own
             columns[choices] = [choices.index(label) for label in labels]
         rows.append(logits[columns[choices]])
     return np.stack(rows) if rows else np.empty((0, len(labels)), dtype=np.float32)

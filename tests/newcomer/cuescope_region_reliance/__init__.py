@@ -15,7 +15,9 @@ class RegionReliance(sdk.Plugin):
 
     title = "Region reliance: parts of the picture that right answers need"
     requires = sdk.Requirements(outputs=frozenset({"logits"}))
-    metrics = (sdk.Metric(name="loss", title="Loss", meaning="accuracy lost by hiding it"),)
+    metrics = (
+        sdk.Metric(name="loss", title="Loss", meaning="accuracy lost by hiding it"),
+    )
     Options = RegionRelianceOptions
     options: RegionRelianceOptions
 
@@ -25,20 +27,28 @@ class RegionReliance(sdk.Plugin):
         return candidates(audit.samples)
 
     @sdk.hookimpl
-    def perturb(self, audit: sdk.Audit, features: Sequence[sdk.Feature]) -> Iterator[sdk.Trial]:
+    def perturb(
+        self, audit: sdk.Audit, features: Sequence[sdk.Feature]
+    ) -> Iterator[sdk.Trial]:
         """What the model is shown: each sample as it is, then without each quarter."""
         return trials(audit.samples, features)
 
     @sdk.hookimpl
     def compute_scores(
-        self, audit: sdk.Audit, features: Sequence[sdk.Feature], outcomes: Sequence[sdk.Outcome]
+        self,
+        audit: sdk.Audit,
+        features: Sequence[sdk.Feature],
+        outcomes: Sequence[sdk.Outcome],
     ) -> list[sdk.Score]:
         """Accuracy lost by hiding each quarter, with an interval, a null and a correction."""
         return score_rows(audit.once(losses, audit), self.options)
 
     @sdk.hookimpl
     def verify(
-        self, audit: sdk.Audit, features: Sequence[sdk.Feature], scores: Sequence[sdk.Score]
+        self,
+        audit: sdk.Audit,
+        features: Sequence[sdk.Feature],
+        scores: Sequence[sdk.Score],
     ) -> Iterator[sdk.Evidence]:
         """Is an annotated cue in the samples that hiding spoils, more often than elsewhere?"""
         return annotated_cues(audit, scores)

@@ -20,7 +20,10 @@ def score_rows(
 
 
 def score_row(
-    feature: str, flips: PairedFlips, q_value: float | None, options: RegionRelianceOptions
+    feature: str,
+    flips: PairedFlips,
+    q_value: float | None,
+    options: RegionRelianceOptions,
 ) -> sdk.Score:
     """One row; a finding is large enough and too unlikely to be chance."""
     certain = q_value is not None and q_value <= options.fdr

@@ -9,20 +9,31 @@ import cuescope_sdk as sdk
 
 GREY = (128, 128, 128)
 # column and row of each quarter
-QUARTERS = {"top left": (0, 0), "top right": (1, 0), "bottom left": (0, 1), "bottom right": (1, 1)}
+QUARTERS = {
+    "top left": (0, 0),
+    "top right": (1, 0),
+    "bottom left": (0, 1),
+    "bottom right": (1, 1),
+}
 
 
 def candidates(samples: Sequence[sdk.Sample]) -> Iterator[sdk.Feature]:
     """The quarters, and where each lies in every sample."""
     for name in QUARTERS:
         places = tuple(
-            sdk.Occurrence(sample=sample.key, region=box(name, sample.frames[0].load().size))
+            sdk.Occurrence(
+                sample=sample.key, region=box(name, sample.frames[0].load().size)
+            )
             for sample in samples
         )
-        yield sdk.Feature(key=name, kind="quarter", name=f"the {name}", occurrences=places)
+        yield sdk.Feature(
+            key=name, kind="quarter", name=f"the {name}", occurrences=places
+        )
 
 
-def trials(samples: Sequence[sdk.Sample], features: Sequence[sdk.Feature]) -> Iterator[sdk.Trial]:
+def trials(
+    samples: Sequence[sdk.Sample], features: Sequence[sdk.Feature]
+) -> Iterator[sdk.Trial]:
     """A baseline for each sample, and a trial for each feature that is hidden."""
     for sample in samples:
         yield sdk.Trial(sample=sample)
@@ -34,7 +45,9 @@ def trials(samples: Sequence[sdk.Sample], features: Sequence[sdk.Feature]) -> It
 def without(sample: sdk.Sample, name: str) -> sdk.Sample:
     """The sample with a quarter painted grey."""
     # The operation enters the key of the frame, so it names the change with all its parameters.
-    frames = [frame.derive(f"grey {name}", partial(paint, name)) for frame in sample.frames]
+    frames = [
+        frame.derive(f"grey {name}", partial(paint, name)) for frame in sample.frames
+    ]
     return sample.with_frames(tuple(frames), f"without {name}")
 
 

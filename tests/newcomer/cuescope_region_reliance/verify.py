@@ -11,7 +11,9 @@ from cuescope_sdk.statistics import exceeds_rate_p_value
 ALPHA = 0.01
 
 
-def annotated_cues(audit: sdk.Audit, scores: Sequence[sdk.Score]) -> Iterator[sdk.Evidence]:
+def annotated_cues(
+    audit: sdk.Audit, scores: Sequence[sdk.Score]
+) -> Iterator[sdk.Evidence]:
     """Is a cue in the samples that hiding spoils, more often than in all samples?"""
     finding = next((score for score in scores if score.finding), None)
     if finding is None:

@@ -11,7 +11,18 @@ from typing import Annotated
 import typer
 
 from cuescope import __version__
-from cuescope.cli import audit, bench, cache, demo, export, plugins, report, run, runs, schema
+from cuescope.cli import (
+    audit,
+    bench,
+    cache,
+    demo,
+    export,
+    plugins,
+    report,
+    run,
+    runs,
+    schema,
+)
 from cuescope.cli.echo import echo
 from cuescope.cli.external import AuditCommand, PluginCommands
 from cuescope.cli.stopping import Stops
@@ -50,10 +61,17 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error.")
+    ] = False,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version.",
+        ),
     ] = False,
 ) -> None:
     """Options of every command."""
@@ -95,15 +113,21 @@ def _run(words: Sequence[str], *, debug: bool, stops: Stops) -> int:
         code = 0 if isinstance(ended.__context__, BrokenPipeError) else ended.code
     if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
         return stops.tell()
-    return code if isinstance(code, int) else 0  # a command returns None where all is well
+    return (
+        code if isinstance(code, int) else 0
+    )  # a command returns None where all is well
 
 
 def _print_error(error: Exception, *, debug: bool) -> int:
     """Print an error in one line, or with its traceback; returns the exit code."""
-    usage = getattr(error, "format_message", None)  # what typer raises for a malformed command
+    usage = getattr(
+        error, "format_message", None
+    )  # what typer raises for a malformed command
     of_file = isinstance(error, OSError) and error.filename is not None
     mendable = isinstance(error, UserError) or usage is not None or of_file
-    if isinstance(error, BrokenPipeError):  # `| head` has seen enough; nothing is left to flush to
+    if isinstance(
+        error, BrokenPipeError
+    ):  # `| head` has seen enough; nothing is left to flush to
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     if debug:

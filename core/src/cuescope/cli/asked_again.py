@@ -50,10 +50,13 @@ class AskedAgain:
     device: Device = "auto"
     batch_size: BatchSize = 64
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Of parts and draws; without it, that of the run.")
+        int | None,
+        typer.Option(min=0, help="Of parts and draws; without it, that of the run."),
     ] = None
     plan: Planned = False
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: beside RUN]")] = None
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="[default: beside RUN]")
+    ] = None
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -66,7 +69,9 @@ class AskedAgain:
             raise UserError("-M without --model", remedy="Add --model SPEC")
         if data_options and self.data is None:
             raise UserError("-D without --data", remedy="Add --data SPEC")
-        way = {name: getattr(self, name) for name in ("executor", "device", "batch_size")}
+        way = {
+            name: getattr(self, name) for name in ("executor", "device", "batch_size")
+        }
         changes: dict[str, Any] = {**way}
         if self.seed is not None:
             changes["seed"] = self.seed
@@ -87,7 +92,9 @@ class AskedAgain:
         return frozenset(kinds)
 
 
-def ask_again(runner: "Runner", run: Path, asked: AskedAgain) -> "tuple[Runner, Request]":
+def ask_again(
+    runner: "Runner", run: Path, asked: AskedAgain
+) -> "tuple[Runner, Request]":
     """What asked for a stored run, and a runner that lets it ask for no more than it may.
 
     Raises UserError where the run was made elsewhere and the person has not typed what it is about.
@@ -133,13 +140,19 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
                 got=f"'{stamp.spec}'",
             )
     name = Spec.parse(origin.method.spec).name
-    if getattr(registry.load(registry.find("method", name)), "started_by", None) is not None:
+    if (
+        getattr(registry.load(registry.find("method", name)), "started_by", None)
+        is not None
+    ):
         raise UserError(
             f"this run is one of '{name}', which tests what other runs found",
             expected="a run of a method that finds cues",
             remedy=f"Take what it tested: {path_of_runs(Path(origin.method.options['run']))}",
         )
-    tools = {role: options_of(registry, "tool", stamp) for role, stamp in origin.tools.items()}
+    tools = {
+        role: options_of(registry, "tool", stamp)
+        for role, stamp in origin.tools.items()
+    }
     return make_request(
         method=origin.method.spec,
         model=origin.model.spec,
@@ -167,7 +180,9 @@ def require_same_data(report: "Report", runner: "Runner", request: "Request") ->
 
     stamp = report.provenance.data
     try:
-        data = build(runner.context, "dataset", request.data, request.data_options).plugin
+        data = build(
+            runner.context, "dataset", request.data, request.data_options
+        ).plugin
     except UserError as error:
         raise UserError(
             f"the data of the run, {request.data}, cannot be opened: {error}",
@@ -194,7 +209,9 @@ def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[st
         if name == fields.argument and spec.arg is not None:
             continue
         default = field.get_default(call_default_factory=True) if field else None
-        plain = list(default) if isinstance(default, tuple | set | frozenset) else default
+        plain = (
+            list(default) if isinstance(default, tuple | set | frozenset) else default
+        )
         if value != plain:
             kept[name] = value
     return kept
@@ -215,7 +232,13 @@ class OtherPart:
 
 
 def apart(
-    run: Path, request: "Request", on: str | None, registry: "Registry", found: Path, *, parts: int
+    run: Path,
+    request: "Request",
+    on: str | None,
+    registry: "Registry",
+    found: Path,
+    *,
+    parts: int,
 ) -> OtherPart:
     """What to test a run's cues on: a split, the parts that it left, or all but the first.
 
@@ -224,15 +247,23 @@ def apart(
     """
     if on is not None:
         other = request.model_copy(
-            update={"limit": None, "part": None, "data_options": _on_split(request, on, registry)}
+            update={
+                "limit": None,
+                "part": None,
+                "data_options": _on_split(request, on, registry),
+            }
         )
         return OtherPart(run, run, None, other)
     if request.part is not None:
-        other = request.model_copy(update={"limit": None, "part": complement(request.part)})
+        other = request.model_copy(
+            update={"limit": None, "part": complement(request.part)}
+        )
         return OtherPart(run, run, None, other)
     numbers = [str(number) for number in range(2, parts + 1)]
     first = request.model_copy(update={"part": f"1/{parts}"})
-    rest = request.model_copy(update={"limit": None, "part": f"{'+'.join(numbers)}/{parts}"})
+    rest = request.model_copy(
+        update={"limit": None, "part": f"{'+'.join(numbers)}/{parts}"}
+    )
     return OtherPart(run, found, first, rest)
 
 
@@ -306,7 +337,9 @@ def find_then_test(
             find_again(runner, other.finding, other.found, any_feature=any_feature)
         elif not (other.found / "report.json").exists():
             announce("the plan of that; the rest can be planned once it is made")
-            show_plan(replace(runner, out=other.found), other.finding, as_json=output.as_json)
+            show_plan(
+                replace(runner, out=other.found), other.finding, as_json=output.as_json
+            )
             return
     if asked.plan:
         show_plan(trial_runner, trial, as_json=output.as_json)

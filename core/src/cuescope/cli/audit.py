@@ -47,15 +47,22 @@ def audit(
         ),
     ] = None,
     verify_with: Annotated[
-        Pairs, typer.Option("--verify-with", metavar="NAME", help="Method that verifies too.")
+        Pairs,
+        typer.Option("--verify-with", metavar="NAME", help="Method that verifies too."),
     ] = None,
     observe: Observers = None,
     part: Annotated[
         str | None,
-        typer.Option(metavar="K/N", help="Audit part K of N, of whole groups; 2+3/3 is two parts."),
+        typer.Option(
+            metavar="K/N",
+            help="Audit part K of N, of whole groups; 2+3/3 is two parts.",
+        ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(help="Ask each question so often; for text models at a temperature.")
+        int,
+        typer.Option(
+            help="Ask each question so often; for text models at a temperature."
+        ),
     ] = 1,
     measure: Annotated[
         bool,
@@ -66,7 +73,9 @@ def audit(
     ] = False,
     confirm: Annotated[
         bool,
-        typer.Option("--confirm", help="Then test the findings: `cuescope confirm` on the run."),
+        typer.Option(
+            "--confirm", help="Then test the findings: `cuescope confirm` on the run."
+        ),
     ] = False,
 ) -> None:
     """Audit one model with one method on one data set."""
@@ -115,7 +124,11 @@ def words_for_confirm(request: "Request", output: Output) -> list[str]:
         names += options
     for name in names:
         words += ["--allow", name]
-    flags = {"--json": output.as_json, "--quiet": output.quiet, "--verbose": output.verbose}
+    flags = {
+        "--json": output.as_json,
+        "--quiet": output.quiet,
+        "--verbose": output.verbose,
+    }
     return words + [flag for flag, given in flags.items() if given]
 
 
@@ -129,7 +142,9 @@ def load_confirm() -> Callable[[list[str]], object]:
     return partial(command, prog_name="cuescope confirm", standalone_mode=False)
 
 
-def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = False) -> "Report":
+def audit_and_show(
+    runner: "Runner", request: "Request", *, as_json: bool = False
+) -> "Report":
     """Run a request and print its report, and where the pictures are."""
     from cuescope.cli.terminal import stdout
     from cuescope.report.terminal import show

@@ -29,10 +29,13 @@ def bench(
     ],
     seed: DrawSeed = 0,
     device: Device = "auto",
-    again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Redo the audits that are done.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with the pictures here.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page with the pictures here."),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -66,9 +69,13 @@ def bench(
         elif isinstance(item, Table):
             stdout().print(Text(item.title, "bold"), render_table(item))
         elif html is None:
-            stdout().print(Text(item.title, "bold"), Text("--html FILE shows this picture.", "dim"))
+            stdout().print(
+                Text(item.title, "bold"), Text("--html FILE shows this picture.", "dim")
+            )
     if html is not None:
-        command = shlex.join(["cuescope", "bench", name, "--seed", str(seed), *ctx.args])
+        command = shlex.join(
+            ["cuescope", "bench", name, "--seed", str(seed), *ctx.args]
+        )
         write_atomically(html, bench_page.render(name, items, command))
         if not as_json:
             stdout().print(Text(f"wrote {html}", "dim"))

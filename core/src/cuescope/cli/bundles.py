@@ -59,9 +59,14 @@ def spread(function: Callable[..., Any]) -> Callable[..., Any]:
             values[name] = bundle(**{field: values.pop(field) for field in fields})
         return function(**values)
 
-    keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    keywords = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in parameters
+    ]
     command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__annotations__ = {
+        parameter.name: parameter.annotation for parameter in parameters
+    }
     return command
 
 
@@ -94,11 +99,14 @@ class Asked:
     batch_size: BatchSize = 64
     plan: Planned = False
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]"),
     ] = None
     no_cache: NoCache = False
 
-    def request(self, method: str, method_options: Mapping[str, Any], **more: Any) -> "Request":
+    def request(
+        self, method: str, method_options: Mapping[str, Any], **more: Any
+    ) -> "Request":
         """The request of a method; raises UserError for values that do not fit."""
         from cuescope.cli.hints import refuse_bare_argument
         from cuescope.registry import Registry

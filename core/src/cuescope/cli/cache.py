@@ -21,13 +21,17 @@ user's cache folder; `cuescope cache` shows which one that is."""
 app = typer.Typer(help=HELP)
 ANSWERS = "responses.sqlite"
 Model = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Answers of this model only, as the list has it.")
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Answers of this model only, as the list has it."
+    ),
 ]
 
 
 @app.callback(invoke_without_command=True)
 def cache(
-    ctx: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    ctx: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show where answers are kept, how much room they take, and of which models they are."""
     if ctx.invoked_subcommand is None:
@@ -43,10 +47,18 @@ def show(*, as_json: bool) -> None:
     kept = _open()
     models = kept.models() if kept is not None else []
     if as_json:
-        facts = [{k: v for k, v in vars(model).items() if k != "mark"} for model in models]
-        echo_json(json.dumps({"folder": str(folder), "files": sizes, "models": facts}, indent=1))
+        facts = [
+            {k: v for k, v in vars(model).items() if k != "mark"} for model in models
+        ]
+        echo_json(
+            json.dumps(
+                {"folder": str(folder), "files": sizes, "models": facts}, indent=1
+            )
+        )
         return
-    echo(f"{folder}: {_bytes(sum(sizes.values()))} (CUESCOPE_CACHE names another folder)")
+    echo(
+        f"{folder}: {_bytes(sum(sizes.values()))} (CUESCOPE_CACHE names another folder)"
+    )
     for name, size in sizes.items():
         echo(f"  {_bytes(size):>9}  {name}")
     if models:
@@ -55,7 +67,9 @@ def show(*, as_json: bool) -> None:
 
         from cuescope.cli.terminal import stdout
 
-        table = Table("model", "answers", "size", "last used", box=None, padding=(0, 2, 0, 0))
+        table = Table(
+            "model", "answers", "size", "last used", box=None, padding=(0, 2, 0, 0)
+        )
         for model in models:
             used = "-"
             if model.used is not None:
@@ -70,22 +84,31 @@ def prune(
     model: Model = None,
     older_than: Annotated[
         float | None,
-        typer.Option(metavar="DAYS", min=0, help="Answers of models not used for so many days."),
+        typer.Option(
+            metavar="DAYS", min=0, help="Answers of models not used for so many days."
+        ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what would be deleted, and delete nothing."
+        ),
     ] = False,
 ) -> None:
     """Delete kept answers, by model, by age or both; the next audit asks for them again."""
     from cuescope.report.kept import DAY
 
     if model is None and older_than is None:
-        raise UserError("cache prune", expected="--model NAME, --older-than DAYS or both")
+        raise UserError(
+            "cache prune", expected="--model NAME, --older-than DAYS or both"
+        )
     kept = _open()
     chosen = [] if kept is None else _choose(kept, model)
     if older_than is not None:
         before = time.time() - older_than * DAY
-        chosen = [kept_model for kept_model in chosen if (kept_model.used or 0) <= before]
+        chosen = [
+            kept_model for kept_model in chosen if (kept_model.used or 0) <= before
+        ]
     for kept_model in chosen:
         if kept is not None and not dry_run:
             kept.forget(kept_model)
@@ -98,7 +121,8 @@ def prune(
 
 @app.command("export")
 def export(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")], model: Model = None
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")],
+    model: Model = None,
 ) -> None:
     """Write kept answers into one file, for another computer or an archive."""
     from cuescope.report.kept import KeptAnswers
@@ -123,7 +147,9 @@ def export(
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File of `cache export`.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File of `cache export`.")
+    ],
 ) -> None:
     """Take the answers of an exported file over.
 
@@ -143,7 +169,8 @@ def import_(
 @app.command("merge")
 def merge(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Cache folder of another user or computer.")
+        Path,
+        typer.Argument(metavar="DIR", help="Cache folder of another user or computer."),
     ],
 ) -> None:
     """Take over all that another cache folder keeps and this one does not.
@@ -157,7 +184,9 @@ def merge(
 
     own, files = cache_folder(), sorted(folder.rglob("*.sqlite"))
     if not files:
-        raise UserError(f"no cache in {folder}", expected="a folder that CUESCOPE_CACHE named")
+        raise UserError(
+            f"no cache in {folder}", expected="a folder that CUESCOPE_CACHE named"
+        )
     if folder.resolve() == own.resolve():
         raise UserError(f"{folder} is the cache itself", expected="another one")
     problems = []
@@ -268,9 +297,14 @@ def repair() -> None:
         except UserError as error:
             echo(f"{name}: {error}")
         else:
-            echo(f"{name}: {kept:,} rows" + (f", {lost:,} were lost" if lost else ", all sound"))
+            echo(
+                f"{name}: {kept:,} rows"
+                + (f", {lost:,} were lost" if lost else ", all sound")
+            )
     if not files:
         echo(f"There is nothing in {folder}.")
     for file in sorted(folder.rglob("*.damaged-*")):
         if file.suffix != "-wal":
-            echo(f"{file.relative_to(folder)}: set aside; delete it when you do not need it")
+            echo(
+                f"{file.relative_to(folder)}: set aside; delete it when you do not need it"
+            )

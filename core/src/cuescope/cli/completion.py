@@ -23,7 +23,10 @@ def complete_names(kind: str | None = None) -> Callable[[str], Completions]:
     """What completes names of plugins of a kind, or of any."""
 
     def complete(incomplete: str) -> Completions:
-        return [(entry.name, first_line(entry) or "") for entry in _entries(kind, incomplete)]
+        return [
+            (entry.name, first_line(entry) or "")
+            for entry in _entries(kind, incomplete)
+        ]
 
     return complete
 

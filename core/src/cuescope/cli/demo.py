@@ -41,10 +41,15 @@ FLAWS = {
 
 
 def demo(
-    cue: Annotated[Cue, typer.Option(help="What gives 'moving south' away.")] = Cue.background,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of data, training and audit.")] = 0,
+    cue: Annotated[
+        Cue, typer.Option(help="What gives 'moving south' away.")
+    ] = Cue.background,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of data, training and audit.")
+    ] = 0,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/demo...]")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the run. [default: runs/demo...]"),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -63,7 +68,12 @@ def demo(
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         audit_and_show(runner, request)
     other = next(other for other in Cue if other is not cue)
-    for words in (f"open {folder}", f"demo --cue {other.value}", "methods", "audit --help"):
+    for words in (
+        f"open {folder}",
+        f"demo --cue {other.value}",
+        "methods",
+        "audit --help",
+    ):
         echo(f"next: {program()} {words}")
 
 

@@ -8,7 +8,13 @@ import typer
 
 from cuescope.cli.choices import Form, What
 from cuescope.cli.echo import echo
-from cuescope.cli.options import Allow, DataOptions, TypedData, is_made_here, open_context
+from cuescope.cli.options import (
+    Allow,
+    DataOptions,
+    TypedData,
+    is_made_here,
+    open_context,
+)
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,10 +27,12 @@ if TYPE_CHECKING:
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
     to: Annotated[
-        Form | None, typer.Option("--to", help="Format. [default: csv, jsonl with --affected]")
+        Form | None,
+        typer.Option("--to", help="Format. [default: csv, jsonl with --affected]"),
     ] = None,
     what: Annotated[
-        What, typer.Option("--what", help="A row an answer, a headline score, or any score.")
+        What,
+        typer.Option("--what", help="A row an answer, a headline score, or any score."),
     ] = What.findings,
     affected: Annotated[
         str | None,
@@ -35,7 +43,8 @@ def export(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File. [default: RUN/WHAT.FORMAT; - prints]")
+        Path | None,
+        typer.Option(metavar="FILE", help="File. [default: RUN/WHAT.FORMAT; - prints]"),
     ] = None,
     data: TypedData = None,
     data_option: DataOptions = None,
@@ -57,7 +66,9 @@ def export(
         return
     is_made_here(run)  # says so where it is not
     form = to or Form.csv
-    _write(_table(report, folder, what), form, out or folder / f"{what.value}.{form.value}")
+    _write(
+        _table(report, folder, what), form, out or folder / f"{what.value}.{form.value}"
+    )
 
 
 def _table(report: "Report", folder: Path, what: What) -> "pa.Table":
@@ -79,8 +90,12 @@ def _write(table: "pa.Table", form: Form, out: Path) -> None:
     if str(out) == "-":
         typer.echo(data, nl=False)
         return
-    if not (form is Form.parquet and out.name in ("answers.parquet", "findings.parquet")):
-        write_atomically(out, data)  # else it is the run's own file, which is there already
+    if not (
+        form is Form.parquet and out.name in ("answers.parquet", "findings.parquet")
+    ):
+        write_atomically(
+            out, data
+        )  # else it is the run's own file, which is there already
     echo(f"wrote {out}: {table.num_rows:,} rows")
 
 
@@ -103,7 +118,9 @@ def _export_affected(
     finding = find_finding(report, wanted)
     number = report.findings.index(finding) + 1
     name = report.names[finding.feature]
-    about = f"finding {number}, {name}" + (f", '{finding.label}'" if finding.label else "")
+    about = f"finding {number}, {name}" + (
+        f", '{finding.label}'" if finding.label else ""
+    )
     rows = read_answers(folder).to_pylist()
     answers = hurt_answers(report, finding, rows, data.keys())
     if not answers:
@@ -115,7 +132,9 @@ def _export_affected(
     samples = {key: data[key] for key in answers}
     manifest = out or folder / f"affected-{number}.{form.value}"
     if manifest.suffix != f".{form.value}":
-        raise UserError(f"--out {manifest}", expected=f"a file that ends in .{form.value}")
+        raise UserError(
+            f"--out {manifest}", expected=f"a file that ends in .{form.value}"
+        )
     written, drawn = manifest_rows(samples, answers, manifest)
     if form is Form.csv and (risky := _risky_cells(written)):
         raise UserError(
@@ -124,11 +143,15 @@ def _export_affected(
             remedy=f"Take --to jsonl ({safe_text(risky[0])!r} is how a CSV would have it)",
         )
     columns = dict.fromkeys(column for row in written for column in row)
-    table = pa.Table.from_pylist([{name: row.get(name) for name in columns} for row in written])
+    table = pa.Table.from_pylist(
+        [{name: row.get(name) for name in columns} for row in written]
+    )
     write_atomically(manifest, encode(table, form.value))
     echo(f"wrote {manifest}: {len(written):,} samples of {about}")
     if drawn:
-        echo(f"{drawn:,} have no image file of their own: their frames are in {_files(manifest)}")
+        echo(
+            f"{drawn:,} have no image file of their own: their frames are in {_files(manifest)}"
+        )
     echo(f"next: {_audit_command(report, manifest, samples)}")
 
 
@@ -143,7 +166,9 @@ def _risky_cells(rows: "list[dict[str, object]]") -> list[str]:
     return [text for text in texts if text.startswith(FORMULA)]
 
 
-def _audit_command(report: "Report", manifest: Path, samples: "dict[str, Sample]") -> str:
+def _audit_command(
+    report: "Report", manifest: Path, samples: "dict[str, Sample]"
+) -> str:
     """The run's own command, on these samples."""
     from cuescope.report.steps import command_words
 

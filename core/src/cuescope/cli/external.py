@@ -39,7 +39,10 @@ class PluginCommands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def _external(self) -> dict[str, Entry]:
-        split = [(entry.name.rpartition(" "), entry) for entry in installed().of_kind("command")]
+        split = [
+            (entry.name.rpartition(" "), entry)
+            for entry in installed().of_kind("command")
+        ]
         return {name: entry for (path, _, name), entry in split if path == self.path}
 
 
@@ -71,12 +74,18 @@ class AuditCommand(TyperCommand):
 def _forwarding(name: str, entry: Entry) -> Any:
     """A command that hands its whole line to the plugin's own."""
     stub = typer.Typer(add_completion=False)
-    free = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    free = {
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "help_option_names": [],
+    }
     line = HELP.get(entry.dist, {}).get(entry.name, entry.summary)
 
     @stub.command(name, help=line, context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:
         command = installed().load(entry)
-        return command(ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False)
+        return command(
+            ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False
+        )
 
     return typer.main.get_command(stub)

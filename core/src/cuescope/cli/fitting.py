@@ -20,7 +20,9 @@ def show_use(entry: Entry, registry: Registry) -> None:
         model = models[0] if models else "SPEC"
         echo(f"example: {_audit(registry, plugin, entry.name, model)}")
     elif entry.kind == "model":
-        methods = find_installed(lambda method: fits(method, plugin), "method", registry)
+        methods = find_installed(
+            lambda method: fits(method, plugin), "method", registry
+        )
         echo(f"methods that fit: {', '.join(methods) or 'none is installed'}")
         if methods:
             method = registry.load(registry.find("method", methods[0]))
@@ -44,10 +46,14 @@ def fits(method: Any, model: Any) -> bool:
     needs = method.requires
     has = model.capabilities
     if not (
-        needs.outputs <= has.outputs and needs.edits <= has.edits and needs.exposes <= has.exposes
+        needs.outputs <= has.outputs
+        and needs.edits <= has.edits
+        and needs.exposes <= has.exposes
     ):
         return False
-    refuses = getattr(method, "refuses", None)  # by more than single capabilities can say
+    refuses = getattr(
+        method, "refuses", None
+    )  # by more than single capabilities can say
     return refuses is None or refuses(has) is None
 
 
@@ -78,5 +84,7 @@ def _roles(registry: Registry) -> list[Any]:
 def _with_argument(name: str, plugin: Any) -> str:
     """`NAME:ARG` where the plugin takes one and cannot do without, else `NAME`."""
     argument = plugin.Options.argument
-    needed = argument is not None and plugin.Options.model_fields[argument].is_required()
+    needed = (
+        argument is not None and plugin.Options.model_fields[argument].is_required()
+    )
     return f"{name}:{argument.upper()}" if needed else name

@@ -22,7 +22,9 @@ def refuse_bare_argument(kind: str, text: str, registry: Registry) -> None:
     """Raise UserError for a hub id or path that stands where NAME:ARG belongs."""
     name = Spec.parse(text).name
     names = [entry.name for entry in registry.of_kind(kind)]
-    looks_bare = "/" in name or name.startswith((".", "~")) or Path(name).expanduser().is_dir()
+    looks_bare = (
+        "/" in name or name.startswith((".", "~")) or Path(name).expanduser().is_dir()
+    )
     if name in names or not looks_bare:
         return
     takers = [taker for taker in TAKERS[kind] if taker in names]
@@ -45,7 +47,9 @@ def no_such_command(name: str, commands: list[str], registry: Registry) -> UserE
     """What to type instead of an unknown command; a plugin's name is no command."""
     for kind, use in USES.items():
         if any(entry.name == name for entry in registry.of_kind(kind)):
-            return UserError(f"'{name}' is a {kind}, no command", remedy=use.format(name))
+            return UserError(
+                f"'{name}' is a {kind}, no command", remedy=use.format(name)
+            )
     for dist, lines in HELP.items():
         if name in lines:
             return UserError(f"'{name}' is not installed", remedy=how_to_install(dist))

@@ -55,7 +55,8 @@ DataOptions = Annotated[
     ),
 ]
 Tools = Annotated[
-    Pairs, typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role.")
+    Pairs,
+    typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role."),
 ]
 ToolOptions = Annotated[
     Pairs, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
@@ -71,8 +72,12 @@ Executor = Annotated[
 ]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 ...")]
 Dtype = Annotated[str, typer.Option("--dtype", help="float32, float16 or bfloat16.")]
-DrawSeed = Annotated[int, typer.Option("--seed", min=0, help="Every random draw depends on it.")]
-BatchSize = Annotated[int, typer.Option("--batch-size", min=1, help="Trials a model call.")]
+DrawSeed = Annotated[
+    int, typer.Option("--seed", min=0, help="Every random draw depends on it.")
+]
+BatchSize = Annotated[
+    int, typer.Option("--batch-size", min=1, help="Trials a model call.")
+]
 Observers = Annotated[
     list[str] | None,
     typer.Option(
@@ -83,13 +88,16 @@ Observers = Annotated[
     ),
 ]
 NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Neither read nor keep responses of the model.")
+    bool,
+    typer.Option("--no-cache", help="Neither read nor keep responses of the model."),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress and no notes beside the result.")
+    bool,
+    typer.Option("--quiet", "-q", help="No progress and no notes beside the result."),
 ]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Say more of what is done, and more often.")
+    bool,
+    typer.Option("--verbose", "-v", help="Say more of what is done, and more often."),
 ]
 Allow = Annotated[
     list[str] | None,
@@ -107,7 +115,9 @@ TypedData = Annotated[
     str | None, typer.Option("--data", metavar="SPEC", help=f"Data set {_ELSEWHERE}")
 ]
 Planned = Annotated[bool, typer.Option("--plan", help="Say what it would cost.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the report.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of the report.")
+]
 
 
 def announce(line: str) -> None:
@@ -181,17 +191,23 @@ def verbosity(quiet: bool, verbose: bool) -> "Verbosity":
 
     if quiet and verbose:
         raise UserError("--quiet and --verbose", expected="one of them")
-    return Verbosity.quiet if quiet else Verbosity.verbose if verbose else Verbosity.normal
+    return (
+        Verbosity.quiet if quiet else Verbosity.verbose if verbose else Verbosity.normal
+    )
 
 
-def by_role(options: Mapping[str, str], role: str = "-T role") -> dict[str, dict[str, str]]:
+def by_role(
+    options: Mapping[str, str], role: str = "-T role"
+) -> dict[str, dict[str, str]]:
     """`{"role.key": value}` by role and key; raises UserError where there is no role."""
     roles: dict[str, dict[str, str]] = {}
     for name, value in options.items():
         own, dot, key = name.partition(".")
         if not dot or not key:
             flag, _, word = role.partition(" ")
-            raise UserError(f"{flag} {name}={value}", expected=f"{word}.key=value", got=f"'{name}'")
+            raise UserError(
+                f"{flag} {name}={value}", expected=f"{word}.key=value", got=f"'{name}'"
+            )
         roles.setdefault(own, {})[key] = value
     return roles
 

@@ -55,7 +55,9 @@ class Rehearsal:
         identity = self._real.respond.identity
         keys = [trial_key(identity, trial) for trial in trials]
         fresh = {
-            k: trial for k, trial in zip(keys, trials, strict=True) if k not in self._responses
+            k: trial
+            for k, trial in zip(keys, trials, strict=True)
+            if k not in self._responses
         }
         self.conditions.update(trial.condition for trial in fresh.values())
         kept = self._real.cache.get(fresh)
@@ -68,7 +70,10 @@ class Rehearsal:
                 self._pace_of(trial).answers.append(kept[key])
         for group in by_kind.values():
             self._answer([key for key in group if key not in kept], fresh)
-        return [Outcome(t, self._responses[key]) for key, t in zip(keys, trials, strict=True)]
+        return [
+            Outcome(t, self._responses[key])
+            for key, t in zip(keys, trials, strict=True)
+        ]
 
     def _pace_of(self, trial: Trial) -> Pace:
         return self.paces.setdefault(_kind(trial), Pace())
@@ -82,16 +87,21 @@ class Rehearsal:
         asked = 0
         if not pace.timed:
             # the first batch opens the weights: where it is the only one, it is one trial
-            warm = min(self._size, max(1, len(keys) - self._size)) if len(keys) > 1 else 0
+            warm = (
+                min(self._size, max(1, len(keys) - self._size)) if len(keys) > 1 else 0
+            )
             for start, stop in ((0, warm), (warm, warm + self._size)):
                 part = keys[start:stop]
                 since = time.perf_counter()
-                outcomes = self._real.respond([trials[key] for key in part]) if part else []
+                outcomes = (
+                    self._real.respond([trials[key] for key in part]) if part else []
+                )
                 pace.seconds = time.perf_counter() - since
                 pace.timed = len(part)
                 pace.answers += [outcome.response for outcome in outcomes]
                 self._responses |= {
-                    key: outcome.response for key, outcome in zip(part, outcomes, strict=True)
+                    key: outcome.response
+                    for key, outcome in zip(part, outcomes, strict=True)
                 }
                 asked += len(part)
         for number, key in enumerate(keys[asked:]):
@@ -124,7 +134,9 @@ def measure_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
     notes: dict[str, str] = {}
 
     def respond(trials: Iterable[Trial]) -> list[Outcome]:
-        if not rehearsal.alike:  # what is noted later is about answers that were not given
+        if (
+            not rehearsal.alike
+        ):  # what is noted later is about answers that were not given
             notes.update(planned.audit.notes)
         return rehearsal(trials)
 
@@ -153,12 +165,18 @@ def measure_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
 
 
 def show_plan(
-    runner: "Runner", request: "Request", *, as_json: bool = False, measure: bool = False
+    runner: "Runner",
+    request: "Request",
+    *,
+    as_json: bool = False,
+    measure: bool = False,
 ) -> None:
     """Print what a request would cost."""
     from cuescope.report.terminal import by_condition
 
-    plan, estimate = measure_plan(runner, request) if measure else (runner.plan(request), False)
+    plan, estimate = (
+        measure_plan(runner, request) if measure else (runner.plan(request), False)
+    )
     if as_json:
         echo_json(json.dumps(asdict(plan) | {"estimate": estimate}, indent=1))
         return
@@ -191,7 +209,9 @@ def show_plan(
     if not whole:
         echo(f"What follows depends on {plan.until}.")
     if not whole and not measure:
-        echo("--measure asks a few trials of each kind, keeps their answers, and counts the rest.")
+        echo(
+            "--measure asks a few trials of each kind, keeps their answers, and counts the rest."
+        )
     if estimate:
         echo("Counted with the answers of a few trials in the place of all others.")
     for key, text in plan.notes.items():

@@ -24,9 +24,15 @@ from cuescope.installing import find_source, how_to_install, plan_installation
 from cuescope.printable import printable
 from cuescope.registry import IMPORT_SECONDS, Entry, Registry
 
-app = typer.Typer(cls=PluginsCommands, help="List, describe, check and install plugins.")
-Check = Annotated[bool, typer.Option("--check", help="Import each plugin, and say what is broken.")]
-Strict = Annotated[bool, typer.Option("--strict", help="As --check; exit 1 if one is broken.")]
+app = typer.Typer(
+    cls=PluginsCommands, help="List, describe, check and install plugins."
+)
+Check = Annotated[
+    bool, typer.Option("--check", help="Import each plugin, and say what is broken.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="As --check; exit 1 if one is broken.")
+]
 
 
 class Kind(Enum):
@@ -42,12 +48,17 @@ class Kind(Enum):
     command = "command"
 
 
-OfKind = Annotated[Kind | None, typer.Option("--kind", help="List plugins of this kind only.")]
+OfKind = Annotated[
+    Kind | None, typer.Option("--kind", help="List plugins of this kind only.")
+]
 
 
 @app.callback(invoke_without_command=True)
 def plugins(
-    ctx: typer.Context, kind: OfKind = None, check: Check = False, strict: Strict = False
+    ctx: typer.Context,
+    kind: OfKind = None,
+    check: Check = False,
+    strict: Strict = False,
 ) -> None:
     """List the installed plugins (without importing any, unless --check)."""
     if ctx.invoked_subcommand is None:
@@ -66,12 +77,16 @@ def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
     check = check or strict
     problems = {
         entry: registry.check(entry, seconds=IMPORT_SECONDS) if check else entry.problem
-        for entry in (registry.entries if kind is None else registry.of_kind(kind.value))
+        for entry in (
+            registry.entries if kind is None else registry.of_kind(kind.value)
+        )
     }
     broken = {entry: problem for entry, problem in problems.items() if problem}
     # this project's commands are listed by `--help`
     listed = [
-        e for e in problems if e not in broken and not (e.kind == "command" and e.dist in HELP)
+        e
+        for e in problems
+        if e not in broken and not (e.kind == "command" and e.dist in HELP)
     ]
     if not listed and kind is None:
         echo(f"No plugin is installed: {how_to_install('cuescope-trove')}.")
@@ -79,11 +94,16 @@ def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
         echo(f"No {kind.value} is installed.")
     width = max([14, *(len(entry.name) for entry in listed)])
     for entry in listed:
-        does = f"`cuescope {entry.name}`" if entry.kind == "command" else summary_of(entry)
+        does = (
+            f"`cuescope {entry.name}`" if entry.kind == "command" else summary_of(entry)
+        )
         echo(f"{entry.kind:<8}  {entry.name:<{width}}  {entry.version:<8}  {does}")
     for entry, problem in broken.items():
         typer.secho(
-            printable(f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})"), fg="red"
+            printable(
+                f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})"
+            ),
+            fg="red",
         )
         echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
     for dist, problem in registry.damaged.items():
@@ -105,14 +125,17 @@ def summary_of(entry: Entry) -> str:
 @app.command("info")
 def info(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Plugin.", autocompletion=complete_names())
+        str,
+        typer.Argument(metavar="NAME", help="Plugin.", autocompletion=complete_names()),
     ],
 ) -> None:
     """Describe a plugin: what it can do, its options, what fits it, and an example."""
     registry = Registry()
     entries = [entry for entry in registry.entries if entry.name == name]
     if not entries:
-        known = sorted({entry.name for entry in registry.entries if entry.kind != "command"})
+        known = sorted(
+            {entry.name for entry in registry.entries if entry.kind != "command"}
+        )
         raise UserError(
             f"no plugin '{name}' is installed",
             remedy=nearest(name, known) or "`cuescope plugins` lists them",
@@ -138,10 +161,14 @@ def describe(entry: Entry, plugin: Any) -> None:
     for what in ("requires", "capabilities"):
         for key, value in getattr(plugin, what, ()):
             echo(f"{what} {key}: {capability_in_words(value)}")
-    table = Table("option", "takes", "default", "meaning", box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        "option", "takes", "default", "meaning", box=None, padding=(0, 2, 0, 0)
+    )
     for option, field in plugin.Options.model_fields.items():
         name = f"{option} (ARG)" if option == plugin.Options.argument else option
-        default = "needed" if field.is_required() else default_in_words(field.get_default())
+        default = (
+            "needed" if field.is_required() else default_in_words(field.get_default())
+        )
         takes = type_in_words(field.annotation)
         table.add_row(*map(Text, (name, takes, default, field.description or "")))
     if table.row_count:
@@ -151,7 +178,10 @@ def describe(entry: Entry, plugin: Any) -> None:
 def capability_in_words(value: Any) -> str:
     """A value of requirements or capabilities as a person reads it."""
     if isinstance(value, (frozenset, tuple)):
-        return ", ".join(sorted(str(getattr(part, "name", part)) for part in value)) or "none"
+        return (
+            ", ".join(sorted(str(getattr(part, "name", part)) for part in value))
+            or "none"
+        )
     return str(value)
 
 
@@ -175,7 +205,9 @@ def type_in_words(annotation: Any) -> str:
         return f"{type_in_words(parts[0])}, several"
     words = {str: "text", float: "number", int: "whole number", bool: "true or false"}
     words |= {NoneType: "none", Any: "anything"}
-    return words.get(annotation, getattr(annotation, "__name__", str(annotation)).lower())
+    return words.get(
+        annotation, getattr(annotation, "__name__", str(annotation)).lower()
+    )
 
 
 def default_in_words(value: Any) -> str:
@@ -190,7 +222,8 @@ def default_in_words(value: Any) -> str:
 @app.command("install")
 def install(
     dists: Annotated[
-        list[str], typer.Argument(metavar="DIST...", help="Packages, each as pip takes it.")
+        list[str],
+        typer.Argument(metavar="DIST...", help="Packages, each as pip takes it."),
     ],
 ) -> None:
     """Install packages of plugins into this environment.
@@ -203,7 +236,9 @@ def install(
     with TemporaryDirectory() as folder:
         if installation.constraints:
             constraints = Path(folder, "constraints.txt")
-            constraints.write_text("\n".join(installation.constraints) + "\n", encoding="utf-8")
+            constraints.write_text(
+                "\n".join(installation.constraints) + "\n", encoding="utf-8"
+            )
             command += ["-c", str(constraints)]
         code = subprocess.run(command, check=False).returncode
     if code:
@@ -215,9 +250,12 @@ def _installer() -> list[str]:
     if find_spec("pip"):  # an environment of uv has none
         return [sys.executable, "-m", "pip", "install"]
     source = find_source()
-    of_clone = source and shutil.which(source.folder / ".uv" / "bin" / "uv")  # where make put it
+    of_clone = source and shutil.which(
+        source.folder / ".uv" / "bin" / "uv"
+    )  # where make put it
     if uv := shutil.which("uv") or of_clone:
         return [uv, "pip", "install", "--python", sys.executable]
     raise UserError(
-        "neither pip nor uv is here", remedy=f"`{sys.executable} -m ensurepip` brings pip"
+        "neither pip nor uv is here",
+        remedy=f"`{sys.executable} -m ensurepip` brings pip",
     )

@@ -25,4 +25,6 @@ def program() -> str:
     here = Path.cwd()
     if path.parent == here:
         return f"./{path.name}"
-    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
+    return shlex.quote(
+        str(path.relative_to(here) if path.is_relative_to(here) else path)
+    )

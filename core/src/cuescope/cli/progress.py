@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from cuescope.conclusions import Report
 
 Clock = Callable[[], float]
-FIRST_SECONDS, SECONDS, VERBOSE_SECONDS = 10.0, 60.0, 10.0  # until the first line, between lines
+FIRST_SECONDS, SECONDS, VERBOSE_SECONDS = (
+    10.0,
+    60.0,
+    10.0,
+)  # until the first line, between lines
 MARKS = 17  # the pace is that of the last sixteen batches
 
 
@@ -53,7 +57,9 @@ class HeldWarnings:
         self._released = False
 
     def __reduce__(self) -> Any:
-        return partial(SimpleNamespace, announce=ignore), ()  # an executor's workers say nothing
+        return partial(
+            SimpleNamespace, announce=ignore
+        ), ()  # an executor's workers say nothing
 
     def announce(self, line: str) -> None:
         """Say a line, a warning when its time has come."""
@@ -98,7 +104,13 @@ class HeldWarnings:
 class Work:
     """Something under way: `done` of `total`, and the pace of its last batches."""
 
-    def __init__(self, description: str, total: int, unit: str = "", clock: Clock = time.monotonic):
+    def __init__(
+        self,
+        description: str,
+        total: int,
+        unit: str = "",
+        clock: Clock = time.monotonic,
+    ):
         self.description = description
         self.total = total
         self.unit = unit
@@ -127,14 +139,18 @@ class Work:
         marks = list(self._marks)
         marks = marks[1:] if len(marks) > 3 and len(marks) < MARKS else marks
         (start, before), (end, after) = marks[0], marks[-1]
-        return (after - before) / (end - start) if after > before and end > start else None
+        return (
+            (after - before) / (end - start) if after > before and end > start else None
+        )
 
     @property
     def seconds_left(self) -> float | None:
         """How long the rest takes at this pace, less the time since the last batch."""
         if (rate := self.rate) is None:
             return None
-        return max(0.0, (self.total - self.done) / rate - (self._clock() - self._marks[-1][0]))
+        return max(
+            0.0, (self.total - self.done) / rate - (self._clock() - self._marks[-1][0])
+        )
 
     @property
     def words(self) -> str:
@@ -236,14 +252,18 @@ class Bars:
         self._tell(f"{len(audit.samples):,} samples, {len(audit.labels):,} labels")
 
     @hookimpl
-    def responses_progressed(self, audit: "Audit", done: int, total: int, cached: int) -> None:
+    def responses_progressed(
+        self, audit: "Audit", done: int, total: int, cached: int
+    ) -> None:
         """Move the bar of the model's answers."""
         if self._answers is None:
             work = Work("asking the model", total, "answers", self._clock)
             work.begin(done)
             work.note = f" about {len(audit.samples):,} samples"
             self._answers = self._add(work)
-            self._tell(f"asking the model for {total:,} answers, {cached:,} of them in the cache")
+            self._tell(
+                f"asking the model for {total:,} answers, {cached:,} of them in the cache"
+            )
         else:
             self._update(self._answers, done)
         if done == total:
@@ -264,7 +284,12 @@ class Bars:
         """Print how far the latest work is, where it is time for a line."""
         with self._lock:
             now = self._clock()
-            if not self._shows_lines or not self._works or self._due is None or now < self._due:
+            if (
+                not self._shows_lines
+                or not self._works
+                or self._due is None
+                or now < self._due
+            ):
                 return
             self._due = now + self._every
             work = list(self._works.values())[-1]
@@ -278,7 +303,9 @@ class Bars:
         with self._lock:
             if self._shows_bars:
                 self._progress.start()
-            task = self._progress.add_task(work.description, total=work.total, work=work)
+            task = self._progress.add_task(
+                work.description, total=work.total, work=work
+            )
             self._progress.update(task, completed=work.done)
             self._works[task] = work
             self._due = self._due or self._clock() + FIRST_SECONDS

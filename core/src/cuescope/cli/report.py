@@ -11,9 +11,12 @@ from cuescope.cli.program import program
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder or report.json.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Run folder or report.json.")
+    ],
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the page with the pictures here.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the page with the pictures here."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -26,10 +29,14 @@ def report(
     stored = load_report(run)
     folder = RunFolder(run if run.is_dir() else run.parent)
     if not is_made_here(run):
-        asked = stored.provenance.model_copy(update={"command": ""})  # a stranger's words
+        asked = stored.provenance.model_copy(
+            update={"command": ""}
+        )  # a stranger's words
         stored = stored.model_copy(update={"provenance": asked})
     if html is not None:
-        write_atomically(html, render(stored, folder.pictures(stored), str(folder.path)))
+        write_atomically(
+            html, render(stored, folder.pictures(stored), str(folder.path))
+        )
         echo(f"wrote {html}")
     elif as_json:
         echo_json(stored.model_dump_json(indent=1))

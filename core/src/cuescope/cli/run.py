@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli.echo import echo
-from cuescope.cli.options import RUNS, Allow, NoCache, Observers, Quiet, Verbose, open_runner
+from cuescope.cli.options import (
+    RUNS,
+    Allow,
+    NoCache,
+    Observers,
+    Quiet,
+    Verbose,
+    open_runner,
+)
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,9 +26,15 @@ LEVEL = 0.05  # of false findings, over all audits of a file
 
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runs.")] = RUNS,
-    again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder of the runs.")
+    ] = RUNS,
+    again: Annotated[
+        bool, typer.Option("--again", help="Redo the audits that are done.")
+    ] = False,
     allow: Allow = None,
     observe: Observers = None,
     no_cache: NoCache = False,
@@ -41,7 +55,9 @@ def run(
     source = Source(f"the run file {file}", folder, frozenset(allow or ()))
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("run", "findings", "of which hold", "the strongest"):
-        table.add_column(column, overflow="fold")  # what differs between runs is at the end
+        table.add_column(
+            column, overflow="fold"
+        )  # what differs between runs is at the end
     reports: dict[str, Report] = {}
     faults: dict[str, str] = {}
     with open_runner(
@@ -56,10 +72,15 @@ def run(
             Choices.of(request, runner.context)  # a typo ends it before hours of audits
         for number, request in enumerate(requests, 1):
             if not quiet:
-                echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
+                echo(
+                    f"[{number}/{len(requests)}] {request.slug}: {request.command}",
+                    err=True,
+                )
             try:
                 reports[request.slug] = runner.run(request, resume=not again)
-            except UserError as error:  # one that fails must not cost the night's others
+            except (
+                UserError
+            ) as error:  # one that fails must not cost the night's others
                 faults[request.slug] = f"failed: {error}"
     holding = dict(zip(reports, lasting_findings(list(reports.values())), strict=True))
     for slug in (request.slug for request in requests):
@@ -67,7 +88,12 @@ def run(
             cells = [slug, "-", "-", faults[slug]]
         else:
             report = reports[slug]
-            cells = [slug, str(len(report.findings)), str(holding[slug]), _strongest(report)]
+            cells = [
+                slug,
+                str(len(report.findings)),
+                str(holding[slug]),
+                _strongest(report),
+            ]
         table.add_row(*map(Text, cells))
     stdout().print(table)
     if len(reports) > 1:
@@ -87,14 +113,20 @@ def lasting_findings(reports: "Sequence[Report]") -> list[int]:
     q-value), and each chosen one has its share of the level (Benjamini and Bogomolov, 2014).
     A finding without a q-value does not take part.
     """
-    tested = [[s.q_value for s in report.headlines if s.q_value is not None] for report in reports]
+    tested = [
+        [s.q_value for s in report.headlines if s.q_value is not None]
+        for report in reports
+    ]
     lowest = sorted(min(q_values) for q_values in tested if q_values)
     fitting = [n for n, p in enumerate(lowest, 1) if p <= LEVEL * n / len(lowest)]
     level = LEVEL * max(fitting, default=0) / max(len(lowest), 1)
     return [
-        sum(s.q_value is None or s.q_value <= level for s in report.findings) for report in reports
+        sum(s.q_value is None or s.q_value <= level for s in report.findings)
+        for report in reports
     ]
 
 
 def _strongest(report: "Report") -> str:
-    return report.sentence(report.findings[0]) or "" if report.findings else "no cue found"
+    return (
+        report.sentence(report.findings[0]) or "" if report.findings else "no cue found"
+    )

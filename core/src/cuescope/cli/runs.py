@@ -13,12 +13,16 @@ from cuescope.errors import UserError, nearest
 from cuescope.whole_files import read_whole
 
 DEPTH = 3  # folders below the one that is looked at
-PAGE_MARK = b'<meta name="generator" content="cuescope">'  # in the head of every page of ours
+PAGE_MARK = (
+    b'<meta name="generator" content="cuescope">'  # in the head of every page of ours
+)
 HEAD_BYTES = 4096
 
 
 def runs(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the runs are.")] = RUNS,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where the runs are.")
+    ] = RUNS,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the runs of a folder with what they found; the newest first."""
@@ -27,7 +31,9 @@ def runs(
             raise UserError(f"no folder {folder}", expected="a folder of runs")
         echo(f"There are no runs in {folder} yet: `cuescope demo` makes one.")
         return
-    rows = sorted(map(_row, report_files(folder)), key=lambda row: row["date"], reverse=True)
+    rows = sorted(
+        map(_row, report_files(folder)), key=lambda row: row["date"], reverse=True
+    )
     if as_json:
         echo_json(json.dumps(rows, indent=1))
         return
@@ -85,7 +91,9 @@ def _row(file: Path) -> dict[str, Any]:
 
 
 def open_page(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder, its name, or a page.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Run folder, its name, or a page.")
+    ],
 ) -> None:
     """Open the page of a run in the browser, and print where it is."""
     import webbrowser

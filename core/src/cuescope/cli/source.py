@@ -50,9 +50,17 @@ def _options_of(module: str, name: str, steps: int) -> Iterator[str]:
         if isinstance(node, ast.ClassDef) and node.name == "Options":
             yield from _fields(home, node, MOST_STEPS)
             return
-        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        target = (
+            node.targets[0]
+            if isinstance(node, ast.Assign)
+            else getattr(node, "target", None)
+        )
         value = getattr(node, "value", None)
-        if isinstance(target, ast.Name) and target.id == "Options" and isinstance(value, ast.Name):
+        if (
+            isinstance(target, ast.Name)
+            and target.id == "Options"
+            and isinstance(value, ast.Name)
+        ):
             if of_options := _find_class(home, value.id, MOST_STEPS):
                 yield from _fields(*of_options, MOST_STEPS)
             return
@@ -64,7 +72,9 @@ def _options_of(module: str, name: str, steps: int) -> Iterator[str]:
 def _fields(module: str, options: ast.ClassDef, steps: int) -> Iterator[str]:
     """Annotated names of a class and its bases, class variables aside."""
     for base in options.bases if steps else ():
-        if isinstance(base, ast.Name) and (found := _find_class(module, base.id, MOST_STEPS)):
+        if isinstance(base, ast.Name) and (
+            found := _find_class(module, base.id, MOST_STEPS)
+        ):
             yield from _fields(*found, steps - 1)
     for node in options.body:
         if (
@@ -83,7 +93,9 @@ def _find_class(module: str, name: str, steps: int) -> tuple[str, ast.ClassDef] 
             return module, node
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
-                if name == (alias.asname or alias.name) and node.module.startswith("cuescope_"):
+                if name == (alias.asname or alias.name) and node.module.startswith(
+                    "cuescope_"
+                ):
                     return _find_class(node.module, alias.name, steps - 1)
     return None
 
@@ -92,7 +104,12 @@ def _find_class(module: str, name: str, steps: int) -> tuple[str, ast.ClassDef] 
 def _parse(module: str) -> ast.Module | None:
     try:
         return ast.parse(_read(module) or "")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deeply
+    except (
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ):  # the last: nested too deeply
         return None
 
 
@@ -108,6 +125,10 @@ def _read(module: str) -> str | None:
         place = Path(folders[0], *parts) if folders else Path(str(spec.origin))
         files = (place, place.with_suffix(".py"), place / "__init__.py")
         module_file = next((file for file in files if file.is_file()), None)
-        return None if module_file is None else read_whole(module_file, most=MAX_BYTES).decode()
+        return (
+            None
+            if module_file is None
+            else read_whole(module_file, most=MAX_BYTES).decode()
+        )
     except (OSError, ValueError, ImportError, UserError):
         return None

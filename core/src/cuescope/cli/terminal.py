@@ -1,6 +1,12 @@
 """Consoles of the command line; no terminal obeys what they print."""
 
-from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    ConsoleRenderable,
+    RenderHook,
+    RenderResult,
+)
 from rich.measure import Measurement
 from rich.segment import Segment
 
@@ -20,7 +26,9 @@ def console(*, stderr: bool) -> Console:
 
 
 class _PrintableHook(RenderHook):
-    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+    def process_renderables(
+        self, renderables: list[ConsoleRenderable]
+    ) -> list[ConsoleRenderable]:
         return [_Printable(renderable) for renderable in renderables]
 
 
@@ -33,14 +41,22 @@ class _Printable:
     def __init__(self, content: ConsoleRenderable) -> None:
         self._content = content
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
         for line in Segment.split_lines(console.render(self._content, options)):
             while line and not line[-1].control and not line[-1].text.strip(" "):
                 line.pop()
             for number, segment in enumerate(line, 1):
                 text = segment.text.rstrip(" ") if number == len(line) else segment.text
-                yield segment if segment.control else segment._replace(text=printable(text))
+                yield (
+                    segment
+                    if segment.control
+                    else segment._replace(text=printable(text))
+                )
             yield Segment.line()
 
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+    def __rich_measure__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Measurement:
         return Measurement.get(console, options, self._content)

@@ -21,7 +21,9 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
     figure_class = _figure_class()
     metrics = {metric.name: metric for metric in report.metrics}
     if not metrics:
-        raise UserError("a report without scores has no figure", remedy="See report.tables")
+        raise UserError(
+            "a report without scores has no figure", remedy="See report.tables"
+        )
     name = metric or report.metrics[0].name
     if name not in metrics:
         raise UserError(
@@ -45,7 +47,11 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
     axes.set_yticks(range(len(shown)), [_row_name(report, score) for score in shown])
     axes.invert_yaxis()
     axes.set_xlabel(metrics[name].title)
-    more = f", first {len(shown)} of {len(of_metric)}" if len(of_metric) > len(shown) else ""
+    more = (
+        f", first {len(shown)} of {len(of_metric)}"
+        if len(of_metric) > len(shown)
+        else ""
+    )
     origin = report.provenance
     title = f"{origin.method.spec}: {origin.model.spec} on {origin.data.spec}{more} (red: findings)"
     axes.set_title("\n".join(wrap(title, 80)), fontsize=10)

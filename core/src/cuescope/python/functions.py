@@ -37,13 +37,16 @@ class OfFunction:
     def __init__(self, function: Callable[..., Any], name: str | None) -> None:
         if not callable(function):
             raise UserError(
-                f"{type(self).__name__} of a {type(function).__name__}", expected="a function"
+                f"{type(self).__name__} of a {type(function).__name__}",
+                expected="a function",
             )
         self.function = function
         self.title = name or str(getattr(function, "__name__", type(function).__name__))
         self.private = name is None
         self._identity = uuid4().hex if name is None else name
-        self.facts: Mapping[str, str] = {"answers": "a function of the caller, in memory"}
+        self.facts: Mapping[str, str] = {
+            "answers": "a function of the caller, in memory"
+        }
 
     @property
     def name(self) -> str:
@@ -70,7 +73,9 @@ class OfFunction:
             if out_of_memory(error) or isinstance(error, UserError):
                 raise
             reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise UserError(f"the function '{self.title}' failed", got=reason) from error
+            raise UserError(
+                f"the function '{self.title}' failed", got=reason
+            ) from error
 
     def _refuse_inside(self, trials: Sequence[Trial]) -> None:
         for trial in trials:
@@ -106,7 +111,9 @@ class Classifier(OfFunction):
         _require_word("outputs", outputs, ("probabilities", "logits"))
         _require_word("takes", takes, ("images", "clips"))
         if not (embed is None or embed == "pixels" or callable(embed)):
-            raise UserError("Classifier: embed", expected="a function or 'pixels'", got=repr(embed))
+            raise UserError(
+                "Classifier: embed", expected="a function or 'pixels'", got=repr(embed)
+            )
         self.labels = None if labels is None else tuple(map(str, labels))
         self.embed = embed
         self.outputs = outputs
@@ -121,7 +128,9 @@ class Classifier(OfFunction):
         self.facts = {
             **self.facts,
             "columns": columns,
-            "sequence": "all frames together" if takes == "clips" else "mean of the frames",
+            "sequence": "all frames together"
+            if takes == "clips"
+            else "mean of the frames",
         }
 
     @property
@@ -229,7 +238,9 @@ class Classifier(OfFunction):
             )
         if not np.isfinite(rows).all():
             raise UserError(
-                f"the function '{self.title}'", expected="finite numbers", got=_describe(rows)
+                f"the function '{self.title}'",
+                expected="finite numbers",
+                got=_describe(rows),
             )
         if self.outputs == "probabilities":
             sums = rows.sum(axis=1)
@@ -269,7 +280,10 @@ class TextModel(OfFunction):
     capabilities = Capabilities(outputs=frozenset({"text"}), max_frames=None)
 
     def __init__(
-        self, function: Callable[[Pictures, str | None], str], *, name: str | None = None
+        self,
+        function: Callable[[Pictures, str | None], str],
+        *,
+        name: str | None = None,
     ) -> None:
         super().__init__(function, name)
 
@@ -286,7 +300,9 @@ class TextModel(OfFunction):
         answer = self._call(self.function, _load(sample.frames), question)
         if not isinstance(answer, str):
             kind = type(answer).__name__
-            raise UserError(f"the function '{self.title}'", expected="words, a str", got=kind)
+            raise UserError(
+                f"the function '{self.title}'", expected="words, a str", got=kind
+            )
         return answer
 
 
@@ -296,7 +312,9 @@ def _load(frames: Sequence[Frame]) -> Pictures:
 
 def _array(value: Any, title: str) -> np.ndarray:
     """Numbers of a list, of numpy or of a tensor, wherever it lies."""
-    if hasattr(value, "detach"):  # a tensor, perhaps with gradients, on a device, in bfloat16
+    if hasattr(
+        value, "detach"
+    ):  # a tensor, perhaps with gradients, on a device, in bfloat16
         value = value.detach().float().cpu()
     try:
         return np.asarray(value, dtype=np.float64)

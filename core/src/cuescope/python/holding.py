@@ -34,7 +34,11 @@ def hold_model(item: Any, options: Given, name: str | None, context: Context) ->
         return _of_plugin("model", item, name, capabilities=item.capabilities)
     if entry := _taker(item, context):
         return _of_taker(entry, item, options, name, context)
-    if callable(item) and not isinstance(item, type) and not hasattr(item, "state_dict"):
+    if (
+        callable(item)
+        and not isinstance(item, type)
+        and not hasattr(item, "state_dict")
+    ):
         _refuse_options("model", options)
         return _of_function(Classifier(item), name)
     raise UserError(

@@ -46,10 +46,17 @@ class Images:
         progress: Progress = silent,
     ) -> None:
         self.name = name_of(name)
-        columns = {"labels": labels, "groups": groups, "masks": masks, "questions": questions}
+        columns = {
+            "labels": labels,
+            "groups": groups,
+            "masks": masks,
+            "questions": questions,
+        }
         _require_lengths(len(images), columns | {"choices": choices, "keys": keys})
         words, self.labels = name_labels(labels, classes)
-        keys = _unique([str(key) for key in keys] if keys is not None else _keys_of(images))
+        keys = _unique(
+            [str(key) for key in keys] if keys is not None else _keys_of(images)
+        )
         samples = []
         with progress("reading the images", len(images)) as advance:
             for row, key in enumerate(keys):
@@ -68,7 +75,9 @@ class Images:
                 advance(1)
         self._samples = tuple(samples)
         self.facts = {"data": f"{len(samples)} images in memory"}
-        self.fingerprint = digest("images", self.labels, [_content(sample) for sample in samples])
+        self.fingerprint = digest(
+            "images", self.labels, [_content(sample) for sample in samples]
+        )
 
     def __len__(self) -> int:
         return len(self._samples)
@@ -162,7 +171,9 @@ def _frames(item: Any, where: str, root: Path) -> tuple[Frame, ...]:
         return (frame_of(item, where, root),)
     if not clip:
         raise UserError(f"{where} is a clip without frames", expected="one at least")
-    return tuple(frame_of(frame, f"frame {i} of {where}", root) for i, frame in enumerate(clip))
+    return tuple(
+        frame_of(frame, f"frame {i} of {where}", root) for i, frame in enumerate(clip)
+    )
 
 
 def _group(groups: Sequence[Any] | None, row: int) -> str | None:
@@ -189,4 +200,12 @@ def _content(sample: Sample) -> tuple[object, ...]:
     mask = sample.annotations.get(FOREGROUND)
     shown = [frame.key for frame in sample.frames]
     known = mask.key if isinstance(mask, Frame) else mask
-    return sample.key, sample.label, sample.group, sample.question, sample.choices, shown, known
+    return (
+        sample.key,
+        sample.label,
+        sample.group,
+        sample.question,
+        sample.choices,
+        shown,
+        known,
+    )

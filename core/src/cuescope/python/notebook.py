@@ -41,7 +41,9 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
         hidden = contrast is not None or score.feature in shown
         tiles = [] if hidden else features[score.feature].occurrences[:TILES]
         shown.add(score.feature)
-        thumbnails = [_small(pictures.get(picture_key(occurrence))) for occurrence in tiles]
+        thumbnails = [
+            _small(pictures.get(picture_key(occurrence))) for occurrence in tiles
+        ]
         cards.append(
             {
                 "words": _words(report, score),
@@ -50,14 +52,18 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
             }
         )
     sentences = {card["words"] for card in cards}
-    others = [statement for statement in report.statements if statement not in sentences]
+    others = [
+        statement for statement in report.statements if statement not in sentences
+    ]
     return environment.get_template("notebook.html.jinja").render(
         report=report,
         asked=report.provenance,
         cards=cards,
         more=len(report.findings) - len(cards),
         others=others[:CARDS],
-        undecided=any(score.value is None and score.statement for score in report.headlines),
+        undecided=any(
+            score.value is None and score.statement for score in report.headlines
+        ),
         rows=report.headlines[:ROWS],
         tried=len(report.headlines),
         headline=report.metrics[0] if report.metrics else None,
@@ -65,10 +71,15 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
 
 
 def _words(report: Report, score: Score) -> str:
-    return report.sentence(score) or f"{report.names[score.feature]}: {score.label or 'all labels'}"
+    return (
+        report.sentence(score)
+        or f"{report.names[score.feature]}: {score.label or 'all labels'}"
+    )
 
 
-def _contrast(report: Report, score: Score, pictures: Mapping[str, bytes]) -> dict[str, Any] | None:
+def _contrast(
+    report: Report, score: Score, pictures: Mapping[str, bytes]
+) -> dict[str, Any] | None:
     """The finding's first contrast: its rule, and of each side the title and the samples."""
     contrast = report.contrast_of(score)
     if contrast is None:
@@ -91,7 +102,10 @@ def _small(picture: bytes | None) -> str | None:
             if max(image.size) <= SIDE:
                 return data_uri(picture or b"")
             small = image.convert("RGB")
-    except (UnidentifiedImageError, OSError):  # the cell must come out, whatever a picture is
+    except (
+        UnidentifiedImageError,
+        OSError,
+    ):  # the cell must come out, whatever a picture is
         return None
     small.thumbnail((SIDE, SIDE))
     file = BytesIO()

@@ -40,7 +40,9 @@ def as_image(item: Any, where: str) -> Image.Image:
         pixels = item[..., 0] if item.ndim == 3 and item.shape[2] == 1 else item
         if pixels.ndim == 2 or pixels.shape[2] in (3, 4):
             return Image.fromarray(pixels)
-    got = f"{item.dtype} of shape {item.shape}" if isinstance(item, np.ndarray) else None
+    got = (
+        f"{item.dtype} of shape {item.shape}" if isinstance(item, np.ndarray) else None
+    )
     raise UserError(
         f"{where} is no image",
         expected=KINDS,
@@ -72,5 +74,7 @@ def _from_file(path: Path, where: str) -> Frame:
         frame.load()  # a damaged file is told now, not after an hour
     except (OSError, SyntaxError, BadDataError, Image.DecompressionBombError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise UserError(f"{where}: {path} cannot be read as an image", got=reason) from error
+        raise UserError(
+            f"{where}: {path} cannot be read as an image", got=reason
+        ) from error
     return frame

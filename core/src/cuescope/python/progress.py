@@ -50,7 +50,9 @@ class NotebookBars:
         yield advance
 
     @hookimpl
-    def responses_progressed(self, audit: "Audit", done: int, total: int, cached: int) -> None:
+    def responses_progressed(
+        self, audit: "Audit", done: int, total: int, cached: int
+    ) -> None:
         """Of what the model is asked."""
         if done == cached:
             self._started = time.monotonic()
@@ -74,7 +76,9 @@ class NotebookBars:
             self._line.update({"text/plain": text}, raw=True)
 
 
-def bar_line(description: str, done: int, total: int, cached: int, seconds: float) -> str:
+def bar_line(
+    description: str, done: int, total: int, cached: int, seconds: float
+) -> str:
     """A bar in words, with the time that remains at the pace so far.
 
     >>> bar_line("the model answers", 60, 120, 20, 8.0)
@@ -83,5 +87,9 @@ def bar_line(description: str, done: int, total: int, cached: int, seconds: floa
     share = done / total if total else 1.0
     full = round(WIDTH * share)
     fresh = done - cached  # cached answers came at once, and say nothing of the pace
-    remains = f", {seconds / fresh * (total - done):.0f} s left" if fresh and done < total else ""
+    remains = (
+        f", {seconds / fresh * (total - done):.0f} s left"
+        if fresh and done < total
+        else ""
+    )
     return f"{description} [{'#' * full:<{WIDTH}}] {done:,}/{total:,}{remains}"

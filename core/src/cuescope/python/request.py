@@ -17,12 +17,26 @@ class PythonRequest(Request):
         def word_of(spec: str) -> str:
             return f"<{spec}>" if spec in self.objects else repr(spec)
 
-        words = [repr(self.method), f"model={word_of(self.model)}", f"data={word_of(self.data)}"]
-        own = {k: v for k, v in self.method_options.items() if k not in Settings.model_fields}
+        words = [
+            repr(self.method),
+            f"model={word_of(self.model)}",
+            f"data={word_of(self.data)}",
+        ]
+        own = {
+            k: v
+            for k, v in self.method_options.items()
+            if k not in Settings.model_fields
+        }
         words += [f"{name}={value!r}" for name, value in own.items()]
         others = {k: v for k, v in self.method_options.items() if k not in own}
-        of_plugins = {"method": others, "model": self.model_options, "data": self.data_options}
-        words += [f"{kind}_options={dict(of)!r}" for kind, of in of_plugins.items() if of]
+        of_plugins = {
+            "method": others,
+            "model": self.model_options,
+            "data": self.data_options,
+        }
+        words += [
+            f"{kind}_options={dict(of)!r}" for kind, of in of_plugins.items() if of
+        ]
         for name, field in Settings.model_fields.items():
             if (value := getattr(self, name)) != field.default:
                 words.append(f"{name}={value!r}")

@@ -58,10 +58,14 @@ def audit(
     Raises UserError, with one line that says what was expected, what came and what to do.
     """
     registry = Registry()
-    settings = {name: options.pop(name) for name in Settings.model_fields if name in options}
+    settings = {
+        name: options.pop(name) for name in Settings.model_fields if name in options
+    }
     given = _method_options(registry, method, dict(method_options or {}), options)
     # checked before an object is opened, which may take long
-    draft = _request(method=method, model="-", data="-", method_options=given, **settings)
+    draft = _request(
+        method=method, model="-", data="-", method_options=given, **settings
+    )
     bars = _bars() if progress else None
     announce = _announce if progress else ignore
     context = Context(registry=registry, progress=bars or silent, announce=announce)
@@ -72,7 +76,9 @@ def audit(
     if not isinstance(model, str):
         held["model"] = hold_model(model, model_options or {}, model_name, context)
         _require_fit(draft, held["model"], registry)
-    request = _complete(draft, model, data, model_options or {}, data_options or {}, held)
+    request = _complete(
+        draft, model, data, model_options or {}, data_options or {}, held
+    )
     if held:
         context = replace(context, registry=HeldRegistry(registry, held))
     cache = cache and _may_be_kept(held, announce)
@@ -92,7 +98,12 @@ def _with_settings(signature: Signature) -> Signature:
     """The signature with the settings of a request by name, for `help()` and for completion."""
     *named, options = signature.parameters.values()
     settings = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=field.default, annotation=field.annotation)
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=field.annotation,
+        )
         for name, field in Settings.model_fields.items()
     ]
     return signature.replace(parameters=[*named, *settings, options])
@@ -142,7 +153,9 @@ def _complete(
         # an object has taken its options already
         fields |= {part: item.name, f"{part}_options": {}}
     if len(held) == 2 and fields["model"] == fields["data"]:
-        raise UserError(f"model and data are both called '{fields['model']}'", remedy="Rename one")
+        raise UserError(
+            f"model and data are both called '{fields['model']}'", remedy="Rename one"
+        )
     fingerprints = {item.name: item.fingerprint for item in held.values()}
     return PythonRequest(**fields, objects=fingerprints)
 
@@ -151,7 +164,9 @@ def _may_be_kept(held: Mapping[str, Held], announce: Callable[[str], None]) -> b
     """Whether answers can be told from those of another object; says so where they cannot."""
     nameless = [item for item in held.values() if item.private]
     for item in nameless:
-        announce(f"answers of '{item.name}' are not kept: model_name=... names it for the cache")
+        announce(
+            f"answers of '{item.name}' are not kept: model_name=... names it for the cache"
+        )
     return not nameless
 
 
@@ -161,7 +176,9 @@ def _method_options(
     """The method's options; raises UserError for one that neither it nor `audit` has."""
     if not isinstance(method, str):
         kind = type(method).__name__
-        raise UserError("method", expected="the name of a method, as 'trove'", got=f"a {kind}")
+        raise UserError(
+            "method", expected="the name of a method, as 'trove'", got=f"a {kind}"
+        )
     name = Spec.parse(method).name
     of_method = registry.load(registry.find("method", name)).Options.model_fields
     settings = [*Settings.model_fields, *OWN, "model_options", "data_options"]
@@ -173,7 +190,9 @@ def _method_options(
                 remedy=nearest(option, [*of_method, *settings]),
             )
         if option in given:
-            raise UserError(f"option '{option}' is given twice", remedy="Keep one of them")
+            raise UserError(
+                f"option '{option}' is given twice", remedy="Keep one of them"
+            )
     return _plain(given | dict(options))
 
 

@@ -51,7 +51,14 @@ class StoredReport(Report):
         from cuescope.findings import SCORES, score_rows
 
         pandas = require_pandas()
-        kinds = {"value": float, "low": float, "high": float, "p": float, "q": float, "n": "Int64"}
+        kinds = {
+            "value": float,
+            "low": float,
+            "high": float,
+            "p": float,
+            "q": float,
+            "n": "Int64",
+        }
         return pandas.DataFrame(score_rows(self), columns=list(SCORES)).astype(kinds)
 
     def answers(self) -> "pandas.DataFrame":

@@ -16,7 +16,16 @@ from cuescope.types import Options
 
 # the names that a column may have without being told
 USUAL = {
-    "image": ("image", "images", "img", "path", "image_path", "file", "filename", "file_name"),
+    "image": (
+        "image",
+        "images",
+        "img",
+        "path",
+        "image_path",
+        "file",
+        "filename",
+        "file_name",
+    ),
     "label": ("label", "labels", "class", "target", "answer"),
     "group": ("group",),
     "question": ("question",),
@@ -28,12 +37,20 @@ NEEDED = ("image", "label")
 class TableOptions(Options):
     """`data_options` of a table: which of its columns are what."""
 
-    image: str | None = Field(None, description="column of images, or paths of image files")
+    image: str | None = Field(
+        None, description="column of images, or paths of image files"
+    )
     label: str | None = Field(None, description="column of labels")
-    group: str | None = Field(None, description="column of what was drawn independently")
-    question: str | None = Field(None, description="column of questions about the images")
+    group: str | None = Field(
+        None, description="column of what was drawn independently"
+    )
+    question: str | None = Field(
+        None, description="column of questions about the images"
+    )
     mask: str | None = Field(None, description="column of masks of the labelled thing")
-    classes: tuple[str, ...] | None = Field(None, description="all labels, in their order")
+    classes: tuple[str, ...] | None = Field(
+        None, description="all labels, in their order"
+    )
     root: Path = Field(Path(), description="folder that paths start from")
 
 
@@ -104,7 +121,9 @@ def _of_dataset(
     for kind, column in column_of.items():
         if isinstance(item.features[column], datasets.Image):
             # images of a large set are read when they are looked at
-            columns[column] = [partial(_cell, item, row, column) for row in range(len(item))]
+            columns[column] = [
+                partial(_cell, item, row, column) for row in range(len(item))
+            ]
             if kind == "mask":
                 columns[column] = [load() for load in columns[column]]
         else:

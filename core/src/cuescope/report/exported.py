@@ -16,13 +16,22 @@ import numpy as np
 from cuescope.errors import UserError
 from cuescope.store import DAMAGE, TABLE, fits, unpack
 
-MAX_VALUE = 2**26  # bytes; an answer has kilobytes, and what is read inside a model some megabytes
+MAX_VALUE = (
+    2**26
+)  # bytes; an answer has kilobytes, and what is read inside a model some megabytes
 MAX_KEY = 200  # characters
 LEAST_ROW = 40  # bytes that a row takes at least: its seal has more
-PATIENCE_SECONDS = 10.0  # without a new row: the pages of a damaged file may lead in circles
+PATIENCE_SECONDS = (
+    10.0  # without a new row: the pages of a damaged file may lead in circles
+)
 STEPS = 10_000  # of SQLite's machine, between looks at the clock
 DAY = 86400.0
-SETTINGS = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "mmap_size = 0")
+SETTINGS = (
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "query_only = ON",
+    "mmap_size = 0",
+)
 QUERY = (
     "SELECT key, value, seal FROM rows WHERE typeof(key) = 'text' AND typeof(value) = 'blob' "
     f"AND typeof(seal) = 'text' AND length(value) <= {MAX_VALUE}"
@@ -38,7 +47,9 @@ def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, byte
     no row is taken that does not hold one.
     """
     # a running audit keeps its newest rows in the log beside the file
-    beside = [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
+    beside = [
+        path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal")
+    ]
     for file in (path, *beside):
         if file.exists() and not file.is_file():  # SQLite would wait for a pipe
             raise UserError(f"{file} cannot be read", expected="a file", got="none")
@@ -69,7 +80,9 @@ def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, byte
 def _make_safe(connection: Connection) -> None:
     for setting in SETTINGS:
         connection.execute(f"PRAGMA {setting}").close()
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE + 2**20)  # a row has a key too
+    connection.setlimit(
+        sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE + 2**20
+    )  # a row has a key too
     # a damaged text is a row without its seal, and no reason to stop
     connection.text_factory = lambda text: text.decode(errors="replace")
 
@@ -84,7 +97,9 @@ def _require_own_table(connection: Connection) -> None:
         raise sqlite3.DatabaseError("other tables than those of a cache")
 
 
-def _bounded_rows(connection: Connection, *, most: int) -> Iterator[tuple[str, bytes, str]]:
+def _bounded_rows(
+    connection: Connection, *, most: int
+) -> Iterator[tuple[str, bytes, str]]:
     """The rows; raises sqlite3.DatabaseError for more of them than fit into the file."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
@@ -95,7 +110,9 @@ def _bounded_rows(connection: Connection, *, most: int) -> Iterator[tuple[str, b
         if number > most:
             raise sqlite3.DatabaseError("more rows than fit into it")
         yield row
-        deadline = time.monotonic() + PATIENCE_SECONDS  # whoever takes the rows may be slow
+        deadline = (
+            time.monotonic() + PATIENCE_SECONDS
+        )  # whoever takes the rows may be slow
 
 
 # ------------------------------------------------------------------------------------------ rows
@@ -144,5 +161,7 @@ def _is_response(value: bytes) -> bool:
 
 def _is_head(dtype: Any, shape: Any) -> bool:
     """Whether this is how an array of plain numbers is described."""
-    sizes = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
+    sizes = isinstance(shape, list) and all(
+        type(size) is int and size >= 0 for size in shape
+    )
     return sizes and isinstance(dtype, str) and _NUMBERS.fullmatch(dtype) is not None

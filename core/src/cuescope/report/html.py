@@ -11,16 +11,28 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
-from cuescope.conclusions import Contrast, Exhibit, Metric, Occurrence, Picture, Report, Score
+from cuescope.conclusions import (
+    Contrast,
+    Exhibit,
+    Metric,
+    Occurrence,
+    Picture,
+    Report,
+    Score,
+)
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
 from cuescope.runs import exhibit_key, picture_key
 
 MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
-MAX_SHEETS = 24  # of them with frames and bars inside: a page stays below some megabytes
+MAX_SHEETS = (
+    24  # of them with frames and bars inside: a page stays below some megabytes
+)
 MAX_TILES = 12
-MAX_FINDINGS = 8  # told in full, with their contrasts; the others are marked in the list
+MAX_FINDINGS = (
+    8  # told in full, with their contrasts; the others are marked in the list
+)
 MAX_CONTRASTS = 3  # of one finding
 MAX_LABELS = 24
 
@@ -62,7 +74,9 @@ def _plate(picture: Picture) -> tuple[Picture, str, bool]:
     return picture, data_uri(picture.image), _is_chart(picture.image)
 
 
-def _cards(report: Report, pictures: Mapping[str, bytes], axes: Mapping[str, Axis]) -> list[Drawn]:
+def _cards(
+    report: Report, pictures: Mapping[str, bytes], axes: Mapping[str, Axis]
+) -> list[Drawn]:
     """A feature a card, in the order of its first headline: labels, frames, checks, contrasts."""
     features = {feature.key: feature for feature in report.features}
     by_feature: dict[str, list[Score]] = defaultdict(list)
@@ -70,10 +84,14 @@ def _cards(report: Report, pictures: Mapping[str, bytes], axes: Mapping[str, Axi
         by_feature[score.feature].append(score)
     names = report.names
     cards: list[Drawn] = []
-    for rank, (key, scores) in enumerate(islice(by_feature.items(), MAX_CARDS), start=1):
+    for rank, (key, scores) in enumerate(
+        islice(by_feature.items(), MAX_CARDS), start=1
+    ):
         occurrences = features[key].occurrences
         shown = occurrences[:MAX_TILES] if rank <= MAX_SHEETS else ()
-        tiles = [_picture(frame, pictures.get(picture_key(frame), b"")) for frame in shown]
+        tiles = [
+            _picture(frame, pictures.get(picture_key(frame), b"")) for frame in shown
+        ]
         passing = [score for score in scores if score.finding]
         best = (passing or scores)[0]
         cards.append(
@@ -105,7 +123,9 @@ def _label_rows(report: Report, headline: Score, axes: Mapping[str, Axis]) -> Dr
             scores[score.metric, score.label] = score
     rows = []
     for metric in report.metrics:
-        by_label = scores.get((metric.name, headline.label)) or scores.get((metric.name, None))
+        by_label = scores.get((metric.name, headline.label)) or scores.get(
+            (metric.name, None)
+        )
         if by_label is not None:
             rows.append(_metric_row(metric, by_label, axes[metric.name]))
     return {"label": headline.label, "finding": headline.finding, "rows": rows}
@@ -123,11 +143,16 @@ def _metric_row(metric: Metric, score: Score, axis: Axis) -> Drawn:
 
 
 def _contrasts(
-    report: Report, feature: str, findings: Sequence[Score], pictures: Mapping[str, bytes]
+    report: Report,
+    feature: str,
+    findings: Sequence[Score],
+    pictures: Mapping[str, bytes],
 ) -> list[Drawn]:
     """The contrasts of a feature's findings, those of its labels before the others."""
     labels = {None, *(score.label for score in findings)}
-    of_feature = [contrast for contrast in report.contrasts if contrast.feature == feature]
+    of_feature = [
+        contrast for contrast in report.contrasts if contrast.feature == feature
+    ]
     of_labels = [contrast for contrast in of_feature if contrast.label in labels]
     return [_contrast(contrast, pictures) for contrast in of_labels[:MAX_CONTRASTS]]
 
@@ -149,7 +174,10 @@ def _exhibit(exhibit: Exhibit, pictures: Mapping[str, bytes]) -> Drawn:
     """One captioned sample; `source` is a data: URI, None where there is no picture."""
     picture = pictures.get(exhibit_key(exhibit.occurrence), b"")
     drawing = data_uri(exhibit.drawing) if exhibit.drawing else None
-    return _picture(exhibit.occurrence, picture) | {"exhibit": exhibit, "drawing": drawing}
+    return _picture(exhibit.occurrence, picture) | {
+        "exhibit": exhibit,
+        "drawing": drawing,
+    }
 
 
 def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:
@@ -162,7 +190,10 @@ def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:
     try:
         with Image.open(BytesIO(picture)) as image:
             width, height = image.size
-    except (UnidentifiedImageError, OSError):  # the page must come out, whatever a picture is
+    except (
+        UnidentifiedImageError,
+        OSError,
+    ):  # the page must come out, whatever a picture is
         return tile | {"source": None, "width": 1, "height": 1}
     return tile | {"source": data_uri(picture), "width": width, "height": height}
 
@@ -187,7 +218,9 @@ def _is_chart(picture: bytes) -> bool:
 
 def _sentence(report: Report, score: Score) -> Drawn:
     """A finding in the method's words, or in plain ones: the pieces between which `name` stands."""
-    title = next(metric.title for metric in report.metrics if metric.name == score.metric)
+    title = next(
+        metric.title for metric in report.metrics if metric.name == score.metric
+    )
     where = "" if score.label is None else f" for '{score.label}'"
     plain = f"The model leans on {{feature}}{where} ({title} {figure(score.value)})."
     return {

@@ -20,7 +20,9 @@ OLD = "unknown"  # answers of before their keys named the model
 DAY = 86400.0
 TOGETHER = 500  # rows of a transaction
 BYTES_TOGETHER = 2**26  # and what they hold
-_PARTS = [f"{number:02x}" for number in range(256)]  # of the keys, so that a part fits into memory
+_PARTS = [
+    f"{number:02x}" for number in range(256)
+]  # of the keys, so that a part fits into memory
 
 
 def _in_parts(rows: Iterable[tuple[str, bytes]]) -> Iterator[dict[str, bytes]]:
@@ -39,15 +41,17 @@ def _in_parts(rows: Iterable[tuple[str, bytes]]) -> Iterator[dict[str, bytes]]:
 
 
 def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
-    raise UserError("of an older cuescope", remedy="The next audit that needs it takes it over")
+    raise UserError(
+        "of an older cuescope", remedy="The next audit that needs it takes it over"
+    )
 
 
 class AnyCache(CacheFile):
     """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
 
-    migrations: ClassVar[Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]] = {
-        0: _leave_to_its_owner
-    }
+    migrations: ClassVar[
+        Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]
+    ] = {0: _leave_to_its_owner}
 
     def take(self, rows: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
         """Keep those rows that are not here yet; how many were taken, and how many were here."""
@@ -74,7 +78,9 @@ class AnyCache(CacheFile):
     def shrink(self) -> None:
         """Give the room of what was deleted back to the disk."""
         self._transact(lambda connection: connection.execute("VACUUM"))
-        self._transact(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+        self._transact(
+            lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        )
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,9 @@ class KeptAnswers(AnyCache, ResponseCache):
 
     def is_later(self, key: str, value: bytes, own: bytes) -> bool:
         """A model's name stands with the later of the days on which it was used."""
-        return key.startswith("model ") and bool(json.loads(value)[1] > json.loads(own)[1])
+        return key.startswith("model ") and bool(
+            json.loads(value)[1] > json.loads(own)[1]
+        )
 
     def models(self) -> list[KeptModel]:
         """Each model with answers here, the largest first."""

@@ -24,7 +24,9 @@ def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, byte
     an audit.
     """
     by_key = {sample.key: sample for sample in samples}
-    pictures = {picture_key(o): _jpeg(o, by_key, PICTURE_SIDE) for o in illustrations(report)}
+    pictures = {
+        picture_key(o): _jpeg(o, by_key, PICTURE_SIDE) for o in illustrations(report)
+    }
     side = EXHIBIT_SIDE
     large = _exhibit_pictures(report, by_key, side)
     while sum(map(len, large.values())) > EXHIBIT_BYTES and side > PICTURE_SIDE:
@@ -34,7 +36,9 @@ def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, byte
     return {key: picture for key, picture in pictures.items() if picture}
 
 
-def _exhibit_pictures(report: Report, by_key: Mapping[str, Sample], side: int) -> dict[str, bytes]:
+def _exhibit_pictures(
+    report: Report, by_key: Mapping[str, Sample], side: int
+) -> dict[str, bytes]:
     return {exhibit_key(o): _jpeg(o, by_key, side) for o in exhibits(report)}
 
 
@@ -54,9 +58,13 @@ def jpeg(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
 
     Small pictures grow to half of `side` in whole steps, so that their pixels stay sharp.
     """
-    image = sample.frames[occurrence.frame or 0].load().copy()  # loaders may keep what they gave
+    image = (
+        sample.frames[occurrence.frame or 0].load().copy()
+    )  # loaders may keep what they gave
     if occurrence.region is not None:
-        width = max(1, max(image.size) // 60)  # two pixels in the thumbnail, whatever the image
+        width = max(
+            1, max(image.size) // 60
+        )  # two pixels in the thumbnail, whatever the image
         ImageDraw.Draw(image).rectangle(occurrence.region, outline="red", width=width)
     factor = side // (2 * max(image.size))
     if factor > 1:

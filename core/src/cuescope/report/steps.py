@@ -23,15 +23,25 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     """Words and the command that does it, fitting what was found; `run` is the run's folder."""
     asked = report.provenance
     if not asked.command:  # nobody copies the commands of a stranger
-        return [("This run was made elsewhere: it says nothing of what to type next.", None)]
-    if "run" in asked.method.options:  # it tested another run's findings, and knows what is next
+        return [
+            ("This run was made elsewhere: it says nothing of what to type next.", None)
+        ]
+    if (
+        "run" in asked.method.options
+    ):  # it tested another run's findings, and knows what is next
         own = report.notes.get("next step")
         words = "See that another seed says the same: give the command again with --seed and --out."
         return [(own, None), (words, None)] if own else [(words, None)]
     if not any(score.value is not None for score in report.headlines):
         return [
-            ("Nothing could be tested. The notes under the settings say what is missing.", None),
-            (f"See what {asked.method.spec} needs:", f"cuescope plugins info {_name(report)}"),
+            (
+                "Nothing could be tested. The notes under the settings say what is missing.",
+                None,
+            ),
+            (
+                f"See what {asked.method.spec} needs:",
+                f"cuescope plugins info {_name(report)}",
+            ),
         ]
     steps: list[Step] = []
     own = report.notes.get("next step")  # the method knows better
@@ -44,30 +54,42 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     elif report.findings:
         if _has_occurrences(report):
             words = "Look at the samples first: is the cue really what its name says?"
-            steps.append((f"{words} A finding is an association, not yet a cause.", None))
-            words = (
-                "Test whether the cues cause the answers, by taking them out (cuescope-confirm):"
+            steps.append(
+                (f"{words} A finding is an association, not yet a cause.", None)
             )
+            words = "Test whether the cues cause the answers, by taking them out (cuescope-confirm):"
             steps.append((words, f"cuescope confirm {run}"))
             words = "Save the samples that the first cue hurts, as data that can be audited again:"
-            steps.append((words, f"cuescope export {run} --affected 1 --out affected.jsonl"))
+            steps.append(
+                (words, f"cuescope export {run} --affected 1 --out affected.jsonl")
+            )
         steps += [
             ("See whether another model leans on it too:", _other_model(report)),
             ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN"),
         ]
     else:
         steps += [
-            ("See which effects would have been found with this data:", f"{asked.command} --plan"),
-            ("More samples find smaller effects: leave --limit out, or add data.", None),
+            (
+                "See which effects would have been found with this data:",
+                f"{asked.command} --plan",
+            ),
+            (
+                "More samples find smaller effects: leave --limit out, or add data.",
+                None,
+            ),
         ]
     if "--seed" not in asked.command:
-        steps.append(("See that another seed says the same:", f"{asked.command} --seed 1"))
+        steps.append(
+            ("See that another seed says the same:", f"{asked.command} --seed 1")
+        )
     return steps
 
 
 def _has_occurrences(report: Report) -> bool:
     first = report.findings[0].feature
-    return any(feature.occurrences for feature in report.features if feature.key == first)
+    return any(
+        feature.occurrences for feature in report.features if feature.key == first
+    )
 
 
 def _name(report: Report) -> str:

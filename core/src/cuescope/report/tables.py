@@ -21,7 +21,9 @@ def render_table(table: Table) -> Group:
     gap = 1 if len(table.columns) < MANY else 0
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)
     first, *others = table.columns
-    whole = all(len(str(row[first])) <= LONG_NAME for row in (*table.rows, *table.paper))
+    whole = all(
+        len(str(row[first])) <= LONG_NAME for row in (*table.rows, *table.paper)
+    )
     grid.add_column(Text(first), overflow="fold", no_wrap=whole)
     for column in others:
         grid.add_column(Text(column), justify=side(table, column), overflow="fold")

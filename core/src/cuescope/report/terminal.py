@@ -10,7 +10,16 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from cuescope.conclusions import Accuracy, Contrast, Cost, Evidence, Exhibit, Metric, Report, Score
+from cuescope.conclusions import (
+    Accuracy,
+    Contrast,
+    Cost,
+    Evidence,
+    Exhibit,
+    Metric,
+    Report,
+    Score,
+)
 from cuescope.report.bars import figure, p_value
 from cuescope.report.steps import Step, command_words, next_steps
 from cuescope.report.tables import render_table
@@ -22,7 +31,9 @@ LONGEST_WORD = 14  # of a name; longer ones are broken
 VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
 
 
-def show(report: Report, console: Console, run: str = "RUN", program: str = "cuescope") -> None:
+def show(
+    report: Report, console: Console, run: str = "RUN", program: str = "cuescope"
+) -> None:
     """Print a report: findings in words and samples, the ranked table, checks, what to do next.
 
     `run` is the folder of the run, for the commands that go on from here; `program` is what they
@@ -33,7 +44,9 @@ def show(report: Report, console: Console, run: str = "RUN", program: str = "cue
     console.print(Rule(Text(title, "bold")))
     for head, body in _sections(report, console.width):
         console.print(Text(head, "bold cyan"))
-        indent = 0 if isinstance(body, Table) and body.box else 2  # a wide table needs the width
+        indent = (
+            0 if isinstance(body, Table) and body.box else 2
+        )  # a wide table needs the width
         console.print(Padding(body, (0, 0, 1, indent)))
     _print_steps("Next", next_steps(report, run), console, program)
     if origin.command:
@@ -56,7 +69,9 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]
     yield "Cost", Text(_cost(report.cost))
 
 
-def _print_steps(head: str, steps: Iterable[Step], console: Console, program: str) -> None:
+def _print_steps(
+    head: str, steps: Iterable[Step], console: Console, program: str
+) -> None:
     """Words as they are; commands begin with `program`, and can be copied."""
     console.print(Text(head, "bold cyan"))
     for words, step in steps:
@@ -180,7 +195,11 @@ def _grid(rows: Iterable[tuple[str, str]]) -> Table:
 
 def _ranking_title(report: Report) -> str:
     rows = len(report.headlines)
-    return f"Ranked cues (first {MAX_ROWS} of {rows})" if rows > MAX_ROWS else "Ranked cues"
+    return (
+        f"Ranked cues (first {MAX_ROWS} of {rows})"
+        if rows > MAX_ROWS
+        else "Ranked cues"
+    )
 
 
 def _ranking(report: Report, width: int) -> RenderableType:
@@ -190,10 +209,15 @@ def _ranking(report: Report, width: int) -> RenderableType:
     metrics = report.metrics if width >= NARROW else report.metrics[:1]
     for gap, with_intervals in ((1, True), (0, True), (1, False), (0, False)):
         table = _table(report, metrics, gap=gap, with_intervals=with_intervals)
-        spare = width - 1 - sum((column.width or 0) + gap + 1 for column in table.columns)
+        spare = (
+            width - 1 - sum((column.width or 0) + gap + 1 for column in table.columns)
+        )
         if spare >= 0:
             break
-    for column in (table.columns[2], table.columns[1]):  # what is left over is the names'
+    for column in (
+        table.columns[2],
+        table.columns[1],
+    ):  # what is left over is the names'
         longest = max(map(len, map(str, column.cells)))
         least = column.width or 0
         more = max(0, min(longest - least, spare))
@@ -202,7 +226,9 @@ def _ranking(report: Report, width: int) -> RenderableType:
     return table
 
 
-def _table(report: Report, metrics: Sequence[Metric], *, gap: int, with_intervals: bool) -> Table:
+def _table(
+    report: Report, metrics: Sequence[Metric], *, gap: int, with_intervals: bool
+) -> Table:
     """The first rows; each column is as wide as what must not be broken, and not wider."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)
     table.add_column("", width=1)  # a sign that survives a pipe
@@ -212,10 +238,15 @@ def _table(report: Report, metrics: Sequence[Metric], *, gap: int, with_interval
         table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("q", justify="right", no_wrap=True)
-    by_row = {(score.feature, score.label, score.metric): score for score in report.scores}
+    by_row = {
+        (score.feature, score.label, score.metric): score for score in report.scores
+    }
     names = report.names
     for headline in report.headlines[:MAX_ROWS]:
-        row = [by_row.get((headline.feature, headline.label, metric.name)) for metric in metrics]
+        row = [
+            by_row.get((headline.feature, headline.label, metric.name))
+            for metric in metrics
+        ]
         table.add_row(
             "*" if headline.finding else "",
             Text(names[headline.feature]),
@@ -252,7 +283,9 @@ def _value(score: Score | None, with_interval: bool) -> str:
         return "-"
     if score.low is None or score.high is None or not with_interval:
         return figure(score.value)
-    places = 2 if abs(score.value) >= 0.01 else 6  # bounds are told no more exactly than the value
+    places = (
+        2 if abs(score.value) >= 0.01 else 6
+    )  # bounds are told no more exactly than the value
     low = figure(round(score.low, places))
     high = figure(round(score.high, places))
     return f"{figure(score.value)}\n{low} to {high}"
@@ -262,7 +295,9 @@ def _checks(evidence: Iterable[Evidence]) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     for check in evidence:
         table.add_row(
-            Text(check.verdict, VERDICT_STYLE[check.verdict]), Text(check.check), Text(check.detail)
+            Text(check.verdict, VERDICT_STYLE[check.verdict]),
+            Text(check.check),
+            Text(check.detail),
         )
     return table if table.row_count else Text("none was made")
 

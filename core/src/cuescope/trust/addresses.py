@@ -11,12 +11,19 @@ from urllib.parse import unquote, urlsplit
 
 from cuescope.errors import UserError
 
-SCHEMES = ("https", "s3", "gs", "hf")  # that data may name below a root of the same scheme
+SCHEMES = (
+    "https",
+    "s3",
+    "gs",
+    "hf",
+)  # that data may name below a root of the same scheme
 PORTS = {"https": 443, "http": 80}  # http: only below a root of that scheme
 ANY_PUBLIC_HOST = "https://"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+_HOST = re.compile(
+    r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*"
+)
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _ODD_LETTER = re.compile(r"[\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _IPV6_HOST = re.compile(r"(?<=://)\[[0-9a-fA-F:.]+\]")
@@ -28,17 +35,34 @@ _SHOWN = 80  # characters of an address in an error
 
 # What Python's ipaddress calls global, though no stranger's host is there.
 _INNER_4 = (
-    IPv4Network("192.0.0.0/24"),  # protocol assignments; a cloud's metadata at 192.0.0.192
-    IPv4Network("168.63.129.16/32"),  # a cloud's metadata, on an address that looks public
+    IPv4Network(
+        "192.0.0.0/24"
+    ),  # protocol assignments; a cloud's metadata at 192.0.0.192
+    IPv4Network(
+        "168.63.129.16/32"
+    ),  # a cloud's metadata, on an address that looks public
 )
 _INNER_6 = (
-    IPv6Network("64:ff9b:1::/48"),  # translated to IPv4 addresses that are not named in it
-    IPv6Network("2002::/16"),  # 6to4 and Teredo: an IPv4 address of anybody's choice is within
+    IPv6Network(
+        "64:ff9b:1::/48"
+    ),  # translated to IPv4 addresses that are not named in it
+    IPv6Network(
+        "2002::/16"
+    ),  # 6to4 and Teredo: an IPv4 address of anybody's choice is within
     IPv6Network("2001::/32"),
     IPv6Network("fec0::/10"),  # site-local, deprecated
 )
 _TRANSLATED = IPv6Network("64:ff9b::/96")  # NAT64: the last 32 bits are an IPv4 address
-_INNER_NAMES = ("localhost", "local", "internal", "lan", "intranet", "corp", "home", "arpa")
+_INNER_NAMES = (
+    "localhost",
+    "local",
+    "internal",
+    "lan",
+    "intranet",
+    "corp",
+    "home",
+    "arpa",
+)
 
 
 def is_inner(ip: str | IPv4Address | IPv6Address) -> bool:
@@ -187,7 +211,9 @@ def _repository(below: str) -> Address:
     place, path = steps[:count], "/".join(steps[count:])
     name, _, _ = place[-1].partition("@")
     repository = [*place[:-1], name]
-    if len(repository) < count or not all(_BUCKET.fullmatch(step) for step in repository):
+    if len(repository) < count or not all(
+        _BUCKET.fullmatch(step) for step in repository
+    ):
         raise ValueError("it names no repository")
     return Address("hf", "/".join(repository), path)
 
@@ -240,11 +266,15 @@ class Roots:
             return "its host is of this machine or network"
         return "it is below no address that was typed"
 
-    def require(self, text: str, where: str, *, expected: str = "a path inside the data") -> None:
+    def require(
+        self, text: str, where: str, *, expected: str = "a path inside the data"
+    ) -> None:
         """Raise UserError, beginning with `where`, for an address that data may not name."""
         problem = self.problem(text)
         if problem is not None:
-            raise _refusal(text, where, problem, self._in_words(expected), _remedy(text))
+            raise _refusal(
+                text, where, problem, self._in_words(expected), _remedy(text)
+            )
 
     def _in_words(self, expected: str) -> str:
         shown = sorted(_words(root) for root in self.roots)
@@ -273,7 +303,11 @@ def parse_root(text: str) -> Address:
 def _is_below(address: Address, root: Address) -> bool:
     if (address.scheme, address.place) != (root.scheme, root.place):
         return False
-    return not root.path or address.path == root.path or address.path.startswith(f"{root.path}/")
+    return (
+        not root.path
+        or address.path == root.path
+        or address.path.startswith(f"{root.path}/")
+    )
 
 
 def _in_lower_scheme(text: str) -> str:
@@ -299,9 +333,14 @@ def _remedy(text: str) -> str:
     return f"If you trust it, add -D roots={root}"
 
 
-def _refusal(text: str, where: str, problem: str, expected: str, remedy: str) -> UserError:
+def _refusal(
+    text: str, where: str, problem: str, expected: str, remedy: str
+) -> UserError:
     # without the query, which may hold a key
     shown = text.partition("?")[0][:_SHOWN]
     return UserError(
-        f"{where} may not be read: {problem}", expected=expected, got=f"'{shown}'", remedy=remedy
+        f"{where} may not be read: {problem}",
+        expected=expected,
+        got=f"'{shown}'",
+        remedy=remedy,
     )

@@ -37,7 +37,11 @@ def _signature(key: bytes, seal: str, answers: Path) -> str:
 def _key_file() -> Path:
     """`CUESCOPE_KEY`, for machines that share runs; else a file of the user's data folder."""
     named = os.environ.get(_VARIABLE)
-    return Path(named).expanduser() if named else platformdirs.user_data_path("cuescope") / "key"
+    return (
+        Path(named).expanduser()
+        if named
+        else platformdirs.user_data_path("cuescope") / "key"
+    )
 
 
 @cache

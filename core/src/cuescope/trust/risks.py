@@ -56,7 +56,9 @@ class Risk(ABC):
     of_defaults_too: ClassVar[bool] = False
 
     @abstractmethod
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Why the value of option `name` is not taken from `source`, None where it is."""
 
 
@@ -72,11 +74,18 @@ class Words(Risk):
 class NamesPart(Risk):
     """A part of the data, such as a split; it may be the name of a folder in it."""
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where it is a path that leads elsewhere."""
         for text in _texts(value):
             parts = re.split(r"[/\\\\]", text)
-            if ".." in parts or text[:1] in tuple("/\\\\~") or ":" in text or "\0" in text:
+            if (
+                ".." in parts
+                or text[:1] in tuple("/\\\\~")
+                or ":" in text
+                or "\0" in text
+            ):
                 return Refusal(text, text, "it leads out of the data, and is read")
         return None
 
@@ -90,7 +99,9 @@ class NamesPlugin(Risk):
 
     or_file: bool = False
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Of a folder alone: `Context.resolve` asks the source about a plugin that is named."""
         files = NamesFile(or_words=True)
         return files.refusal(name, value, source, options) if self.or_file else None
@@ -102,7 +113,9 @@ class RunsCode(Risk):
 
     typed_anew: ClassVar[bool] = True
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where the flag is set."""
         return Refusal(name, name, "it runs code that others wrote") if value else None
 
@@ -114,7 +127,9 @@ class OpensGuard(Risk):
     why: str
     typed_anew: ClassVar[bool] = True
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where the flag is set."""
         return Refusal(name, name, self.why) if value else None
 
@@ -125,7 +140,9 @@ class RaisesLimit(Risk):
 
     why: str
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where it is higher than the plugin's own."""
         usual = type(options).model_fields[name].get_default(call_default_factory=True)
         is_higher = value is None or (usual is not None and value > usual)
@@ -138,7 +155,9 @@ class NamesFile(Risk):
 
     or_words: bool = False
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where it does not lie in the source's own folder."""
         for text in _texts(value):
             if self.or_words and not _exists(text):
@@ -157,16 +176,22 @@ class NamesRepository(Risk):
 
     words: tuple[str, ...] = ()
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where it is no file of the source's own folder."""
         for text in _texts(value):
             if text in self.words:
                 continue
             parts = (text, text.rpartition(":")[0], text.partition(":")[2])
-            paths = [part for part in parts if part and (_exists(part) or part[0] in "/.~\\")]
+            paths = [
+                part for part in parts if part and (_exists(part) or part[0] in "/.~\\")
+            ]
             outside = [path for path in paths if not source.may_read(path)]
             if outside:
-                return Refusal(text, outside[0], f"it is not in {source.folder}, and is read")
+                return Refusal(
+                    text, outside[0], f"it is not in {source.folder}, and is read"
+                )
             if not paths and not {HUB, text} & source.allowed:
                 return Refusal(text, HUB, "it is fetched from the hub, with your token")
         return None
@@ -178,7 +203,9 @@ class NamesHost(Risk):
 
     vendors: tuple[str, ...] = ()
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where it is none of the vendors', or not by https."""
         for text in _texts(value):
             if not text.isdigit() and host_of(text) not in self.vendors:
@@ -200,7 +227,9 @@ class NamesSecret(Risk):
     host: str
     usual: str
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where the variable's value would go to another host than its vendor's."""
         address = getattr(options, self.host)
         host = self.usual if address is None else host_of(address)
@@ -213,7 +242,9 @@ class NamesSecret(Risk):
 class NamesPattern(Risk):
     """A regular expression: one that is made for it runs for hours."""
 
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal | None:
+    def refusal(
+        self, name: str, value: Any, source: Sender, options: Any
+    ) -> Refusal | None:
         """Where it is more than plain text."""
         for text in _texts(value):
             if not _PLAIN_TEXT.fullmatch(text):
@@ -263,7 +294,9 @@ def _kinds(annotation: Any) -> Iterator[Any]:
     for part in inner:
         if isinstance(part, type) or get_origin(part) is not None:
             yield from _kinds(part)
-        if isinstance(part, Risk):  # of a part of a union: the field itself has no such mark
+        if isinstance(
+            part, Risk
+        ):  # of a part of a union: the field itself has no such mark
             yield Undeclared
 
 

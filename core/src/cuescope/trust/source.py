@@ -55,8 +55,14 @@ class Source:
         homes = [self.folder, *(Path(word) for word in self.allowed if word)]
         try:
             file = Path(path).expanduser().resolve()
-            return any(file.is_relative_to(home.expanduser().resolve()) for home in homes)
-        except (OSError, ValueError, RuntimeError):  # a loop of links, a null, no such user
+            return any(
+                file.is_relative_to(home.expanduser().resolve()) for home in homes
+            )
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+        ):  # a loop of links, a null, no such user
             return False
 
     def _error(self, where: str, name: str, refusal: Refusal) -> UserError:

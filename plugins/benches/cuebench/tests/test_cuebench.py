@@ -30,14 +30,19 @@ def sheet() -> Sheet:
 
 def feature(numbers: Any, frame: int | None = 1, **changes: Any) -> Feature:
     met = tuple(Occurrence(sample=f"s{n}", frame=frame) for n in numbers)
-    return Feature(**{"key": "cluster-1", "kind": "cluster", "occurrences": met} | changes)
+    return Feature(
+        **{"key": "cluster-1", "kind": "cluster", "occurrences": met} | changes
+    )
 
 
 @pytest.mark.parametrize(
     ("found", "planted"),
     [
         (feature(n for n in range(100) if (n in NORTH) == (n % 5 != 0)), True),
-        (feature(NORTH), False),  # it follows the label: 80% of it show the mark, as chance gives
+        (
+            feature(NORTH),
+            False,
+        ),  # it follows the label: 80% of it show the mark, as chance gives
         (feature(range(50, 90, 5)), True),  # the mark in the south alone
         (
             feature((n for n in SOUTH if n % 5 == 0), frame=0),
@@ -95,10 +100,14 @@ def test_cues_side_by_side_are_drawn_as_one_is_hidden() -> None:
     }
 
     def shown(**more: Any) -> dict[str, np.ndarray]:
-        data: Any = Context().build("dataset", "planted:moving-shapes:none", {**options, **more})
+        data: Any = Context().build(
+            "dataset", "planted:moving-shapes:none", {**options, **more}
+        )
         sheets = [data[n].annotations["cues"] for n in range(len(data))]
         north = np.array([data[n].label == "moving north" for n in range(len(data))])
-        kinds = {kind: np.array([any(each[kind]) for each in sheets]) for kind in sheets[0]}
+        kinds = {
+            kind: np.array([any(each[kind]) for each in sheets]) for kind in sheets[0]
+        }
         return {**kinds, "north": north}
 
     all_shown = shown()
@@ -122,8 +131,14 @@ def test_every_cue_is_painted_and_named_by_its_own_key() -> None:
         pixels = np.asarray(frame.load())
         assert pixels.shape == (40, 60, 3)
         assert np.array_equal(pixels, np.asarray(frame.load()))
-    changed = [kind for kind in PAINTED if (np.asarray(paint(grey, kind, 1).load()) != 90).any()]
-    assert set(PAINTED) - set(changed) == {"camera"}  # a nearer camera leaves plain grey
+    changed = [
+        kind
+        for kind in PAINTED
+        if (np.asarray(paint(grey, kind, 1).load()) != 90).any()
+    ]
+    assert set(PAINTED) - set(changed) == {
+        "camera"
+    }  # a nearer camera leaves plain grey
 
 
 def test_the_zoo_is_large_enough_and_each_cause_has_its_decoy() -> None:
@@ -160,7 +175,10 @@ GOOD: dict[str, Any] = {
                 "configurations": {
                     "a": {
                         "model_calls": 1,
-                        "features": [{"name": "x", "score": 0.1}, {"name": "y", "score": 0.2}],
+                        "features": [
+                            {"name": "x", "score": 0.1},
+                            {"name": "y", "score": 0.2},
+                        ],
                     }
                 }
             },
@@ -171,7 +189,9 @@ GOOD: dict[str, Any] = {
                 "configurations": {
                     "a": {
                         "model_calls": 1,
-                        "features": [{"name": "x", "score": 1, "occurrences": [["s", -1]]}],
+                        "features": [
+                            {"name": "x", "score": 1, "occurrences": [["s", -1]]}
+                        ],
                     }
                 }
             },
@@ -195,5 +215,7 @@ def test_grades_by_hand() -> None:
     assert precision([True, False, True], 1) == 1
     assert precision([True, False], 10) == 0.5
     assert precision([], 10) == 0
-    assert auroc_of_cases([(True, 0.9), (True, None), (False, 0.5), (False, 0.1)]) == 0.5
+    assert (
+        auroc_of_cases([(True, 0.9), (True, None), (False, 0.5), (False, 0.1)]) == 0.5
+    )
     assert auroc_of_cases([(True, 0.9)]) is None

@@ -7,7 +7,13 @@ import pytest
 from cuescope_covar_build.choosing import choose_by_words, write_backgrounds
 from cuescope_sdk import UserError
 
-KINDS = {"hen": "Bird", "owl": "bird.", "zebra": "Mammal", "stove": "appliance", "jay": "bird"}
+KINDS = {
+    "hen": "Bird",
+    "owl": "bird.",
+    "zebra": "Mammal",
+    "stove": "appliance",
+    "jay": "bird",
+}
 
 
 class Writer:
@@ -27,7 +33,13 @@ class Writer:
         label = prompt.split('"')[1]
         if prompt.startswith("Which kind"):
             return KINDS[label]
-        return "Hard to say." if label == "fog" else "Yes, it is." if label in KINDS else "No."
+        return (
+            "Hard to say."
+            if label == "fog"
+            else "Yes, it is."
+            if label in KINDS
+            else "No."
+        )
 
 
 def test_every_kind_has_its_turn() -> None:

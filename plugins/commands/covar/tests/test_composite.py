@@ -32,8 +32,12 @@ def photos(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def edit_on(photos: Path, mask: np.ndarray, words: str, seed: int = 0, **options) -> np.ndarray:
-    tool = Composite(Composite.Options(folder=photos, **options), Context(cache=photos / "cache"))
+def edit_on(
+    photos: Path, mask: np.ndarray, words: str, seed: int = 0, **options
+) -> np.ndarray:
+    tool = Composite(
+        Composite.Options(folder=photos, **options), Context(cache=photos / "cache")
+    )
     return np.asarray(tool.edit([ImageEdit(SOURCE, words, mask, seed)])[0].load())
 
 
@@ -48,7 +52,10 @@ def test_the_instruction_names_a_photo(photos: Path) -> None:
     lake = edit_on(photos, mask, "The lake in the evening", shadow=0, feather=0)
     assert (lake[mask] == 50).all()
     assert (lake[~mask] == PIXELS[~mask]).all()
-    shores = [edit_on(photos, mask, "rocky shore with waves", seed, shadow=0) for seed in range(8)]
+    shores = [
+        edit_on(photos, mask, "rocky shore with waves", seed, shadow=0)
+        for seed in range(8)
+    ]
     assert {int(np.median(shore[mask])) for shore in shores} == {100, 200}
     shaded = edit_on(photos, mask, "lake", shadow=0.5)
     assert (shaded[~mask] == PIXELS[~mask]).all()
@@ -89,12 +96,16 @@ def test_the_nearest_pixel_that_stays() -> None:
         ("beachside", ["beach"], None),
     ],
 )
-def test_all_words_of_a_name_are_there(words: str, names: Sequence[str], name: str | None) -> None:
+def test_all_words_of_a_name_are_there(
+    words: str, names: Sequence[str], name: str | None
+) -> None:
     assert best_name(words, names) == name
 
 
 def test_every_background_of_the_paper_is_drawn() -> None:
     tool = Composite(Composite.Options(), Context())
-    edits = [ImageEdit(SOURCE, each["prompt"], None) for each in paper_list("backgrounds")]
+    edits = [
+        ImageEdit(SOURCE, each["prompt"], None) for each in paper_list("backgrounds")
+    ]
     means = {tuple(np.asarray(f.load()).mean((0, 1)).round()) for f in tool.edit(edits)}
     assert len(means) == len(tool.names) == 20

@@ -20,9 +20,13 @@ KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigato
 KINDS += ("intervention",)
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
-QUICK = ("method", "dataset")  # whose packages `make test` tests; of the others it runs the checks
+QUICK = (
+    "method",
+    "dataset",
+)  # whose packages `make test` tests; of the others it runs the checks
 TESTED = [
-    each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in VARIANTS
+    each if each in QUICK else pytest.param(each, marks=pytest.mark.long)
+    for each in VARIANTS
 ]
 FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "verify"}
 LINES = 80
@@ -41,7 +45,9 @@ def write_variant(variant: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("variant", TESTED)
-def test_a_generated_package_passes_its_tests_untouched(variant: str, tmp_path: Path) -> None:
+def test_a_generated_package_passes_its_tests_untouched(
+    variant: str, tmp_path: Path
+) -> None:
     package = write_variant(variant, tmp_path)
     done = run(sys.executable, "-m", "pytest", "-q", "-W", "error", cwd=package)
     assert done.returncode == 0, done.stdout
@@ -58,9 +64,13 @@ def test_a_generated_plugin_holds_its_contract(
     package = write(kind, name, tmp_path, single_file=single_file)
     monkeypatch.syspath_prepend(package / "src")
     [file] = package.glob("tests/test_*.py")
-    things = [thing for thing in runpy.run_path(str(file)).values() if isinstance(thing, type)]
+    things = [
+        thing for thing in runpy.run_path(str(file)).values() if isinstance(thing, type)
+    ]
     [contract] = [
-        thing for thing in things if issubclass(thing, Contract) and "plugin" in vars(thing)
+        thing
+        for thing in things
+        if issubclass(thing, Contract) and "plugin" in vars(thing)
     ]
     found = list(results(contract))
     assert {result.status for result in found} <= {"ok", "skipped"}, found
@@ -72,10 +82,14 @@ def test_a_generated_plugin_is_short_and_clean(variant: str, tmp_path: Path) -> 
     package = write_variant(variant, tmp_path)
     sources = {source.stem: source.read_text() for source in package.glob("src/*/*.py")}
     assert set(sources) == (FLOOR_PLAN if variant == "method" else {"__init__"})
-    assert all(len(text.splitlines()) < LINES and "$" not in text for text in sources.values())
+    assert all(
+        len(text.splitlines()) < LINES and "$" not in text for text in sources.values()
+    )
     kind = variant.partition(" ")[0]
     module = f"cuescope_my_own_{kind}"
-    files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
+    files = {
+        str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()
+    }
     assert files == {
         "pyproject.toml",
         "README.md",
@@ -86,9 +100,13 @@ def test_a_generated_plugin_is_short_and_clean(variant: str, tmp_path: Path) -> 
     }
     rules = ("--isolated", "--line-length", "100", "--target-version", "py311")
     select = ("--select", "E,F,W,I,N,UP,B,SIM,RET,PT,NPY,T20")
-    checked = run(sys.executable, "-m", "ruff", "check", *rules, *select, ".", cwd=package)
+    checked = run(
+        sys.executable, "-m", "ruff", "check", *rules, *select, ".", cwd=package
+    )
     assert checked.returncode == 0, checked.stdout
-    formatted = run(sys.executable, "-m", "ruff", "format", "--diff", *rules, ".", cwd=package)
+    formatted = run(
+        sys.executable, "-m", "ruff", "format", "--diff", *rules, ".", cwd=package
+    )
     assert formatted.returncode == 0, formatted.stdout
 
 
@@ -99,7 +117,9 @@ def test_a_generated_function_has_types(variant: str, tmp_path: Path) -> None:
         nodes = ast.walk(ast.parse(source.read_text()))
         for function in (node for node in nodes if isinstance(node, ast.FunctionDef)):
             given = [*function.args.args, *function.args.kwonlyargs]
-            untyped = [each.arg for each in given if not each.annotation and each.arg != "self"]
+            untyped = [
+                each.arg for each in given if not each.annotation and each.arg != "self"
+            ]
             assert function.returns is not None, function.name
             assert untyped in ([], ["cls"]), function.name
 
@@ -111,7 +131,14 @@ def test_a_generated_package_has_no_untyped_line(tmp_path: Path) -> None:
     packages = [write(kind, f"typed-{kind}", tmp_path) for kind in KINDS]
     packages.append(write("method", "typed-single", tmp_path, single_file=True))
     sources = [str(package / "src") for package in packages]
-    strict = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"))
+    strict = (
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        str(tmp_path / "mypy"),
+    )
     done = subprocess.run(
         [*strict, *sources, *(str(package / "tests") for package in packages)],
         cwd=tmp_path,
@@ -128,18 +155,27 @@ def own_sources() -> list[str]:
     import cuescope
     import cuescope_sdk
 
-    folders = [Path(package.__file__ or "").parents[1] for package in (cuescope, cuescope_sdk)]
+    folders = [
+        Path(package.__file__ or "").parents[1] for package in (cuescope, cuescope_sdk)
+    ]
     return [str(folder) for folder in folders if folder.name != "site-packages"]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_generated_package_declares_what_it_imports(variant: str, tmp_path: Path) -> None:
+def test_a_generated_package_declares_what_it_imports(
+    variant: str, tmp_path: Path
+) -> None:
     package = write_variant(variant, tmp_path)
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
     declared = {re.split(r"[<>=\[]", words)[0] for words in project["dependencies"]}
     trees = [ast.parse(source.read_text()) for source in package.glob("src/*/*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree)]
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names = {
+        alias.name
+        for node in nodes
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
     tops -= {f"cuescope_my_own_{variant.partition(' ')[0]}"}
@@ -165,7 +201,9 @@ def test_the_generated_method_says_what_misleads_the_fake_model(
 def test_generated_plugins_are_listed_once_installed(tmp_path: Path) -> None:
     target, names = tmp_path / "site", {kind: f"my-own-{kind}" for kind in KINDS}
     packages = [str(write(kind, name, tmp_path)) for kind, name in names.items()]
-    done = run(*installer(), "--no-deps", "--target", str(target), *packages, cwd=tmp_path)
+    done = run(
+        *installer(), "--no-deps", "--target", str(target), *packages, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     code = f"import sys; sys.path.insert(0, {str(target)!r}); from cuescope.cli import main; main()"
     cuescope = (sys.executable, "-c", code, "plugins")
@@ -183,18 +221,37 @@ def installer() -> tuple[str, ...]:
     import shutil
     from importlib.util import find_spec
 
-    pytest.importorskip("hatchling", reason="needs `pip install hatchling`, the build backend")
+    pytest.importorskip(
+        "hatchling", reason="needs `pip install hatchling`, the build backend"
+    )
     if find_spec("pip"):
-        return (sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation")
+        return (
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-build-isolation",
+        )
     if uv := shutil.which("uv"):
-        return (uv, "pip", "install", "--quiet", "--no-build-isolation", "--python", sys.executable)
+        return (
+            uv,
+            "pip",
+            "install",
+            "--quiet",
+            "--no-build-isolation",
+            "--python",
+            sys.executable,
+        )
     pytest.skip("needs pip or uv, to install a package")
 
 
 # ------------------------------------------------------------------------------------------- names
 
 
-def test_the_command_says_what_is_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_is_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["new", "tool", "eye", "--dir", str(tmp_path)])
     assert ended.value.code == 0
@@ -215,7 +272,9 @@ def test_the_command_says_what_is_next(tmp_path: Path, capsys: pytest.CaptureFix
         ("tool", "sdk", "reserved"),
     ],
 )
-def test_names_that_cannot_be_are_refused(kind: str, name: str, line: str, tmp_path: Path) -> None:
+def test_names_that_cannot_be_are_refused(
+    kind: str, name: str, line: str, tmp_path: Path
+) -> None:
     with pytest.raises(UserError) as refused:
         write(kind, name, tmp_path)
     assert line in str(refused.value)
@@ -236,7 +295,9 @@ def test_a_name_that_is_installed_is_refused(
 ) -> None:
     info = tmp_path / "cuescope_eye-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: cuescope-eye\nVersion: 1.0\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: cuescope-eye\nVersion: 1.0\n"
+    )
     (info / "entry_points.txt").write_text("[cuescope.tools]\neye = cuescope_eye:Eye\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match="from cuescope-eye"):

@@ -17,7 +17,9 @@ def write_split(root: Path, split: str, videos: list[str]) -> None:
     for video in videos:
         for turn, (question, answer, kind) in enumerate(ASKED):
             key = f"v_{video}_{turn}"
-            questions.append({"video_name": video, "question": question, "question_id": key})
+            questions.append(
+                {"video_name": video, "question": question, "question_id": key}
+            )
             answers.append({"answer": answer, "type": kind, "question_id": key})
     (root / "dataset").mkdir(exist_ok=True)
     (root / "dataset" / f"{split}_q.json").write_text(json.dumps(questions))
@@ -57,7 +59,11 @@ class TestActivityNetQA(LayoutContract):
     @classmethod
     def written(cls, root: Path) -> None:
         """A clone of the authors' repository beside ActivityNet's videos."""
-        for split, videos in {"train": ["aaa"], "val": ["bbb"], "test": ["-c_c", "ddd"]}.items():
+        for split, videos in {
+            "train": ["aaa"],
+            "val": ["bbb"],
+            "test": ["-c_c", "ddd"],
+        }.items():
             write_split(root, split, videos)
         write_video(root / "videos" / "v_aaa.mp4", 4)
         write_video(root / "videos" / "v_bbb.mkv", 5)
@@ -71,12 +77,28 @@ class TestActivityNetQA(LayoutContract):
 
     def test_a_question_is_a_sample(self):
         data = self.open(frames=2)
-        assert [sample.key for sample in data] == ["v_-c_c_0", "v_-c_c_1", "v_ddd_0", "v_ddd_1"]
+        assert [sample.key for sample in data] == [
+            "v_-c_c_0",
+            "v_-c_c_1",
+            "v_ddd_0",
+            "v_ddd_1",
+        ]
         assert [sample.group for sample in data] == ["-c_c", "-c_c", "ddd", "ddd"]
         first, second = data[0], data[1]
-        assert (first.question, first.label, first.choices) == ("is the man outdoors", "yes", ())
-        assert first.annotations == {"video_id": "-c_c", "split": "test", "question_type": "Yes/No"}
-        assert (second.label, second.annotations["question_type"]) == ("a ball", "Object")
+        assert (first.question, first.label, first.choices) == (
+            "is the man outdoors",
+            "yes",
+            (),
+        )
+        assert first.annotations == {
+            "video_id": "-c_c",
+            "split": "test",
+            "question_type": "Yes/No",
+        }
+        assert (second.label, second.annotations["question_type"]) == (
+            "a ball",
+            "Object",
+        )
         assert grey_levels(first.frames) == [1, 4]
         assert data.labels == ()
         assert data.split("val")[0].annotations["video_id"] == "bbb"
@@ -95,4 +117,6 @@ class TestActivityNetQA(LayoutContract):
 
 
 def test_types_are_numbered_as_by_the_authors():
-    assert [TYPES.index(name) for name in ("Motion", "Temporal", "Yes/No", "Other")] == [0, 2, 3, 8]
+    assert [
+        TYPES.index(name) for name in ("Motion", "Temporal", "Yes/No", "Other")
+    ] == [0, 2, 3, 8]

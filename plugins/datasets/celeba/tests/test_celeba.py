@@ -15,24 +15,40 @@ class TestCelebA(LayoutContract):
     other_options = {"spurious": "Smiling"}
     mistakes = (
         Mistake(ATTRIBUTES, None, "no list_attr_celeba.txt"),
-        Mistake(ATTRIBUTES, "faces\n", "txt line 1: expected the number of faces, got 'faces'"),
+        Mistake(
+            ATTRIBUTES,
+            "faces\n",
+            "txt line 1: expected the number of faces, got 'faces'",
+        ),
         Mistake(
             ATTRIBUTES,
             f"2\n{NAMES}\n000001.jpg 1 -1 1\n",
             "txt line 3: expected a file and 4 times 1 or -1, got '000001.jpg 1 -1 1'",
         ),
-        Mistake(ATTRIBUTES, f"1\n{NAMES}\n000001.jpg -1 1 -1 1\n", "txt has no '000005.jpg'"),
-        Mistake(PERSONS, "000005.jpg\n", "txt line 1: expected '000001.jpg 2880', got '000005"),
+        Mistake(
+            ATTRIBUTES, f"1\n{NAMES}\n000001.jpg -1 1 -1 1\n", "txt has no '000005.jpg'"
+        ),
+        Mistake(
+            PERSONS,
+            "000005.jpg\n",
+            "txt line 1: expected '000001.jpg 2880', got '000005",
+        ),
         Mistake(PERSONS, "000005.jpg 7\n", "identity_CelebA.txt has no '000006.jpg'"),
         Mistake(PARTITION, None, "no list_eval_partition.txt"),
-        Mistake(PARTITION, "000001.jpg 0\n000002.jpg 3\n", "txt line 2: expected '000001.jpg 0'"),
+        Mistake(
+            PARTITION,
+            "000001.jpg 0\n000002.jpg 3\n",
+            "txt line 2: expected '000001.jpg 0'",
+        ),
         Mistake(
             "",
             None,
             "no attribute 'Blonde_Hair': expected one of Bald, Blond",
             {"target": "Blonde_Hair"},
         ),
-        Mistake("", None, "expected two attributes, got 'Male' twice", {"target": "Male"}),
+        Mistake(
+            "", None, "expected two attributes, got 'Male' twice", {"target": "Male"}
+        ),
     )
 
     @classmethod
@@ -69,7 +85,9 @@ class TestCelebA(LayoutContract):
             "subgroup": "blond hair, not male",
             "cues": {"male": (False,)},
         }
-        assert [sample.annotations["cues"]["male"] for sample in data][1:] == [(True,)] * 3
+        assert [sample.annotations["cues"]["male"] for sample in data][1:] == [
+            (True,)
+        ] * 3
         assert data[3].annotations["subgroup"] == "blond hair, male"
 
     def test_faces_of_a_person_are_a_group(self):
@@ -91,7 +109,9 @@ class TestCelebA(LayoutContract):
         assert [sample.label for sample in data] == [
             words("Smiling", n in (0, 2)) for n in range(4)
         ]
-        assert [sample.annotations["cues"]["bald"] for sample in data].index((True,)) == 2
+        assert [sample.annotations["cues"]["bald"] for sample in data].index(
+            (True,)
+        ) == 2
 
     def test_the_folders_of_the_download_are_found(self):
         before = self.open().fingerprint

@@ -7,7 +7,9 @@ from cuescope_sdk import HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length"
-CLASSES = "c000 Holding some clothes\nc001 Putting clothes somewhere\nc008 Opening a door\n"
+CLASSES = (
+    "c000 Holding some clothes\nc001 Putting clothes somewhere\nc008 Opening a door\n"
+)
 SPLITS = {"train": ("AAAAA", "BBBBB"), "test": ("CCCCC", "DDDDD")}
 
 
@@ -26,14 +28,20 @@ class TestCharadesSTA(LayoutContract):
     options = {"frames": 3}
     other_options = {"frames": 2}
     mistakes = (
-        Mistake("", None, "no split 'val': expected one of train, test", {"split": "val"}),
+        Mistake(
+            "", None, "no split 'val': expected one of train, test", {"split": "val"}
+        ),
         Mistake(MOMENTS, None, "no charades_sta_test.txt"),
         Mistake(
             MOMENTS,
             "CCCCC 0.0 6.9##runs\n\nDDDDD 0.0 runs\n",
             "test.txt line 3: expected 'VIDEO START END##sentence', got 'DDDDD 0.0",
         ),
-        Mistake(MOMENTS, "ZZZZZ 0.0 6.9##runs\n", "Charades_v1_test.csv has no video 'ZZZZZ'"),
+        Mistake(
+            MOMENTS,
+            "ZZZZZ 0.0 6.9##runs\n",
+            "Charades_v1_test.csv has no video 'ZZZZZ'",
+        ),
         Mistake(TABLE, None, "no Charades_v1_test.csv"),
         Mistake(TABLE, "id,scene\n", "no column 'script'"),
         Mistake(
@@ -91,7 +99,10 @@ class TestCharadesSTA(LayoutContract):
                 ("a person # holds clothes.", 0.0, 6.9),
                 ("person opens a door.", 24.3, 30.4),
             ),
-            "timed_actions": (("Holding some clothes", 0.0, 12.6), ("Opening a door", 11.9, 21.2)),
+            "timed_actions": (
+                ("Holding some clothes", 0.0, 12.6),
+                ("Opening a door", 11.9, 21.2),
+            ),
             "duration": 31.0,
             "scene": "Kitchen",
             "objects": ("clothes", "door"),
@@ -104,7 +115,9 @@ class TestCharadesSTA(LayoutContract):
     def test_a_video_may_have_no_actions(self):
         with self.copy() as root:
             text = (root / TABLE).read_text()
-            (root / TABLE).write_text(text.replace("c008 11.90 21.20;c000 0.00 12.60", ""))
+            (root / TABLE).write_text(
+                text.replace("c008 11.90 21.20;c000 0.00 12.60", "")
+            )
             assert self.open(root)[0].annotations["timed_actions"] == ()
 
     def test_missing_and_empty_videos_are_left_out_and_said(self):
@@ -113,5 +126,8 @@ class TestCharadesSTA(LayoutContract):
             video.unlink()
             assert self.open(root).facts["left out"].endswith("1 video missing (DDDDD)")
             write_video(video, 0)
-            assert "unreadable: no video stream (DDDDD)" in self.open(root).facts["left out"]
+            assert (
+                "unreadable: no video stream (DDDDD)"
+                in self.open(root).facts["left out"]
+            )
             assert "expected at most 20%" in str(self.refusal(root, max_missing=0.2))

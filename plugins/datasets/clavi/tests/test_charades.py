@@ -40,12 +40,15 @@ VIDEOS = {
 FINE = {"shortest": 0.2, "extension": 0.2}
 
 
-def write_charades(root: Path, videos: Mapping[str, str] = VIDEOS, mapping: bool = True) -> Path:
+def write_charades(
+    root: Path, videos: Mapping[str, str] = VIDEOS, mapping: bool = True
+) -> Path:
     notes = root / "Charades"
     notes.mkdir(parents=True, exist_ok=True)
     for split in ("train", "test"):
         rows = [
-            f'{name},S,Room,6,6,Yes,"a, b",x;y,"c","{acts}",1.2\n' for name, acts in videos.items()
+            f'{name},S,Room,6,6,Yes,"a, b",x;y,"c","{acts}",1.2\n'
+            for name, acts in videos.items()
         ]
         (notes / f"Charades_v1_{split}.csv").write_text(HEADER + "".join(rows), "utf-8")
     (notes / "Charades_v1_classes.txt").write_text(_lines(CLASSES), "utf-8")
@@ -72,7 +75,9 @@ def own(charades: Path, tmp_path: Path) -> Path:
 
 
 def build(root: Path, cache: Path, **options: Any) -> Clavi:
-    return Clavi(ClaviOptions(**{"source": str(root), **FINE, **options}), Context(cache=cache))
+    return Clavi(
+        ClaviOptions(**{"source": str(root), **FINE, **options}), Context(cache=cache)
+    )
 
 
 def by_video(data: Clavi) -> dict[tuple[str, str], list[Sample]]:
@@ -85,7 +90,9 @@ def by_video(data: Clavi) -> dict[tuple[str, str], list[Sample]]:
 
 class TestContract(DatasetContract):
     plugin = Clavi
-    split_names = ("test",)  # the tiny one has no videos left for the others to differ in
+    split_names = (
+        "test",
+    )  # the tiny one has no videos left for the others to differ in
 
     @pytest.fixture(autouse=True)
     @classmethod
@@ -100,7 +107,10 @@ def test_segments_are_cut_and_swapped_without_writing_a_video(
     data = build(charades, tmp_path, extension=0, frames=9)
     videos = by_video(data)
     assert {name for name, _ in videos} == {"AAAAA", "BBBBB"}
-    for (name, _), samples in videos.items():  # a complement is of the group of its original
+    for (
+        name,
+        _,
+    ), samples in videos.items():  # a complement is of the group of its original
         assert {sample.group for sample in samples} == {name}
     first, second = videos["AAAAA", "original"][0], videos["AAAAA", "complement"][0]
     assert grey_levels(first.frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
@@ -113,7 +123,9 @@ def test_segments_are_cut_and_swapped_without_writing_a_video(
         ("taking food from somewhere", 0, 4),
         ("holding some clothes", 6, 9),
     )
-    assert data.facts["segments"] == "2 of 2 videos, each with its complement, split test"
+    assert (
+        data.facts["segments"] == "2 of 2 videos, each with its complement, split test"
+    )
     assert isinstance(data, HasBenchmark)
     assert data.benchmark == "CLAVI"
 
@@ -129,7 +141,10 @@ def test_questions_use_the_class_names_and_a_negative_control_unlike_the_video(
         expected = segment_questions(*names[::-1], "washing a mirror")
         assert asked == [(q.text, q.answer(complement=False)) for q in expected]
     laughing, mirror = "Was someone laughing?", "Was someone washing a mirror?"
-    for all_classes, expected_negatives in ((False, {mirror}), (True, {mirror, laughing})):
+    for all_classes, expected_negatives in (
+        (False, {mirror}),
+        (True, {mirror, laughing}),
+    ):
         negatives = {
             by_video(build(charades, tmp_path, seed=seed, all_classes=all_classes))[
                 "AAAAA", "original"
@@ -139,7 +154,9 @@ def test_questions_use_the_class_names_and_a_negative_control_unlike_the_video(
         assert negatives == expected_negatives
 
 
-def test_without_the_mapping_words_tell_what_actions_share(own: Path, tmp_path: Path) -> None:
+def test_without_the_mapping_words_tell_what_actions_share(
+    own: Path, tmp_path: Path
+) -> None:
     (own / "Charades" / "Charades_v1_mapping.txt").unlink()
     asked = by_video(build(own, tmp_path))["BBBBB", "original"][2].question
     assert asked == "Was someone washing a mirror?"
@@ -238,8 +255,14 @@ def test_published_questions_are_read_with_their_complements(
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"ext": {"out_a": "0.1"}}, "'c4fc409a' 'ext' 'in_a': expected a value, got none"),
-        ({"info": [["c999", "0", "1"], ["c000", "2", "3"]]}, "expected a class of Charades"),
+        (
+            {"ext": {"out_a": "0.1"}},
+            "'c4fc409a' 'ext' 'in_a': expected a value, got none",
+        ),
+        (
+            {"info": [["c999", "0", "1"], ["c000", "2", "3"]]},
+            "expected a class of Charades",
+        ),
     ],
 )
 def test_a_published_segment_in_another_layout(
@@ -252,14 +275,18 @@ def test_a_published_segment_in_another_layout(
 def test_published_questions_of_an_unknown_kind(charades: Path, tmp_path: Path) -> None:
     folder = published(tmp_path)
     ask(folder, [("c4fc409a_1", "Was it?", "yes", 3)])
-    with pytest.raises(UserError, match=r"test_q.json: question 0: .* got type 3, 'c4fc409a_1'"):
+    with pytest.raises(
+        UserError, match=r"test_q.json: question 0: .* got type 3, 'c4fc409a_1'"
+    ):
         build(charades, tmp_path, annotation=folder)
 
 
 # ----------------------------------------------------------------------------- clips as files
 
 
-def test_clips_are_written_and_shown_in_place_of_segments(charades: Path, tmp_path: Path) -> None:
+def test_clips_are_written_and_shown_in_place_of_segments(
+    charades: Path, tmp_path: Path
+) -> None:
     options = {"source": str(charades), **FINE, "extension": 0}
     context = Context(cache=tmp_path / "cache")
     bench = ClaviBench(ClaviBenchOptions(**options, write=tmp_path / "clips"), context)
@@ -268,7 +295,9 @@ def test_clips_are_written_and_shown_in_place_of_segments(charades: Path, tmp_pa
     assert [row["different"] for row in classes.rows] == [2, 2, 2]
     assert len(pictures) == 6  # figures 6 and 7
     plain = build(charades, tmp_path / "cache", extension=0, frames=9)
-    data = build(charades, tmp_path / "cache", extension=0, frames=9, clips=tmp_path / "clips")
+    data = build(
+        charades, tmp_path / "cache", extension=0, frames=9, clips=tmp_path / "clips"
+    )
     assert len(data) == len(plain)
     assert data.fingerprint != plain.fingerprint
     for index in (0, 19):  # of the original and of the complement
@@ -278,7 +307,9 @@ def test_clips_are_written_and_shown_in_place_of_segments(charades: Path, tmp_pa
         assert source.path.name == f"{data[index].key[:-3]}.mp4"
         assert source.segment is None  # so that features of the clip are its own
     # the questions beside the clips are in the authors' layout
-    pairs = read_questions(tmp_path / "clips" / "test_q.json", tmp_path / "clips" / "test_a.json")
+    pairs = read_questions(
+        tmp_path / "clips" / "test_q.json", tmp_path / "clips" / "test_a.json"
+    )
     assert pairs is not None
     assert [list(qs) for qs in pairs[data.entries[0].key]] == [
         list(qs) for qs in data.entries[0].questions
@@ -291,7 +322,9 @@ def test_clips_are_written_and_shown_in_place_of_segments(charades: Path, tmp_pa
 # ------------------------------------------------------------------------------------- bad input
 
 
-def test_missing_and_unreadable_videos_are_left_out_and_named(own: Path, tmp_path: Path) -> None:
+def test_missing_and_unreadable_videos_are_left_out_and_named(
+    own: Path, tmp_path: Path
+) -> None:
     (own / "Charades_v1_480" / "AAAAA.mp4").unlink()
     data = build(own, tmp_path)
     assert {name for name, _ in by_video(data)} == {"BBBBB"}
@@ -301,14 +334,19 @@ def test_missing_and_unreadable_videos_are_left_out_and_named(own: Path, tmp_pat
     ):
         build(own, tmp_path, max_missing=0.4)
     write_video(own / "Charades_v1_480" / "BBBBB.mp4", 0)
-    with pytest.raises(BadDataError, match=r"missing \(AAAAA\); .*no video stream \(BBBBB\)"):
+    with pytest.raises(
+        BadDataError, match=r"missing \(AAAAA\); .*no video stream \(BBBBB\)"
+    ):
         build(own, tmp_path, max_missing=1)
 
 
 @pytest.mark.parametrize(
     ("acts", "line"),
     [
-        ("c000 0.20", r"Charades_v1_test.csv video AAAAA: expected actions .*got 'c000 0.20'"),
+        (
+            "c000 0.20",
+            r"Charades_v1_test.csv video AAAAA: expected actions .*got 'c000 0.20'",
+        ),
         ("c777 0 1", r"video AAAAA: no action class 'c777'"),
         ("c000 0 x", "got 'c000 0 x'"),
     ],
@@ -320,15 +358,21 @@ def test_bad_actions(acts: str, line: str, tmp_path: Path) -> None:
 
 
 def test_missing_files_and_splits(own: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="split: expected one of train, val, test, got 'dev'"):
+    with pytest.raises(
+        UserError, match="split: expected one of train, val, test, got 'dev'"
+    ):
         build(own, tmp_path, split="dev")
-    with pytest.raises(UserError, match="source_options: expected none with a Charades folder"):
+    with pytest.raises(
+        UserError, match="source_options: expected none with a Charades folder"
+    ):
         build(own, tmp_path, source_options={"a": 1})
     with pytest.raises(UserError, match=r"no test_annotations\.json"):
         build(own, tmp_path, annotation=own)
     mapping = own / "Charades" / "Charades_v1_mapping.txt"
     mapping.write_text(mapping.read_text("utf-8").replace("c095", "c094"), "utf-8")
-    with pytest.raises(UserError, match="object and verb of every action class, got none of c095"):
+    with pytest.raises(
+        UserError, match="object and verb of every action class, got none of c095"
+    ):
         build(own, tmp_path)
     (own / "Charades" / "Charades_v1_classes.txt").unlink()
     with pytest.raises(UserError, match=r"no Charades_v1_classes\.txt"):

@@ -38,7 +38,13 @@ ASKED = segment_questions("holding clothes", "taking food", "washing mirror")
 def test_the_questions_are_those_of_the_paper() -> None:
     assert len(ASKED) == 19
     assert {q.text: q.answer(complement=False) for q in ASKED} == PAPER
-    assert Counter(q.kind for q in ASKED) == {"E": 2, "E-NC": 1, "BE": 4, "BA": 4, "BA-NC": 8}
+    assert Counter(q.kind for q in ASKED) == {
+        "E": 2,
+        "E-NC": 1,
+        "BE": 4,
+        "BA": 4,
+        "BA-NC": 8,
+    }
 
 
 def test_the_complement_video_turns_the_order_and_nothing_else() -> None:
@@ -53,7 +59,9 @@ def test_the_complement_video_turns_the_order_and_nothing_else() -> None:
         assert Counter(q.answer(shown) for q in ASKED) == {"yes": 6, "no": 13}
 
 
-def test_complement_questions_are_among_the_questions_and_answered_the_other_way() -> None:
+def test_complement_questions_are_among_the_questions_and_answered_the_other_way() -> (
+    None
+):
     by_text = {q.text: q for q in ASKED}
     for question in ASKED:
         other = complement(question.text)
@@ -103,9 +111,13 @@ def test_a_negative_control_has_no_object_and_no_verb_of_the_video() -> None:
 
 
 def test_words_stand_in_for_object_and_verb() -> None:
-    parts = word_parts(("Holding some clothes", "putting clothes somewhere", "opening a door"))
+    parts = word_parts(
+        ("Holding some clothes", "putting clothes somewhere", "opening a door")
+    )
     assert parts["Holding some clothes"] == {"holding", "clothes"}
-    assert negative_controls(("putting clothes somewhere",), parts) == ("opening a door",)
+    assert negative_controls(("putting clothes somewhere",), parts) == (
+        "opening a door",
+    )
 
 
 def test_a_word_that_every_action_has_tells_nothing() -> None:

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cuescope_clavi.segments import Action, Segment, cut_segment, exclusive_pairs, source_times
+from cuescope_clavi.segments import (
+    Action,
+    Segment,
+    cut_segment,
+    exclusive_pairs,
+    source_times,
+)
 
 NAMES = "abcd"
 
@@ -37,7 +43,10 @@ def test_pairs_are_those_of_a_search_through_all(
             and all(one.end - one.start >= shortest for one in (first, second))
             and not any(
                 other.name in (first.name, second.name)
-                and not (other.end <= first.start - reach or other.start >= second.end + reach)
+                and not (
+                    other.end <= first.start - reach
+                    or other.start >= second.end + reach
+                )
                 for other in others
             )
         )
@@ -59,7 +68,10 @@ def test_an_action_that_recurs_spoils_the_pair_where_it_is_near() -> None:
 
 @settings(max_examples=300)
 @given(
-    videos(), st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([0.001, 0.1])
+    videos(),
+    st.integers(0, 2**32),
+    st.sampled_from([0.0, 0.5, 2.0]),
+    st.sampled_from([0.001, 0.1]),
 )
 def test_borders_keep_the_separation_and_stay_in_the_video(
     video: tuple[float, list[Action]], seed: int, most: float, step: float
@@ -100,7 +112,12 @@ def test_borders_differ_from_draw_to_draw_and_reach_the_most() -> None:
 
 def test_frames_move_by_whole_frames() -> None:
     segment = cut_segment(
-        Action("a", 1, 6), Action("b", 9, 14), 16, np.random.default_rng(3), most=2, step=1.0
+        Action("a", 1, 6),
+        Action("b", 9, 14),
+        16,
+        np.random.default_rng(3),
+        most=2,
+        step=1.0,
     )
     assert all(cut == int(cut) for cut in segment.cuts)
 
@@ -115,9 +132,13 @@ def test_the_complement_shows_the_regions_the_other_way_round() -> None:
 
 @settings(max_examples=100)
 @given(st.lists(st.integers(1, 50), min_size=3, max_size=3), st.integers(1, 20))
-def test_looking_times_are_the_middles_of_equal_parts(lengths: list[int], count: int) -> None:
+def test_looking_times_are_the_middles_of_equal_parts(
+    lengths: list[int], count: int
+) -> None:
     starts = (100.0, 300.0, 200.0)
-    spans = [(start, start + length) for start, length in zip(starts, lengths, strict=True)]
+    spans = [
+        (start, start + length) for start, length in zip(starts, lengths, strict=True)
+    ]
     times = source_times(spans, count)
     before = {start: sum(lengths[:index]) for index, start in enumerate(starts)}
     shown = [before[100.0 * (time // 100)] + time % 100 for time in times]

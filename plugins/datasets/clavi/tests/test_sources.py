@@ -41,7 +41,12 @@ def directions(sample: Sample) -> list[str]:
         if not len(red):
             continue
         (top, left), (bottom, right) = red.min(axis=0), red.max(axis=0)
-        edges = {"north": top == 0, "south": bottom == 59, "west": left == 0, "east": right == 59}
+        edges = {
+            "north": top == 0,
+            "south": bottom == 59,
+            "west": left == 0,
+            "east": right == 59,
+        }
         (name,) = (name for name, touches in edges.items() if touches)
         if f"moving {name}" not in seen[-1:]:
             seen.append(f"moving {name}")
@@ -51,7 +56,9 @@ def directions(sample: Sample) -> list[str]:
 def truth(question: str, seen: list[str]) -> bool:
     """The right answer, from the words and what is seen in the pixels."""
     words = question.removesuffix("?").split()
-    named = [f"moving {word}" for word in words if word in ("north", "south", "east", "west")]
+    named = [
+        f"moving {word}" for word in words if word in ("north", "south", "east", "west")
+    ]
     if not set(named) <= set(seen):
         return False
     if "at" in words:
@@ -66,14 +73,18 @@ def test_every_answer_is_what_the_pixels_show() -> None:
         seen = directions(sample)
         assert len(seen) == 2
         assert sample.question is not None
-        assert sample.label == ("yes" if truth(sample.question, seen) else "no"), sample.question
+        assert sample.label == ("yes" if truth(sample.question, seen) else "no"), (
+            sample.question
+        )
         assert [name for name, _, _ in sample.annotations["actions"]] == seen
 
 
 def test_nineteen_questions_a_video_six_of_them_yes() -> None:
     samples = all_of(build())
     assert len(samples) == 12 * 2 * 19
-    by_video = Counter((s.annotations["video_id"], s.annotations["video"]) for s in samples)
+    by_video = Counter(
+        (s.annotations["video_id"], s.annotations["video"]) for s in samples
+    )
     assert set(by_video.values()) == {19}
     answers = Counter(sample.label for sample in samples)
     assert answers["yes"] * 13 == answers["no"] * 6
@@ -113,9 +124,13 @@ def test_the_complement_reorders_what_the_original_shows() -> None:
         assert {frame.key for frame in swapped.frames} == set(keys)
         assert keys != [frame.key for frame in swapped.frames]
         source = Context().build("dataset", "moving-shapes", SMALL)[shown]
-        order = list(dict.fromkeys(frame.key for frame in source.frames))  # a rest looks alike
+        order = list(
+            dict.fromkeys(frame.key for frame in source.frames)
+        )  # a rest looks alike
         places = [order.index(key) for key in dict.fromkeys(keys)]
-        assert places == list(range(places[0], places[-1] + 1)), "one piece of the source"
+        assert places == list(range(places[0], places[-1] + 1)), (
+            "one piece of the source"
+        )
 
 
 def test_three_actions_give_three_pairs() -> None:
@@ -144,7 +159,9 @@ def test_the_default_source_needs_no_options() -> None:
     data = Clavi(ClaviOptions(source="moving-shapes"), Context())
     assert len(data) == 60 * 38
     assert data.benchmark is None, "the paper's figures are of Charades"
-    assert data.facts["segments"] == "60 of 60 videos, each with its complement, split val"
+    assert (
+        data.facts["segments"] == "60 of 60 videos, each with its complement, split val"
+    )
 
 
 def test_a_folder_of_clips_with_timed_actions(tmp_path: Path) -> None:
@@ -170,11 +187,15 @@ def test_a_folder_of_clips_with_timed_actions(tmp_path: Path) -> None:
 def test_without_timed_actions_there_is_nothing_to_ask() -> None:
     with pytest.raises(UserError, match="no sample of moving-shapes has timed actions"):
         build({"actions": 1, "cue": "none"})
-    with pytest.raises(UserError, match=r"no segment can be cut from moving-shapes.*shortest"):
+    with pytest.raises(
+        UserError, match=r"no segment can be cut from moving-shapes.*shortest"
+    ):
         build(shortest=6)
     with pytest.raises(UserError, match="an annotation is of Charades"):
         build(annotation="published")
-    with pytest.raises(UserError, match=r"no dataset 'moving-shape'.*moving-shapes|Did you mean"):
+    with pytest.raises(
+        UserError, match=r"no dataset 'moving-shape'.*moving-shapes|Did you mean"
+    ):
         Clavi(ClaviOptions(source="moving-shape"), Context())
     with pytest.raises(UserError, match="no such folder: expected a Charades folder"):
         Clavi(ClaviOptions(source="./no-charades"), Context())
@@ -187,8 +208,12 @@ def test_own_clips_are_told_to_be_named_as_a_folder(tmp_path: Path) -> None:
     for source in (acts, acts / "manifest.csv"):
         for options in ({}, {"split": "test"}):
             with pytest.raises(UserError, match=f"write clavi:folder:{source}$"):
-                Clavi(ClaviOptions(source=str(source), **options), Context(cache=tmp_path))
-    with pytest.raises(UserError, match=r"no sample of folder:.* column 'actions' times them in s"):
+                Clavi(
+                    ClaviOptions(source=str(source), **options), Context(cache=tmp_path)
+                )
+    with pytest.raises(
+        UserError, match=r"no sample of folder:.* column 'actions' times them in s"
+    ):
         Clavi(ClaviOptions(source=f"folder:{acts}"), Context(cache=tmp_path))
 
 
@@ -198,12 +223,18 @@ def test_fewer_videos_are_no_less_to_train_on() -> None:
     assert len(data.split("train")) == 40 * 38
     assert len(data.split("val")) == 5 * 38, "the split that is shown"
     other = build(max_videos=5, split="test")
-    assert [len(other), len(other.split("test")), len(other.split("val"))] == [190, 190, 12 * 38]
+    assert [len(other), len(other.split("test")), len(other.split("val"))] == [
+        190,
+        190,
+        12 * 38,
+    ]
 
 
 def test_actions_must_lie_within_their_clip() -> None:
     frame = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
     for actions in ((("a", 0, 3),), (("a", 1, 0),), (("a", 0.5, 1),), ("a",)):
         sample = Sample(key="s", frames=(frame,) * 2, annotations={"actions": actions})
-        with pytest.raises(UserError, match=r"an action of s: expected .* within 2 frames"):
+        with pytest.raises(
+            UserError, match=r"an action of s: expected .* within 2 frames"
+        ):
             clip_footage([sample])

@@ -26,7 +26,9 @@ BOXES = [
     (3, 62, 3, 3, 4, 4),
 ]
 CROWD = [12 * 8, 12, 12 * 7]  # the ninth column
-INSTANCES, CAPTIONS = (f"annotations/{name}_val2017.json" for name in ("instances", "captions"))
+INSTANCES, CAPTIONS = (
+    f"annotations/{name}_val2017.json" for name in ("instances", "captions")
+)
 
 
 def thing(number, image, category, x, y, width, height):
@@ -45,7 +47,12 @@ def thing(number, image, category, x, y, width, height):
 def instances(split, **changes):
     """The file of a split; `changes` are of its first annotation."""
     images = [
-        {"id": number, "file_name": f"{number:012d}.jpg", "width": SIZE[0], "height": SIZE[1]}
+        {
+            "id": number,
+            "file_name": f"{number:012d}.jpg",
+            "width": SIZE[0],
+            "height": SIZE[1],
+        }
         for number in (1, 2, 3, 4)
     ]
     things = [thing(number, *box) for number, box in enumerate(BOXES, start=1)]
@@ -61,7 +68,9 @@ def instances(split, **changes):
             "segmentation": outline,
         }
     )
-    return json.dumps({"images": images, "annotations": things, "categories": CATEGORIES})
+    return json.dumps(
+        {"images": images, "annotations": things, "categories": CATEGORIES}
+    )
 
 
 def wrong(said, **changes):
@@ -72,13 +81,33 @@ class TestCoco(LayoutContract):
     plugin = Coco
     other_options = {"classes": ["toaster"]}
     mistakes = (
-        Mistake(INSTANCES, None, "no instances_val2017.json: expected annotations/instances_val20"),
-        Mistake(INSTANCES, '{"images": [}', "val2017.json is no JSON: got expected value"),
-        Mistake(INSTANCES, '{"images": []}', "json 'annotations': expected a value, got none"),
-        wrong("json 'annotations' entry 1 'bbox' entry 4: expected a value", bbox=[1, 2, 3]),
-        wrong("'annotations' entry 1: expected the id of one image of this f", image_id=7),
-        wrong("entry 1: expected the id of one category of this file, got 7", category_id=7),
-        wrong("entry 1: expected polygons of three points", segmentation=[[1, 2, 3, 4]]),
+        Mistake(
+            INSTANCES,
+            None,
+            "no instances_val2017.json: expected annotations/instances_val20",
+        ),
+        Mistake(
+            INSTANCES, '{"images": [}', "val2017.json is no JSON: got expected value"
+        ),
+        Mistake(
+            INSTANCES,
+            '{"images": []}',
+            "json 'annotations': expected a value, got none",
+        ),
+        wrong(
+            "json 'annotations' entry 1 'bbox' entry 4: expected a value",
+            bbox=[1, 2, 3],
+        ),
+        wrong(
+            "'annotations' entry 1: expected the id of one image of this f", image_id=7
+        ),
+        wrong(
+            "entry 1: expected the id of one category of this file, got 7",
+            category_id=7,
+        ),
+        wrong(
+            "entry 1: expected polygons of three points", segmentation=[[1, 2, 3, 4]]
+        ),
         wrong(
             "entry 1: expected run lengths of 12 x 16 pixels, got 9 pixels of size (12, 16)",
             segmentation={"size": [12, 16], "counts": [4, 5]},
@@ -116,7 +145,9 @@ class TestCoco(LayoutContract):
 
     def test_an_image_is_a_sample(self):
         data = self.open()
-        assert [sample.key for sample in data] == [f"val2017/{n:012d}.jpg" for n in (1, 2, 3, 4)]
+        assert [sample.key for sample in data] == [
+            f"val2017/{n:012d}.jpg" for n in (1, 2, 3, 4)
+        ]
         first = data[0]
         assert (first.label, first.choices, first.question) == (None, (), None)
         known = dict(first.annotations)
@@ -169,7 +200,12 @@ class TestCoco(LayoutContract):
         assert data.labels == ("person", "chair", "toaster", "oven")
         assert data.facts["excluded"].startswith("dining table (")
         assert self.open(exclude="").labels[2] == "dining table"
-        assert self.open(exclude=["person"]).labels == ("chair", "dining table", "toaster", "oven")
+        assert self.open(exclude=["person"]).labels == (
+            "chair",
+            "dining table",
+            "toaster",
+            "oven",
+        )
         assert self.open(classes=["dining table"]).labels == ("dining table",)
 
     def test_chosen_classes_open_their_supercategories_alone(self):
@@ -182,11 +218,15 @@ class TestCoco(LayoutContract):
         data = self.open().split("train")
         assert data.options.split == "train2017"
         assert data[0].annotations["captions"] == ()
-        assert data.facts["captions"].endswith("there is no annotations/captions_train2017.json")
+        assert data.facts["captions"].endswith(
+            "there is no annotations/captions_train2017.json"
+        )
 
     def test_the_fingerprint_is_of_outlines_too(self):
         with self.copy() as root:
-            (root / INSTANCES).write_text(instances("val2017", segmentation=[[2, 1, 5, 1, 5, 6]]))
+            (root / INSTANCES).write_text(
+                instances("val2017", segmentation=[[2, 1, 5, 1, 5, 6]])
+            )
             assert self.open(root).fingerprint != self.open().fingerprint
 
     def test_images_may_be_a_folder_below(self):

@@ -39,7 +39,12 @@ def test_a_pixel_is_inside_where_its_centre_is():
 
 def test_a_triangle_by_hand():
     mask = polygon_mask(polygon(0, 0, 4, 0, 0, 4), 4, 4)
-    assert mask.astype(int).tolist() == [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
+    assert mask.astype(int).tolist() == [
+        [1, 1, 1, 0],
+        [1, 1, 0, 0],
+        [1, 0, 0, 0],
+        [0, 0, 0, 0],
+    ]
 
 
 def test_neighbours_share_no_pixel_and_leave_none_out():
@@ -58,8 +63,12 @@ def test_any_polygon_is_what_a_point_by_point_check_says():
     for row in range(20):
         for col in range(18):
             x, y, crossings = col + 0.5, row + 0.5, 0
-            for (x0, y0), (x1, y1) in zip(points, np.roll(points, -1, axis=0), strict=True):
-                if (y0 <= y) != (y1 <= y) and x0 + (y - y0) / (y1 - y0) * (x1 - x0) <= x:
+            for (x0, y0), (x1, y1) in zip(
+                points, np.roll(points, -1, axis=0), strict=True
+            ):
+                if (y0 <= y) != (y1 <= y) and x0 + (y - y0) / (y1 - y0) * (
+                    x1 - x0
+                ) <= x:
                     crossings += 1
             assert mask[row, col] == (crossings % 2 == 1)
 

@@ -33,8 +33,12 @@ class TestCounterAnimals(LayoutContract):
         for name, groups in GROUPS.items():
             for group in groups:
                 for number in range(2):
-                    write_image(root / "LAION-final" / name / group / f"{name[:2]}{number}.jpg")
-        (root / "LAION-final" / "imagenet_names.txt").write_text("0\ttench, Tinca tinca\n")
+                    write_image(
+                        root / "LAION-final" / name / group / f"{name[:2]}{number}.jpg"
+                    )
+        (root / "LAION-final" / "imagenet_names.txt").write_text(
+            "0\ttench, Tinca tinca\n"
+        )
         (root / "LAION-final" / "notes").mkdir()
 
     def test_it_says_which_benchmark_it_is(self):
@@ -48,18 +52,27 @@ class TestCounterAnimals(LayoutContract):
             data.planted_cues
             == self.open(split="hard").planted_cues
             == (
-                PlantedCue(key="grass background", name="grass background", labels=("ostrich",)),
-                PlantedCue(key="snow background", name="snow background", labels=("ice bear",)),
+                PlantedCue(
+                    key="grass background", name="grass background", labels=("ostrich",)
+                ),
+                PlantedCue(
+                    key="snow background", name="snow background", labels=("ice bear",)
+                ),
             )
         )
-        assert [cue.key for cue in data.planted_cues] == list(data[0].annotations["cues"])
+        assert [cue.key for cue in data.planted_cues] == list(
+            data[0].annotations["cues"]
+        )
 
     def test_a_photo_is_a_sample(self):
         data = self.open()
         assert data.labels == ("ostrich", "ice bear")
         assert len(data) == 8
         bear = data[4]
-        assert (bear.key, bear.label) == ("296 ice bear/common-snow/290.jpg", "ice bear")
+        assert (bear.key, bear.label) == (
+            "296 ice bear/common-snow/290.jpg",
+            "ice bear",
+        )
         assert bear.annotations == {
             "split": "all",
             "objects": ("ice bear",),
@@ -70,14 +83,22 @@ class TestCounterAnimals(LayoutContract):
         }
         hard = data[-1].annotations
         assert hard["factors"] == {"background": "grass", "difficulty": "hard"}
-        assert hard["cues"] == {"grass background": (True,), "snow background": (False,)}
+        assert hard["cues"] == {
+            "grass background": (True,),
+            "snow background": (False,),
+        }
 
     def test_a_group_is_a_split(self):
         easy, hard = self.open().split("easy"), self.open(split="hard")
-        sides = [{s.annotations["factors"]["difficulty"] for s in data} for data in (easy, hard)]
+        sides = [
+            {s.annotations["factors"]["difficulty"] for s in data}
+            for data in (easy, hard)
+        ]
         assert sides == [{"easy"}, {"hard"}]
         assert easy.labels == hard.labels == ("ostrich", "ice bear")
 
     def test_a_folder_without_classes_is_refused(self, tmp_path):
         said = str(self.refusal(tmp_path))
-        assert said.startswith("counter-animals: no class folders: expected '296 ice bear/common-")
+        assert said.startswith(
+            "counter-animals: no class folders: expected '296 ice bear/common-"
+        )

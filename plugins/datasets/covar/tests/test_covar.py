@@ -57,7 +57,9 @@ def write_manifest(folder: Path, rows: Sequence[Row], choices: Sequence[str]) ->
     """As `cuescope covar build` writes it: its own tests read what it wrote by this data set."""
     table = pa.Table.from_pylist([asdict(row) for row in rows])
     content = BytesIO()
-    pq.write_table(table.replace_schema_metadata({"choices": json.dumps(choices)}), content)
+    pq.write_table(
+        table.replace_schema_metadata({"choices": json.dumps(choices)}), content
+    )
     write_sealed(folder / MANIFEST, content.getvalue())
 
 
@@ -139,38 +141,76 @@ def test_a_sample_says_how_it_was_made(built: Path) -> None:
         "1 of 8 images by the quality filter: scale: 1 (1 seam or leaked colour)"
     )
     sample = next(s for s in data if s.annotations["factors"]["subset"] == "scale")
-    assert (sample.label, sample.choices, sample.group) == ("hen", ("hen", "ox", "zebra"), "hen")
+    assert (sample.label, sample.choices, sample.group) == (
+        "hen",
+        ("hen", "ox", "zebra"),
+        "hen",
+    )
     assert sample.annotations["factors"]["scale"] == "4"
     mask = foreground_of(sample)
     assert mask is not None
     assert mask.sum() == 8 * 16
     assert len(covar(built, keep_all=True)) == 8
-    assert {s.annotations["dropped"] for s in covar(built, keep_all=True)} == {"", "a seam"}
+    assert {s.annotations["dropped"] for s in covar(built, keep_all=True)} == {
+        "",
+        "a seam",
+    }
 
 
 @pytest.mark.parametrize(
     ("damage", "line"),
     [
         (lambda f: (f / MANIFEST).unlink(), "no covar.parquet in"),
-        (lambda f: (f / MANIFEST).write_bytes(b"PAR1 no"), "got other content. `cuescope covar b"),
-        (lambda f: (f / f"{MANIFEST}.seal").unlink(), "got no covar.parquet.seal beside it"),
-        (lambda f: write_sealed(f / MANIFEST, b"PAR1 no"), "covar.parquet cannot be read: got"),
-        (lambda f: (f / PICTURE).unlink(), f"{PICTURE} is not the picture .* got no such file"),
-        (lambda f: (f / PICTURE).rename(f / "images/x.png"), f"{PICTURE} is not .* no such file"),
-        (lambda f: repaint(f / PICTURE), f"{PICTURE} is not the picture .* got other content"),
-        (lambda f: repaint(f / MASK), f"{MASK} is not .* covar build .* with the same words"),
-        (lambda f: (f / PICTURE).write_bytes(b"no"), f"{PICTURE} is not .* got other content"),
-        (lambda f: swap(f / PICTURE, f / "images/zebra-beach-scale.png"), "got other content"),
+        (
+            lambda f: (f / MANIFEST).write_bytes(b"PAR1 no"),
+            "got other content. `cuescope covar b",
+        ),
+        (
+            lambda f: (f / f"{MANIFEST}.seal").unlink(),
+            "got no covar.parquet.seal beside it",
+        ),
+        (
+            lambda f: write_sealed(f / MANIFEST, b"PAR1 no"),
+            "covar.parquet cannot be read: got",
+        ),
+        (
+            lambda f: (f / PICTURE).unlink(),
+            f"{PICTURE} is not the picture .* got no such file",
+        ),
+        (
+            lambda f: (f / PICTURE).rename(f / "images/x.png"),
+            f"{PICTURE} is not .* no such file",
+        ),
+        (
+            lambda f: repaint(f / PICTURE),
+            f"{PICTURE} is not the picture .* got other content",
+        ),
+        (
+            lambda f: repaint(f / MASK),
+            f"{MASK} is not .* covar build .* with the same words",
+        ),
+        (
+            lambda f: (f / PICTURE).write_bytes(b"no"),
+            f"{PICTURE} is not .* got other content",
+        ),
+        (
+            lambda f: swap(f / PICTURE, f / "images/zebra-beach-scale.png"),
+            "got other content",
+        ),
         (
             lambda f: write_manifest(f, [row("hen", "beach", "tilt")], ()),
             "row 1: subset: expected one of background, h-flip",
         ),
         (
-            lambda f: write_manifest(f, [row("hen", "beach", "crop", image="../x.png")], ()),
+            lambda f: write_manifest(
+                f, [row("hen", "beach", "crop", image="../x.png")], ()
+            ),
             "row 1: image: expected a file inside the folder, got '../x.png'",
         ),
         (
-            lambda f: write_manifest(f, [row("hen", "beach", "crop", parameters="[1]")], ()),
+            lambda f: write_manifest(
+                f, [row("hen", "beach", "crop", parameters="[1]")], ()
+            ),
             r"row 1: parameters: expected a JSON object, got \[1\]",
         ),
         (
@@ -178,7 +218,9 @@ def test_a_sample_says_how_it_was_made(built: Path) -> None:
             "row 1: group: expected str, got None",
         ),
         (
-            lambda f: write_manifest(f, [row("hen", "beach", "crop", score_seam="high")], ()),
+            lambda f: write_manifest(
+                f, [row("hen", "beach", "crop", score_seam="high")], ()
+            ),
             "row 1: score_seam: expected float . None, got 'high'",
         ),
     ],
@@ -201,7 +243,9 @@ def test_some_pictures_may_be_gone_but_none_may_be_another(tmp_path: Path) -> No
         covar(tmp_path, max_missing=0.5)
 
 
-def test_a_picture_that_is_edited_after_it_was_listed_is_not_shown(tmp_path: Path) -> None:
+def test_a_picture_that_is_edited_after_it_was_listed_is_not_shown(
+    tmp_path: Path,
+) -> None:
     write_covar(tmp_path)
     samples = {sample.key: sample for sample in covar(tmp_path)}
     repaint(tmp_path / PICTURE)

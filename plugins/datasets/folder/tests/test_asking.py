@@ -39,7 +39,10 @@ def test_each_row_has_choices_of_its_own(asked, form):
         "Where?,at sea,in a wood | at sea| at home,place",
         form=form,
     )
-    assert [s.choices for s in folder] == [("yes", "no"), ("in a wood", "at sea", "at home")]
+    assert [s.choices for s in folder] == [
+        ("yes", "no"),
+        ("in a wood", "at sea", "at home"),
+    ]
     assert [s.label for s in folder] == ["no", "at sea"]
     assert [s.annotations["question_type"] for s in folder] == ["yes-no", "place"]
     assert folder.labels == ()
@@ -92,9 +95,21 @@ def test_choices_enter_the_fingerprint(asked):
             "B,yes|no",
             "line 2: answer 'B' is none of the row's choices: expected one of yes, no",
         ),
-        ("answer,choices", "yes,yes", "line 2: column 'choices': expected two different choices"),
-        ("answer,choices", "yes,yes|yes", "expected two different choices or more.* got 'yes|yes'"),
-        ("answer,choices", "yes,yes||no", "line 2: expected a text for each of the choices"),
+        (
+            "answer,choices",
+            "yes,yes",
+            "line 2: column 'choices': expected two different choices",
+        ),
+        (
+            "answer,choices",
+            "yes,yes|yes",
+            "expected two different choices or more.* got 'yes|yes'",
+        ),
+        (
+            "answer,choices",
+            "yes,yes||no",
+            "line 2: expected a text for each of the choices",
+        ),
         ("answer,answers", "yes,[]", "line 2: column 'answers': .* got an empty list"),
     ],
 )
@@ -119,7 +134,9 @@ def test_choices_that_are_none(asked, header, row, message):
         (["Is it red?,yes", "Is it big?,yes"], ()),
     ],
 )
-def test_labels_are_choices_where_the_questions_share_a_few_answers(asked, rows, labels):
+def test_labels_are_choices_where_the_questions_share_a_few_answers(
+    asked, rows, labels
+):
     folder = asked("question,answer", *rows)
     assert folder.labels == labels
     assert [s.choices for s in folder] == [labels] * len(rows)
@@ -134,15 +151,22 @@ def test_facts_say_which_it_is_and_how_to_change_it(asked):
     said = asked("question,answer", *shared).facts["answers"]
     assert said == "2 with the choices no, yes (-D answers=open for free words)"
     said = asked("question,answer", *free).facts["answers"]
-    assert said == "2 in free words (-D answers=pooled for a choice of all labels, or -D choices)"
+    assert (
+        said
+        == "2 in free words (-D answers=pooled for a choice of all labels, or -D choices)"
+    )
     assert "answers" not in asked("label", "cat", "dog").facts
 
 
 def test_beside_choices_of_their_own_the_other_rows_are_open(asked):
     folder = asked("question,answer,choices", "Is it red?,yes,yes|no", "Is it big?,no,")
     assert [s.choices for s in folder] == [("yes", "no"), ()]
-    assert folder.facts["answers"].startswith("1 with the choices of their rows; 1 in free words")
-    given = asked("question,answer,choices", "A?,a,a|b", "B?,no,", choices=("no", "yes"))
+    assert folder.facts["answers"].startswith(
+        "1 with the choices of their rows; 1 in free words"
+    )
+    given = asked(
+        "question,answer,choices", "A?,a,a|b", "B?,no,", choices=("no", "yes")
+    )
     assert [s.choices for s in given] == [("a", "b"), ("no", "yes")]
     with pytest.raises(UserError, match="-D choices with -D answers=open"):
         asked("question,answer", "Is it big?,no", choices=("no", "yes"), answers="open")
@@ -156,13 +180,18 @@ def test_every_split_answers_alike(asked):
 
 def test_accepted_answers_stand_beside_the_label(asked):
     sample = asked("question,answer,answers", "What?,a cat,cat|the cat")[0]
-    assert (sample.label, sample.annotations["answers"]) == ("a cat", ("cat", "the cat"))
+    assert (sample.label, sample.annotations["answers"]) == (
+        "a cat",
+        ("cat", "the cat"),
+    )
 
 
 # ---------------------------------------------------------------------------- names of columns
 
 
-@pytest.mark.parametrize("column", ["video", "image", "file", "filename", "Path", "Video"])
+@pytest.mark.parametrize(
+    "column", ["video", "image", "file", "filename", "Path", "Video"]
+)
 def test_files_go_by_several_names(data, image, opened, column):
     image(data / "a.png")
     (data / "manifest.csv").write_text(f"{column},Question,Answer\na.png,Is it?,yes\n")
@@ -182,19 +211,27 @@ def test_a_path_goes_before_the_other_names(data, image, opened):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("video,image,label", "no column 'path'.*got columns video, image. Rename one of them"),
+        (
+            "video,image,label",
+            "no column 'path'.*got columns video, image. Rename one of them",
+        ),
         ("clip,question,answer", "Rename the column that names the files to 'path'$"),
         ("video_file,label,site", "Rename 'video_file' to 'path'"),
         ("pth,label,site", "Rename 'pth' to 'path'"),
         ("path;label;site", "Put commas between the columns of a .csv"),
-        ("path,question,split", "Add a column 'answer' with the right answer to each question$"),
+        (
+            "path,question,split",
+            "Add a column 'answer' with the right answer to each question$",
+        ),
         ("path,question,answer_type", "Add a column 'answer' with the right answer"),
         ("path,question,right_answer", "Rename 'right_answer' to 'answer'"),
         ("path,action,site", "Rename 'action' to 'actions'"),
         ("path,site,mask", "Add a column 'label' with the class of each file$"),
     ],
 )
-def test_a_missing_column_is_told_with_the_one_that_is_meant(data, opened, header, message):
+def test_a_missing_column_is_told_with_the_one_that_is_meant(
+    data, opened, header, message
+):
     cells = "x;y;z" if ";" in header else "x,y,z"
     (data / "manifest.csv").write_text(f"{header}\n{cells}\n")
     with pytest.raises(UserError, match=message) as caught:
@@ -212,11 +249,15 @@ def test_a_name_without_suffix_is_the_one_file_of_that_stem(data, image, video, 
     (data / "manifest.csv").write_text("path,label\nx/v_a.b,cat\nc,dog\nc.mp4,dog\n")
     assert [sample.key for sample in opened()] == ["x/v_a.b.png", "c.mp4", "c.mp4#2"]
     image(data / "c.png")
-    with pytest.raises(UserError, match=r"line 3: several files are called 'c': got c.mp4, c.png"):
+    with pytest.raises(
+        UserError, match=r"line 3: several files are called 'c': got c.mp4, c.png"
+    ):
         opened()
 
 
-def test_a_name_without_suffix_may_not_lead_out_by_a_link(data, image, opened, tmp_path):
+def test_a_name_without_suffix_may_not_lead_out_by_a_link(
+    data, image, opened, tmp_path
+):
     image(tmp_path / "secret.png")
     (data / "link.png").symlink_to(tmp_path / "secret.png")
     (data / "manifest.csv").write_text("path,label\nlink,cat\n")
@@ -233,7 +274,9 @@ def test_absolute_paths_within_the_folder(data, image, opened, tmp_path):
     with pytest.raises(UserError, match=r"line 2 leads out.*with -D manifest=FILE$"):
         opened()
     (data / "manifest.csv").write_text(f"path,label\n{'what is it ' * 60},cat\n")
-    with pytest.raises(UserError, match=r"line 2: cannot read 'what is it .*' ?: got File name"):
+    with pytest.raises(
+        UserError, match=r"line 2: cannot read 'what is it .*' ?: got File name"
+    ):
         opened()
 
 
@@ -261,8 +304,12 @@ def test_fingerprints_stay(data, opened):
         (data / "x").mkdir(exist_ok=True)
         (data / "x" / f"{name}.ppm").write_bytes(b"P5 4 3 255\n" + bytes([level]) * 12)
     cues = '"{""grass"": [true]}"'
-    labelled = f"path,label,split,site,cues\nx/1.ppm,cat,train,A,{cues}\nx/2.ppm,dog,dev,,\n"
-    questions = "path,question,answer\nx/1.ppm,Is it a cat?,yes\nx/2.ppm,Is it a cow?,no\n"
+    labelled = (
+        f"path,label,split,site,cues\nx/1.ppm,cat,train,A,{cues}\nx/2.ppm,dog,dev,,\n"
+    )
+    questions = (
+        "path,question,answer\nx/1.ppm,Is it a cat?,yes\nx/2.ppm,Is it a cow?,no\n"
+    )
     for text, fingerprint in zip((labelled, questions), PINNED, strict=True):
         (data / "manifest.csv").write_text(text)
         assert opened().fingerprint == fingerprint

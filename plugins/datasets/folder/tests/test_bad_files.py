@@ -47,7 +47,9 @@ def test_bad_files_are_named_and_skipped(data, image, opened):
     )
     assert "b/empty.mp4 (" in folder.facts["skipped"]
     assert folder.labels == ("a", "b")
-    with pytest.raises(BadDataError, match=r"2 of 10.* at most 10\.0%.*a/bad.jpg.*max_bad=0\.2$"):
+    with pytest.raises(
+        BadDataError, match=r"2 of 10.* at most 10\.0%.*a/bad.jpg.*max_bad=0\.2$"
+    ):
         opened(max_bad=0.1)
     with pytest.raises(BadDataError):
         opened()
@@ -76,7 +78,9 @@ def test_cut_off_images_are_found(data, opened, suffix):
 @pytest.mark.parametrize(
     ("suffix", "codec", "share"), [("mkv", "mpeg4", 0.6), ("mp4", "libx264", 0.9)]
 )
-def test_cut_off_videos_show_what_is_left(data, video, opened, step, suffix, codec, share):
+def test_cut_off_videos_show_what_is_left(
+    data, video, opened, step, suffix, codec, share
+):
     options = {"movflags": "faststart"} if suffix == "mp4" else {}
     whole = video(data / "a" / f"1.{suffix}", 12, codec, **options)
     content = whole.read_bytes()
@@ -84,7 +88,9 @@ def test_cut_off_videos_show_what_is_left(data, video, opened, step, suffix, cod
     count = probe(whole, 10**6).frames
     assert 0 < count < 12
     for sample in opened(frames=12):
-        shown = [float(np.asarray(frame.load()).mean()) / step for frame in sample.frames]
+        shown = [
+            float(np.asarray(frame.load()).mean()) / step for frame in sample.frames
+        ]
         assert shown == sorted(shown)
         assert shown[0] < 0.5
         assert shown[-1] > 0.5
@@ -96,7 +102,9 @@ def test_videos_without_pictures_are_bad(data, image, opened):
     (data / "a").mkdir()
     with av.open(str(data / "a" / "sound.mp4"), "w") as container:
         stream = container.add_stream("aac", rate=8000, layout="mono")
-        frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), "fltp", "mono")
+        frame = av.AudioFrame.from_ndarray(
+            np.zeros((1, 1024), np.float32), "fltp", "mono"
+        )
         frame.rate = 8000
         container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
@@ -107,7 +115,11 @@ def test_videos_without_pictures_are_bad(data, image, opened):
 def png_that_claims(width: int, height: int) -> bytes:
     def chunk(kind: bytes, body: bytes) -> bytes:
         checked = kind + body
-        return struct.pack(">I", len(body)) + checked + struct.pack(">I", zlib.crc32(checked))
+        return (
+            struct.pack(">I", len(body))
+            + checked
+            + struct.pack(">I", zlib.crc32(checked))
+        )
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (
@@ -127,7 +139,9 @@ def test_decompression_bombs_are_refused(data, image, opened, side):
     assert "bomb" in skipped.partition("(")[2] or "pixels" in skipped
 
 
-def test_max_pixels_holds_for_every_kind_and_is_asked_anew(data, image, gif, video, opened):
+def test_max_pixels_holds_for_every_kind_and_is_asked_anew(
+    data, image, gif, video, opened
+):
     image(data / "a" / "1.png", size=(100, 100))
     image(data / "a" / "2.png", size=(10, 10))
     gif(data / "a" / "3.gif", 3)
@@ -156,7 +170,9 @@ def test_links_out_of_the_folder_are_refused(data, tmp_path, image, opened):
     outside = image(tmp_path / "b" / "2.png")
     link = data / "a" / "2.png"
     link.symlink_to(outside)
-    with pytest.raises(UserError, match=r"a/2\.png leads out of the data.* got a link to "):
+    with pytest.raises(
+        UserError, match=r"a/2\.png leads out of the data.* got a link to "
+    ):
         opened()
     link.unlink()
     (data / "b").symlink_to(tmp_path / "b")
@@ -234,15 +250,21 @@ def test_any_bytes_are_skipped_or_shown(tmp_path_factory, content, suffix):
     (root / "a").mkdir()
     (root / "a" / f"x.{suffix}").write_bytes(content)
     try:
-        folder = Folder(FolderOptions(path=root, max_bad=1), Context(cache=root / ".cache"))
+        folder = Folder(
+            FolderOptions(path=root, max_bad=1), Context(cache=root / ".cache")
+        )
     except BadDataError:
         return
     assert folder[0].frames[-1].load().mode == "RGB"
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # of damaged TIFF tags, beside good pixels
+@pytest.mark.filterwarnings(
+    "ignore::UserWarning"
+)  # of damaged TIFF tags, beside good pixels
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_any_damage_to_a_real_file_is_skipped_or_shown(tmp_path, image, gif, video, suffix):
+def test_any_damage_to_a_real_file_is_skipped_or_shown(
+    tmp_path, image, gif, video, suffix
+):
     codecs = {"webm": "libvpx-vp9", "flv": "flv1", "mpg": "mpeg2video"}
     seed = tmp_path / f"seed.{suffix}"
     if suffix == "gif":
@@ -277,5 +299,7 @@ def _mpeg(path: Path) -> None:
         stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
         for level in range(6):
             pixels = np.full((32, 48, 3), level * 20, np.uint8)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+            container.mux(
+                stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24"))
+            )
         container.mux(stream.encode(None))

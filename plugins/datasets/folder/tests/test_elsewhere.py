@@ -39,7 +39,9 @@ def write_shard(path: Path, members: dict[str, bytes]) -> None:
 
 def shown(folder: Folder) -> list[tuple[str, str | None, int]]:
     """Key, label and grey level of each sample."""
-    return [(s.key, s.label, int(np.asarray(s.frames[0].load())[0, 0, 0])) for s in folder]
+    return [
+        (s.key, s.label, int(np.asarray(s.frames[0].load())[0, 0, 0])) for s in folder
+    ]
 
 
 def test_shards_are_samples(data: Path, context: Context, opened: Opened) -> None:
@@ -48,7 +50,9 @@ def test_shards_are_samples(data: Path, context: Context, opened: Opened) -> Non
         "a/1.cls": b"1",
         "a/2.seg.png": png(0),
         "a/2.png": png(20),
-        "a/2.json": json.dumps({"label": "dog", "question": "What is it?", "n": 3}).encode(),
+        "a/2.json": json.dumps(
+            {"label": "dog", "question": "What is it?", "n": 3}
+        ).encode(),
         "a/2.pyd": b"cos\nsystem",
         "a/3.txt": b"no image",
     }
@@ -77,10 +81,14 @@ def test_shards_are_samples(data: Path, context: Context, opened: Opened) -> Non
 def test_images_in_a_table(data: Path, opened: Opened) -> None:
     """Bytes, and Hugging Face's {bytes, path}; the table is read once."""
     images = [{"bytes": png(10 * n), "path": "same.png"} for n in range(3)]
-    table = pa.table({"image": images, "mask": [png(0)] * 3, "label": ["cat", "dog", "cat"]})
+    table = pa.table(
+        {"image": images, "mask": [png(0)] * 3, "label": ["cat", "dog", "cat"]}
+    )
     parquet.write_table(table, data / "manifest.parquet")
     folder = opened()
-    expected = [(f"row-{n + 1}/same.png", ("cat", "dog")[n % 2], 10 * n) for n in range(3)]
+    expected = [
+        (f"row-{n + 1}/same.png", ("cat", "dog")[n % 2], 10 * n) for n in range(3)
+    ]
     assert shown(folder) == expected
     assert "foreground" in folder[0].annotations
     again = opened()
@@ -160,13 +168,17 @@ def test_a_table_and_its_images_on_the_web(
     again = opened(path=f"{server}/photos.csv", max_bad=0.5, fetch_again=True)
     assert shown(again)[1][2] == 50
     assert again.fingerprint != folder.fingerprint
-    assert shown(opened(path=f"{server}/s-{{0..0}}.tar")) == [("s-0.tar/1.png", "fox", 30)]
+    assert shown(opened(path=f"{server}/s-{{0..0}}.tar")) == [
+        ("s-0.tar/1.png", "fox", 30)
+    ]
 
 
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[Any]:
     """A bucket of a local S3 server."""
-    moto = pytest.importorskip("moto.server", reason="needs pip install moto[s3,server]")
+    moto = pytest.importorskip(
+        "moto.server", reason="needs pip install moto[s3,server]"
+    )
     boto3 = pytest.importorskip("boto3")
     local = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     local.start()
@@ -187,13 +199,19 @@ def test_a_bucket(bucket: Any, tmp_path: Path) -> None:
     """Class folders of a bucket; what is deleted there is not shown any more."""
     pytest.importorskip("s3fs", reason="needs pip install s3fs")
     for label, level in (("cat", 10), ("dog", 20), ("dog", 30)):
-        bucket.put_object(Bucket="photos", Key=f"set/{label}/{level}.png", Body=png(level))
+        bucket.put_object(
+            Bucket="photos", Key=f"set/{label}/{level}.png", Body=png(level)
+        )
     context = Context(cache=tmp_path / "cache")
 
     def labels() -> list[tuple[str, str | None, int]]:
         return shown(Folder(FolderOptions(path="s3://photos/set"), context))
 
-    expected = [("cat/10.png", "cat", 10), ("dog/20.png", "dog", 20), ("dog/30.png", "dog", 30)]
+    expected = [
+        ("cat/10.png", "cat", 10),
+        ("dog/20.png", "dog", 20),
+        ("dog/30.png", "dog", 30),
+    ]
     assert labels() == expected
     bucket.delete_object(Bucket="photos", Key="set/dog/20.png")
     import s3fs

@@ -19,7 +19,9 @@ def groups(data: Folder) -> list[str | None]:
     return [data[index].group for index in range(len(data))]
 
 
-def write_table(data: Path, image: Writer, rows: list[dict[str, Any]], name: str = "manifest.csv"):
+def write_table(
+    data: Path, image: Writer, rows: list[dict[str, Any]], name: str = "manifest.csv"
+):
     """A manifest, and an image of another grey for each path in it."""
     for level, path in enumerate(dict.fromkeys(row["path"] for row in rows)):
         image(data / path, level * 7)
@@ -65,7 +67,9 @@ def test_one_group_is_said(clips: Path, opened: Opener) -> None:
     alone = opened(group="(clip)")
     assert set(groups(alone)) == {"clip"}
     assert "1 of 12 samples" in alone.facts["groups"]
-    assert "all are of 'clip', so nothing can be said beyond it" in alone.facts["groups"]
+    assert (
+        "all are of 'clip', so nothing can be said beyond it" in alone.facts["groups"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,13 +79,18 @@ def test_one_group_is_said(clips: Path, opened: Opener) -> None:
             "(.*_clip",
             r"folder: group: expected a regular expression .*, got '\(.*_clip': missing \)",
         ),
-        (r".*_clip\d+", r"got '.*', which has none. Put \( \) around what names the source"),
+        (
+            r".*_clip\d+",
+            r"got '.*', which has none. Put \( \) around what names the source",
+        ),
         (r"(.*)_clip(\d+)", "which has 2. Write \\(\\?: \\) for the brackets"),
         ("(.*)_klip", "which matches none of 13, such as 'cat/garden_clip0.png'"),
         ("x" * 500 + "(", "folder: group: expected a regular expression"),
     ],
 )
-def test_a_wrong_rule_is_one_line(clips: Path, opened: Opener, rule: str, message: str) -> None:
+def test_a_wrong_rule_is_one_line(
+    clips: Path, opened: Opener, rule: str, message: str
+) -> None:
     with pytest.raises(UserError, match=message) as refusal:
         opened(group=rule)
     assert "\n" not in str(refusal.value)
@@ -90,7 +99,12 @@ def test_a_wrong_rule_is_one_line(clips: Path, opened: Opener, rule: str, messag
 
 def test_a_column_names_the_group(data: Path, image: Writer, opened: Opener) -> None:
     rows = [
-        {"path": f"{n}.png", "label": "ab"[n % 2], "group": f"p{n // 3}", "Patient": n % 2}
+        {
+            "path": f"{n}.png",
+            "label": "ab"[n % 2],
+            "group": f"p{n // 3}",
+            "Patient": n % 2,
+        }
         for n in range(6)
     ]
     rows[5]["group"] = ""
@@ -106,16 +120,26 @@ def test_a_column_names_the_group(data: Path, image: Writer, opened: Opener) -> 
     assert groups(patients) == ["0", "1"] * 3
     assert patients[0].annotations["Patient"] == "0"
     assert groups(opened(group="path")) == [f"{n}.png" for n in range(6)]
-    assert groups(opened(group=r"([0-2])|\d")) == ["0", "1", "2", "3.png", "4.png", "5.png"]
+    assert groups(opened(group=r"([0-2])|\d")) == [
+        "0",
+        "1",
+        "2",
+        "3.png",
+        "4.png",
+        "5.png",
+    ]
     with pytest.raises(
         UserError, match=r"column \(Patient, group, label, path\) or .* Did you mean"
     ):
         opened(group="patient")
 
 
-def test_rows_about_one_file_are_a_group(data: Path, image: Writer, opened: Opener) -> None:
+def test_rows_about_one_file_are_a_group(
+    data: Path, image: Writer, opened: Opener
+) -> None:
     rows = [
-        {"video": f"{n // 2}.png", "question": f"How many {n}?", "answer": str(n)} for n in range(6)
+        {"video": f"{n // 2}.png", "question": f"How many {n}?", "answer": str(n)}
+        for n in range(6)
     ]
     for n in range(3):
         image(data / f"{n}.png", n)
@@ -131,7 +155,9 @@ def test_rows_about_one_file_are_a_group(data: Path, image: Writer, opened: Open
     assert groups(opened(group="video")) == groups(given)
 
 
-def test_groups_across_splits_are_said(data: Path, image: Writer, opened: Opener) -> None:
+def test_groups_across_splits_are_said(
+    data: Path, image: Writer, opened: Opener
+) -> None:
     for split in ("train", "val"):
         for number, video in enumerate(("a", "b" if split == "train" else "c")):
             image(data / split / "cat" / f"{video}_1.png", number)

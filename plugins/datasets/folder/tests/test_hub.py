@@ -14,7 +14,9 @@ from cuescope_sdk.testing import DatasetContract
 from .test_elsewhere import png, shown
 
 datasets = pytest.importorskip("datasets", reason="needs pip install datasets")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
 
 
 def write_repository(folder: Path, **more: Any) -> Path:
@@ -34,7 +36,9 @@ def write_repository(folder: Path, **more: Any) -> Path:
     table = datasets.Dataset.from_dict(columns, features=datasets.Features(features))
     (folder / "data").mkdir(parents=True)
     table.select(range(4)).to_parquet(folder / "data" / "train-00000-of-00001.parquet")
-    table.select(range(4, 6)).to_parquet(folder / "data" / "validation-00000-of-00001.parquet")
+    table.select(range(4, 6)).to_parquet(
+        folder / "data" / "validation-00000-of-00001.parquet"
+    )
     return folder
 
 
@@ -57,7 +61,9 @@ class TestContract(DatasetContract):
 def test_rows_are_samples(tmp_path: Path, context: Context) -> None:
     root = write_repository(tmp_path / "repo")
     data = opened(f"{root}:train", context, rows=3, group="patient")
-    assert shown(data) == [(f"row-{n}/{n}.png", ("cat", "dog")[n % 2], 10 * n) for n in range(3)]
+    assert shown(data) == [
+        (f"row-{n}/{n}.png", ("cat", "dog")[n % 2], 10 * n) for n in range(3)
+    ]
     assert data.labels == ("cat", "dog", "fox")
     assert [sample.group for sample in data] == ["a", "a", "b"]
     assert "image 'img' (guessed; -D image=COLUMN" in data.facts["columns"]
@@ -122,9 +128,13 @@ def test_what_cannot_be_is_told_in_one_line(
     assert "no split 'tain'" in (said := refusal(f"{root}:tain"))
     assert "Did you mean 'train'?" in said
     assert "no column 'fne'" in refusal(root, label="fne")
-    assert "holds no images or videos: expected one of img" in refusal(root, image="fine")
+    assert "holds no images or videos: expected one of img" in refusal(
+        root, image="fine"
+    )
     assert "-1 is no class" in refusal(hidden)
-    assert "no configuration 'small': expected one of default" in refusal(root, config="small")
+    assert "no configuration 'small': expected one of default" in refusal(
+        root, config="small"
+    )
     assert "no folder ./nowhere" in refusal("./nowhere")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert "cannot be reached" in refusal("someone/photos")

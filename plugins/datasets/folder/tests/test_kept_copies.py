@@ -65,7 +65,9 @@ def test_another_image_in_the_place_of_a_copy_is_told(
     assert shown(path, tmp_path) == colours, "copies serve as well"
     copy = sorted(tmp_path.rglob("*.png"))[0]
     copy.write_bytes(png("blue"))
-    with pytest.raises(DamagedFileError, match=r"1 copies in .* are not what was kept.*anew") as e:
+    with pytest.raises(
+        DamagedFileError, match=r"1 copies in .* are not what was kept.*anew"
+    ) as e:
         shown(path, tmp_path)
     assert "\n" not in str(e.value)
     assert shown(path, tmp_path) == colours

@@ -12,7 +12,9 @@ from cuescope_sdk import UserError
 
 def levels(sample, step):
     """Frame numbers as the pixels show them."""
-    return [round(float(np.asarray(frame.load()).mean()) / step) for frame in sample.frames]
+    return [
+        round(float(np.asarray(frame.load()).mean()) / step) for frame in sample.frames
+    ]
 
 
 def test_images_in_class_folders(data, image, opened):
@@ -21,7 +23,11 @@ def test_images_in_class_folders(data, image, opened):
     image(data / "moving_east" / "x.JPG", 160)
     folder = opened()
     assert folder.labels == ("cat", "moving east")
-    assert [sample.key for sample in folder] == ["cat/b9.png", "cat/b10.png", "moving_east/x.JPG"]
+    assert [sample.key for sample in folder] == [
+        "cat/b9.png",
+        "cat/b10.png",
+        "moving_east/x.JPG",
+    ]
     assert [sample.label for sample in folder] == ["cat", "cat", "moving east"]
     assert all(sample.choices == folder.labels for sample in folder)
     assert [len(sample.frames) for sample in folder] == [1, 1, 1]
@@ -97,13 +103,22 @@ def test_split_folders(data, image, opened):
     image(data / "train" / "dog" / "1.png")
     image(data / "validation" / "cat" / "2.png")
     everything = opened()
-    assert [sample.annotations["split"] for sample in everything] == ["train", "train", "val"]
+    assert [sample.annotations["split"] for sample in everything] == [
+        "train",
+        "train",
+        "val",
+    ]
     val = opened(split="val")
     assert [sample.key for sample in val] == ["validation/cat/2.png"]
     assert val.labels == ("cat", "dog")
-    assert [sample.key for sample in val.split("train")] == ["train/cat/1.png", "train/dog/1.png"]
+    assert [sample.key for sample in val.split("train")] == [
+        "train/cat/1.png",
+        "train/dog/1.png",
+    ]
     assert len(opened(split="validation")) == 1
-    with pytest.raises(UserError, match=r"no split 'tran'.* one of train, val\. .*'train'"):
+    with pytest.raises(
+        UserError, match=r"no split 'tran'.* one of train, val\. .*'train'"
+    ):
         opened(split="tran")
 
 
@@ -114,7 +129,9 @@ def test_a_folder_without_splits_says_so(data, image, opened):
 
 
 def test_split_names_are_classes_where_other_folders_stand_beside_them():
-    assert has_splits([PurePosixPath("train/cat/1.png"), PurePosixPath("test/cat/1.png")])
+    assert has_splits(
+        [PurePosixPath("train/cat/1.png"), PurePosixPath("test/cat/1.png")]
+    )
     assert not has_splits([PurePosixPath("train/1.png"), PurePosixPath("bus/1.png")])
     assert not has_splits([PurePosixPath("train/1.png"), PurePosixPath("test/1.png")])
     assert not has_splits([PurePosixPath("1.png")])
@@ -187,7 +204,9 @@ def test_choices(data, image, opened):
     assert opened(choices=("dog", "cat"))[0].choices == ("dog", "cat")
     (data / "labels.txt").write_text("dog\n\ncat\nowl, barn\n")
     assert opened(choices=("labels.txt",)).labels == ("dog", "cat", "owl, barn")
-    with pytest.raises(UserError, match=r"'cat' is none of the choices.*Did you mean 'cats'\?"):
+    with pytest.raises(
+        UserError, match=r"'cat' is none of the choices.*Did you mean 'cats'\?"
+    ):
         opened(choices=("cats", "dogs"))
     with pytest.raises(UserError, match="which is no file"):
         opened(choices=("lables.txt",))

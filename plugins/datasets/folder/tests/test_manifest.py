@@ -45,7 +45,9 @@ def write(data, form):
         lines = ["path,label,split,question,site,cues"]
         for row in ROWS:
             cues = json.dumps(row["cues"]).replace('"', '""') if row["cues"] else ""
-            cells = [row[c] or "" for c in ("path", "label", "split", "question", "site")]
+            cells = [
+                row[c] or "" for c in ("path", "label", "split", "question", "site")
+            ]
             lines.append(",".join([*cells, f'"{cues}"']))
         file.write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
     else:
@@ -71,7 +73,9 @@ def test_formats_say_the_same(data, image, opened, form):
     assert len(folder.split("val")) == 2
 
 
-def test_answers_frame_folders_and_a_manifest_of_another_name(data, image, video, opened):
+def test_answers_frame_folders_and_a_manifest_of_another_name(
+    data, image, video, opened
+):
     for number in range(4):
         image(data / "clip" / f"{number}.png", 10 * number)
     video(data / "v.mp4", 8)
@@ -80,7 +84,10 @@ def test_answers_frame_folders_and_a_manifest_of_another_name(data, image, video
         {"path": "v.mp4", "answer": 2, "box": [1.5, float("inf")]},
     ]
     (data / "qa.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    for folder in (opened(frames=2, manifest="qa.jsonl"), opened(frames=2, path=data / "qa.jsonl")):
+    for folder in (
+        opened(frames=2, manifest="qa.jsonl"),
+        opened(frames=2, path=data / "qa.jsonl"),
+    ):
         assert folder.labels == ("2", "yes")
         assert [len(sample.frames) for sample in folder] == [2, 2]
         assert folder[0].annotations["cues"] == {"hand": (False, True)}
@@ -97,7 +104,9 @@ def test_label_goes_before_answer(data, image, opened):
 
 def test_missing_files_are_bad_data_not_errors(data, image, opened):
     image(data / "1.png")
-    (data / "manifest.csv").write_text("path,label\n1.png,a\ngone.png,b\nnotes.txt,b\nd,a\n")
+    (data / "manifest.csv").write_text(
+        "path,label\n1.png,a\ngone.png,b\nnotes.txt,b\nd,a\n"
+    )
     (data / "d").mkdir()
     folder = opened(max_bad=0.75)
     assert [sample.key for sample in folder] == ["1.png"]
@@ -130,7 +139,9 @@ def test_paths_that_leave_the_folder_are_refused(data, image, opened, tmp_path, 
     good = '{"path": "1.png", "label": "a"}\n'
     (data / "manifest.jsonl").write_text(good + f'{{"path": "{path}", "label": "a"}}\n')
     image(data / "1.png")
-    with pytest.raises(UserError, match=r"manifest\.jsonl line 2 leads out of the data"):
+    with pytest.raises(
+        UserError, match=r"manifest\.jsonl line 2 leads out of the data"
+    ):
         opened()
 
 
@@ -146,14 +157,38 @@ def test_paths_that_stay_inside_are_not_refused(data, image, opened):
     [
         ("manifest.csv", "path,label\n", "has no rows"),
         ("manifest.csv", "", "has no rows"),
-        ("manifest.csv", "path,lable\n1.png,a\n", "no column 'label' or 'answer'.*Rename 'lable'"),
-        ("manifest.csv", "path,label\n1.png,a\n1.png,\n", "line 3: expected a label, got an empty"),
-        ("manifest.csv", "path,label\n1.png,a,b\n", "line 2 has more cells than the header"),
-        ("manifest.csv", "path,label,cues\n1.png,a,{\n", "line 2: column 'cues': expected JSON"),
-        ("manifest.jsonl", '{"path": "1.png", "label": "a"}\n{"path"\n', "line 2 is no JSON"),
+        (
+            "manifest.csv",
+            "path,lable\n1.png,a\n",
+            "no column 'label' or 'answer'.*Rename 'lable'",
+        ),
+        (
+            "manifest.csv",
+            "path,label\n1.png,a\n1.png,\n",
+            "line 3: expected a label, got an empty",
+        ),
+        (
+            "manifest.csv",
+            "path,label\n1.png,a,b\n",
+            "line 2 has more cells than the header",
+        ),
+        (
+            "manifest.csv",
+            "path,label,cues\n1.png,a,{\n",
+            "line 2: column 'cues': expected JSON",
+        ),
+        (
+            "manifest.jsonl",
+            '{"path": "1.png", "label": "a"}\n{"path"\n',
+            "line 2 is no JSON",
+        ),
         ("manifest.jsonl", "\n[1]\n", "line 2: expected a JSON object"),
         ("manifest.jsonl", "[" * 9999, "line 1 is no JSON"),
-        ("manifest.jsonl", '{"path": ["1.png"], "label": "a"}', r"line 1: expected a path, got \["),
+        (
+            "manifest.jsonl",
+            '{"path": ["1.png"], "label": "a"}',
+            r"line 1: expected a path, got \[",
+        ),
         (
             "manifest.jsonl",
             '{"path": "1.png", "label": "a", "cues": {"c": [1, 0]}}',
@@ -186,14 +221,17 @@ def test_which_manifest(data, image, opened):
     image(data / "1.png")
     (data / "manifest.csv").write_text("path,label\n1.png,a\n")
     (data / "manifest.jsonl").write_text('{"path": "1.png", "label": "b"}\n')
-    with pytest.raises(UserError, match=r"several manifests.*-D manifest=manifest\.csv"):
+    with pytest.raises(
+        UserError, match=r"several manifests.*-D manifest=manifest\.csv"
+    ):
         opened()
     assert opened(manifest="manifest.jsonl").labels == ("b",)
     with pytest.raises(UserError, match=r"no such manifest.*'manifest\.jsonl'\?"):
         opened(manifest="manifest.json")
     (data / "list.txt").write_text("")
     with pytest.raises(
-        UserError, match=r"expected a file that ends in \.csv, \.tsv, \.jsonl, \.parquet"
+        UserError,
+        match=r"expected a file that ends in \.csv, \.tsv, \.jsonl, \.parquet",
     ):
         opened(manifest="list.txt")
 
@@ -208,7 +246,14 @@ def test_plain_values():
 def test_a_mask_is_a_frame_in_the_annotations(data, image, opened):
     image(data / "x" / "1.png", 10)
     image(data / "masks" / "1.png", 255)
-    rows = [{"path": "x/1.png", "label": "cat", "mask": "masks/1.png", "factors": {"place": "sea"}}]
+    rows = [
+        {
+            "path": "x/1.png",
+            "label": "cat",
+            "mask": "masks/1.png",
+            "factors": {"place": "sea"},
+        }
+    ]
     (data / "manifest.jsonl").write_text(json.dumps(rows[0]) + "\n")
     [sample] = opened()
     assert sample.annotations["foreground"].load().getpixel((0, 0)) == (255, 255, 255)
@@ -234,7 +279,11 @@ def test_boxes_are_what_an_image_shows(data, image, opened):
     image(data / "x" / "1.png", 10)
     image(data / "x" / "2.png", 20)
     rows = [
-        {"path": "x/1.png", "label": "cat", "boxes": [["tree", 1, 2, 5, 9.5], ["cat", 0, 0, 3, 3]]},
+        {
+            "path": "x/1.png",
+            "label": "cat",
+            "boxes": [["tree", 1, 2, 5, 9.5], ["cat", 0, 0, 3, 3]],
+        },
         {"path": "x/2.png", "label": "dog", "boxes": '[["dog", 0, 1, 2, 3]]'},
     ]
     (data / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
@@ -248,7 +297,14 @@ def test_boxes_are_what_an_image_shows(data, image, opened):
 
 @pytest.mark.parametrize(
     "boxes",
-    ["tree", [["tree", 1, 2, 5]], [["tree", 5, 2, 1, 9]], [["", 1, 2, 5, 9]], [{"a": 1}], 3],
+    [
+        "tree",
+        [["tree", 1, 2, 5]],
+        [["tree", 5, 2, 1, 9]],
+        [["", 1, 2, 5, 9]],
+        [{"a": 1}],
+        3,
+    ],
 )
 def test_boxes_that_are_none(data, image, opened, boxes):
     image(data / "x" / "1.png", 10)
@@ -268,7 +324,10 @@ def test_timed_actions_become_frames_of_the_sampled_clip(data, video, opened):
     (data / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
     every, seldom = opened(frames=12), opened(frames=4)
     assert every[0].annotations["actions"] == (("waving", 2, 5), ("sitting", 6, 12))
-    assert seldom[0].annotations["actions"] == (("waving", 1, 2), ("sitting", 2, 4))  # 1, 4, 7, 10
+    assert seldom[0].annotations["actions"] == (
+        ("waving", 1, 2),
+        ("sitting", 2, 4),
+    )  # 1, 4, 7, 10
     assert every[1].annotations["actions"] == ()
     assert "actions" not in every[2].annotations
     assert seldom[0].annotations["times"] == (0.1, 0.4, 0.7, 1.0)
@@ -291,5 +350,7 @@ def test_actions_that_are_none(data, video, image, opened, cells):
     video(data / "v.mp4", 3)
     image(data / "x.png")
     (data / "manifest.jsonl").write_text(json.dumps({"path": "v.mp4", **cells}))
-    with pytest.raises(UserError, match="line 1: column 'actions': expected actions of a video"):
+    with pytest.raises(
+        UserError, match="line 1: column 'actions': expected actions of a video"
+    ):
         opened()

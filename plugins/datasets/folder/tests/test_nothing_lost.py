@@ -72,8 +72,14 @@ def test_questions_may_have_several_lines(data, image, opened):
         (b"path,label,split\n1.png,a\n", "line 2: expected 3 cells, got fewer"),
         (b"path,label\n1.png,a\n1.png,a,b\n", "line 3: expected 2 cells, got more"),
         (b"path,label,label\n1.png,a,b\n", "two columns 'label'"),
-        (b"path,label\n1.png,a\x00b\n", "line 2: expected UTF-8 text, got a NUL character"),
-        ("path,label\n1.png,a\n1.png,Stra\xdfe\n".encode("latin-1"), "invalid .* in line 3"),
+        (
+            b"path,label\n1.png,a\x00b\n",
+            "line 2: expected UTF-8 text, got a NUL character",
+        ),
+        (
+            "path,label\n1.png,a\n1.png,Stra\xdfe\n".encode("latin-1"),
+            "invalid .* in line 3",
+        ),
         ("path,label\n1.png,a\n".encode("utf-16-le"), "NUL character"),
         (b"path,label\n1.png," + b'"' + b"x" * 200_000 + b'"\n', "field larger"),
     ],
@@ -98,7 +104,9 @@ def test_tables_of_spreadsheets_are_read(data, image, opened, encoding, newline)
 def test_contradicting_rows_are_named(data, image, opened):
     for number in (1, 2):
         image(data / f"{number}.png", number)
-    (data / "manifest.csv").write_text("path,label\n1.png,cat\n2.png,cat\n1.png,dog\n2.png,cat\n")
+    (data / "manifest.csv").write_text(
+        "path,label\n1.png,cat\n2.png,cat\n1.png,dog\n2.png,cat\n"
+    )
     assert opened().facts["contradictions"] == "1.png: cat, 1.png#2: dog"
 
 
@@ -111,7 +119,9 @@ def test_a_picture_in_two_classes_is_named(data, image, opened):
 
 def test_rows_that_ask_other_things_do_not_contradict(data, image, opened):
     image(data / "1.png")
-    (data / "manifest.csv").write_text("path,question,answer\n1.png,A?,yes\n1.png,B?,no\n")
+    (data / "manifest.csv").write_text(
+        "path,question,answer\n1.png,A?,yes\n1.png,B?,no\n"
+    )
     assert "contradictions" not in opened().facts
 
 
@@ -184,11 +194,17 @@ def test_a_small_table_of_endless_rows_is_refused(data, image, opened, text, row
     from pyarrow import parquet
 
     image(data / "1.png")
-    column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int8()), pa.array([text]))
+    column = pa.DictionaryArray.from_arrays(
+        pa.array([0] * rows, pa.int8()), pa.array([text])
+    )
     file = data / "manifest.parquet"
-    parquet.write_table(pa.table({"path": column, "label": column}), file, store_schema=False)
+    parquet.write_table(
+        pa.table({"path": column, "label": column}), file, store_schema=False
+    )
     assert file.stat().st_size < 2**22
-    with pytest.raises(UserError, match=r"manifest\.parquet is too large: expected at most"):
+    with pytest.raises(
+        UserError, match=r"manifest\.parquet is too large: expected at most"
+    ):
         opened()
 
 
@@ -197,10 +213,14 @@ def test_random_quotes_never_lose_a_row(tmp_path):
     file = tmp_path / "manifest.csv"
     for _ in range(100):
         lines = ["path,question,answer"]
-        lines += [f"{n}.mp4,What is it?,{'cat' if n % 2 else 'dog'}" for n in range(200)]
+        lines += [
+            f"{n}.mp4,What is it?,{'cat' if n % 2 else 'dog'}" for n in range(200)
+        ]
         for _ in range(rng.randint(1, 3)):
             row = rng.randrange(1, 201)
-            place = rng.choice([0, len(lines[row]), *(i + 1 for i in range(len(lines[row])))])
+            place = rng.choice(
+                [0, len(lines[row]), *(i + 1 for i in range(len(lines[row])))]
+            )
             lines[row] = f'{lines[row][:place]}"{lines[row][place:]}'
         file.write_text("\n".join(lines))
         try:

@@ -15,7 +15,9 @@ def test_files_that_change_during_an_audit_are_named(data, image, video, gif, op
     ]
     for path, sample in zip(paths, opened(), strict=True):
         path.write_bytes(b"something else")
-        changed = f"{path.name} has changed since it was listed: expected the file as it was"
+        changed = (
+            f"{path.name} has changed since it was listed: expected the file as it was"
+        )
         with pytest.raises(BadDataError, match=changed):
             sample.frames[0].load()
         path.unlink()

@@ -49,9 +49,13 @@ def write_table(folder: Path, kind: str, column: str, cell: str) -> Path:
         (folder / f"manifest.{kind}").write_text(text + "\n")
         return folder / f"manifest.{kind}"
     if kind == "jsonl":
-        (folder / "manifest.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+        (folder / "manifest.jsonl").write_text(
+            "\n".join(json.dumps(row) for row in rows)
+        )
         return folder / "manifest.jsonl"
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in names}
+    columns: dict[str, list[Any]] = {
+        name: [row[name] for row in rows] for name in names
+    }
     if kind == "bytes":
         first = {"bytes": png(2), "path": "in.png"}
         columns[column] = [first, {"bytes": None, "path": cell}]
@@ -64,19 +68,49 @@ def schemes() -> list[str]:
     import fsspec
     from fsspec.registry import known_implementations
 
-    known = {*known_implementations, *fsspec.available_protocols(), "ssh", "gopher", "tar"}
+    known = {
+        *known_implementations,
+        *fsspec.available_protocols(),
+        "ssh",
+        "gopher",
+        "tar",
+    }
     return sorted(known)
 
 
 def hostile_cells(secret: Path, port: int) -> list[str]:
     """What a cell may not say: every protocol, alone and in a chain, and ways out of the folder."""
     here = f"127.0.0.1:{port}"
-    plain = [f"{s}://{here}/x.png" for s in schemes()] + [f"{s}://{secret}" for s in schemes()]
+    plain = [f"{s}://{here}/x.png" for s in schemes()] + [
+        f"{s}://{secret}" for s in schemes()
+    ]
     chains = [f"{s}://x.png::http://{here}/refs.json" for s in schemes()]
-    hosts = ("localhost", "127.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "0")
+    hosts = (
+        "localhost",
+        "127.1",
+        "2130706433",
+        "0x7f.1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "0",
+    )
     others = [f"{s}://{host}:{port}/x.png" for host in hosts for s in ("http", "https")]
-    paths = [str(secret), f"../{secret.name}", "link.png", "away/x.png", "pipe.png", "/dev/zero"]
-    return [*plain, *chains, *others, *paths, f"x.png::http://{here}/x", "\\\\host\\share\\x.png"]
+    paths = [
+        str(secret),
+        f"../{secret.name}",
+        "link.png",
+        "away/x.png",
+        "pipe.png",
+        "/dev/zero",
+    ]
+    return [
+        *plain,
+        *chains,
+        *others,
+        *paths,
+        f"x.png::http://{here}/x",
+        "\\\\host\\share\\x.png",
+    ]
 
 
 # ------------------------------------------------------------------------------- nothing is called
@@ -133,15 +167,29 @@ def traps(data: Path, tmp_path: Path) -> Path:
     return secret
 
 
-def test_no_cell_reads_or_calls_anything_else(data: Path, traps: Path, tmp_path: Path) -> None:
+def test_no_cell_reads_or_calls_anything_else(
+    data: Path, traps: Path, tmp_path: Path
+) -> None:
     """Every protocol that fsspec knows x column x kind of table, seen by an audit hook."""
     listener = socket.create_server(("127.0.0.1", 0))
     cells = hostile_cells(traps, listener.getsockname()[1])
-    cases = [(kind, column, cell) for kind in KINDS for column in COLUMNS for cell in cells]
+    cases = [
+        (kind, column, cell) for kind in KINDS for column in COLUMNS for cell in cells
+    ]
     (tmp_path / "cases.json").write_text(json.dumps(cases))
     here = str(Path(__file__).parents[1])
-    command = [sys.executable, "-c", PROBE, data, traps.name, tmp_path / "cases.json", here]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [
+        sys.executable,
+        "-c",
+        PROBE,
+        data,
+        traps.name,
+        tmp_path / "cases.json",
+        here,
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     answer = json.loads(done.stdout.splitlines()[-1])
     assert answer["events"] == []
@@ -223,10 +271,20 @@ def test_cells_name_what_lies_at_the_host_of_the_table(
         return shown(opened(path=f"{typed.address}/a/t.csv", **options))
 
     assert read(f"{typed.address}/b/2.png")[0][2] == 20
-    with pytest.raises(UserError, match=r"line 2: 'path' may not be read: its host is of this"):
+    with pytest.raises(
+        UserError, match=r"line 2: 'path' may not be read: its host is of this"
+    ):
         read(f"{other.address}/3.png")
-    for cell in ("../b/2.png", "%2e%2e/b/2.png", "x::http://e.org/y", "/b/2.png", "a\\b.png"):
-        with pytest.raises(UserError, match=r"t.csv line 2: 'path' (leads out|may not be)"):
+    for cell in (
+        "../b/2.png",
+        "%2e%2e/b/2.png",
+        "x::http://e.org/y",
+        "/b/2.png",
+        "a\\b.png",
+    ):
+        with pytest.raises(
+            UserError, match=r"t.csv line 2: 'path' (leads out|may not be)"
+        ):
             read(cell)
     assert other.asked == []
     assert read(f"{other.address}/3.png", roots=(other.address,))[0][2] == 30
@@ -269,13 +327,22 @@ def test_a_table_may_not_send_to_an_inner_host_either(
     typed, other = servers
     other.files["/t.csv"] = b"path,label\n1.png,a\n"
     typed.elsewhere["/t.csv"] = f"{other.address}/t.csv"
-    with pytest.raises(UserError, match=r"may not be read: got http://127.* was not typed"):
+    with pytest.raises(
+        UserError, match=r"may not be read: got http://127.* was not typed"
+    ):
         opened(path=f"{typed.address}/t.csv")
     assert other.asked == []
 
 
 @pytest.mark.parametrize(
-    "ip", ["127.0.0.1", str(ip_address(0x0A000001)), "169.254.169.254", "::1", "::ffff:127.0.0.1"]
+    "ip",
+    [
+        "127.0.0.1",
+        str(ip_address(0x0A000001)),
+        "169.254.169.254",
+        "::1",
+        "::ffff:127.0.0.1",
+    ],
 )
 def test_a_public_name_that_stands_for_an_inner_host(
     ip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -301,16 +368,22 @@ def test_a_public_name_that_stands_for_an_inner_host(
     address = "https://pictures.example.org/1.png"
     roots = Roots().with_typed(["https://"])
     with pytest.raises(UserError, match="is of this machine or network"):
-        fetch_all("folder", {address: tmp_path / "1.png"}, Context(), again=False, roots=roots)
+        fetch_all(
+            "folder", {address: tmp_path / "1.png"}, Context(), again=False, roots=roots
+        )
     assert lookups
     assert connected == []
 
 
-def test_a_file_of_the_web_has_a_limit(servers: tuple[Server, Server], tmp_path: Path) -> None:
+def test_a_file_of_the_web_has_a_limit(
+    servers: tuple[Server, Server], tmp_path: Path
+) -> None:
     server, _ = servers
     server.files["/1.png"] = b"x" * 2000
     address = f"{server.address}/1.png"
-    with pytest.raises(UserError, match=r"1\.png is too large: expected at most 1,000 bytes"):
+    with pytest.raises(
+        UserError, match=r"1\.png is too large: expected at most 1,000 bytes"
+    ):
         fetch_all(
             "folder",
             {address: tmp_path / "1.png"},
@@ -327,9 +400,18 @@ def test_a_listing_may_not_write_or_read_elsewhere(
 ) -> None:
     server, other = servers
     victim = tmp_path / "victim.png"
-    names = [f"/set/{victim}", "/set/../x.png", f"/set/x.png::{other.address}/y", "/set/a/1.png"]
+    names = [
+        f"/set/{victim}",
+        "/set/../x.png",
+        f"/set/x.png::{other.address}/y",
+        "/set/a/1.png",
+    ]
     links = "".join(f'<a href="{name}">x</a>' for name in names)
-    server.files |= {"/set": links.encode(), "/set/": links.encode(), "/set/a/1.png": png(10)}
+    server.files |= {
+        "/set": links.encode(),
+        "/set/": links.encode(),
+        "/set/a/1.png": png(10),
+    }
     server.files |= {name: png(20) for name in names}
     folder = opened(path=f"{server.address}/set")
     assert [sample.key for sample in folder] == ["a/1.png"]
@@ -395,9 +477,13 @@ def write_repository(folder: Path, cell: str, card: str = "") -> Path:
         {"image": datasets.Image(), "label": datasets.ClassLabel(names=["a", "b"])}
     )
     kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
-    images = pa.array([{"bytes": png(1), "path": "1.png"}, {"bytes": None, "path": cell}], kind)
+    images = pa.array(
+        [{"bytes": png(1), "path": "1.png"}, {"bytes": None, "path": cell}], kind
+    )
     table = pa.table({"image": images, "label": pa.array([0, 1], pa.int64())})
-    parquet.write_table(table.cast(features.arrow_schema), folder / "data" / "test.parquet")
+    parquet.write_table(
+        table.cast(features.arrow_schema), folder / "data" / "test.parquet"
+    )
     if card:
         (folder / "README.md").write_text(card)
     return folder
@@ -405,11 +491,14 @@ def write_repository(folder: Path, cell: str, card: str = "") -> Path:
 
 def hub(folder: Path, tmp_path: Path, **options: Any) -> HuggingFace:
     return HuggingFace(
-        HuggingFaceOptions(source=f"{folder}:test", **options), Context(cache=tmp_path / "cache")
+        HuggingFaceOptions(source=f"{folder}:test", **options),
+        Context(cache=tmp_path / "cache"),
     )
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
 
 
 def test_rows_of_a_repository_name_its_own_files(
@@ -463,9 +552,13 @@ def test_the_card_of_a_repository_names_its_own_files(
     place = files.format(other=tmp_path / "other", server=server.address)
     names = form.format(json.dumps(place))
     card = f"---\nconfigs:\n- config_name: default\n  data_files: {names}\n---\n"
-    folder = write_repository(tmp_path / "repo", str(tmp_path / "repo" / "in.png"), card)
+    folder = write_repository(
+        tmp_path / "repo", str(tmp_path / "repo" / "in.png"), card
+    )
     write_repository(tmp_path / "other", "x")
-    with pytest.raises(UserError, match=r"README\.md of .* names data files: expected files of"):
+    with pytest.raises(
+        UserError, match=r"README\.md of .* names data files: expected files of"
+    ):
         hub(folder, tmp_path)
     assert server.asked == []
 
@@ -506,7 +599,9 @@ JSON_BOMBS = {
     "many lists": f'{{{GOOD}, "x": [{"[]," * 300_000}0]}}',
     "long cell": f'{{{GOOD}, "x": "{"y" * 2_000_000}"}}',
     "digits": f'{{{GOOD}, "x": {"1" * 100_000}}}',
-    "columns by row": "\n".join(f'{{"path": "1.png", "lable{n}": 1}}' for n in range(30_000)),
+    "columns by row": "\n".join(
+        f'{{"path": "1.png", "lable{n}": 1}}' for n in range(30_000)
+    ),
     "without path": f'{{{GOOD}}}\n{{"label": "a"}}',
     "without label": f'{{{GOOD}}}\n{{"path": "1.png"}}',
     "other case": f'{{{GOOD}}}\n{{"PATH": "1.png", "label": "a"}}',
@@ -550,7 +645,9 @@ def parquet_bomb(name: str) -> pa.Table:
         kind, value = pa.int64(), 1
         for _ in range(60):
             kind, value = pa.list_(kind), [value]
-        return pa.table({"path": ["1.png"], "label": ["a"], "x": pa.array([value], kind)})
+        return pa.table(
+            {"path": ["1.png"], "label": ["a"], "x": pa.array([value], kind)}
+        )
     text = pa.array(["y" * 2_000_000])
     return pa.table({"path": ["1.png"], "label": ["a"], "x": text})
 
@@ -571,12 +668,18 @@ def test_a_parquet_table_that_is_too_much_is_one_line_at_once(
     assert len(str(caught.value)) < 1000
 
 
-def test_a_table_has_a_limit(data: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_has_a_limit(
+    data: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (data / "1.png").write_bytes(png(1))
     (data / "manifest.csv").write_text("path,label\n" + "1.png,a\n" * 50)
     monkeypatch.setattr("cuescope_folder.tables.MOST_ROWS", 40)
-    with pytest.raises(UserError, match=r"manifest\.csv is too large: expected at most 40 rows"):
+    with pytest.raises(
+        UserError, match=r"manifest\.csv is too large: expected at most 40 rows"
+    ):
         opened()
     monkeypatch.setattr("cuescope_folder.tables.PART_BYTES", 100)
-    with pytest.raises(UserError, match=r"manifest\.csv is too large: expected at most 100 bytes"):
+    with pytest.raises(
+        UserError, match=r"manifest\.csv is too large: expected at most 100 bytes"
+    ):
         opened()

@@ -13,7 +13,8 @@ from cuescope_sdk import HasBenchmark, UserError
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image, write_mask
 
 BELT, SKI = (
-    SimpleNamespace(wnid=wnid, number=CLASSES[wnid][0]) for wnid in ("n04162706", "n04228054")
+    SimpleNamespace(wnid=wnid, number=CLASSES[wnid][0])
+    for wnid in ("n04162706", "n04228054")
 )
 RANKING = "meta/paths_by_rank.pkl"
 SIZE = (16, 12)
@@ -28,11 +29,26 @@ class TestHardImageNet(LayoutContract):
     plugin = HardImageNet
     other_options = {"classes": ["ski"]}
     mistakes = (
-        Mistake("", None, "no split 'test': expected one of train, val", {"split": "test"}),
+        Mistake(
+            "", None, "no split 'test': expected one of train, val", {"split": "test"}
+        ),
         Mistake("", None, "Did you mean 'ski'?", {"classes": ["skis"]}),
-        Mistake("val/n04162705_1.JPEG", "", "val/n04162705_1.JPEG is of no class: expected WNID_F"),
-        Mistake(RANKING, "no pickle", "cannot read paths_by_rank.pkl: expected a pickle of plain"),
-        Mistake("", None, "no such folder: expected a folder with val", {"images": "nowhere"}),
+        Mistake(
+            "val/n04162705_1.JPEG",
+            "",
+            "val/n04162705_1.JPEG is of no class: expected WNID_F",
+        ),
+        Mistake(
+            RANKING,
+            "no pickle",
+            "cannot read paths_by_rank.pkl: expected a pickle of plain",
+        ),
+        Mistake(
+            "",
+            None,
+            "no such folder: expected a folder with val",
+            {"images": "nowhere"},
+        ),
     )
 
     @classmethod
@@ -40,7 +56,9 @@ class TestHardImageNet(LayoutContract):
         for one in (BELT, SKI):
             for number in (1, 2, 3):
                 write_image(root / "images" / path_of(one, number), SIZE)
-                write_mask(root / "train" / f"{one.wnid}_{one.wnid}_{number}.JPEG", BOX, SIZE)
+                write_mask(
+                    root / "train" / f"{one.wnid}_{one.wnid}_{number}.JPEG", BOX, SIZE
+                )
             photo = f"ILSVRC2012_val_0000{one.number:04d}.JPEG"
             write_image(root / "images" / "val" / one.wnid / photo, SIZE)
             write_mask(root / "val" / f"{one.wnid}_{photo}", BOX, SIZE)
@@ -77,7 +95,9 @@ class TestHardImageNet(LayoutContract):
         np.testing.assert_array_equal(mask, expected)
 
     def test_the_last_of_a_class_has_the_strongest_cues(self):
-        ranks = [sample.annotations["spuriosity"] for sample in self.open(split="train")]
+        ranks = [
+            sample.annotations["spuriosity"] for sample in self.open(split="train")
+        ]
         assert ranks == [0.5, 1.0, 0.0, 1.0, 0.0, 0.5]
         assert "spuriosity" not in self.open()[0].annotations
         assert spuriosity(["train/x/a.JPEG"]) == {"a.JPEG": 0.0}
@@ -98,7 +118,10 @@ class TestHardImageNet(LayoutContract):
     def test_an_image_without_a_readable_mask_is_left_out(self):
         with self.copy() as root:
             next((root / "val").iterdir()).write_bytes(b"broken")
-            assert "without a readable mask" in self.open(root, max_missing=0.5).facts["left out"]
+            assert (
+                "without a readable mask"
+                in self.open(root, max_missing=0.5).facts["left out"]
+            )
 
 
 def test_arrays_of_any_numpy_are_read(tmp_path):
@@ -106,7 +129,9 @@ def test_arrays_of_any_numpy_are_read(tmp_path):
     for old in (False, True):
         content = pickle.dumps(values, protocol=2)
         if old:
-            content = content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
+            content = content.replace(
+                b"numpy._core.multiarray", b"numpy.core.multiarray"
+            )
         (tmp_path / "x.pkl").write_bytes(content)
         found = read_plain_pickle(tmp_path / "x.pkl", "test")
         np.testing.assert_array_equal(found[3], values[3])

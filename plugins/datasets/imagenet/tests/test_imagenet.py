@@ -50,7 +50,11 @@ class TestImageNet(LayoutContract):
     plugin = ImageNet
     other_options = {"per_class": 1}
     mistakes = (
-        Mistake(MAPPING, None, "no LOC_synset_mapping.txt: expected LOC_synset_mapping.txt or syn"),
+        Mistake(
+            MAPPING,
+            None,
+            "no LOC_synset_mapping.txt: expected LOC_synset_mapping.txt or syn",
+        ),
         Mistake(
             MAPPING,
             "n01440764 tench\n\ncrane n02012849\n",
@@ -84,7 +88,12 @@ class TestImageNet(LayoutContract):
 
     def test_an_image_is_a_sample(self):
         data = self.open()
-        assert data.labels == ("tench", "crane (n02012849)", "crane (n03126707)", "toaster")
+        assert data.labels == (
+            "tench",
+            "crane (n02012849)",
+            "crane (n03126707)",
+            "toaster",
+        )
         assert len(data) == 12
         assert data[0].key == "val/n01440764/ILSVRC2012_val_00000000.JPEG"
         assert (data[0].label, data[0].choices) == ("tench", data.labels)
@@ -109,16 +118,25 @@ class TestImageNet(LayoutContract):
             data = self.open(root)
             assert {s.key.removeprefix("val/"): s.label for s in data} == labels
             (root / "val" / "ILSVRC2012_val_00000003.JPEG").unlink()
-            assert "ground_truth.txt has 12 lines: expected one an image, got 11 images" in str(
-                self.refusal(root)
+            assert (
+                "ground_truth.txt has 12 lines: expected one an image, got 11 images"
+                in str(self.refusal(root))
             )
 
     @pytest.mark.parametrize(
         ("file", "text", "said"),
         [
             ("meta.mat", "no matrix", "meta.mat is not the development kit's"),
-            ("meta.mat", None, "no meta.mat: expected ILSVRC2012_devkit_t12/data/meta.mat or"),
-            (TRUTH, "1\n5\n", f"{TRUTH} line 2: expected the number of a class of meta.mat"),
+            (
+                "meta.mat",
+                None,
+                "no meta.mat: expected ILSVRC2012_devkit_t12/data/meta.mat or",
+            ),
+            (
+                TRUTH,
+                "1\n5\n",
+                f"{TRUTH} line 2: expected the number of a class of meta.mat",
+            ),
             (TRUTH, None, f"no {TRUTH}"),
         ],
     )
@@ -132,7 +150,8 @@ class TestImageNet(LayoutContract):
         with self.copy() as root:
             wnids = flatten(root)
             rows = [
-                f"ILSVRC2012_val_{n:08d},{w} 1 2 9 8 {w} 3 4 5 6 \n" for n, w in enumerate(wnids)
+                f"ILSVRC2012_val_{n:08d},{w} 1 2 9 8 {w} 3 4 5 6 \n"
+                for n, w in enumerate(wnids)
             ]
             (root / SOLUTION).write_text("".join(["ImageId,PredictionString\n", *rows]))
             inner = root / "ILSVRC" / "Data" / "CLS-LOC"
@@ -144,7 +163,9 @@ class TestImageNet(LayoutContract):
                 Detection(name=data[1].label, score=1.0, box=box)
                 for box in ((1, 2, 9, 8), (3, 4, 5, 6))
             )
-            (root / SOLUTION).write_text(f"ImageId,PredictionString\nx,{wnids[0]} 1 2 9\n")
+            (root / SOLUTION).write_text(
+                f"ImageId,PredictionString\nx,{wnids[0]} 1 2 9\n"
+            )
             assert "LOC_val_solution.csv line 2: expected a wnid and four" in str(
                 self.refusal(root)
             )
@@ -154,7 +175,10 @@ class TestImageNet(LayoutContract):
         [
             ("words.txt", mapping("\t")),
             ("classes.json", json.dumps(NAMES)),
-            ("index.json", json.dumps({str(n): pair for n, pair in enumerate(NAMES.items())})),
+            (
+                "index.json",
+                json.dumps({str(n): pair for n, pair in enumerate(NAMES.items())}),
+            ),
         ],
     )
     def test_names_come_in_other_files(self, tmp_path, name, text):
@@ -164,7 +188,9 @@ class TestImageNet(LayoutContract):
     @pytest.mark.parametrize("text", ["[3]", '{"0": 3}', '{"tench": "tench"}', "{"])
     def test_names_that_cannot_be_read(self, tmp_path, text):
         (tmp_path / "names.json").write_text(text)
-        assert "names.json" in str(self.refusal(self.tree, names=tmp_path / "names.json"))
+        assert "names.json" in str(
+            self.refusal(self.tree, names=tmp_path / "names.json")
+        )
 
 
 def test_labels_are_first_names_and_distinct():
@@ -174,4 +200,6 @@ def test_labels_are_first_names_and_distinct():
 
 def test_names_of_one_class_are_kept_in_order(tmp_path):
     (tmp_path / "n.txt").write_text("n01440764 tench,  Tinca_tinca, tench\n")
-    assert read_names(tmp_path / "n.txt", "x") == {"n01440764": ("tench", "Tinca tinca")}
+    assert read_names(tmp_path / "n.txt", "x") == {
+        "n01440764": ("tench", "Tinca tinca")
+    }

@@ -10,7 +10,9 @@ ACTIONS = ("abseiling", "passing American football (in game)")
 
 
 def write_table(file: Path, clips: list[tuple[str, str, int]], split: str) -> None:
-    rows = [f"{label},{name},{start},{start + 10},{split},0" for label, name, start in clips]
+    rows = [
+        f"{label},{name},{start},{start + 10},{split},0" for label, name, start in clips
+    ]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join([HEADER, *rows]))
 
@@ -20,7 +22,9 @@ class TestKinetics(LayoutContract):
     options = {"frames": 3, "max_missing": 0.5}
     other_options = {"frames": 2}
     mistakes = (
-        Mistake("annotations/val.csv", "label,youtube_id\nx,y\n", "no column 'time_start'"),
+        Mistake(
+            "annotations/val.csv", "label,youtube_id\nx,y\n", "no column 'time_start'"
+        ),
         Mistake(
             "annotations/val.csv",
             f"{HEADER}\nabseiling,a,9,3,val,0\n",
@@ -31,7 +35,9 @@ class TestKinetics(LayoutContract):
             "youtube_id,time_start,time_end\na,0,10\n",
             "row 1, a: expected the label of the clip, got none. The authors' test.csv has no",
         ),
-        Mistake("annotations/val.csv", None, "no table of split val: expected val.csv in "),
+        Mistake(
+            "annotations/val.csv", None, "no table of split val: expected val.csv in "
+        ),
         Mistake("", None, "no class 'abseilin'", {"classes": ("abseilin",)}),
         Mistake("", None, "Did you mean 'val-dev'?", {"split": "val-dv"}),
     )
@@ -49,11 +55,15 @@ class TestKinetics(LayoutContract):
         data = self.open()
         assert data.labels == ACTIONS
         assert data[1].key == "up_-load1_000007_000017"
-        assert (data[1].label, data[1].group, data[1].choices) == (ACTIONS[1], "up_-load1", ACTIONS)
+        assert (data[1].label, data[1].group, data[1].choices) == (
+            ACTIONS[1],
+            "up_-load1",
+            ACTIONS,
+        )
         assert data[1].annotations["clip"] == (7.0, 17.0)
-        assert [sample.key for sample in self.open(classes=ACTIONS[:1], per_class=1)] == [
-            "up_-load4_000028_000038"
-        ]
+        assert [
+            sample.key for sample in self.open(classes=ACTIONS[:1], per_class=1)
+        ] == ["up_-load4_000028_000038"]
 
     def test_the_validation_set_is_parted_by_seed(self):
         dev, test = self.open(split="val-dev"), self.open(split="val-test")
@@ -64,7 +74,9 @@ class TestKinetics(LayoutContract):
             assert sorted(sample.label for sample in part) == sorted(ACTIONS * 2)
         # what is missing, or not wanted, moves no clip to the other part
         alone = self.open(split="val-dev", classes=ACTIONS[:1])
-        assert [s.group for s in alone] == [s.group for s in dev if s.label == ACTIONS[0]]
+        assert [s.group for s in alone] == [
+            s.group for s in dev if s.label == ACTIONS[0]
+        ]
         assert {s.group for s in self.open(split="val-dev", split_seed=1)} != groups[0]
 
     def test_of_a_whole_upload_only_the_clip_is_shown(self):
@@ -79,11 +91,17 @@ class TestKinetics(LayoutContract):
                 video.unlink()
             facts = self.open(root).facts
             assert facts["clips"] == "5 about 5 videos, split val"
-            assert facts["left out"].startswith("3 of 8 clips (at most 50% may be): 3 videos mis")
-            assert "3 of 8 clips cannot be shown" in str(self.refusal(root, max_missing=0.3))
+            assert facts["left out"].startswith(
+                "3 of 8 clips (at most 50% may be): 3 videos mis"
+            )
+            assert "3 of 8 clips cannot be shown" in str(
+                self.refusal(root, max_missing=0.3)
+            )
             (root / "val" / "up_-load7.mp4").unlink()
             assert (
-                self.open(root).facts["classes without a clip"].startswith(f"1 of 2 ({ACTIONS[1]}")
+                self.open(root)
+                .facts["classes without a clip"]
+                .startswith(f"1 of 2 ({ACTIONS[1]}")
             )
 
     def test_folders_of_classes_need_no_table(self):

@@ -27,12 +27,16 @@ def build(arg: str = "none", **options: Any) -> MovingShapes:
 
 def centres(sample: Sample, colour: tuple[int, int, int]) -> list[np.ndarray | None]:
     """Row and column of the middle of what has this colour, by frame."""
-    pixels = [(np.asarray(frame.load()) == colour).all(axis=-1) for frame in sample.frames]
+    pixels = [
+        (np.asarray(frame.load()) == colour).all(axis=-1) for frame in sample.frames
+    ]
     return [np.argwhere(mask).mean(axis=0) if mask.any() else None for mask in pixels]
 
 
 @pytest.mark.parametrize(("actions", "length"), [(2, 5), (3, 5), (3, 2), (2, 10)])
-def test_the_disc_does_what_is_annotated_and_rests_elsewhere(actions: int, length: int) -> None:
+def test_the_disc_does_what_is_annotated_and_rests_elsewhere(
+    actions: int, length: int
+) -> None:
     data = build(actions=actions, length=length)
     for sample in (data[index] for index in range(30)):
         done = sample.annotations["actions"]
@@ -56,7 +60,9 @@ def test_a_square_lies_ahead_of_a_moving_disc_alone() -> None:
             for name, start, end in sample.annotations["actions"]
             for index in range(start, end)
         }
-        assert [index for index, place in enumerate(square) if place is not None] == sorted(moving)
+        assert [
+            index for index, place in enumerate(square) if place is not None
+        ] == sorted(moving)
         for index, step in moving.items():
             seen, ahead = disc[index], square[index]
             assert seen is not None
@@ -91,9 +97,13 @@ def test_there_is_no_label_and_nothing_else_is_planted() -> None:
     assert data[0].label is None
     assert data[0].choices == ()
     assert "cues" not in data[0].annotations
-    with pytest.raises(UserError, match="cue: expected none with actions=2, got object"):
+    with pytest.raises(
+        UserError, match="cue: expected none with actions=2, got object"
+    ):
         build("object", actions=2)
-    with pytest.raises(UserError, match="questions: expected none with actions=2, got both"):
+    with pytest.raises(
+        UserError, match="questions: expected none with actions=2, got both"
+    ):
         build(actions=2, questions="both")
     with pytest.raises(UserError, match="'actions'"):
         build(actions=4)
@@ -102,6 +112,7 @@ def test_there_is_no_label_and_nothing_else_is_planted() -> None:
 def test_one_action_is_what_it_was() -> None:
     plain = Context().build("dataset", "moving-shapes", {})
     assert (
-        plain.fingerprint == Context().build("dataset", "moving-shapes", {"actions": 1}).fingerprint
+        plain.fingerprint
+        == Context().build("dataset", "moving-shapes", {"actions": 1}).fingerprint
     )
     assert plain.fingerprint == "398ff124489ba128dd2c11fc176224f1"

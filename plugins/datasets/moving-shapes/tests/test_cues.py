@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from cuescope_moving_shapes.cues import cramers_v, cue_counts, cue_error_rate, square_positions
+from cuescope_moving_shapes.cues import (
+    cramers_v,
+    cue_counts,
+    cue_error_rate,
+    square_positions,
+)
 from cuescope_moving_shapes.motion import SOUTH
 from cuescope_moving_shapes.pictures import render
 from cuescope_moving_shapes.sequences import generate
@@ -14,11 +19,15 @@ CUES = ("background", "object", "attribute")
 
 @pytest.mark.parametrize("asked", [0.05, *ASKED, 0.999])
 @pytest.mark.parametrize("share", [0.25, 0.1, 0.5])
-def test_the_error_rate_solves_phi_for_the_asked_association(asked: float, share: float) -> None:
+def test_the_error_rate_solves_phi_for_the_asked_association(
+    asked: float, share: float
+) -> None:
     rate = cue_error_rate(asked, share)
     cue = share * (1 - rate) + (1 - share) * rate
     covariance = share * (1 - rate) - share * cue
-    assert covariance / np.sqrt(share * (1 - share) * cue * (1 - cue)) == pytest.approx(asked)
+    assert covariance / np.sqrt(share * (1 - share) * cue * (1 - cue)) == pytest.approx(
+        asked
+    )
 
 
 def test_cramers_v_is_the_correlation_of_two_indicators() -> None:
@@ -42,7 +51,10 @@ def test_no_neighbouring_count_is_nearer_to_the_asked_association(
 
     bearing, lying = cue_counts(asked, south, other)
     assert miss(bearing, lying) <= 1.5 / south
-    assert miss(bearing, lying) <= min(miss(bearing, lying + 1), miss(bearing, lying - 1)) + 1e-12
+    assert (
+        miss(bearing, lying)
+        <= min(miss(bearing, lying + 1), miss(bearing, lying - 1)) + 1e-12
+    )
 
 
 @pytest.mark.parametrize("cue", CUES)
@@ -82,7 +94,11 @@ def test_the_pixels_show_the_cue_exactly_where_annotated(cue: str) -> None:
     assert (red[~shown] == 0).all()
     assert (blue[~shown] == disc).all()
     # a square or a disc that covered the other would take pixels from it
-    expected = {"background": (3600 - disc, disc), "object": (225, disc), "attribute": (disc, 0)}
+    expected = {
+        "background": (3600 - disc, disc),
+        "object": (225, disc),
+        "attribute": (disc, 0),
+    }
     assert (red[shown] == expected[cue][0]).all()
     assert (blue[shown] == expected[cue][1]).all()
 
@@ -93,7 +109,9 @@ def test_squares_fill_every_place_clear_of_the_disc_alike() -> None:
     hits = np.zeros((46, 46), int)
     np.add.at(hits, tuple(square.T), 1)
     clear = np.ones((46, 46), bool)
-    clear[6:30, 16:40] = False  # corners from 20 - 14 to 20 + 9, and from 30 - 14 to 30 + 9
+    clear[6:30, 16:40] = (
+        False  # corners from 20 - 14 to 20 + 9, and from 30 - 14 to 30 + 9
+    )
     assert (hits[~clear] == 0).all()
     expected = len(disc) / clear.sum()
     statistic = ((hits[clear] - expected) ** 2 / expected).sum()
@@ -113,4 +131,6 @@ def test_discs_move_the_same_with_any_cue_and_with_none() -> None:
     for cue in CUES:
         made = generate(400, 5, "val", 0, cue, 2, 0.7)
         np.testing.assert_array_equal(made.direction, plain.direction)
-        np.testing.assert_array_equal(made.parameters[..., :2], plain.parameters[..., :2])
+        np.testing.assert_array_equal(
+            made.parameters[..., :2], plain.parameters[..., :2]
+        )

@@ -39,8 +39,12 @@ def test_samples_are_whole() -> None:
 def test_annotation_agrees_with_the_pixels_of_the_frames() -> None:
     data = build("background")
     for sample in (data[index] for index in range(60)):
-        red = tuple(frame.load().getpixel((0, 0)) == (255, 0, 0) for frame in sample.frames)
-        assert sample.annotations["cues"] == {"red background": red}  # a disc leaves corners free
+        red = tuple(
+            frame.load().getpixel((0, 0)) == (255, 0, 0) for frame in sample.frames
+        )
+        assert sample.annotations["cues"] == {
+            "red background": red
+        }  # a disc leaves corners free
 
 
 def test_label_agrees_with_the_pixels_of_the_frames() -> None:
@@ -64,7 +68,9 @@ def test_indices_count_from_either_end_and_stop_there() -> None:
 
 def test_facts_tell_the_realised_association() -> None:
     data = build("attribute", cramers_v=0.7, length=10)
-    bears = np.array([any(data[i].annotations["cues"]["red disc"]) for i in range(len(data))])
+    bears = np.array(
+        [any(data[i].annotations["cues"]["red disc"]) for i in range(len(data))]
+    )
     south = np.array([data[i].label == "moving south" for i in range(len(data))])
     realised = np.corrcoef(bears, south)[0, 1]
     assert data.cramers_v == pytest.approx(realised)
@@ -125,7 +131,9 @@ def test_fingerprint_follows_the_content() -> None:
         )
     ]
     assert len(set(prints)) == len(prints)
-    assert build(train=1000).fingerprint == prints[0], "another split's size changes nothing here"
+    assert build(train=1000).fingerprint == prints[0], (
+        "another split's size changes nothing here"
+    )
 
 
 def test_another_process_makes_the_same_data() -> None:
@@ -145,7 +153,9 @@ def test_another_process_makes_the_same_data() -> None:
 def test_samples_survive_pickling() -> None:
     sample = build()[3]
     again = pickle.loads(pickle.dumps(sample))
-    assert [frame.key for frame in again.frames] == [frame.key for frame in sample.frames]
+    assert [frame.key for frame in again.frames] == [
+        frame.key for frame in sample.frames
+    ]
     np.testing.assert_array_equal(again.frames[0].load(), sample.frames[0].load())
 
 
@@ -157,7 +167,9 @@ def test_options_come_as_text_from_the_command_line() -> None:
 @pytest.mark.parametrize(
     ("length", "width"), [(2, 2), (3, 2), (5, 3), (10, 6)]
 )  # three fifths, rounded up
-def test_the_cue_takes_three_fifths_of_the_frames_unless_told(length: int, width: int) -> None:
+def test_the_cue_takes_three_fifths_of_the_frames_unless_told(
+    length: int, width: int
+) -> None:
     data = build(length=length)
     assert set(data.sequences.cue.sum(axis=1).tolist()) == {0, width}
 
@@ -165,10 +177,16 @@ def test_the_cue_takes_three_fifths_of_the_frames_unless_told(length: int, width
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"arg": "backgruond"}, "cue': expected .*'backgruond'. Did you mean 'background'"),
+        (
+            {"arg": "backgruond"},
+            "cue': expected .*'backgruond'. Did you mean 'background'",
+        ),
         ({"length": "4"}, "length': expected 2, 3, 5 or 10, got '4'"),
         ({"split": "vall"}, "Did you mean 'val'"),
-        ({"length": 3, "cue_frames": 4}, "cue_frames: expected at most length=3, got 4"),
+        (
+            {"length": 3, "cue_frames": 4},
+            "cue_frames: expected at most length=3, got 4",
+        ),
         ({"cue_frames": 0}, "cue_frames"),
         ({"cramers_v": 1.5}, "cramers_v"),
         ({"cramers_v": 0.95, "val": 40}, "val=40 is too small for cramers_v=0.95"),

@@ -9,7 +9,9 @@ LENGTHS = (2, 3, 5, 10)
 STEPS = np.array([(-1, 0), (1, 0), (0, 1), (0, -1)])  # row, column; origin top left
 
 
-def moving(count: int, length: int, split: str = "val", seed: int = 0) -> tuple[np.ndarray, ...]:
+def moving(
+    count: int, length: int, split: str = "val", seed: int = 0
+) -> tuple[np.ndarray, ...]:
     direction = np.arange(count) % len(DIRECTIONS)
     return direction, trajectories(direction, length, split, seed)
 
@@ -35,7 +37,9 @@ def test_no_trajectory_is_in_two_splits(length: int) -> None:
     drawn = []
     for split in SPLITS:
         direction, disc = moving(2000, length, split)
-        drawn.append({(way, place.tobytes()) for way, place in zip(direction, disc, strict=True)})
+        drawn.append(
+            {(way, place.tobytes()) for way, place in zip(direction, disc, strict=True)}
+        )
     train, val, test = drawn
     assert not train & val
     assert not (train | val) & test
@@ -67,7 +71,9 @@ def chance_per_place(direction: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_a_frame_of_unknown_index_has_one_distribution_for_all_directions(length: int) -> None:
+def test_a_frame_of_unknown_index_has_one_distribution_for_all_directions(
+    length: int,
+) -> None:
     direction, disc = many(length)
     chance = chance_per_place(np.repeat(direction, length), disc.reshape(-1, 2))
     distance = np.abs(chance - chance.mean(axis=(0, 1))).sum(axis=-1) / 2
@@ -84,8 +90,12 @@ def test_the_best_guess_from_places_seen_in_training_is_chance(length: int) -> N
     assert (guess == direction[:, None]).mean() < 0.28
 
 
-@pytest.mark.parametrize(("length", "bound"), [(2, 0.42), (3, 0.42), (5, 0.42), (10, 0.45)])
-def test_the_most_telling_frame_leaves_the_paper_its_20_points(length: int, bound: float) -> None:
+@pytest.mark.parametrize(
+    ("length", "bound"), [(2, 0.42), (3, 0.42), (5, 0.42), (10, 0.45)]
+)
+def test_the_most_telling_frame_leaves_the_paper_its_20_points(
+    length: int, bound: float
+) -> None:
     direction, disc = many(length)
     best = []
     for index in range(length):

@@ -12,7 +12,12 @@ BLACK, BLUE, RED = (0, 0, 0), (0, 0, 255), (255, 0, 0)
 
 
 def slowly(
-    disc_row: int, disc_col: int, disc_red: int, red: int, square_row: int, square_col: int
+    disc_row: int,
+    disc_col: int,
+    disc_red: int,
+    red: int,
+    square_row: int,
+    square_col: int,
 ) -> np.ndarray:
     """The definition: a pixel belongs to the disc when its centre is within 5 px of the middle."""
     pixels = np.empty((60, 60, 3), np.uint8)
@@ -43,7 +48,9 @@ def test_render_draws_what_the_parameters_say() -> None:
 
 
 @pytest.mark.parametrize("numbers", PICTURES)
-def test_a_frame_draws_the_same_alone_and_after_pickling(numbers: tuple[int, ...]) -> None:
+def test_a_frame_draws_the_same_alone_and_after_pickling(
+    numbers: tuple[int, ...],
+) -> None:
     shown = frame(np.array(numbers, np.int16))
     again = pickle.loads(pickle.dumps(shown))
     image = again.load()
@@ -63,5 +70,7 @@ def test_keys_are_equal_exactly_where_pixels_are() -> None:
         for numbers, pixels in zip(parameters, render(parameters), strict=True)
     }
     keys, pictures = zip(*pairs, strict=True)
-    assert len(pairs) < len(parameters), "nothing is drawn twice: the test shows nothing"
+    assert len(pairs) < len(parameters), (
+        "nothing is drawn twice: the test shows nothing"
+    )
     assert len(set(keys)) == len(set(pictures)) == len(pairs)

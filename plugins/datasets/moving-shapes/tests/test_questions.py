@@ -11,7 +11,12 @@ from cuescope_sdk import Context, Sample, UserError, digest
 from cuescope_sdk.testing import DatasetContract
 
 SMALL = {"train": 400, "val": 240, "test": 120}
-STEP = {"north": (-1, 0), "south": (1, 0), "east": (0, 1), "west": (0, -1)}  # row, column
+STEP = {
+    "north": (-1, 0),
+    "south": (1, 0),
+    "east": (0, 1),
+    "west": (0, -1),
+}  # row, column
 TURN = {  # of a step, as a matrix; rows count downwards
     "ahead of": ((1, 0), (0, 1)),
     "to the right of": ((0, 1), (-1, 0)),
@@ -103,13 +108,20 @@ def test_both_are_needed_and_each_alone_leaves_three_answers_or_more() -> None:
 
 def test_the_video_is_the_same_whatever_is_asked() -> None:
     keys = [
-        [f.key for s in all_of(build(planted)) for f in s.frames] for planted in ("none", "both")
+        [f.key for s in all_of(build(planted)) for f in s.frames]
+        for planted in ("none", "both")
     ]
     assert keys[0] == keys[1]
 
 
 def test_another_kind_or_seed_asks_otherwise() -> None:
-    data = [build("text"), build("both"), build("video"), build("none"), build("text", seed=1)]
+    data = [
+        build("text"),
+        build("both"),
+        build("video"),
+        build("none"),
+        build("text", seed=1),
+    ]
     assert len({one.fingerprint for one in data}) == len(data)
     asked = [[sample.question for sample in all_of(one)] for one in (data[0], data[-1])]
     assert asked[0] != asked[1]
@@ -118,5 +130,7 @@ def test_another_kind_or_seed_asks_otherwise() -> None:
 
 
 def test_a_typo_is_told_with_the_nearest() -> None:
-    with pytest.raises(UserError, match=r"questions': .*got 'vidoe'. Did you mean 'video'\?"):
+    with pytest.raises(
+        UserError, match=r"questions': .*got 'vidoe'. Did you mean 'video'\?"
+    ):
         build("vidoe")

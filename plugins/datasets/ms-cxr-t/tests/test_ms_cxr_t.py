@@ -10,7 +10,9 @@ from cuescope_sdk.testing import LayoutContract, Mistake
 
 FINDINGS = ("consolidation", "edema", "pleural_effusion", "pneumonia", "pneumothorax")
 COLUMNS = ("dicom_id", "previous_dicom_id", "subject_id", "study_id")
-HEADER = ",".join([*COLUMNS, *(f"{f}_progression" for f in FINDINGS), "pneumonia_label_quality"])
+HEADER = ",".join(
+    [*COLUMNS, *(f"{f}_progression" for f in FINDINGS), "pneumonia_label_quality"]
+)
 PAIRS = (
     ("10", "improving"),
     ("10", "worsening"),
@@ -51,7 +53,9 @@ class TestMSCXRT(LayoutContract):
         rows = []
         for number, (patient, progression) in enumerate(PAIRS):
             current, previous = name(patient, 2 * number + 1), name(patient, 2 * number)
-            rows.append(f"{current},{previous},{patient},{number},,stable,,{progression},,1")
+            rows.append(
+                f"{current},{previous},{patient},{number},,stable,,{progression},,1"
+            )
             for index, stem in enumerate((previous, current)):
                 pixels = np.full((20, 24, 3), 20 * number + 100 * index, np.uint8)
                 file = root / "files" / f"{stem}.jpg"
@@ -68,7 +72,9 @@ class TestMSCXRT(LayoutContract):
             ("worsening", "10"),
             ("worsening", "13"),
         ]
-        levels = [[round(float(np.asarray(f.load()).mean())) for f in s.frames] for s in data]
+        levels = [
+            [round(float(np.asarray(f.load()).mean())) for f in s.frames] for s in data
+        ]
         np.testing.assert_allclose(levels, [[0, 100], [20, 120], [80, 180]], atol=2)
         assert data.facts["groups"].startswith("2 of 3 samples, by patient")
         assert [s.label for s in self.open(stable=True)] == [p for _, p in PAIRS if p]

@@ -18,7 +18,11 @@ class TestMSRVTTQA(LayoutContract):
     other_options = {"frames": 2}
     mistakes = (
         Mistake("test_qa.json", None, "no test_qa.json"),
-        Mistake("test_qa.json", '[\n{"answer": }]', "test_qa.json line 2 column 12 is no JSON"),
+        Mistake(
+            "test_qa.json",
+            '[\n{"answer": }]',
+            "test_qa.json line 2 column 12 is no JSON",
+        ),
         Mistake(
             "test_qa.json",
             '[{"answer": "a", "category_id": 20, "id": 1, "question": "q", "video_id": 2}]',
@@ -44,7 +48,10 @@ class TestMSRVTTQA(LayoutContract):
         for split, videos in SPLITS.items():
             rows = []
             for video in videos:
-                for question, answer in (("what is a man doing?", "sing"), ("who sings?", "man")):
+                for question, answer in (
+                    ("what is a man doing?", "sing"),
+                    ("who sings?", "man"),
+                ):
                     rows.append(
                         {
                             "answer": answer,
@@ -68,7 +75,11 @@ class TestMSRVTTQA(LayoutContract):
         data = self.open(frames=2)
         assert [sample.key for sample in data] == ["q6", "q7", "q8", "q9"]
         sample = data[1]
-        assert (sample.question, sample.label, sample.choices) == ("who sings?", "man", ())
+        assert (sample.question, sample.label, sample.choices) == (
+            "who sings?",
+            "man",
+            (),
+        )
         assert sample.annotations == {
             "video_id": "video7010",
             "split": "test",
@@ -80,12 +91,18 @@ class TestMSRVTTQA(LayoutContract):
 
     def test_clips_of_one_upload_are_a_group(self):
         data = self.open()
-        assert [sample.group for sample in data] == ["video7010"] * 2 + ["video7011"] * 2
+        assert [sample.group for sample in data] == ["video7010"] * 2 + [
+            "video7011"
+        ] * 2
         assert "a clip is a group" in data.facts["uploads"]
         upload = "https://www.youtube.com/watch?v=abc"
-        videos = [{"video_id": f"video{number}", "url": upload} for number in SPLITS["test"]]
+        videos = [
+            {"video_id": f"video{number}", "url": upload} for number in SPLITS["test"]
+        ]
         with self.copy() as root:
-            (root / "test_videodatainfo.json").write_text(json.dumps({"videos": videos}))
+            (root / "test_videodatainfo.json").write_text(
+                json.dumps({"videos": videos})
+            )
             known = self.open(root)
         assert {sample.group for sample in known} == {upload}
         assert "uploads" not in known.facts
@@ -98,7 +115,10 @@ class TestMSRVTTQA(LayoutContract):
             assert data.facts["left out"].endswith("1 video missing (video7011)")
             assert len(data) == 2
             write_video(root / "TestVideo" / "video7011.mp4", 0)
-            assert "unreadable: no video stream (video7011)" in self.open(root).facts["left out"]
+            assert (
+                "unreadable: no video stream (video7011)"
+                in self.open(root).facts["left out"]
+            )
 
 
 def test_the_categories_are_the_twenty_of_msr_vtt():

@@ -26,7 +26,9 @@ class TestNExTQA(LayoutContract):
     other_options = {"frames": 2}
     mistakes = (
         Mistake(TABLE, None, "no val.csv"),
-        Mistake(TABLE, HEADER.replace("video", "video_id"), "val.csv has no column 'video'"),
+        Mistake(
+            TABLE, HEADER.replace("video", "video_id"), "val.csv has no column 'video'"
+        ),
         Mistake(TABLE, HEADER.replace("video", "video_id"), "Did you mean 'video_id'?"),
         Mistake(
             TABLE,
@@ -38,9 +40,18 @@ class TestNExTQA(LayoutContract):
             f"{HEADER}\n33,1,1,1,why,0,0,CW,a,b,c,d,e\n33,1,1,1,why,5,1,CW,a,b,c,d,e\n",
             "val.csv line 3 'answer': expected less than or equal to 4, got '5'",
         ),
-        Mistake(TABLE, f"{HEADER}\n33,1,1,1,why,0,0,XX,a,b,c,d,e\n", "2 'type': expected 'CW'"),
+        Mistake(
+            TABLE,
+            f"{HEADER}\n33,1,1,1,why,0,0,XX,a,b,c,d,e\n",
+            "2 'type': expected 'CW'",
+        ),
         Mistake("", None, "no atp-hard-ct4.txt: expected it in", SUBSET),
-        Mistake(HARD, "1\n6\n", "line 2: expected row numbers of val.csv, 0 to 5, got '6'", SUBSET),
+        Mistake(
+            HARD,
+            "1\n6\n",
+            "line 2: expected row numbers of val.csv, 0 to 5, got '6'",
+            SUBSET,
+        ),
         Mistake(
             HARD,
             "1\n\n33_3\n",
@@ -62,7 +73,9 @@ class TestNExTQA(LayoutContract):
         dataset.mkdir(parents=True)
         places = {}
         for split, videos in SPLITS.items():
-            lines = [f"{video},369,640,480,{asked}" for video in videos for asked in ASKED]
+            lines = [
+                f"{video},369,640,480,{asked}" for video in videos for asked in ASKED
+            ]
             (dataset / f"{split}.csv").write_text("\n".join([HEADER, *lines]) + "\n")
             for number, video in enumerate(videos, start=4):
                 places[video] = f"{number:04d}/{video}"
@@ -75,7 +88,14 @@ class TestNExTQA(LayoutContract):
 
     def test_a_question_is_a_sample(self):
         data = self.open(frames=2)
-        assert [sample.key for sample in data] == ["33_0", "33_3", "33_7", "44_0", "44_3", "44_7"]
+        assert [sample.key for sample in data] == [
+            "33_0",
+            "33_3",
+            "33_7",
+            "44_0",
+            "44_3",
+            "44_7",
+        ]
         assert [sample.group for sample in data] == ["33"] * 3 + ["44"] * 3
         sample = data[0]
         assert sample.question == "why does he run"
@@ -87,7 +107,10 @@ class TestNExTQA(LayoutContract):
             "question_type": "Causal",
             "type_code": "CW",
         }
-        assert [s.annotations["question_type"] for s in data][1:3] == ["Temporal", "Descriptive"]
+        assert [s.annotations["question_type"] for s in data][1:3] == [
+            "Temporal",
+            "Descriptive",
+        ]
         assert grey_levels(sample.frames) == [1, 3]
         assert [sample.key for sample in data.split("test")] == ["5_0", "5_3", "5_7"]
 
@@ -110,5 +133,7 @@ class TestNExTQA(LayoutContract):
                 "3 of 6 questions (at most 50% may be): 1 video missing (44)"
             )
             write_video(video, 0)
-            assert "unreadable: no video stream (44)" in self.open(root).facts["left out"]
+            assert (
+                "unreadable: no video stream (44)" in self.open(root).facts["left out"]
+            )
             assert "expected at most 20%" in str(self.refusal(root, max_missing=0.2))

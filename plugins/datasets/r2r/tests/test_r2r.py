@@ -14,7 +14,13 @@ from cuescope_sdk.grounding import scene_of, times_of
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 # North, then east, then up some stairs to the east; d cannot be stood on.
-PLACES = {"a": (0, 0, 1.5), "b": (0, 2, 1.5), "c": (3, 2, 1.6), "e": (5, 2, 3.0), "d": (9, 9, 1.5)}
+PLACES = {
+    "a": (0, 0, 1.5),
+    "b": (0, 2, 1.5),
+    "c": (3, 2, 1.6),
+    "e": (5, 2, 3.0),
+    "d": (9, 9, 1.5),
+}
 
 
 def viewpoint(name: str, **changes: Any) -> dict[str, Any]:
@@ -58,8 +64,16 @@ class TestR2R(LayoutContract):
     other_options = {"split": "ood"}
     mistakes = (
         Mistake(SEEN, None, "no R2R_val_seen.json"),
-        Mistake(SEEN, json.dumps([row(2, "houseA", "")]), "R2R_val_seen.json entry 1 'path': "),
-        Mistake(SEEN, json.dumps([row(2, "houseC")]), "no houseC_connectivity.json: expected"),
+        Mistake(
+            SEEN,
+            json.dumps([row(2, "houseA", "")]),
+            "R2R_val_seen.json entry 1 'path': ",
+        ),
+        Mistake(
+            SEEN,
+            json.dumps([row(2, "houseC")]),
+            "no houseC_connectivity.json: expected",
+        ),
         Mistake(
             SEEN,
             json.dumps([row(2, "houseA", "abd")]),
@@ -121,11 +135,18 @@ class TestR2R(LayoutContract):
             "go up",
             "stop",
         ]
-        assert ["motion" in frame.closed for frame in scene] == [True] * 5 + [False, True]
+        assert ["motion" in frame.closed for frame in scene] == [True] * 5 + [
+            False,
+            True,
+        ]
         assert times_of(sample) == (0, 1, 2, 3, 4, 5, 6)
         assert (known["scan"], known["distance"]) == ("houseA", 7.4)
         assert len({frame.key for frame in sample.frames}) == 4
-        assert [frame.motion for frame in scene_of(data[2]) or ()] == [None, "move forward", "stop"]
+        assert [frame.motion for frame in scene_of(data[2]) or ()] == [
+            None,
+            "move forward",
+            "stop",
+        ]
 
     def test_unseen_houses_were_not_trained_on(self):
         unseen = self.open(split="ood")
@@ -134,7 +155,9 @@ class TestR2R(LayoutContract):
         assert self.open(split="iid").facts["houses"] == "1"
         with self.copy() as root:
             (root / "data/R2R_train.json").unlink()
-            assert "may be in training too" in self.open(root, split="ood").facts["houses"]
+            assert (
+                "may be in training too" in self.open(root, split="ood").facts["houses"]
+            )
 
     def test_the_test_split_has_only_starts(self):
         sample = self.open(split="test")[0]
@@ -154,9 +177,13 @@ class TestR2R(LayoutContract):
             (images / "houseA/b.jpg").unlink()
             view = write_image(images / "houseA/b/15.png")
             assert picture_of(images, "houseA", Step("b", 91)) == view
-            skybox = write_image(images / "houseA/matterport_skybox_images/b_skybox_small.jpg")
+            skybox = write_image(
+                images / "houseA/matterport_skybox_images/b_skybox_small.jpg"
+            )
             assert picture_of(images, "houseA", Step("b", 0)) == skybox
-            assert picture_of(images, "houseA", Step("z", 0)) == images / "houseA/z/12.jpg"
+            assert (
+                picture_of(images, "houseA", Step("z", 0)) == images / "houseA/z/12.jpg"
+            )
 
 
 @pytest.mark.parametrize("before", range(0, 360, 40))
@@ -188,6 +215,8 @@ def test_a_viewpoint_straight_above_is_no_turn():
     ]
 
 
-@pytest.mark.parametrize(("heading", "view"), [(0, 12), (30, 13), (-30, 23), (359, 12), (720, 12)])
+@pytest.mark.parametrize(
+    ("heading", "view"), [(0, 12), (30, 13), (-30, 23), (359, 12), (720, 12)]
+)
 def test_level_views_are_numbered_as_the_simulator_does(heading, view):
     assert Step("a", heading).view == view

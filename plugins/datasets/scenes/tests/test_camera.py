@@ -41,13 +41,20 @@ def pixels(sample: Sample) -> np.ndarray:
 
 def test_the_eleven_variants_are_of_one_photo(photo: dict[str, list[Sample]]) -> None:
     counts = {name: len(samples) for name, samples in photo.items()}
-    assert counts == {"original": 1, **dict.fromkeys(SUBSETS, 1), "viewpoint": 2, "scale": 4}
+    assert counts == {
+        "original": 1,
+        **dict.fromkeys(SUBSETS, 1),
+        "viewpoint": 2,
+        "scale": 4,
+    }
     everything = [sample for samples in photo.values() for sample in samples]
     assert {sample.group for sample in everything} == {"val-00000"}
     assert len({sample.label for sample in everything}) == 1
 
 
-def test_flips_are_the_pixels_and_the_mask_mirrored(photo: dict[str, list[Sample]]) -> None:
+def test_flips_are_the_pixels_and_the_mask_mirrored(
+    photo: dict[str, list[Sample]],
+) -> None:
     [plain], [level], [upright] = photo["background"], photo["h-flip"], photo["v-flip"]
     assert np.array_equal(pixels(level), pixels(plain)[:, ::-1])
     assert np.array_equal(mask(level), mask(plain)[:, ::-1])
@@ -55,7 +62,9 @@ def test_flips_are_the_pixels_and_the_mask_mirrored(photo: dict[str, list[Sample
     assert np.array_equal(mask(upright), mask(plain)[::-1])
 
 
-def test_an_object_has_the_size_and_the_place_that_are_said(photo: dict[str, list[Sample]]) -> None:
+def test_an_object_has_the_size_and_the_place_that_are_said(
+    photo: dict[str, list[Sample]],
+) -> None:
     [plain] = photo["background"]
     area = mask(plain).sum()
     for sample in photo["scale"]:
@@ -97,7 +106,9 @@ def test_the_camera_is_a_pinhole_at_the_angles_that_are_said() -> None:
 
 def test_photos_show_their_own_background_as_the_dial_says() -> None:
     def partners(dial: float) -> float:
-        data = CameraScenes(CameraScenesOptions(dial=dial, split="train", train=800), Context())
+        data = CameraScenes(
+            CameraScenesOptions(dial=dial, split="train", train=800), Context()
+        )
         return float((data.backgrounds == data.targets).mean())
 
     assert partners(1.0) == 1.0

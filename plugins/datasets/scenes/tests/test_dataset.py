@@ -79,7 +79,11 @@ def test_annotations_agree_with_each_other() -> None:
         assert sample.choices == LABELS
         assert sample.label in FAMILIES[notes["family"]]
         assert sample.label in said
-        assert {factors["background"], factors["size"], factors["object colour"]} <= set(said)
+        assert {
+            factors["background"],
+            factors["size"],
+            factors["object colour"],
+        } <= set(said)
         assert (said.count("with") + said.count("and")) == int(factors["distractors"])
         assert sample.label not in factors.values()
         shown = [name for name, present in notes["cues"].items() if present == (True,)]
@@ -148,7 +152,9 @@ def test_fingerprint_follows_whatever_changes_a_pixel_and_nothing_else() -> None
         ("0.9", {"val": 0}, "val"),
     ],
 )
-def test_a_bad_option_is_told_in_one_line(arg: str, options: dict[str, Any], line: str) -> None:
+def test_a_bad_option_is_told_in_one_line(
+    arg: str, options: dict[str, Any], line: str
+) -> None:
     with pytest.raises(UserError, match=line) as caught:
         build(arg, **options)
     assert "\n" not in str(caught.value)

@@ -9,10 +9,28 @@ import numpy as np
 import pytest
 
 from cuescope_scenes.objects import ObjectScenes, ObjectScenesOptions, caption
-from cuescope_scenes.objects.composition import THING_RATE, compose, draw_objects, draw_things
-from cuescope_scenes.objects.pictures import Picture, Thing, draw, footprint, frame, render
+from cuescope_scenes.objects.composition import (
+    THING_RATE,
+    compose,
+    draw_objects,
+    draw_things,
+)
+from cuescope_scenes.objects.pictures import (
+    Picture,
+    Thing,
+    draw,
+    footprint,
+    frame,
+    render,
+)
 from cuescope_scenes.objects.shapes import SHAPES, sprite
-from cuescope_scenes.objects.words import CLASSES, PLANTED, SUPERCATEGORY_OF, THINGS, WORDINGS
+from cuescope_scenes.objects.words import (
+    CLASSES,
+    PLANTED,
+    SUPERCATEGORY_OF,
+    THINGS,
+    WORDINGS,
+)
 from cuescope_scenes.textures import SIZE
 from cuescope_sdk import Context, Frame, HasPlantedCues, PlantedCue, Sample, UserError
 from cuescope_sdk.testing import DatasetContract, PluginShelf
@@ -64,10 +82,14 @@ def rates(objects: np.ndarray, things: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 @pytest.mark.parametrize(("strength", "elsewhere"), [(0.9, 0.1), (0.6, 0.3)])
-def test_a_planted_cue_goes_with_its_class_and_no_other(strength: float, elsewhere: float) -> None:
+def test_a_planted_cue_goes_with_its_class_and_no_other(
+    strength: float, elsewhere: float
+) -> None:
     rng = np.random.default_rng(1)
     objects = draw_objects(20_000, rng)
-    beside, apart = rates(objects, draw_things(objects, PLANTED, strength, elsewhere, rng))
+    beside, apart = rates(
+        objects, draw_things(objects, PLANTED, strength, elsewhere, rng)
+    )
     pairs = [(CLASSES.index(name), THINGS.index(cue)) for name, cue in PLANTED.items()]
     for pair in pairs:
         assert beside[pair] == pytest.approx(strength, abs=0.02)
@@ -79,7 +101,9 @@ def test_a_planted_cue_goes_with_its_class_and_no_other(strength: float, elsewhe
 def test_it_says_which_thing_gives_a_class_away() -> None:
     data = build()
     assert isinstance(data, HasPlantedCues)
-    assert data.planted_cues[0] == PlantedCue(key="table for cup", name="table", labels=("cup",))
+    assert data.planted_cues[0] == PlantedCue(
+        key="table for cup", name="table", labels=("cup",)
+    )
     assert {cue.labels[0]: cue.name for cue in data.planted_cues} == PLANTED
     assert [cue.key for cue in data.planted_cues] == list(data[0].annotations["cues"])
     assert build(planted={}).planted_cues == ()
@@ -101,10 +125,14 @@ def test_what_is_audited_is_independent_unless_asked() -> None:
 
 def test_objects_with_a_cue_are_often_hard_to_see() -> None:
     samples = every(build(val=400))
-    shown = Counter(name for sample in samples for name in sample.annotations["objects"])
+    shown = Counter(
+        name for sample in samples for name in sample.annotations["objects"]
+    )
     faint = Counter(name for sample in samples for name in sample.annotations["faint"])
     assert set(faint) == set(PLANTED)
-    assert sum(faint.values()) / sum(shown[name] for name in PLANTED) == pytest.approx(0.4, abs=0.1)
+    assert sum(faint.values()) / sum(shown[name] for name in PLANTED) == pytest.approx(
+        0.4, abs=0.1
+    )
     assert not any(sample.annotations["faint"] for sample in every(build(planted={})))
 
 
@@ -115,8 +143,12 @@ def test_annotations_agree_with_each_other() -> None:
         assert (sample.label, sample.choices, sample.question) == (None, (), None)
         assert set(notes["objects"]) <= set(CLASSES)
         assert set(notes["things"]) <= set(THINGS)
-        assert tuple(box.name for box in notes["boxes"]) == there == tuple(notes["masks"])
-        assert notes["supercategories"] == tuple(map(SUPERCATEGORY_OF.get, notes["objects"]))
+        assert (
+            tuple(box.name for box in notes["boxes"]) == there == tuple(notes["masks"])
+        )
+        assert notes["supercategories"] == tuple(
+            map(SUPERCATEGORY_OF.get, notes["objects"])
+        )
         assert notes["captions"] == (caption(notes["objects"], notes["things"]),)
         assert notes["cues"] == {
             f"{cue} for {name}": (cue in there,) for name, cue in PLANTED.items()
@@ -124,7 +156,10 @@ def test_annotations_agree_with_each_other() -> None:
 
 
 def test_a_caption_names_all() -> None:
-    assert caption(("apple", "cup", "boat"), ("tree",)) == "An apple, a cup and a boat with a tree."
+    assert (
+        caption(("apple", "cup", "boat"), ("tree",))
+        == "An apple, a cup and a boat with a tree."
+    )
     assert caption(("cup", "boat"), ()) == "A cup and a boat."
 
 
@@ -134,7 +169,9 @@ def test_a_caption_names_all() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_boxes_and_masks_are_where_the_pixels_change(seed: int) -> None:
     hard = frozenset(("cup", "car"))
-    picture = compose(("cup", "boat", "car", "key"), ("road", "cloud"), hard, 0.5, 0.0, seed)
+    picture = compose(
+        ("cup", "boat", "car", "key"), ("road", "cloud"), hard, 0.5, 0.0, seed
+    )
     data = build(noise=0.0)
     whole = render(picture)
     for place, thing in enumerate(picture.things):
@@ -143,7 +180,9 @@ def test_boxes_and_masks_are_where_the_pixels_change(seed: int) -> None:
         mask = footprint(thing)
         assert (changed[mask] > 1).mean() > 0.95
         inside = np.zeros((SIZE, SIZE), bool)
-        inside[thing.row : thing.row + thing.side, thing.col : thing.col + thing.side] = True
+        inside[
+            thing.row : thing.row + thing.side, thing.col : thing.col + thing.side
+        ] = True
         assert not changed[~inside].any()
         assert changed[~mask].sum() < 0.15 * changed.sum()
     for sample in every(data)[:10]:
@@ -156,7 +195,9 @@ def test_boxes_and_masks_are_where_the_pixels_change(seed: int) -> None:
 
 def test_things_are_wholly_in_the_picture_and_apart() -> None:
     for sample in every(build()):
-        masks = np.stack([pixels_of(mask) for mask in sample.annotations["masks"].values()])
+        masks = np.stack(
+            [pixels_of(mask) for mask in sample.annotations["masks"].values()]
+        )
         assert masks.any(axis=(1, 2)).all()
         assert masks.sum(axis=0).max() == 1
 
@@ -177,7 +218,9 @@ def test_every_name_has_a_look_of_its_own() -> None:
     for one, other in combinations(looks, 2):
         assert np.abs(looks[one] - looks[other]).mean() > 15, (one, other)
     for name, plain in looks.items():
-        np.testing.assert_array_equal(np.asarray(sprite(name, 20, True)), plain[:, ::-1])
+        np.testing.assert_array_equal(
+            np.asarray(sprite(name, 20, True)), plain[:, ::-1]
+        )
 
 
 def test_noise_is_the_grain_and_the_key_follows_the_numbers() -> None:
@@ -211,7 +254,9 @@ def test_questions_are_balanced_within_each_image_and_true() -> None:
             "yes": len(objects),
             "no": len(objects),
         }
-        assert {name for name, sample in said.items() if sample.label == "yes"} == set(objects)
+        assert {name for name, sample in said.items() if sample.label == "yes"} == set(
+            objects
+        )
         assert {sample.group for sample in questions} == {image.group} == {image.key}
         for name, sample in said.items():
             assert sample.frames[0].key == image.frames[0].key
@@ -267,7 +312,10 @@ def test_fingerprint_follows_whatever_changes_a_sample_and_nothing_else() -> Non
     ("options", "line"),
     [
         ({"split": "vall"}, "Did you mean 'val'"),
-        ({"planted": {"cupp": "table"}}, "unknown class: .*got 'cupp'. Did you mean 'cup'"),
+        (
+            {"planted": {"cupp": "table"}},
+            "unknown class: .*got 'cupp'. Did you mean 'cup'",
+        ),
         ({"planted": {"cup": "tabel"}}, "unknown thing: .*Did you mean 'table'"),
         ({"planted": {"cup": "tree", "bird": "tree"}}, "has the thing 'tree' twice"),
         ({"planted": "cup"}, "expected {class: thing}"),

@@ -10,7 +10,14 @@ from cuescope_scenes.composition import compose
 from cuescope_scenes.pictures import Scene, Thing, coverage, foreground, frame, render
 from cuescope_scenes.shapes import outline
 from cuescope_scenes.textures import texture
-from cuescope_scenes.words import BACKGROUNDS, COLOURS, DISTRACTORS, FAMILIES, LABELS, PARTNER_OF
+from cuescope_scenes.words import (
+    BACKGROUNDS,
+    COLOURS,
+    DISTRACTORS,
+    FAMILIES,
+    LABELS,
+    PARTNER_OF,
+)
 
 
 def scene(name: str = "cookie", **changes: object) -> Scene:
@@ -37,7 +44,9 @@ def test_coverage_is_the_area_of_the_outline(name: str) -> None:
     area = abs(np.sum(col * np.roll(row, -1) - np.roll(col, -1) * row)) / 2 * 30**2
     hole = np.pi * (0.36 * 30) ** 2 if name in ("donut", "wreath") else 0.0
     assert coverage(thing).sum() == pytest.approx(area - hole, rel=0.03)
-    assert np.hypot(col, row).max() <= 1.001, "within the radius that keeps objects apart"
+    assert np.hypot(col, row).max() <= 1.001, (
+        "within the radius that keeps objects apart"
+    )
 
 
 def test_turning_moves_the_object_clockwise_about_its_centre() -> None:
@@ -68,7 +77,10 @@ def test_look_alikes_differ_in_their_marks_alone(pair: tuple[str, str]) -> None:
 def test_backgrounds_differ_from_each_other_more_than_from_themselves() -> None:
     means = np.array(
         [
-            [texture(name, np.random.default_rng(seed)).mean(axis=(0, 1)) for seed in range(8)]
+            [
+                texture(name, np.random.default_rng(seed)).mean(axis=(0, 1))
+                for seed in range(8)
+            ]
             for name in BACKGROUNDS
         ]
     )
@@ -84,7 +96,10 @@ def test_noise_and_blur_do_what_they_say() -> None:
     grainy = np.asarray(frame(scene(noise=5.0)).load(), float)
     assert (grainy - plain).std() == pytest.approx(5, rel=0.1)
     soft = np.asarray(frame(scene(blur=1.2)).load(), float)
-    assert np.abs(np.diff(soft, axis=1)).mean() < 0.7 * np.abs(np.diff(plain, axis=1)).mean()
+    assert (
+        np.abs(np.diff(soft, axis=1)).mean()
+        < 0.7 * np.abs(np.diff(plain, axis=1)).mean()
+    )
 
 
 def test_a_frame_draws_the_same_again_and_its_key_follows_the_scene() -> None:

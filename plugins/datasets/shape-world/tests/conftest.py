@@ -20,7 +20,8 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
     @cache
     def made(split: str = "val", count: int = 40) -> tuple[Sample, ...]:
         data = ShapeWorld(
-            ShapeWorldOptions.model_validate({"split": split, split: count}), Context(cache=folder)
+            ShapeWorldOptions.model_validate({"split": split, split: count}),
+            Context(cache=folder),
         )
         return tuple(data[index] for index in range(count))
 

@@ -24,7 +24,9 @@ def detector() -> ShapeDetector:
     return ShapeDetector(ShapeDetector.Options(), Context())
 
 
-def named(detector: ShapeDetector, shown: Frame, *names: str) -> list[tuple[str, int, int]]:
+def named(
+    detector: ShapeDetector, shown: Frame, *names: str
+) -> list[tuple[str, int, int]]:
     [found] = detector.detect([shown], names)
     return sorted((one.name, int(one.box[0]), int(one.box[1])) for one in found)
 
@@ -52,14 +54,19 @@ def test_finds_what_is_visible_where_it_is_and_nothing_else(
             assert len(told) == len(set(told))
             assert set(told) == expected(known)
             assert {one.score for one in detections} == {1.0}
-            hidden += sum(phrase(t) not in dict(told) for t in known.things if not t.visible)
+            hidden += sum(
+                phrase(t) not in dict(told) for t in known.things if not t.visible
+            )
     assert hidden > 0
 
 
 def test_answers_to_colour_kind_or_both(detector: ShapeDetector) -> None:
     assert named(detector, DRAWN, "red circle") == [("red circle", 10, 30)]
     assert named(detector, DRAWN, "circle") == [("circle", 10, 30), ("circle", 70, 50)]
-    assert named(detector, DRAWN, "red thing") == [("red thing", 10, 30), ("red thing", 40, 30)]
+    assert named(detector, DRAWN, "red thing") == [
+        ("red thing", 10, 30),
+        ("red thing", 40, 30),
+    ]
     assert named(detector, DRAWN, "Red  Circle", "dog") == [("Red  Circle", 10, 30)]
     assert named(detector, DRAWN, "blue star", "wall", "grey hill", "red") == []
 

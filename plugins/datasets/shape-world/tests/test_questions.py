@@ -45,7 +45,9 @@ def goings(world: World) -> dict[str, int]:
 def recount(sample: Sample) -> str:
     world, question = world_of(sample), sample.question or ""
     named, came, went = phrases_in(question), comings(world), goings(world)
-    turns = [(at + 1, step) for at, step in enumerate(np.diff(world.camera).tolist()) if step]
+    turns = [
+        (at + 1, step) for at, step in enumerate(np.diff(world.camera).tolist()) if step
+    ]
     match sample.annotations["question_type"]:
         case "appearing":
             pick = min if "first" in question else max
@@ -61,7 +63,9 @@ def recount(sample: Sample) -> str:
         case "order":
             one, other = named
             first = (
-                came[one] < went[other] if "disappears?" in question else went[one] < came[other]
+                came[one] < went[other]
+                if "disappears?" in question
+                else went[one] < came[other]
             )
             return "yes" if first else "no"
         case "turn":
@@ -74,7 +78,9 @@ def recount(sample: Sample) -> str:
             minute, second = map(int, question.rstrip("?").split()[-1].split(":"))
             at = round((60 * minute + second) / FRAME_SECONDS)
             one, other = (
-                next(life.corners[at] for life in world.lives if life.phrases[at] == name)
+                next(
+                    life.corners[at] for life in world.lives if life.phrases[at] == name
+                )
                 for name in named
             )
             x, y = (one - other).tolist()
@@ -88,7 +94,9 @@ def recount(sample: Sample) -> str:
 
 def test_labels_are_right(drawn: Drawn) -> None:
     samples = drawn(count=90)
-    assert [sample.label for sample in samples] == [recount(sample) for sample in samples]
+    assert [sample.label for sample in samples] == [
+        recount(sample) for sample in samples
+    ]
     asked = Counter(sample.annotations["question_type"] for sample in samples)
     assert min(asked[kind] for kind in KINDS) >= 4
 

@@ -12,7 +12,12 @@ from PIL import Image
 
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
 from cuescope_sdk.grounding import SCENE, Judgement, SceneVerifier
-from cuescope_shape_world.scripted import Scripted, ScriptedOptions, Step, listed_choices
+from cuescope_shape_world.scripted import (
+    Scripted,
+    ScriptedOptions,
+    Step,
+    listed_choices,
+)
 from cuescope_shape_world.statements import is_true
 
 Drawn = Callable[..., tuple[Sample, ...]]
@@ -61,7 +66,9 @@ def test_by_default_all_is_true(drawn: Drawn) -> None:
 
 def test_grounding_is_the_share_of_true_claims(drawn: Drawn) -> None:
     dials = np.linspace(0.1, 1, 10)
-    measured = [grounded(scripted(grounding=dial), drawn(count=COUNT)).mean() for dial in dials]
+    measured = [
+        grounded(scripted(grounding=dial), drawn(count=COUNT)).mean() for dial in dials
+    ]
     # Steps of one claim and more: at most as spread as 420 single claims.
     bound = 3.5 * np.sqrt(dials * (1 - dials) / (7 * COUNT))
     assert (np.abs(measured - dials) <= bound).all()
@@ -86,7 +93,9 @@ def test_hallucination_is_the_share_of_steps_with_one_false_claim(
 
 
 def test_decay_falls_evenly_from_the_first_step_to_the_last(drawn: Drawn) -> None:
-    by_step = grounded(scripted(grounding=0.9, decay=0.6), drawn(count=COUNT)).mean(axis=0)
+    by_step = grounded(scripted(grounding=0.9, decay=0.6), drawn(count=COUNT)).mean(
+        axis=0
+    )
     line = 0.9 - 0.6 * np.arange(7) / 6
     assert np.abs(by_step - line).max() < 3.5 * np.sqrt(0.25 / COUNT)
     assert np.polyfit(np.arange(7), by_step, 1)[0] == pytest.approx(-0.1, abs=0.025)
@@ -100,18 +109,24 @@ def test_stale_is_the_chance_to_keep_a_belief_that_the_scene_has_left(
     for sample in drawn(count=COUNT):
         scene, steps = sample.annotations[SCENE], scripted(stale=dial).reason(sample)[0]
         for one, two in pairwise(steps):
-            if not all(is_true(claim, scene[two.frame]) for claim in one.statement.claims):
+            if not all(
+                is_true(claim, scene[two.frame]) for claim in one.statement.claims
+            ):
                 left += 1
                 kept += one.statement == two.statement
     assert left > 150
-    assert kept / left == pytest.approx(dial, abs=3.5 * np.sqrt(dial * (1 - dial) / left))
+    assert kept / left == pytest.approx(
+        dial, abs=3.5 * np.sqrt(dial * (1 - dial) / left)
+    )
 
 
 def test_beliefs_are_kept_while_they_hold_and_else_revised(drawn: Drawn) -> None:
     for sample in drawn(count=COUNT):
         scene, steps = sample.annotations[SCENE], scripted().reason(sample)[0]
         for one, two in pairwise(steps):
-            assert (one.statement == two.statement) == one.statement.holds(scene[two.frame])
+            assert (one.statement == two.statement) == one.statement.holds(
+                scene[two.frame]
+            )
 
 
 @pytest.mark.parametrize("split", ["val", "ood"])
@@ -124,9 +139,13 @@ def test_accuracy_is_the_chance_of_the_right_answer(drawn: Drawn, split: str) ->
         for sample in samples
     ]
     dial = dials["ood_accuracy" if split == "ood" else "accuracy"]
-    assert np.mean(right) == pytest.approx(dial, abs=3.5 * np.sqrt(dial * (1 - dial) / len(right)))
+    assert np.mean(right) == pytest.approx(
+        dial, abs=3.5 * np.sqrt(dial * (1 - dial) / len(right))
+    )
     same = scripted(seed=0, accuracy=0.8).reason(samples[0])[0]
-    assert same == scripted(seed=0, **dials).reason(samples[0])[0], "answers move no step"
+    assert same == scripted(seed=0, **dials).reason(samples[0])[0], (
+        "answers move no step"
+    )
 
 
 # ------------------------------------------------------------------------------------- looking
@@ -210,7 +229,9 @@ def test_logits_choose_the_answer_of_the_trace(drawn: Drawn) -> None:
     for sample in drawn()[:10]:
         trial = Trial(sample=sample, outputs=frozenset({"text", "logits"}))
         [found] = model.respond([trial])
-        assert (found.text or "").endswith(f"Answer: {sample.choices[found.prediction or 0]}")
+        assert (found.text or "").endswith(
+            f"Answer: {sample.choices[found.prediction or 0]}"
+        )
 
 
 def test_refuses_frames_of_another_world(drawn: Drawn) -> None:

@@ -24,7 +24,9 @@ Drawn = Callable[..., tuple[Sample, ...]]
 
 
 def verdicts(sample: Sample, statement: Statement, frame: int) -> Counter[str]:
-    claims = [claim.model_copy(update={"frames": (frame,)}) for claim in statement.claims]
+    claims = [
+        claim.model_copy(update={"frames": (frame,)}) for claim in statement.claims
+    ]
     [found] = SceneVerifier().judge([(sample, claims)])
     return Counter(judgement.verdict for judgement in found)
 
@@ -35,9 +37,17 @@ def verdicts(sample: Sample, statement: Statement, frame: int) -> Counter[str]:
         (
             presence(("red circle", "blue star", "pink heart")),
             "there is a red circle, a blue star and a pink heart",
-            [("entity", "red circle"), ("entity", "blue star"), ("entity", "pink heart")],
+            [
+                ("entity", "red circle"),
+                ("entity", "blue star"),
+                ("entity", "pink heart"),
+            ],
         ),
-        (absence("red circle"), "no red circle can be seen", [("entity", "red circle", "not")]),
+        (
+            absence("red circle"),
+            "no red circle can be seen",
+            [("entity", "red circle", "not")],
+        ),
         (
             relation("red circle", "left of", "blue star"),
             "the red circle is left of the blue star",
@@ -73,7 +83,13 @@ def test_a_sentence_claims_what_it_says(
 
 
 def parts(claim: Claim) -> tuple[str, ...]:
-    said = (claim.kind, claim.subject, claim.predicate, claim.object, claim.negated and "not")
+    said = (
+        claim.kind,
+        claim.subject,
+        claim.predicate,
+        claim.object,
+        claim.negated and "not",
+    )
     return tuple(part for part in said if part)
 
 
@@ -86,7 +102,14 @@ def test_truths_hold_and_cover_every_form(drawn: Drawn) -> None:
             for statement in found:
                 told = verdicts(sample, statement, frame)
                 assert told == {"supported": len(statement.claims)}, statement.words
-    assert set(forms) == {"presence", "absence", "relation", "attribute", "action", "camera"}
+    assert set(forms) == {
+        "presence",
+        "absence",
+        "relation",
+        "attribute",
+        "action",
+        "camera",
+    }
 
 
 def test_spoiling_leaves_as_many_true_as_asked(drawn: Drawn) -> None:
@@ -99,7 +122,9 @@ def test_spoiling_leaves_as_many_true_as_asked(drawn: Drawn) -> None:
                 right = int(rng.integers(count))
                 false = spoil(statement, right, scene, frame, rng)
                 told = verdicts(sample, false, frame)
-                assert told == +Counter(supported=right, unsupported=count - right), false.words
+                assert told == +Counter(supported=right, unsupported=count - right), (
+                    false.words
+                )
                 tried[statement.form, count, right] += 1
     assert {form for form, _, _ in tried} == {
         "presence",
@@ -109,9 +134,9 @@ def test_spoiling_leaves_as_many_true_as_asked(drawn: Drawn) -> None:
         "action",
         "camera",
     }
-    assert {(form, count, right) for form, count, right in tried if form == "relation"} == {
-        ("relation", 3, right) for right in range(3)
-    }
+    assert {
+        (form, count, right) for form, count, right in tried if form == "relation"
+    } == {("relation", 3, right) for right in range(3)}
 
 
 def test_what_is_made_up_looks_like_what_it_replaces(drawn: Drawn) -> None:

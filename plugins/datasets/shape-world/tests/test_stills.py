@@ -9,13 +9,21 @@ from cuescope_sdk.grounding import Claim, SceneFrame
 from cuescope_shape_world.detector import view
 from cuescope_shape_world.questions import PLACES
 from cuescope_shape_world.statements import is_true
-from cuescope_shape_world.stills import DENIED, PLACED, STRANGE, ShapePictures, ShapePicturesOptions
+from cuescope_shape_world.stills import (
+    DENIED,
+    PLACED,
+    STRANGE,
+    ShapePictures,
+    ShapePicturesOptions,
+)
 from cuescope_shape_world.tracking import track
 from cuescope_shape_world.words import COLOURS, KINDS, PHRASES
 
 _THERE = re.compile(r"There is (?P<no>no|an?) (?P<one>[\w ]+)\.")
 _COLOUR = re.compile(r"The (?P<one>\w+) is (?P<no>not )?(?P<colour>\w+)\.")
-_PLACE = re.compile(rf"The (?P<one>\w+ \w+) is (?P<how>{'|'.join(PLACES)}) the (?P<two>\w+ \w+)\.")
+_PLACE = re.compile(
+    rf"The (?P<one>\w+ \w+) is (?P<how>{'|'.join(PLACES)}) the (?P<two>\w+ \w+)\."
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +51,9 @@ def claim(said: str) -> Claim:
         )
     found = _THERE.fullmatch(said)
     assert found, said
-    return Claim(kind="entity", text=said, subject=found["one"], negated=found["no"] == "no")
+    return Claim(
+        kind="entity", text=said, subject=found["one"], negated=found["no"] == "no"
+    )
 
 
 def seen(sample: Sample) -> SceneFrame:
@@ -58,7 +68,9 @@ def test_the_pictures_of_a_video_are_a_group(pictures: list[Sample]) -> None:
     ] * 4
 
 
-def test_captions_are_true_of_the_pixels_and_foils_are_not(pictures: list[Sample]) -> None:
+def test_captions_are_true_of_the_pixels_and_foils_are_not(
+    pictures: list[Sample],
+) -> None:
     for sample in pictures:
         frame = seen(sample)
         for said in sample.annotations["captions"]:
@@ -67,7 +79,9 @@ def test_captions_are_true_of_the_pixels_and_foils_are_not(pictures: list[Sample
             assert not is_true(claim(said), frame), (sample.key, said)
 
 
-def test_presence_and_colour_are_told_whole_the_rest_in_part(pictures: list[Sample]) -> None:
+def test_presence_and_colour_are_told_whole_the_rest_in_part(
+    pictures: list[Sample],
+) -> None:
     for sample in pictures:
         sentences = sample.annotations["captions"] + sample.annotations["foils"]
         assert len(set(sentences)) == len(sentences)
@@ -88,8 +102,12 @@ def test_presence_and_colour_are_told_whole_the_rest_in_part(pictures: list[Samp
 
 
 def test_every_word_occurs(pictures: list[Sample]) -> None:
-    true = " ".join(said for sample in pictures for said in sample.annotations["captions"])
-    false = " ".join(said for sample in pictures for said in sample.annotations["foils"])
+    true = " ".join(
+        said for sample in pictures for said in sample.annotations["captions"]
+    )
+    false = " ".join(
+        said for sample in pictures for said in sample.annotations["foils"]
+    )
     for word in (*COLOURS, *KINDS, *PLACES):
         assert word in true
         assert word in false

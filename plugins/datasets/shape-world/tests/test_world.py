@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Sample, UserError
-from cuescope_sdk.grounding import IN_DEPTH, RELATIONS, SCENE, TIMES, SceneFrame, relation_holds
+from cuescope_sdk.grounding import (
+    IN_DEPTH,
+    RELATIONS,
+    SCENE,
+    TIMES,
+    SceneFrame,
+    relation_holds,
+)
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
 from cuescope_shape_world.detector import view
 from cuescope_shape_world.pictures import BLOCK, HORIZON
@@ -30,10 +37,14 @@ def told(frame: SceneFrame) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("split", ["val", "ood"])
-def test_pixels_tell_all_that_is_annotated_but_what_is_hidden(drawn: Drawn, split: str) -> None:
+def test_pixels_tell_all_that_is_annotated_but_what_is_hidden(
+    drawn: Drawn, split: str
+) -> None:
     for sample in drawn(split):
         seen = track([view(frame) for frame in sample.frames])
-        assert list(map(told, seen)) == list(map(told, sample.annotations[SCENE])), sample.key
+        assert list(map(told, seen)) == list(map(told, sample.annotations[SCENE])), (
+            sample.key
+        )
 
 
 def test_everything_happens(drawn: Drawn) -> None:
@@ -51,8 +62,14 @@ def test_what_is_hidden_lies_under_a_wall(drawn: Drawn) -> None:
     for frame in (frame for sample in drawn() for frame in sample.annotations[SCENE]):
         walls = [thing for thing in frame.things if thing.name == "wall"]
         for thing in (thing for thing in frame.things if not thing.visible):
-            behind = {(r.subject, r.object) for r in frame.relations if r.predicate == "behind"}
-            assert [relation_holds("inside", thing.box, wall.box) for wall in walls] == [True]
+            behind = {
+                (r.subject, r.object)
+                for r in frame.relations
+                if r.predicate == "behind"
+            }
+            assert [
+                relation_holds("inside", thing.box, wall.box) for wall in walls
+            ] == [True]
             assert (thing.id, walls[0].id) in behind
 
 
@@ -61,8 +78,15 @@ def test_a_turn_scrolls_the_skyline(drawn: Drawn) -> None:
     for sample in drawn():
         tops = [np.asarray(frame.load())[:HORIZON] for frame in sample.frames]
         for at in range(1, len(tops)):
-            before, now, motion = tops[at - 1], tops[at], sample.annotations[SCENE][at].motion
-            left, right = (before[:, :-BLOCK], now[:, BLOCK:]), (before[:, BLOCK:], now[:, :-BLOCK])
+            before, now, motion = (
+                tops[at - 1],
+                tops[at],
+                sample.annotations[SCENE][at].motion,
+            )
+            left, right = (
+                (before[:, :-BLOCK], now[:, BLOCK:]),
+                (before[:, BLOCK:], now[:, :-BLOCK]),
+            )
             same = {None: (before, now), "turn left": left, "turn right": right}[motion]
             np.testing.assert_array_equal(*same)
             turned[motion] += 1
@@ -83,12 +107,22 @@ def test_relations_are_those_of_the_boxes(drawn: Drawn) -> None:
         }
         flat = {(r.subject, r.predicate, r.object) for r in frame.relations}
         assert {one for one in flat if one[1] not in IN_DEPTH} == expected
-        assert frame.closed == {"things", "attributes", "relations", "actions", "motion"}
+        assert frame.closed == {
+            "things",
+            "attributes",
+            "relations",
+            "actions",
+            "motion",
+        }
 
 
 def test_a_phrase_means_one_thing(drawn: Drawn) -> None:
     for sample in drawn():
-        owners = {(phrase(t), t.id) for frame in sample.annotations[SCENE] for t in frame.things}
+        owners = {
+            (phrase(t), t.id)
+            for frame in sample.annotations[SCENE]
+            for t in frame.things
+        }
         assert len({name for name, _ in owners}) == len(owners)
 
 
@@ -105,7 +139,9 @@ def test_frames_are_half_a_second_apart(drawn: Drawn) -> None:
     assert (len(drawn()[0].frames), len(drawn("ood")[0].frames)) == (16, 24)
 
 
-def test_splits_share_no_video_and_ood_alone_has_the_held_out_shapes(drawn: Drawn) -> None:
+def test_splits_share_no_video_and_ood_alone_has_the_held_out_shapes(
+    drawn: Drawn,
+) -> None:
     videos = {
         split: {tuple(frame.key for frame in sample.frames) for sample in drawn(split)}
         for split in SPLITS

@@ -11,8 +11,14 @@ class TestSpuriousImageNet(LayoutContract):
     plugin = SpuriousImageNet
     other_options = {"per_class": 2}
     mistakes = (
-        Mistake("images/class_1/x.jpg", "", "folder 'class_1': expected ..._class_NUMBER_..._COMP"),
-        Mistake("images/spurious_class_1_component_0/x.jpg", "", "of one of the 100 classes"),
+        Mistake(
+            "images/class_1/x.jpg",
+            "",
+            "folder 'class_1': expected ..._class_NUMBER_..._COMP",
+        ),
+        Mistake(
+            "images/spurious_class_1_component_0/x.jpg", "", "of one of the 100 classes"
+        ),
         Mistake("", None, "Did you mean 'hummingbird'?", {"classes": ["humming bird"]}),
         Mistake("", None, "no split 'train': expected one of test", {"split": "train"}),
     )
@@ -46,7 +52,9 @@ class TestSpuriousImageNet(LayoutContract):
 
     def test_a_class_opens_the_images_with_its_cue(self):
         data = self.open(classes=["hard disk drive"])
-        assert {sample.annotations["spurious_class"] for sample in data} == {"hard disk drive"}
+        assert {sample.annotations["spurious_class"] for sample in data} == {
+            "hard disk drive"
+        }
         assert len(data) == 3
 
     def test_the_folder_itself_will_do(self):
@@ -56,5 +64,7 @@ class TestSpuriousImageNet(LayoutContract):
 def test_there_are_a_hundred_classes():
     wnids, names = zip(*CLASSES.values(), strict=True)
     assert len(CLASSES) == len(set(wnids)) == len(set(names)) == 100
-    assert list(wnids) == sorted(wnids), "ImageNet counts its classes in the order of the wnids"
+    assert list(wnids) == sorted(wnids), (
+        "ImageNet counts its classes in the order of the wnids"
+    )
     assert CLASSES[592] == ("n03492542", "hard disk drive")

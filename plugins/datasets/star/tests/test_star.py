@@ -13,7 +13,16 @@ from cuescope_star import STAR
 from cuescope_star.layout import phrases_of
 from cuescope_star.samples import choose_frames
 
-OBJECTS = ["person", "closet/cabinet", "book", "hands", "towel", "bag", "sofa/couch", "window"]
+OBJECTS = [
+    "person",
+    "closet/cabinet",
+    "book",
+    "hands",
+    "towel",
+    "bag",
+    "sofa/couch",
+    "window",
+]
 VERBS = ["close", "hold", "wash", "sit", "tidy"]
 ACTIONS = [
     "close a closet/cabinet",
@@ -22,12 +31,20 @@ ACTIONS = [
     "sit on sofa/couch",
     "tidy up a towel/s",
 ]
-MAPPING = ["a000 v000 o001", "a001 v001 o002", "a002 v002 o003", "a003 v003 o006", "a004 v004 o004"]
+MAPPING = [
+    "a000 v000 o001",
+    "a001 v001 o002",
+    "a002 v002 o003",
+    "a003 v003 o006",
+    "a004 v004 o004",
+]
 RELATIONS = ["in_front_of", "holding", "covered_by", "sitting_on", "beneath"]
 
 
 def lines(letter: str, names: list[str]) -> str:
-    return "".join(f"{letter}{number:03d} {name}\n" for number, name in enumerate(names))
+    return "".join(
+        f"{letter}{number:03d} {name}\n" for number, name in enumerate(names)
+    )
 
 
 def graph(**changes: Any) -> dict[str, Any]:
@@ -43,7 +60,11 @@ def graph(**changes: Any) -> dict[str, Any]:
 
 
 def entry(
-    number: int, video: str, asked: str = "close", answer: str = "closet/cabinet", **changes: Any
+    number: int,
+    video: str,
+    asked: str = "close",
+    answer: str = "closet/cabinet",
+    **changes: Any,
 ) -> dict[str, Any]:
     things = [answer, *(name for name in ("book", "towel", "bag") if name != answer)]
     return {
@@ -95,13 +116,21 @@ class TestSTAR(LayoutContract):
     split_names = ("train", "val", "test")
     mistakes = (
         Mistake(VAL, None, "no STAR_val.json"),
-        Mistake(VAL, '[{"question_id": "x"}]', "STAR_val.json entry 1 'question': expected a"),
+        Mistake(
+            VAL,
+            '[{"question_id": "x"}]',
+            "STAR_val.json entry 1 'question': expected a",
+        ),
         Mistake(
             VAL,
             spoilt(end=0.1),
             "question 'Interaction_T1_3': expected a start before the end, got 0.2 s to 0.1 s",
         ),
-        Mistake(VAL, spoilt(answer="The dog."), "'Interaction_T1_3': expected an answer among the"),
+        Mistake(
+            VAL,
+            spoilt(answer="The dog."),
+            "'Interaction_T1_3': expected an answer among the",
+        ),
         Mistake(
             VAL,
             spoilt(situations={"000005": graph(actions=["a009"])}),
@@ -112,10 +141,20 @@ class TestSTAR(LayoutContract):
             spoilt(situations={"000005": graph(bbox=[])}),
             "frame 000005: expected as many bbox as bbox_labels, got 0 and 3",
         ),
-        Mistake(VAL, spoilt(situations={"000000": graph()}), "entry 1 'situations' '000000'"),
+        Mistake(
+            VAL, spoilt(situations={"000000": graph()}), "entry 1 'situations' '000000'"
+        ),
         Mistake(f"{CLASSES}/verb_classes.txt", None, "no verb_classes.txt"),
-        Mistake(f"{CLASSES}/verb_classes.txt", "v000\n", "line 1: expected a code and a name"),
-        Mistake(f"{CLASSES}/action_mapping.txt", "a000 v009 o001\n", "line 1: no class 'v009'"),
+        Mistake(
+            f"{CLASSES}/verb_classes.txt",
+            "v000\n",
+            "line 1: expected a code and a name",
+        ),
+        Mistake(
+            f"{CLASSES}/action_mapping.txt",
+            "a000 v009 o001\n",
+            "line 1: no class 'v009'",
+        ),
         Mistake(
             "",
             None,
@@ -150,10 +189,18 @@ class TestSTAR(LayoutContract):
 
     def test_a_question_is_a_clip_with_scenes(self):
         data = self.open()
-        assert [sample.key for sample in data][:2] == ["Interaction_T1_3", "Interaction_T1_4"]
+        assert [sample.key for sample in data][:2] == [
+            "Interaction_T1_3",
+            "Interaction_T1_4",
+        ]
         sample = data[0]
         assert sample.question == "Which object did the person close?"
-        assert sample.choices == ("The bag.", "The towel.", "The book.", "The closet/cabinet.")
+        assert sample.choices == (
+            "The bag.",
+            "The towel.",
+            "The book.",
+            "The closet/cabinet.",
+        )
         assert sample.label == "The closet/cabinet."
         known = sample.annotations
         assert (known["question_type"], known["template"]) == ("Interaction", "T1")
@@ -185,7 +232,9 @@ class TestSTAR(LayoutContract):
             Action(subject="o000", verb="hold", object="o002"),
             Action(subject="o000", verb="close", object="o001"),
         }
-        assert set(holding.actions) == {Action(subject="o000", verb="hold", object="o002")}
+        assert set(holding.actions) == {
+            Action(subject="o000", verb="hold", object="o002")
+        }
         assert not shutting.closed
 
     def test_every_action_has_its_things_and_their_words(self):
@@ -223,7 +272,10 @@ class TestSTAR(LayoutContract):
         inside, outside = self.open(split="iid"), self.open().split("ood")
         # question 3 names nothing that is held out, but question 4 of the same video does
         assert [sample.key for sample in inside] == ["Interaction_T1_8"]
-        assert [sample.key for sample in outside] == ["Interaction_T1_4", "Interaction_T1_6"]
+        assert [sample.key for sample in outside] == [
+            "Interaction_T1_4",
+            "Interaction_T1_6",
+        ]
         assert inside.facts["held out"] == "actions wash; objects window"
         assert "1 are in, 2 out of it, and 2 neither" in inside.facts["distribution"]
         assert [sample.group for sample in outside] == ["BBBBB", "CCCCC"]
@@ -233,11 +285,15 @@ class TestSTAR(LayoutContract):
     def test_held_out_categories_are_drawn_by_seed(self):
         drawn = {"held_actions": None, "held_objects": None, "split": "iid"}
         with self.copy() as root:
-            asks_nothing = {"question_program": [], "choices": entry(1, "")["choices"][:1]}
+            asks_nothing = {
+                "question_program": [],
+                "choices": entry(1, "")["choices"][:1],
+            }
             asks_nothing["choices"][0]["choice_program"] = []
             (root / VAL).write_text(spoilt(**asks_nothing, situations={}))
             told = [
-                self.open(root, held_seed=seed, **drawn).facts["held out"] for seed in (0, 0, 1, 2)
+                self.open(root, held_seed=seed, **drawn).facts["held out"]
+                for seed in (0, 0, 1, 2)
             ]
         assert told[0] == told[1]
         assert len(set(told)) > 1
@@ -283,7 +339,12 @@ def test_phrases_of_the_authors_action_classes(text, thing, phrases):
 
 @pytest.mark.parametrize(
     ("annotated", "shown"),
-    [((), (1, 3, 5)), ((0, 1, 4), (1, 3, 4)), ((2, 5, 9), (1, 2, 5)), ((4, 5), (1, 3, 5))],
+    [
+        ((), (1, 3, 5)),
+        ((0, 1, 4), (1, 3, 4)),
+        ((2, 5, 9), (1, 2, 5)),
+        ((4, 5), (1, 3, 5)),
+    ],
 )
 def test_frames_go_to_annotated_ones_of_their_own_part(annotated, shown):
     assert choose_frames(range(6), annotated, 3) == shown

@@ -73,7 +73,10 @@ def task(name: str, *parts: str) -> dict[str, Any]:
         "task_name": name,
         "components": {
             "thing": {"determiner": "a", "conditions": {}},
-            **{part: {"determiner": "a", "task_name": part, "task": task(part)} for part in parts},
+            **{
+                part: {"determiner": "a", "task_name": part, "task": task(part)}
+                for part in parts
+            },
         },
         "episodes": [{"episode_id": "x", "interactions": []}],
     }
@@ -87,7 +90,10 @@ TASKS = {
     "eee_5": task("Boil X"),
 }
 SPLITS = {"train": ["fff_6"], "valid_seen": list(TASKS), "valid_unseen": ["ggg_7"]}
-EDH, GAME = "edh_instances/valid_seen/aaa_1.edh0.json", "games/valid_seen/bbb_2.game.json"
+EDH, GAME = (
+    "edh_instances/valid_seen/aaa_1.edh0.json",
+    "games/valid_seen/bbb_2.game.json",
+)
 
 
 class TestTEACh(LayoutContract):
@@ -97,7 +103,10 @@ class TestTEACh(LayoutContract):
     split_names = ("train", "valid_seen", "valid_unseen")
     mistakes = (
         Mistake(
-            "", None, "no folder edh_instances/test_seen: expected it in", {"split": "test_seen"}
+            "",
+            None,
+            "no folder edh_instances/test_seen: expected it in",
+            {"split": "test_seen"},
         ),
         Mistake(
             "",
@@ -122,18 +131,29 @@ class TestTEACh(LayoutContract):
             EDH,
             json.dumps(
                 instance(
-                    "aaa_1", driver_action_history=instance("a")["driver_action_history"][::-1]
+                    "aaa_1",
+                    driver_action_history=instance("a")["driver_action_history"][::-1],
                 )
             ),
             "expected actions in the order of their time_st",
         ),
-        Mistake(GAME, '{"tasks": []}', "bbb_2.game.json: expected a task", {"split": "ood"}),
         Mistake(
-            GAME, '{"tasks": [{}]}', "bbb_2.game.json 'tasks' entry 1 'task_name'", {"split": "ood"}
+            GAME, '{"tasks": []}', "bbb_2.game.json: expected a task", {"split": "ood"}
         ),
-        Mistake("", None, "no task 'Breakfst'", {"split": "ood", "held_tasks": ["Breakfst"]}),
         Mistake(
-            "", None, "Did you mean 'Breakfast'?", {"split": "ood", "held_tasks": ["Breakfst"]}
+            GAME,
+            '{"tasks": [{}]}',
+            "bbb_2.game.json 'tasks' entry 1 'task_name'",
+            {"split": "ood"},
+        ),
+        Mistake(
+            "", None, "no task 'Breakfst'", {"split": "ood", "held_tasks": ["Breakfst"]}
+        ),
+        Mistake(
+            "",
+            None,
+            "Did you mean 'Breakfast'?",
+            {"split": "ood", "held_tasks": ["Breakfst"]},
         ),
     )
 
@@ -147,7 +167,9 @@ class TestTEACh(LayoutContract):
                 file = root / "edh_instances" / split / f"{game}.edh0.json"
                 file.write_text(json.dumps(instance(game)))
                 played = {"version": "2.0", "tasks": [TASKS.get(game, task("Coffee"))]}
-                (root / "games" / split / f"{game}.game.json").write_text(json.dumps(played))
+                (root / "games" / split / f"{game}.game.json").write_text(
+                    json.dumps(played)
+                )
                 for picture in (
                     *instance(game)["driver_image_history"],
                     *instance(game)["driver_images_future"],
@@ -181,7 +203,10 @@ class TestTEACh(LayoutContract):
             None,
         ]
         assert all(frame.closed == {"motion"} for frame in scene)
-        did = [{(action.verb, action.object) for action in frame.actions} for frame in scene]
+        did = [
+            {(action.verb, action.object) for action in frame.actions}
+            for frame in scene
+        ]
         taken, put = {("pick up", MUG), ("take", MUG)}, {("place", MUG), ("put", MUG)}
         held = {("hold", MUG), ("carry", MUG)}
         assert did[:2] == [set(), set()]
@@ -191,7 +216,9 @@ class TestTEACh(LayoutContract):
         assert not did[4] & {("turn on", SINK)}
         assert put | {("turn on", SINK)} <= did[5]
         assert not did[5] & held
-        names = [{(thing.name, thing.visible) for thing in frame.things} for frame in scene]
+        names = [
+            {(thing.name, thing.visible) for thing in frame.things} for frame in scene
+        ]
         assert names[0] == {("agent", False)}
         assert names[2] == {("agent", False), ("mug", True)}
         assert names[4] == {("agent", False), ("mug", True), ("sink", True)}
@@ -201,7 +228,9 @@ class TestTEACh(LayoutContract):
         assert times_of(sample) == (11, 13.5)
         first, second = scene_of(sample) or ()
         assert (second.motion, second.closed) == (None, frozenset())
-        assert ("pick up", MUG) in {(action.verb, action.object) for action in first.actions}
+        assert ("pick up", MUG) in {
+            (action.verb, action.object) for action in first.actions
+        }
 
     def test_the_instances_of_a_game_are_a_group_and_stay_together(self):
         with self.copy() as root:
@@ -209,14 +238,20 @@ class TestTEACh(LayoutContract):
             again = first.with_name(first.name.replace("edh0", "edh1"))
             again.write_text(first.read_text())
             whole = self.open(root)
-            parts = [{s.group for s in self.open(root, split=name)} for name in ("iid", "ood")]
+            parts = [
+                {s.group for s in self.open(root, split=name)}
+                for name in ("iid", "ood")
+            ]
         assert [sample.group for sample in whole][:3] == ["aaa_1", "aaa_1", "bbb_2"]
         assert not set.intersection(*parts)
 
     def test_no_recipe_is_in_and_out(self):
         inside, outside = self.open(split="iid"), self.open(split="ood")
         assert [sample.annotations["task"] for sample in outside] == ["Breakfast"]
-        assert [sample.annotations["task"] for sample in inside] == ["Water Plant", "Boil X"]
+        assert [sample.annotations["task"] for sample in inside] == [
+            "Water Plant",
+            "Boil X",
+        ]
         assert outside.facts["held out"] == "tasks Breakfast"
         assert "2 are in, 1 out of it, and 2 neither" in outside.facts["distribution"]
         drawn = {
@@ -232,7 +267,11 @@ class TestTEACh(LayoutContract):
             place.mkdir(parents=True)
             whole = instance("aaa_1")
             for key in ("action_history", "image_history"):
-                future = "driver_actions_future" if "action" in key else "driver_images_future"
+                future = (
+                    "driver_actions_future"
+                    if "action" in key
+                    else "driver_images_future"
+                )
                 whole[future] = whole.pop(f"driver_{key}") + whole[future]
             (place / "aaa_1.tfd.json").write_text(json.dumps(whole))
             data = self.open(root, instances="tfd")

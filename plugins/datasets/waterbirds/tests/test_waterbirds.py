@@ -18,14 +18,20 @@ class TestWaterbirds(LayoutContract):
     plugin = Waterbirds
     other_options = {"split": "train"}
     mistakes = (
-        Mistake("metadata.csv", None, "no metadata.csv: expected metadata.csv or waterbird_"),
-        Mistake("metadata.csv", HEADER.replace("place,", "plase,"), "Did you mean 'plase'?"),
+        Mistake(
+            "metadata.csv", None, "no metadata.csv: expected metadata.csv or waterbird_"
+        ),
+        Mistake(
+            "metadata.csv", HEADER.replace("place,", "plase,"), "Did you mean 'plase'?"
+        ),
         Mistake(
             "metadata.csv",
             table("1,a/1.jpg,0,1,0,/f/x.jpg", "2,a/2.jpg,2,1,0,/f/x.jpg"),
             "metadata.csv line 3 'y': expected less than or equal to 1, got '2'",
         ),
-        Mistake("metadata.csv", table("1,a/1.jpg,0,0,0,/f/x.jpg"), "no images in split val"),
+        Mistake(
+            "metadata.csv", table("1,a/1.jpg,0,0,0,/f/x.jpg"), "no images in split val"
+        ),
         Mistake("metadata.csv", table(*["1,a/1.jpg,0,1,0,/f/x.jpg"] * 2), "it 2 times"),
     )
 
@@ -36,7 +42,9 @@ class TestWaterbirds(LayoutContract):
             split, place = number // 4, number // 2 % 2
             photo = f"{species}/{number:04d}.jpg"
             write_image(root / photo)
-            rows.append(f"{number},{photo},{bird},{split},{place},/o/ocean/00{number}.jpg")
+            rows.append(
+                f"{number},{photo},{bird},{split},{place},/o/ocean/00{number}.jpg"
+            )
         (root / "metadata.csv").write_text(table(*rows))
 
     def test_it_says_which_benchmark_it_is(self):
@@ -47,16 +55,25 @@ class TestWaterbirds(LayoutContract):
     def test_the_background_is_the_cue_of_its_birds(self):
         data = self.open()
         assert data.planted_cues == (
-            PlantedCue(key="land background", name="land background", labels=("landbird",)),
-            PlantedCue(key="water background", name="water background", labels=("waterbird",)),
+            PlantedCue(
+                key="land background", name="land background", labels=("landbird",)
+            ),
+            PlantedCue(
+                key="water background", name="water background", labels=("waterbird",)
+            ),
         )
-        assert [cue.key for cue in data.planted_cues] == list(data[0].annotations["cues"])
+        assert [cue.key for cue in data.planted_cues] == list(
+            data[0].annotations["cues"]
+        )
 
     def test_a_photo_is_a_sample(self):
         data = self.open()
         assert data.facts == {"images": "4 of 2 classes, split val"}
         albatross, wren, *_ = data
-        assert (albatross.key, albatross.label) == (f"{ALBATROSS}/0004.jpg", "waterbird")
+        assert (albatross.key, albatross.label) == (
+            f"{ALBATROSS}/0004.jpg",
+            "waterbird",
+        )
         assert albatross.annotations == {
             "split": "val",
             "objects": ("waterbird",),
@@ -64,7 +81,10 @@ class TestWaterbirds(LayoutContract):
             "subgroup": "waterbird on land",
             "cues": {"land background": (True,), "water background": (False,)},
         }
-        assert (wren.label, wren.annotations["subgroup"]) == ("landbird", "landbird on land")
+        assert (wren.label, wren.annotations["subgroup"]) == (
+            "landbird",
+            "landbird on land",
+        )
         assert data[3].annotations["subgroup"] == "landbird on water"
         assert data.labels == wren.choices == ("landbird", "waterbird")
 

@@ -22,7 +22,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="needs Ray: pip install ray")
+@pytest.mark.skipif(
+    not importlib.util.find_spec("ray"), reason="needs Ray: pip install ray"
+)
 class TestContract(ExecutorContract):
     plugin = Ray
     options = {"where": "2"}
@@ -44,7 +46,9 @@ def refusal(**options: Any) -> str:
 
 def test_what_cannot_be_is_told_in_one_line() -> None:
     assert "ray:127.0.0.1:9 does not answer: got" in refusal(where="127.0.0.1:9")
-    assert "expected a number of workers, auto, or HOST:PORT" in refusal(where="cluster")
+    assert "expected a number of workers, auto, or HOST:PORT" in refusal(
+        where="cluster"
+    )
     assert "ARG,option=value, each once: 'fast' does not fit" in refusal(where="2,fast")
 
 
@@ -105,8 +109,12 @@ assert "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER" not in os.environ
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", f"{'0' * 24}01000000"}
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="needs Ray: pip install ray")
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs Linux: reads /proc/net")
+@pytest.mark.skipif(
+    not importlib.util.find_spec("ray"), reason="needs Ray: pip install ray"
+)
+@pytest.mark.skipif(
+    not Path("/proc/net/tcp").exists(), reason="needs Linux: reads /proc/net"
+)
 def test_a_local_ray_listens_to_this_machine_alone() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", LISTENERS],
@@ -131,7 +139,9 @@ def test_room_is_counted_machine_by_machine() -> None:
     class Cluster:
         def nodes(self) -> list[dict[str, Any]]:
             sizes = [(True, 8.0, 2.0), (True, 3.0, 0.0), (False, 99.0, 9.0)]
-            return [{"Alive": up, "Resources": {"CPU": c, "GPU": g}} for up, c, g in sizes]
+            return [
+                {"Alive": up, "Resources": {"CPU": c, "GPU": g}} for up, c, g in sizes
+            ]
 
     assert room(Cluster(), {"CPU": 2, "GPU": 0}) == 4 + 1
     assert room(Cluster(), {"CPU": 1, "GPU": 0.5}) == 4
@@ -148,10 +158,16 @@ def test_a_machine_without_the_plugin_or_the_files_says_so(tmp_path: Any) -> Non
             read_reply(Answering().open(pickle.dumps(setup)))
         return str(caught.value)
 
-    absent = {f"cuescope_{name}": (f"cuescope-{name}", "1.0+abc") for name in ("first", "second")}
+    absent = {
+        f"cuescope_{name}": (f"cuescope-{name}", "1.0+abc")
+        for name in ("first", "second")
+    }
     lacking = reply(Setup(b"", absent))
     assert "has no cuescope-first, cuescope-second" in lacking
-    assert "Install there cuescope-first 1.0 from where the driver has it, cuesc" in lacking
+    assert (
+        "Install there cuescope-first 1.0 from where the driver has it, cuesc"
+        in lacking
+    )
     other = reply(Setup(b"", {"numpy": ("numpy", "0.1")}))
     assert "has another numpy than the driver: expected 0.1" in other
     assert "frames=bytes" in reply(Setup(b"", files=(tmp_path / "photo.jpg",)))

@@ -11,8 +11,22 @@ from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.testing import InterventionContract, checks, run_check
 
 ALL = (
-    *(tokens.Hide, tokens.Average, pixels.Blank, pixels.Blur, pixels.Inpaint, mixing.Swap),
-    *(mixing.Transplant, mixing.Recolour, frames.Hold, frames.Freeze, words.Name, words.Mention),
+    *(
+        tokens.Hide,
+        tokens.Average,
+        pixels.Blank,
+        pixels.Blur,
+        pixels.Inpaint,
+        mixing.Swap,
+    ),
+    *(
+        mixing.Transplant,
+        mixing.Recolour,
+        frames.Hold,
+        frames.Freeze,
+        words.Name,
+        words.Mention,
+    ),
     words.SwapQuestion,
 )
 
@@ -20,7 +34,11 @@ ALL = (
 @pytest.mark.parametrize("plugin", ALL, ids=lambda cls: cls.__name__)
 def test_holds_the_contract(plugin: Any) -> None:
     contract = type("Check", (InterventionContract,), {"plugin": plugin})
-    failed = [r for name in checks(contract) if (r := run_check(contract, name)).status != "ok"]
+    failed = [
+        r
+        for name in checks(contract)
+        if (r := run_check(contract, name)).status != "ok"
+    ]
     assert not failed
 
 
@@ -52,8 +70,12 @@ def test_a_cast_goes_and_shapes_stay() -> None:
     there[1:6, 1:6], elsewhere[3:8, 2:7] = True, True
     recolour = mixing.Recolour(mixing.Recolour.Options(), None)  # type: ignore[arg-type]
 
-    def done(own: np.ndarray, place: np.ndarray, donor: np.ndarray, its: Place) -> np.ndarray:
-        sample, other = (Sample(key="a", frames=(Frame.from_array(a),)) for a in (own, donor))
+    def done(
+        own: np.ndarray, place: np.ndarray, donor: np.ndarray, its: Place
+    ) -> np.ndarray:
+        sample, other = (
+            Sample(key="a", frames=(Frame.from_array(a),)) for a in (own, donor)
+        )
         case = Case(sample, Place(masks=(place,)), donor=other, donor_place=its)
         [trial] = recolour.intervene([case], {})
         return np.asarray(trial.sample.frames[0].load()).astype(int)
@@ -69,4 +91,10 @@ def test_frames_with_the_cue_give_way_to_the_nearest_without() -> None:
     shown = tuple(Frame.from_array(np.full((4, 4, 3), n, np.uint8)) for n in range(5))
     case = Case(sample=Sample(key="a", frames=shown), place=Place(frames=(1, 2)))
     [trial] = frames.Hold(frames.Hold.Options(), None).intervene([case], {})  # type: ignore[arg-type]
-    assert [int(np.asarray(f.load())[0, 0, 0]) for f in trial.sample.frames] == [0, 0, 3, 3, 4]
+    assert [int(np.asarray(f.load())[0, 0, 0]) for f in trial.sample.frames] == [
+        0,
+        0,
+        3,
+        3,
+        4,
+    ]

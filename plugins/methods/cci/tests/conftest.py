@@ -19,8 +19,20 @@ from cuescope_sdk.testing import FakeDataset
 CHOICES = ("owl", "toad", "hawk")
 TINY = {
     "embed_dim": 16,
-    "vision_cfg": {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8},
-    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+    "vision_cfg": {
+        "image_size": 32,
+        "layers": 2,
+        "width": 32,
+        "head_width": 16,
+        "patch_size": 8,
+    },
+    "text_cfg": {
+        "context_length": 77,
+        "vocab_size": 49408,
+        "width": 16,
+        "heads": 2,
+        "layers": 1,
+    },
 }
 
 
@@ -37,7 +49,9 @@ def _source(
 ) -> AnswerSource:
     pixels = np.random.default_rng(list(key.encode())).integers(0, 256, (8, 8, 3))
     frame = Frame.from_array(pixels.astype(np.uint8))
-    sample = Sample(key=f"{key}/canvas", frames=(frame,), choices=CHOICES, label=label, group=group)
+    sample = Sample(
+        key=f"{key}/canvas", frames=(frame,), choices=CHOICES, label=label, group=group
+    )
     foreground = np.zeros((8, 8), dtype=bool)
     foreground[:, :columns] = True
     logits = _logits(prediction)
@@ -127,7 +141,10 @@ def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
     folder.mkdir()
-    content = {"model_cfg": TINY, "preprocess_cfg": {"mean": [0.5] * 3, "std": [0.25] * 3}}
+    content = {
+        "model_cfg": TINY,
+        "preprocess_cfg": {"mean": [0.5] * 3, "std": [0.25] * 3},
+    }
     (folder / "open_clip_config.json").write_text(json.dumps(content))
     with torch.random.fork_rng():
         torch.manual_seed(7)

@@ -35,7 +35,9 @@ from cuescope_sdk.statistics import Groups
 def test_figures_of_the_paper(
     task: str, direction: str, explainer: str, column: str, figure: float | None
 ) -> None:
-    [row] = [row for row in paper_rows(task, direction) if row["explainer"] == explainer]
+    [row] = [
+        row for row in paper_rows(task, direction) if row["explainer"] == explainer
+    ]
     assert row.get(column) == figure
 
 
@@ -54,14 +56,23 @@ def test_the_paper_puts_cci_first(task: str, direction: str) -> None:
 
 
 CURVES = {
-    "random": {"GT@1": np.array([[1, 1, 1], [1, 1, 0]], dtype=bool)},  # areas 1 and 0.75
-    "CCI": {"GT@1": np.array([[1, 0, 0], [1, 1, 0]], dtype=bool)},  # areas 0.25 and 0.75
+    "random": {
+        "GT@1": np.array([[1, 1, 1], [1, 1, 0]], dtype=bool)
+    },  # areas 1 and 0.75
+    "CCI": {
+        "GT@1": np.array([[1, 0, 0], [1, 1, 0]], dtype=bool)
+    },  # areas 0.25 and 0.75
 }
 
 
 def test_areas_beside_the_paper() -> None:
-    table = areas_table("classification", Schedule(steps=2), "deletion", CURVES, "m on 2 images")
-    assert table.rows == ({"explainer": "random", "GT@1": 0.875}, {"explainer": "CCI", "GT@1": 0.5})
+    table = areas_table(
+        "classification", Schedule(steps=2), "deletion", CURVES, "m on 2 images"
+    )
+    assert table.rows == (
+        {"explainer": "random", "GT@1": 0.875},
+        {"explainer": "CCI", "GT@1": 0.5},
+    )
     assert table.paper == ({"explainer": "CCI", "GT@1": 0.1809},)
     assert "lower is better" in table.title
     assert "2 steps of 25.0% of the pixels" in table.notes[0]
@@ -86,7 +97,10 @@ def test_the_gain_is_positive_where_ours_is_better(direction: Any, sign: str) ->
 def test_a_star_where_the_interval_leaves_out_zero() -> None:
     low, high = np.zeros((20, 3)), np.ones((20, 3))
     groups = Groups.single(20)
-    better, worse = gain(low, high, "deletion", groups), gain(high, low, "deletion", groups)
+    better, worse = (
+        gain(low, high, "deletion", groups),
+        gain(high, low, "deletion", groups),
+    )
     assert (better[:8], better[-1]) == ("+1.000 [", "*")
     assert (worse[:8], worse[-1]) == ("-1.000 [", "*")
     same = gain(low, low, "deletion", groups)
@@ -109,7 +123,11 @@ def test_captions_of_a_sample_are_one_or_several() -> None:
 
 def test_the_papers_failures_stand_beside_the_like() -> None:
     rows = {row["images"]: row for row in paper_failures()}
-    assert rows["ImageNet"] == {"images": "ImageNet", "BG-Er %, IoU": 9.1, "Fine-Er %, IoU": 46.6}
+    assert rows["ImageNet"] == {
+        "images": "ImageNet",
+        "BG-Er %, IoU": 9.1,
+        "Fine-Er %, IoU": 46.6,
+    }
     assert rows["subset: Scale"]["BG-Er %, IoU"] == 33.9
     assert rows["difficulty: hard"]["wrong %"] == 46.6
 
@@ -154,7 +172,9 @@ def test_both_tasks_both_protocols_and_a_second_run_for_nothing(
 ) -> None:
     items = list(bench().run())
     tables = [item for item in items if isinstance(item, Table)]
-    assert len(tables) == 2 * 2 * 2 * 2 + 1  # task, protocol, direction; areas and gains; failures
+    assert (
+        len(tables) == 2 * 2 * 2 * 2 + 1
+    )  # task, protocol, direction; areas and gains; failures
     titles = [item.title for item in items if isinstance(item, Picture)]
     assert sum(title.startswith("Maps for '") for title in titles) == 2 * 2
     assert sum("deletion curves" in title for title in titles) == 2 * 2
@@ -200,7 +220,9 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     tables = list(bench(**short).run())
     in_two = asked()
     assert list(bench(**short, folder=tmp_path / "another").run()) == tables
-    assert 6 * 4 < until_killed < in_two  # canvas, clusters, two explainers; then the curves
+    assert (
+        6 * 4 < until_killed < in_two
+    )  # canvas, clusters, two explainers; then the curves
     assert asked() - in_two == in_two  # in one go
 
 
@@ -213,6 +235,10 @@ def test_without_captions_retrieval_is_left_out_and_says_so(
     assert "caption" in table.notes[0]
 
 
-def test_an_unknown_explainer_is_refused_in_one_line(bench: Callable[..., CCIBench]) -> None:
-    with pytest.raises(UserError, match=r"no explainer 'grad-clip'.*Did you mean 'grad-"):
+def test_an_unknown_explainer_is_refused_in_one_line(
+    bench: Callable[..., CCIBench],
+) -> None:
+    with pytest.raises(
+        UserError, match=r"no explainer 'grad-clip'.*Did you mean 'grad-"
+    ):
         list(bench(explainers=("grad-clip",)).run())

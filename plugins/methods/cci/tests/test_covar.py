@@ -13,7 +13,13 @@ from cuescope_cci.covar.answers import Answers
 from cuescope_cci.covar.bench import CovarBench
 from cuescope_cci.covar.contexts import background_pulls, exchange_backgrounds
 from cuescope_cci.covar.images import SUBSETS, Images, draw_sources, read_images
-from cuescope_cci.covar.measures import Figure, average, class_drops, correct_classes, subset_drops
+from cuescope_cci.covar.measures import (
+    Figure,
+    average,
+    class_drops,
+    correct_classes,
+    subset_drops,
+)
 from cuescope_cci.covar.models import LISTS, load_models, pairs, parse_models
 from cuescope_cci.covar.tables import accuracy_table, images_table, percent, points
 from cuescope_sdk import Context, Frame, Sample, Table, UserError
@@ -28,7 +34,9 @@ def make_samples(sources: int) -> Iterator[Sample]:
     """Photos on grass, and all of their variants before three backgrounds."""
     for number in range(sources):
         wanted = [("grass", "original", 0)]
-        wanted += [(p, s, i) for p in PLACES for s in SUBSETS for i in range(EACH.get(s, 1))]
+        wanted += [
+            (p, s, i) for p in PLACES for s in SUBSETS for i in range(EACH.get(s, 1))
+        ]
         for place, subset, variant in wanted:
             yield Sample(
                 key=f"{number}-{place}-{subset}-{variant}",
@@ -74,7 +82,9 @@ def test_drops_are_paired_by_source_and_background(images: Images) -> None:
         assert len({s.annotations["factors"]["background"] for s in pair}) == 1
 
 
-def test_the_mean_counts_each_subset_once_however_many_images_it_has(images: Images) -> None:
+def test_the_mean_counts_each_subset_once_however_many_images_it_has(
+    images: Images,
+) -> None:
     own = answers_of(images, lambda s: s.annotations["factors"]["subset"] != "scale")
     figure = average(own.right, images)
     assert figure.value == pytest.approx(7 / 8)  # 8 of 12 variants are right
@@ -83,11 +93,16 @@ def test_the_mean_counts_each_subset_once_however_many_images_it_has(images: Ima
     assert str(row["Avg"]).startswith(("87 [", "88 ["))
 
 
-def test_a_class_that_one_subset_hurts_is_named_and_the_other_is_not(images: Images) -> None:
+def test_a_class_that_one_subset_hurts_is_named_and_the_other_is_not(
+    images: Images,
+) -> None:
     own = answers_of(
-        images, lambda s: (s.label, s.annotations["factors"]["subset"]) != ("owl", "viewpoint")
+        images,
+        lambda s: (s.label, s.annotations["factors"]["subset"]) != ("owl", "viewpoint"),
     )
-    classes = correct_classes([class_drops(own.right, images, n, rng()) for n in LABELS])
+    classes = correct_classes(
+        [class_drops(own.right, images, n, rng()) for n in LABELS]
+    )
     owl, toad = classes
     assert owl.worst is not None
     assert (owl.worst[0], owl.worst[1].value) == ("viewpoint", 1)
@@ -127,12 +142,20 @@ def test_null_answers_get_no_star_more_often_than_promised(images: Images) -> No
 def test_what_the_filter_dropped_is_left_out_and_told() -> None:
     samples = list(make_samples(4))
     for index in (5, 6, 7):
-        notes = {**samples[index].annotations, "dropped": "object moved", "kept_exactly": False}
+        notes = {
+            **samples[index].annotations,
+            "dropped": "object moved",
+            "kept_exactly": False,
+        }
         samples[index] = replace(samples[index], annotations=notes)
     images = read_images(samples, LABELS)
     assert len(images.samples) == len(samples) - 3
     table = images_table(images, {"quality": "3 dropped"})
-    flagged = {row["subset"]: (row["flagged"], row["why"]) for row in table.rows if row["flagged"]}
+    flagged = {
+        row["subset"]: (row["flagged"], row["why"])
+        for row in table.rows
+        if row["flagged"]
+    }
     assert sum(int(n) for n, _ in flagged.values()) == 3
     assert {why for _, why in flagged.values()} == {"object moved: 1"}
     assert "quality: 3 dropped" in table.notes
@@ -146,14 +169,21 @@ def test_exchanging_the_background_tells_whose_error_it_is(images: Images) -> No
     everywhere = {f"photo {n}" for n in range(0, 24, 4)}
     own = answers_of(
         images,
-        lambda s: s.annotations["factors"]["background"] != "snow" and s.group not in everywhere,
+        lambda s: (
+            s.annotations["factors"]["background"] != "snow"
+            and s.group not in everywhere
+        ),
     )
     shown = exchange_backgrounds(own, images, "hidden", None)
     assert (shown.wrong, shown.sheet) == (18 + 6 * 3, None)
     assert shown.follows.value == pytest.approx(18 / 36)
-    assert shown.agrees.value == pytest.approx(18 / 36)  # all of them lean on the background
+    assert shown.agrees.value == pytest.approx(
+        18 / 36
+    )  # all of them lean on the background
     pulls = background_pulls(own, images, rng())
-    assert {pull.label for pull in pulls["snow"] if (pull.more.value or 0) > 0.05} == {"owl"}
+    assert {pull.label for pull in pulls["snow"] if (pull.more.value or 0) > 0.05} == {
+        "owl"
+    }
 
 
 def test_photos_of_one_place_are_one_draw_and_not_each_others_pair() -> None:
@@ -181,12 +211,17 @@ def test_so_many_photos_of_all_classes_alike() -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"annotations": {"factors": {"background": "sand"}}}, "no known subset.*covar build"),
+        (
+            {"annotations": {"factors": {"background": "sand"}}},
+            "no known subset.*covar build",
+        ),
         ({"group": None}, "does not say of which photo"),
         ({"label": None}, "no label of the data set"),
     ],
 )
-def test_data_that_is_no_such_benchmark_is_refused(changed: dict[str, Any], words: str) -> None:
+def test_data_that_is_no_such_benchmark_is_refused(
+    changed: dict[str, Any], words: str
+) -> None:
     samples = list(make_samples(2))
     samples[3] = replace(samples[3], **changed)
     with pytest.raises(UserError, match=words):
@@ -201,11 +236,16 @@ def test_every_name_of_the_papers_models_is_one_that_open_clip_has() -> None:
 
     known = {f"{name}/{tag}" for name, tag in open_clip.list_pretrained()}
     listed = {name: load_models(name) for name in ("paper", "appendix")}
-    assert {name: len(entries) for name, entries in listed.items()} == {"paper": 18, "appendix": 13}
+    assert {name: len(entries) for name, entries in listed.items()} == {
+        "paper": 18,
+        "appendix": 13,
+    }
     for entry in (*listed["paper"], *listed["appendix"]):
         model = entry.model.removeprefix("open-clip:")
         assert model in known
-        size = open_clip.get_model_config(model.partition("/")[0])["vision_cfg"]["image_size"]
+        size = open_clip.get_model_config(model.partition("/")[0])["vision_cfg"][
+            "image_size"
+        ]
         assert entry.design["resolution"] == size
     names = [entry.name for entry in listed["paper"]]
     assert [row["model"] for row in paper.accuracies(names)] == names
@@ -216,19 +256,27 @@ def test_the_papers_figures() -> None:
     names = [entry.name for entry in load_models("paper")]
     for row in paper.accuracies(names):
         cells = [row[subset] for subset in SUBSETS.values()]
-        assert np.mean(np.array(cells, float)) == pytest.approx(float(row["Avg"] or 0), abs=0.06)
+        assert np.mean(np.array(cells, float)) == pytest.approx(
+            float(row["Avg"] or 0), abs=0.06
+        )
     [background], [fine] = (
-        paper.error_sources(kind, ["ViT-B/32 256 DataComp-1B"]) for kind in ("BG-Er", "Fine-Er")
+        paper.error_sources(kind, ["ViT-B/32 256 DataComp-1B"])
+        for kind in ("BG-Er", "Fine-Er")
     )
     assert (background["Scale"], fine["Scale"]) == (50.7, 16.1)
     [b_16] = paper.drops(["ViT-B/16 224 OpenAI"])
     assert b_16["Scale"] == 27.2
-    assert paper.contexts()[-1] == {"background": "desert", "most predicted": "Arabian camel"}
+    assert paper.contexts()[-1] == {
+        "background": "desert",
+        "most predicted": "Arabian camel",
+    }
 
 
 def test_pairs_differ_in_one_thing() -> None:
     entries = load_models("paper")
-    found = {(p.what, entries[p.first].name, entries[p.second].name) for p in pairs(entries)}
+    found = {
+        (p.what, entries[p.first].name, entries[p.second].name) for p in pairs(entries)
+    }
     assert ("resolution", "ViT-L/14 224 OpenAI", "ViT-L/14 336 OpenAI") in found
     assert ("patch", "ViT-B/16 224 OpenAI", "ViT-B/32 224 OpenAI") in found
     assert ("size", "ViT-L/14 224 LAION-2B", "ViT-bigG/14 224 LAION-2B") in found
@@ -252,7 +300,9 @@ def test_a_list_that_cannot_be_read_is_refused(text: str, words: str) -> None:
 
 
 def test_a_list_that_is_not_there_is_told_with_those_that_are() -> None:
-    with pytest.raises(UserError, match=r"cannot read --models papr.*Did you mean 'paper'"):
+    with pytest.raises(
+        UserError, match=r"cannot read --models papr.*Did you mean 'paper'"
+    ):
         load_models("papr")
     assert set(LISTS) >= {"paper", "toys"}
 
@@ -287,7 +337,9 @@ def test_killed_between_models_it_goes_on_to_the_same_tables(
     asked = run.ask
     names: list[str] = []
 
-    def killed(audit: Any, options: Any, images: Any, name: str, most: int | None) -> Any:
+    def killed(
+        audit: Any, options: Any, images: Any, name: str, most: int | None
+    ) -> Any:
         names.append(name)
         if len(names) == 2:
             raise KeyboardInterrupt
@@ -302,7 +354,9 @@ def test_killed_between_models_it_goes_on_to_the_same_tables(
     tables = {item.title: item for item in whole if isinstance(item, Table)}
     accuracy = tables["Accuracy on each subset, % (Table 3)"]
     # another scale of the logits changes no answer
-    assert len({tuple(row[c] for c in accuracy.columns[1:]) for row in accuracy.rows}) == 1
+    assert (
+        len({tuple(row[c] for c in accuracy.columns[1:]) for row in accuracy.rows}) == 1
+    )
     [effect] = tables["Models that differ in one thing, points (Figure 14)"].rows
     assert str(effect["Avg"]).startswith("+0 [")
 

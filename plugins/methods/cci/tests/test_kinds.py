@@ -19,7 +19,8 @@ def test_kinds_that_are_apart_are_found() -> None:
 def test_mere_noise_has_no_kinds(shape: int) -> None:
     """1 in 20 draws may be as clear; more than 5 of 20 come up three times in ten thousand."""
     wrong = sum(
-        clustered_kinds(np.random.default_rng(seed).normal(size=(80, shape)), rng) is not None
+        clustered_kinds(np.random.default_rng(seed).normal(size=(80, shape)), rng)
+        is not None
         for seed, rng in enumerate(map(np.random.default_rng, range(100, 120)))
     )
     assert wrong <= 5
@@ -35,9 +36,13 @@ def test_too_few_or_all_the_same_have_no_kinds(count: int) -> None:
 def test_a_factor_that_is_the_size_is_known() -> None:
     rng = np.random.default_rng(2)
     area = rng.uniform(0.02, 0.5, 90)
-    size = np.where(area < 0.1, "small", np.where(area < 0.3, "medium", "large")).tolist()
+    size = np.where(
+        area < 0.1, "small", np.where(area < 0.3, "medium", "large")
+    ).tolist()
     assert follows_size(size, area)
     assert not follows_size(rng.choice(["sky", "sea"], 90).tolist(), area)
-    assert not follows_size([str(index) for index in range(90)], area)  # a name for each image
+    assert not follows_size(
+        [str(index) for index in range(90)], area
+    )  # a name for each image
     assert not follows_size([None] * 90, area)
     assert not follows_size(size, np.full(90, 0.2))

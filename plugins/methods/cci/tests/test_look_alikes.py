@@ -32,7 +32,9 @@ class Scripted:
 def photo(label: str, family: str | None = None) -> Sample:
     frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
     notes = {} if family is None else {"family": family}
-    return Sample(key=label, frames=(frame,), choices=CHOICES, label=label, annotations=notes)
+    return Sample(
+        key=label, frames=(frame,), choices=CHOICES, label=label, annotations=notes
+    )
 
 
 BIRDS = (photo("owl", "bird"), photo("hawk", "bird"), photo("toad", "frog"))
@@ -65,7 +67,9 @@ def test_an_answer_is_read_or_left(answer: str, verdict: bool | None) -> None:
 
 
 @given(before=st.text(), after=st.text())
-def test_whatever_surrounds_it_a_denied_similar_is_never_true(before: str, after: str) -> None:
+def test_whatever_surrounds_it_a_denied_similar_is_never_true(
+    before: str, after: str
+) -> None:
     assert parse_similar(f"{before} not similar {after}") is not True
     assert parse_similar(f"{before} similar, no, different {after}") is None
 
@@ -95,14 +99,21 @@ def test_a_language_model_is_asked_once_for_each_distinct_pair() -> None:
 
     chosen = {"faithfulness": 0, "pictures": 0}
     setup = Setup(
-        CCI, options=chosen, data_options={"frames": 1}, tools={"text-generator": Counting}
+        CCI,
+        options=chosen,
+        data_options={"frames": 1},
+        tools={"text-generator": Counting},
     )
     report = setup.report()
     assert 0 < len(asked) == len(set(asked)) <= 6  # ordered pairs of three labels
     shares = {
-        s.metric: s.value for s in report.scores if (s.feature, s.label) == ("background", None)
+        s.metric: s.value
+        for s in report.scores
+        if (s.feature, s.label) == ("background", None)
     }
-    assert shares["fine_er"] == pytest.approx(1 - (shares["bg_er"] or 0))  # all others are alike
+    assert shares["fine_er"] == pytest.approx(
+        1 - (shares["bg_er"] or 0)
+    )  # all others are alike
 
 
 # ------------------------------------------------------------------------------------- taxonomies
@@ -118,7 +129,9 @@ def test_annotated_families(part_audit: MakeAudit) -> None:
     }
 
 
-def test_a_taxonomy_file_comes_before_the_annotation(tmp_path: Path, part_audit: MakeAudit) -> None:
+def test_a_taxonomy_file_comes_before_the_annotation(
+    tmp_path: Path, part_audit: MakeAudit
+) -> None:
     file = tmp_path / "families.yaml"
     file.write_text("owl: night\nhawk: day\n7: day\n")
     _, judge = choose_judge(part_audit(BIRDS), CCI.Options(taxonomy=file))
@@ -134,7 +147,8 @@ def test_a_taxonomy_file_comes_before_the_annotation(tmp_path: Path, part_audit:
         ("owl: [unclosed", "cannot read"),
         ("owl: &owl [*owl]", "holds itself"),
         (
-            "a0: &a0 [x]\n" + "".join(f"a{i + 1}: &a{i + 1} [*a{i}, *a{i}]\n" for i in range(30)),
+            "a0: &a0 [x]\n"
+            + "".join(f"a{i + 1}: &a{i + 1} [*a{i}, *a{i}]\n" for i in range(30)),
             "aliases",
         ),
     ],
@@ -158,7 +172,9 @@ def test_a_taxonomy_is_asked_for_and_not_there(part_audit: MakeAudit) -> None:
 # ------------------------------------------------------------------------------------- embeddings
 
 
-def test_the_models_own_embeddings_are_read_once_and_only_if_needed(part_audit: MakeAudit) -> None:
+def test_the_models_own_embeddings_are_read_once_and_only_if_needed(
+    part_audit: MakeAudit,
+) -> None:
     asked: list[Any] = []
 
     def respond(trials: Any) -> list[Outcome]:
@@ -172,6 +188,9 @@ def test_the_models_own_embeddings_are_read_once_and_only_if_needed(part_audit: 
     assert "closest 10%" in name
     assert judge([]) == {}
     assert not asked
-    assert judge([PAIR, ("hawk", "toad"), ("owl", "newt")]) == {PAIR: True, ("hawk", "toad"): False}
+    assert judge([PAIR, ("hawk", "toad"), ("owl", "newt")]) == {
+        PAIR: True,
+        ("hawk", "toad"): False,
+    }
     assert len(asked) == 1
     assert asked[0].readout.choices == CHOICES

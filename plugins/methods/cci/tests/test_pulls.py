@@ -43,7 +43,9 @@ def test_moves_by_hand() -> None:
     assert answers.moves().tolist() == [[0, 0, 0], [0, 1, -1], [0, -1, 1]]
 
 
-def test_what_backgrounds_add_is_dealt_to_all_classes_alike_and_to_whole_groups() -> None:
+def test_what_backgrounds_add_is_dealt_to_all_classes_alike_and_to_whole_groups() -> (
+    None
+):
     """In each group one class has all that is added: any of the four comes up as often."""
     added = 9.0 * np.eye(4)[np.repeat(np.arange(8), 5) % 4]
     answers = answers_of(np.tile([1.0, 0.5, 0.2, 0.1], (40, 1)), added)
@@ -51,7 +53,9 @@ def test_what_backgrounds_add_is_dealt_to_all_classes_alike_and_to_whole_groups(
     draws = np.array(list(islice(answers.deals(groups, rng(0)), 400)))
     whole = draws.reshape(400, 8, 5)
     assert (whole == whole[:, :, :1]).all()
-    assert np.bincount(draws.ravel(), minlength=4) / draws.size == pytest.approx(0.25, abs=0.04)
+    assert np.bincount(draws.ravel(), minlength=4) / draws.size == pytest.approx(
+        0.25, abs=0.04
+    )
 
 
 def test_what_is_added_to_a_class_everywhere_stays_with_it() -> None:
@@ -155,7 +159,9 @@ def test_a_pull_of_one_kind_is_found_where_nothing_else_moves() -> None:
     groups = Groups.single(80)
     answers = answers_of(np.eye(CLASSES)[label], added)
     stratum = strata_of(label, np.full(80, 0.2), groups)
-    tests = pull_tests(Observed(answers, place[:, None] == np.arange(4), stratum, groups), random)
+    tests = pull_tests(
+        Observed(answers, place[:, None] == np.arange(4), stratum, groups), random
+    )
     assert tests.q_value[0, 1] < 0.01
 
 
@@ -171,7 +177,9 @@ def test_the_pull_by_hand() -> None:
     present = np.array([True] * 4 + [False] * 4 + [True] * 2 + [False] * 2)
     answered = np.array([1, 1, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=bool)
     weights = label_weights(present, label)
-    assert weights[~present].tolist() == pytest.approx([4 / 6 / 4] * 4 + [2 / 6 / 2] * 2)
+    assert weights[~present].tolist() == pytest.approx(
+        [4 / 6 / 4] * 4 + [2 / 6 / 2] * 2
+    )
     figure = pull(answered, present, label, Groups.single(12))
     assert figure is not None
     assert figure.here == pytest.approx(4 / 6)
@@ -179,7 +187,9 @@ def test_the_pull_by_hand() -> None:
     assert figure.value == pytest.approx(0.5)
     assert figure.low < 0.5 < figure.high
     assert (figure.images, figure.few) == (6, True)
-    assert pull(answered, label == 0, label, Groups.single(12)) is None  # no label on both sides
+    assert (
+        pull(answered, label == 0, label, Groups.single(12)) is None
+    )  # no label on both sides
 
 
 def test_the_interval_of_a_pull_covers() -> None:
@@ -206,7 +216,9 @@ def test_the_smallest_pull_that_would_be_found_is_found_so_often() -> None:
     """Planted anew in fresh answers, 8 of 10 are found, within a binomial's reach of 40 draws."""
     random = rng(5)
     label = np.arange(160) % CLASSES
-    answer = np.where(random.random(160) < 0.1, random.integers(CLASSES, size=160), label)
+    answer = np.where(
+        random.random(160) < 0.1, random.integers(CLASSES, size=160), label
+    )
     present = random.random(160) < 0.25
     groups = Groups.single(160)
     stratum = strata_of(label, random.uniform(0.1, 0.5, 160), groups)
@@ -221,7 +233,9 @@ def test_the_smallest_pull_that_would_be_found_is_found_so_often() -> None:
     for _ in range(40):
         target = random.integers(CLASSES)
         turned = present & (random.random(160) < limit)
-        spiked = pull_tests(replace(observed, answers=answers.turn(turned, target)), random)
+        spiked = pull_tests(
+            replace(observed, answers=answers.turn(turned, target)), random
+        )
         hits += bool(spiked.q_value[0, target] <= 0.05)
     assert 24 <= hits <= 39
     high = replace(tests, critical=1e9)
@@ -237,7 +251,10 @@ def test_a_pull_that_the_second_null_hides_is_not_said_to_be_found(
     added = random.random((count, CLASSES))
     disturbed = random.random(count) < 0.3
     added[np.arange(count), random.integers(CLASSES, size=count)] += 5.0 * disturbed
-    answers, groups = answers_of(3.0 * np.eye(CLASSES)[label], added), Groups.single(count)
+    answers, groups = (
+        answers_of(3.0 * np.eye(CLASSES)[label], added),
+        Groups.single(count),
+    )
     kinds = place[:, None] == np.arange(4)
     stratum = strata_of(label, random.uniform(0.1, 0.5, count), groups)
     observed = Observed(answers, kinds, stratum, groups)
@@ -261,7 +278,9 @@ def test_a_pull_that_the_second_null_hides_is_not_said_to_be_found(
 
 def test_one_answer_to_everything_is_chance_however_common_its_class() -> None:
     label = np.array([0] * 30 + [1] * 10)
-    chance, p_value = chance_accuracy(np.zeros(40, dtype=int), label, Groups.single(40), rng(6))
+    chance, p_value = chance_accuracy(
+        np.zeros(40, dtype=int), label, Groups.single(40), rng(6)
+    )
     assert (chance, p_value) == (pytest.approx(0.75), 1.0)
 
 

@@ -10,7 +10,16 @@ from cuescope_cci import CCI
 from cuescope_cci.error_source.regions import answers_apart, hidden_region
 from cuescope_cci.failures import masks_table
 from cuescope_cci.trials import AnsweredImage
-from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Trial, UserError
+from cuescope_sdk import (
+    Audit,
+    Context,
+    Frame,
+    Outcome,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.testing import FakeDataset, FakeSegmenter, Setup, temporary_cache
 
 # --------------------------------------------------------------------------- where masks come from
@@ -41,7 +50,9 @@ def test_the_segmenter_is_asked_once_for_each_image_and_by_name() -> None:
 
     report = setup(tools={"segmenter": RightHalf}).report()
     assert len(prompts) == 30
-    assert set(prompts) == {(label, "foreground objects") for label in ("top", "middle", "bottom")}
+    assert set(prompts) == {
+        (label, "foreground objects") for label in ("top", "middle", "bottom")
+    }
     assert report.scores == setup().report().scores
 
 
@@ -55,21 +66,33 @@ def test_the_segmenters_masks_beside_the_datas_own() -> None:
             return [mask for _ in frames]
 
     with temporary_cache() as cache:
-        table = masks_table(setup(tools={"segmenter": Narrow}).session(cache).audit, "narrow")
+        table = masks_table(
+            setup(tools={"segmenter": Narrow}).session(cache).audit, "narrow"
+        )
         assert masks_table(setup().session(cache).audit, "none") is None
     assert table is not None
-    assert table.rows == ({"segmenter": "narrow", "images": 30, "mean IoU": pytest.approx(0.8)},)
+    assert table.rows == (
+        {"segmenter": "narrow", "images": 30, "mean IoU": pytest.approx(0.8)},
+    )
 
 
-def test_some_masks_missing_is_refused_in_one_line(changing: Callable[..., Any]) -> None:
+def test_some_masks_missing_is_refused_in_one_line(
+    changing: Callable[..., Any],
+) -> None:
     holes = changing(only=3, annotations={"foreground": None})
-    with pytest.raises(UserError, match=r"'val-003' has no foreground mask.*segmenter=SPEC"):
+    with pytest.raises(
+        UserError, match=r"'val-003' has no foreground mask.*segmenter=SPEC"
+    ):
         setup(holes).report()
 
 
-def test_a_mask_of_another_size_is_refused_in_one_line(changing: Callable[..., Any]) -> None:
+def test_a_mask_of_another_size_is_refused_in_one_line(
+    changing: Callable[..., Any],
+) -> None:
     wrong = changing(annotations={"foreground": np.ones((5, 9), dtype=bool)})
-    with pytest.raises(UserError, match=r"does not fit its frame: expected 8 x 8.*got 5 x 9"):
+    with pytest.raises(
+        UserError, match=r"does not fit its frame: expected 8 x 8.*got 5 x 9"
+    ):
         setup(wrong).report()
 
 
@@ -78,7 +101,9 @@ def test_a_mask_of_another_size_is_refused_in_one_line(changing: Callable[..., A
 
 CHOICES = ("owl", "toad")
 CLUSTER = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]])
-OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(bool)  # bottom right, in pixels
+OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(
+    bool
+)  # bottom right, in pixels
 
 
 def answered(says: Any, choices: tuple[str, ...] = CHOICES) -> AnsweredImage:
@@ -118,9 +143,15 @@ def anything(left: np.ndarray) -> Sequence[float]:
 
 @pytest.mark.parametrize(
     ("says", "region"),
-    [(any_background, "background"), (any_object, "foreground"), (anything, "foreground")],
+    [
+        (any_background, "background"),
+        (any_object, "foreground"),
+        (anything, "foreground"),
+    ],
 )
-def test_an_answer_leans_on_the_region_whose_absence_costs_more(says: Any, region: str) -> None:
+def test_an_answer_leans_on_the_region_whose_absence_costs_more(
+    says: Any, region: str
+) -> None:
     image = answered(says)
     [apart] = answers_apart(audit_of(says), [image], [OBJECT])
     assert hidden_region(image, "toad", apart) == region
@@ -143,7 +174,9 @@ def test_a_text_of_its_own_has_no_choices_to_be_compared_with() -> None:
 
 
 def test_the_background_and_the_objects_are_each_asked_alone() -> None:
-    [apart] = answers_apart(audit_of(any_background), [answered(any_background)], [OBJECT])
+    [apart] = answers_apart(
+        audit_of(any_background), [answered(any_background)], [OBJECT]
+    )
     assert apart is not None
     assert apart.background.tolist() == [0.0, 5.0]
     assert apart.objects.tolist() == [0.0, 0.0]

@@ -38,7 +38,9 @@ def leaning(many: Many) -> list[AnswerSource]:
         *many(1, "fine", label="owl", prediction="hawk", alike=True),
         *many(1, "coarse", label="owl", prediction="toad"),
         *many(4, "br", label="toad", prediction="toad", region="background"),
-        *many(12, "bw", label="toad", prediction="owl", region="background", alike=True),
+        *many(
+            12, "bw", label="toad", prediction="owl", region="background", alike=True
+        ),
     ]
 
 
@@ -47,12 +49,26 @@ def pulled(many: Many) -> list[AnswerSource]:
     """In the sky toads and hawks are owls, and without the sky they are what they are."""
     sea = {"place": "sea", "apart": ("toad", "hawk")}
     return [
-        *many(12, "to", label="toad", prediction="owl", apart=("owl", "toad"), place="sky"),
-        *many(12, "ho", label="hawk", prediction="owl", apart=("owl", "hawk"), place="sky"),
-        *many(12, "oo", label="owl", prediction="owl", apart=("owl", "owl"), place="sky"),
-        *many(12, "tt", label="toad", prediction="toad", **sea | {"apart": ("toad", "toad")}),
+        *many(
+            12, "to", label="toad", prediction="owl", apart=("owl", "toad"), place="sky"
+        ),
+        *many(
+            12, "ho", label="hawk", prediction="owl", apart=("owl", "hawk"), place="sky"
+        ),
+        *many(
+            12, "oo", label="owl", prediction="owl", apart=("owl", "owl"), place="sky"
+        ),
+        *many(
+            12,
+            "tt",
+            label="toad",
+            prediction="toad",
+            **sea | {"apart": ("toad", "toad")},
+        ),
         *many(12, "hh", label="hawk", prediction="hawk", **sea),
-        *many(12, "o", label="owl", prediction="owl", **sea | {"apart": ("toad", "owl")}),
+        *many(
+            12, "o", label="owl", prediction="owl", **sea | {"apart": ("toad", "owl")}
+        ),
     ]
 
 
@@ -70,7 +86,9 @@ def scored(sources: list[AnswerSource], **given: Any) -> tuple[list[Score], Audi
 
 def value(all_scores: list[Score], metric: str, label: str | None = None) -> Score:
     [score] = [
-        s for s in all_scores if (s.feature, s.label, s.metric) == (BACKGROUND, label, metric)
+        s
+        for s in all_scores
+        if (s.feature, s.label, s.metric) == (BACKGROUND, label, metric)
     ]
     return score
 
@@ -110,14 +128,20 @@ def test_background_share_is_that_of_the_positive_importance(
 # ---------------------------------------------------------------------------------------- groups
 
 
-def test_groups_are_all_images_then_each_value_of_a_factor_that_varies(many: Many) -> None:
+def test_groups_are_all_images_then_each_value_of_a_factor_that_varies(
+    many: Many,
+) -> None:
     sources = [
         *many(2, "a", size="small", light="day"),
         *many(3, "b", size="large", light="day"),
         *many(1, "c"),
     ]
     sizes = {name: len(group) for name, group in groups(sources).items()}
-    assert sizes == {"background": 6, "background|size=large": 3, "background|size=small": 2}
+    assert sizes == {
+        "background": 6,
+        "background|size=large": 3,
+        "background|size=small": 2,
+    }
 
 
 def test_a_group_in_words() -> None:
@@ -148,7 +172,10 @@ def test_shares_by_hand(leaning: list[AnswerSource]) -> None:
     bg_er, fine_er = value(of_report, "bg_er"), value(of_report, "fine_er")
     assert (bg_er.value, bg_er.n) == (pytest.approx(12 / 14), 14)
     exact = binomtest(12, 14).proportion_ci(0.95, method="exact")
-    assert (bg_er.low, bg_er.high) == (pytest.approx(exact.low), pytest.approx(exact.high))
+    assert (bg_er.low, bg_er.high) == (
+        pytest.approx(exact.low),
+        pytest.approx(exact.high),
+    )
     assert fine_er.value == pytest.approx(1 / 14)
     assert bg_er.p_value is None  # a share alone is no cue
     assert not any(score.finding for score in of_report)
@@ -166,7 +193,10 @@ def test_a_kind_of_background_that_pulls_is_found(pulled: list[AnswerSource]) ->
     assert found == [(BACKGROUND, None), ("background|place=sky", "owl")]
     [whole, pair] = [score for score in of_report if score.finding]
     assert (whole.value, whole.n) == (pytest.approx(24 / 72), 72)
-    assert (pair.value, pair.n) == (pytest.approx(1 - 1 / 3), 36)  # elsewhere the owls alone
+    assert (pair.value, pair.n) == (
+        pytest.approx(1 - 1 / 3),
+        36,
+    )  # elsewhere the owls alone
     assert whole.statement == (
         "The class answered goes with the kind of {feature}. 24 of 72 answers (33% [23, 45]) are "
         "what the model answers to the background alone, and not what it answers to the objects "
@@ -181,7 +211,9 @@ def test_a_kind_of_background_that_pulls_is_found(pulled: list[AnswerSource]) ->
 
 
 @pytest.mark.parametrize("given", [{"min_pull": 0.7}, {"fdr": 1e-6}])
-def test_the_rule_of_a_finding(pulled: list[AnswerSource], given: dict[str, float]) -> None:
+def test_the_rule_of_a_finding(
+    pulled: list[AnswerSource], given: dict[str, float]
+) -> None:
     of_report, _ = scored(pulled, **given)
     assert not any(score.finding for score in of_report)
 
@@ -189,8 +221,17 @@ def test_the_rule_of_a_finding(pulled: list[AnswerSource], given: dict[str, floa
 def test_answers_that_stay_without_the_background_are_no_pull(many: Many) -> None:
     """Wrong labels, and birds that are owls with and without the sky behind them."""
     sources = [
-        *many(12, "sky", label="toad", prediction="owl", apart=("owl", "owl"), place="sky"),
-        *many(12, "sea", label="toad", apart=("toad", "toad"), prediction="toad", place="sea"),
+        *many(
+            12, "sky", label="toad", prediction="owl", apart=("owl", "owl"), place="sky"
+        ),
+        *many(
+            12,
+            "sea",
+            label="toad",
+            apart=("toad", "toad"),
+            prediction="toad",
+            place="sea",
+        ),
         *many(12, "owl", label="owl", apart=("toad", "owl"), place="sea"),
     ]
     of_report, audit = scored(sources)
@@ -204,7 +245,9 @@ def test_a_contrast_shows_what_a_background_turns(pulled: list[AnswerSource]) ->
     of_report, audit = scored(pulled)
     known = audit.once(measure_backgrounds, audit, audit.options, pulled)
     attach_evidence(audit, pulled, known, of_report)
-    shown = {(c.feature, c.label): c for c in audit.attachments if isinstance(c, Contrast)}
+    shown = {
+        (c.feature, c.label): c for c in audit.attachments if isinstance(c, Contrast)
+    }
     found = {(s.feature, s.label): s for s in of_report if s.finding}
     assert shown.keys() == found.keys()
     sky = "background|place=sky", "owl"
@@ -212,13 +255,20 @@ def test_a_contrast_shows_what_a_background_turns(pulled: list[AnswerSource]) ->
     assert left.title == "with place: sky: 36 of 36 answered 'owl'"
     assert right.title == "the same labels, other backgrounds: 33% answered 'owl'"
     assert found[sky].value == pytest.approx(36 / 36 - 12 / 36)
-    assert {e.occurrence.sample[:2] for e in left.exhibits} == {"to", "ho"}  # and no owl in the sky
+    assert {e.occurrence.sample[:2] for e in left.exhibits} == {
+        "to",
+        "ho",
+    }  # and no owl in the sky
     assert {e.occurrence.sample[:2] for e in right.exhibits} == {"tt", "hh"}
     assert sorted(str(e.label) for e in left.exhibits) == sorted(
         str(e.label) for e in right.exhibits
     )
     first = left.exhibits[0]
-    assert (first.prediction, first.correct, first.occurrence.frame) == ("owl", False, 0)
+    assert (first.prediction, first.correct, first.occurrence.frame) == (
+        "owl",
+        False,
+        0,
+    )
     assert first.words == f"background alone: 'owl'; objects alone: '{first.label}'"
     assert first.drawing is not None
     assert Image.open(BytesIO(first.drawing)).size == (256, 128)
@@ -234,11 +284,15 @@ def test_a_contrast_shows_what_a_background_turns(pulled: list[AnswerSource]) ->
     }
 
 
-def test_the_others_of_a_kind_that_pulls_are_no_finding(pulled: list[AnswerSource]) -> None:
+def test_the_others_of_a_kind_that_pulls_are_no_finding(
+    pulled: list[AnswerSource],
+) -> None:
     """Off the sky owls, toads and hawks keep their names; that pulls to no class."""
     of_report, _ = scored(pulled)
     sea = [
-        score for score in of_report if score.feature == "background|place=sea" and score.q_value
+        score
+        for score in of_report
+        if score.feature == "background|place=sea" and score.q_value
     ]
     assert sea
     assert not any(score.finding for score in sea)
@@ -263,7 +317,9 @@ def test_a_model_that_is_no_better_than_chance_is_said_to_be(many: Many) -> None
         ]
 
     by_place, audit = scored(guesses("place"))
-    assert audit.notes["accuracy"].startswith("33% [22, 47] of 60 images: no better than chance")
+    assert audit.notes["accuracy"].startswith(
+        "33% [22, 47] of 60 images: no better than chance"
+    )
     found = {(s.feature, s.label) for s in by_place if s.finding}
     assert {("background|place=sky", "owl"), ("background|place=sea", "toad")} <= found
     by_something_else, _ = scored(guesses("hawk"))
@@ -296,8 +352,17 @@ def test_whole_groups_count_not_images(pulled: list[AnswerSource], many: Many) -
 
 def test_answers_that_go_with_size_are_said_to(many: Many) -> None:
     sources = [
-        *many(20, "small", label="toad", prediction="owl", apart=("owl", "owl"), columns=1),
-        *many(20, "large", label="toad", prediction="toad", apart=("owl", "toad"), columns=4),
+        *many(
+            20, "small", label="toad", prediction="owl", apart=("owl", "owl"), columns=1
+        ),
+        *many(
+            20,
+            "large",
+            label="toad",
+            prediction="toad",
+            apart=("owl", "toad"),
+            columns=4,
+        ),
     ]
     _, audit = scored(sources)
     words = audit.notes["object's size"]
@@ -322,8 +387,14 @@ def test_suspect_labels_are_the_surest_first(
 @pytest.mark.parametrize(
     ("answers", "note"),
     [
-        ({"label": "owl", "prediction": "owl", "apart": ("toad", "owl")}, "100% [74, 100]"),
-        ({"label": "toad", "prediction": "owl", "apart": ("toad", "owl")}, "0% [0, 26]"),
+        (
+            {"label": "owl", "prediction": "owl", "apart": ("toad", "owl")},
+            "100% [74, 100]",
+        ),
+        (
+            {"label": "toad", "prediction": "owl", "apart": ("toad", "owl")},
+            "0% [0, 26]",
+        ),
     ],
 )
 def test_all_right_and_all_wrong_are_reported_in_words(
@@ -331,7 +402,9 @@ def test_all_right_and_all_wrong_are_reported_in_words(
 ) -> None:
     of_report, audit = scored(many(12, "a", **answers))
     assert not any(score.finding for score in of_report)
-    assert audit.notes["accuracy"].startswith(f"{note}, few of 12 images: no better than chance")
+    assert audit.notes["accuracy"].startswith(
+        f"{note}, few of 12 images: no better than chance"
+    )
     assert "could be missed" in audit.notes
 
 
@@ -352,8 +425,13 @@ def test_one_group_a_group_of_two_labels_and_missing_groups(many: Many) -> None:
 
 def test_few_groups_are_said_beside_the_figure() -> None:
     pull = Pull(0.6, 0.1, 0.9, here=0.7, elsewhere=0.1, images=9, few=True)
-    row = PullRow("background|place=sky", "owl", 9, 6, 5, 0.1, pull, 0.01, 0.02, pull, 0.01)
-    assert "60 points [10, 90] more (few groups: the interval is rough)." in pull_statement(row)
+    row = PullRow(
+        "background|place=sky", "owl", 9, 6, 5, 0.1, pull, 0.01, 0.02, pull, 0.01
+    )
+    assert (
+        "60 points [10, 90] more (few groups: the interval is rough)."
+        in pull_statement(row)
+    )
 
 
 # ----------------------------------------------------------------------------- table and the notes
@@ -373,11 +451,16 @@ def test_the_table_has_the_shares_of_each_group(leaning: list[AnswerSource]) -> 
 
 
 def test_the_papers_rule_stands_beside_ours(leaning: list[AnswerSource]) -> None:
-    by_iou = [replace(s, by_rule={"hidden": s.region, "iou": "foreground"}) for s in leaning]
+    by_iou = [
+        replace(s, by_rule={"hidden": s.region, "iou": "foreground"}) for s in leaning
+    ]
     table = rules_table(by_iou, "hidden", 0.95)
     assert table is not None
     ours, paper = table.rows
-    assert (ours["rule"], paper["wrong"]) == ("each region hidden whole (used here)", "14")
+    assert (ours["rule"], paper["wrong"]) == (
+        "each region hidden whole (used here)",
+        "14",
+    )
     assert ours["on background %"] == "86 [57, 98] few"
     assert str(paper["on an object %"]).startswith("100 [")
     assert str(paper["as by the rule used %"]).startswith("14 [")
@@ -391,15 +474,24 @@ def test_without_kinds_nothing_was_tested_and_that_is_said(many: Many) -> None:
     assert (first.finding, first.value) == (False, None)
     assert "no kinds of backgrounds are known" in str(first.statement)
     assert "Of 24 answers 12 are others" in str(first.statement)
-    kinds = [replace(s, factors={"place": "sea" if i % 2 else "sky"}) for i, s in enumerate(still)]
+    kinds = [
+        replace(s, factors={"place": "sea" if i % 2 else "sky"})
+        for i, s in enumerate(still)
+    ]
     [first, *_], _ = scored(kinds)
     assert first.always_reported
     assert "Of 12 answers 0 are others" in str(first.statement)
 
 
-def test_the_notes_tell_what_was_left_out(leaning: list[AnswerSource], many: Many) -> None:
-    _, audit = scored([*leaning, *many(2, "none", region=None), *many(1, "bare", label=None)])
-    assert audit.notes["accuracy"].startswith("63% [46, 78] of 38 images")  # two have no region
+def test_the_notes_tell_what_was_left_out(
+    leaning: list[AnswerSource], many: Many
+) -> None:
+    _, audit = scored(
+        [*leaning, *many(2, "none", region=None), *many(1, "bare", label=None)]
+    )
+    assert audit.notes["accuracy"].startswith(
+        "63% [46, 78] of 38 images"
+    )  # two have no region
     assert audit.notes["left out"].startswith("3 images")
     _, audit = scored(many(2, "bare", label=None))
     assert "no labels" in audit.notes["error sources"]

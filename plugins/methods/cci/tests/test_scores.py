@@ -30,7 +30,9 @@ def test_a_negative_drop_is_kept_or_made_zero_and_never_turns_the_map_over() -> 
     drops = np.array([1.0, -3.0, 1.0])  # their plain sum is negative
     assert weights(drops, "keep") == pytest.approx([0.2, -0.6, 0.2])
     assert weights(drops, "zero") == pytest.approx([0.5, 0.0, 0.5])
-    assert weights(np.array([2.0, -2.0]), "keep") == pytest.approx([0.5, -0.5])  # sum is zero
+    assert weights(np.array([2.0, -2.0]), "keep") == pytest.approx(
+        [0.5, -0.5]
+    )  # sum is zero
 
 
 def test_nothing_lost_is_nothing_important() -> None:
@@ -56,7 +58,9 @@ def test_the_scale_and_bias_of_logits_do_not_matter(
 
 
 def test_each_patch_has_the_weight_of_its_cluster() -> None:
-    painted = importance_map(np.array([[0, 0, 1], [0, 2, 1]]), np.array([2.0, -1.0, 1.0]))
+    painted = importance_map(
+        np.array([[0, 0, 1], [0, 2, 1]]), np.array([2.0, -1.0, 1.0])
+    )
     assert np.array_equal(painted, [[0.5, 0.5, -0.25], [0.5, 0.25, -0.25]])
 
 
@@ -83,7 +87,9 @@ def test_of_equals_the_foreground_has_it(overlap: Overlap) -> None:
 
 
 @pytest.mark.parametrize("overlap", OVERLAPS)
-def test_nothing_is_said_of_an_empty_map_or_a_mask_of_one_region(overlap: Overlap) -> None:
+def test_nothing_is_said_of_an_empty_map_or_a_mask_of_one_region(
+    overlap: Overlap,
+) -> None:
     some = LEFT.astype(float)
     assert region_of_map(np.zeros((8, 8)), LEFT, overlap) is None
     assert region_of_map(-some, LEFT, overlap) is None
@@ -107,7 +113,11 @@ def test_a_small_object_with_as_much_background_beside_it() -> None:
     importance = SMALL.astype(float)
     importance[2:4, 4:7] = 1.0  # 6 pixels of background at equal strength
     regions = [region_of_map(importance, SMALL, overlap) for overlap in OVERLAPS]
-    assert regions == ["foreground", "foreground", "background"]  # 4/10 and 6/60; 4/10 of the mass
+    assert regions == [
+        "foreground",
+        "foreground",
+        "background",
+    ]  # 4/10 and 6/60; 4/10 of the mass
 
 
 def test_strongest_counts_from_a_share_of_the_top() -> None:
@@ -132,7 +142,9 @@ def test_a_coarse_map_is_upsampled_to_the_mask() -> None:
 
 
 CLUSTER = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]])
-OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(bool)  # bottom right, in pixels
+OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(
+    bool
+)  # bottom right, in pixels
 
 
 def test_clusters_are_of_the_region_that_they_lie_on() -> None:
@@ -144,8 +156,12 @@ def test_clusters_are_of_the_region_that_they_lie_on() -> None:
 
 def test_what_all_choices_lose_is_no_loss_of_one() -> None:
     assert relative_drop(np.array([5.0, 5.0]), np.array([1.0, 1.0]), 0) == 0.0
-    assert relative_drop(np.array([4.0]), np.array([1.0]), 0) == 3.0  # a text of its own
-    assert relative_drop(np.array([5.0, 5.0]), np.array([1.0, 3.0]), 0) == pytest.approx(1.0)
+    assert (
+        relative_drop(np.array([4.0]), np.array([1.0]), 0) == 3.0
+    )  # a text of its own
+    assert relative_drop(
+        np.array([5.0, 5.0]), np.array([1.0, 3.0]), 0
+    ) == pytest.approx(1.0)
 
 
 # --------------------------------------------------------------------------------- class embeddings
@@ -174,6 +190,8 @@ def test_pairs_that_tie_stand_together() -> None:
 
 @pytest.mark.parametrize("labels", [1, 2])
 def test_one_label_has_no_pair_and_two_have_one(labels: int) -> None:
-    close = closest_pairs(similarities(*[0.5] * (labels - 1)) if labels > 1 else np.eye(1), 0.9)
+    close = closest_pairs(
+        similarities(*[0.5] * (labels - 1)) if labels > 1 else np.eye(1), 0.9
+    )
     assert close.shape == (labels, labels)
     assert bool(close[0, -1]) is (labels == 2)

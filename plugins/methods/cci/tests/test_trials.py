@@ -79,19 +79,35 @@ def test_more_clusters_than_patches(metric: Metric) -> None:
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("value", [0.0, 1.5])
-def test_patches_that_are_all_the_same_are_one_cluster(metric: Metric, value: float) -> None:
+def test_patches_that_are_all_the_same_are_one_cluster(
+    metric: Metric, value: float
+) -> None:
     features = np.full((3, 4, 6), value, dtype=np.float32)
     assert not patch_clusters(features, 7, metric, 0).any()
 
 
 def test_of_equal_sizes_the_first_to_appear_leads() -> None:
-    assert number_by_size(np.array([9, 4, 4, 9, 7, 7, 7])).tolist() == [1, 2, 2, 1, 0, 0, 0]
+    assert number_by_size(np.array([9, 4, 4, 9, 7, 7, 7])).tolist() == [
+        1,
+        2,
+        2,
+        1,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_every_parameter_is_part_of_the_readout() -> None:
     """Two readouts that may differ must not share a cached answer."""
     readout = PatchClusters(k=7, layer=-1, metric="cosine", seed=0)
-    others = ({"k": 6}, {"layer": 2}, {"metric": "euclidean"}, {"seed": 1}, {"restarts": 2})
+    others = (
+        {"k": 6},
+        {"layer": 2},
+        {"metric": "euclidean"},
+        {"seed": 1},
+        {"restarts": 2},
+    )
     assert all(readout.model_copy(update=change) != readout for change in others)
 
 
@@ -103,7 +119,9 @@ CHOICES = ("owl", "toad", "hawk")
 
 def picture(**fields: object) -> Sample:
     frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
-    return replace(Sample(key="a", frames=(frame,), choices=CHOICES, label="owl"), **fields)
+    return replace(
+        Sample(key="a", frames=(frame,), choices=CHOICES, label="owl"), **fields
+    )
 
 
 def test_an_image_is_asked_whole_then_without_each_cluster() -> None:
@@ -119,14 +137,19 @@ def test_maps_are_the_mean_over_the_starts(monkeypatch: pytest.MonkeyPatch) -> N
     from cuescope_cci import trials
 
     left, top = np.array([[0, 1], [0, 1]]), np.array([[0, 0], [1, 1]])
-    of_left, of_top = np.array([[3.0, 0, 0], [1, 0, 0]]), np.array([[0.0, 0, 0], [2, 0, 0]])
+    of_left, of_top = (
+        np.array([[3.0, 0, 0], [1, 0, 0]]),
+        np.array([[0.0, 0, 0], [2, 0, 0]]),
+    )
 
     def image(cluster: np.ndarray, drops: np.ndarray) -> AnsweredImage:
         return AnsweredImage(picture(), cluster, np.zeros(3), drops)
 
     asked: list[int] = []
 
-    def other(audit: object, options: object, samples: object, start: int) -> list[AnsweredImage]:
+    def other(
+        audit: object, options: object, samples: object, start: int
+    ) -> list[AnsweredImage]:
         asked.append(start)
         return [image(top, of_top)]
 

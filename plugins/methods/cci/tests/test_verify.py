@@ -21,7 +21,9 @@ IMAGES = {"frames": 1, "samples": 60}
 
 
 def audited(data: Any = FakeDataset, **given: Any) -> Any:
-    return Setup(CCI, data=data, options={"steps": 4, **given}, data_options=IMAGES).report()
+    return Setup(
+        CCI, data=data, options={"steps": 4, **given}, data_options=IMAGES
+    ).report()
 
 
 # --------------------------------------------------------------------------------- answer sheet
@@ -33,7 +35,9 @@ def sheet(sources: list[AnswerSource], **misled: bool) -> Any:
         replace(
             source.sample,
             key=source.key,
-            annotations={"cues": {"background of owl": (misled[source.key.partition("-")[0]],)}},
+            annotations={
+                "cues": {"background of owl": (misled[source.key.partition("-")[0]],)}
+            },
         )
         for source in sources
     ]
@@ -46,7 +50,9 @@ def test_errors_of_both_sorts_are_compared_by_hand(many: Many) -> None:
         *many(9, "own", label="toad", region="foreground"),
         *many(1, "wrongly", label="toad", region="background"),
         *many(5, "right", label="owl", region="background"),  # no error
-        *many(2, "unknown", label="owl", prediction="hawk"),  # no such line on the sheet
+        *many(
+            2, "unknown", label="owl", prediction="hawk"
+        ),  # no such line on the sheet
         *many(2, "nowhere", label="toad", region=None),
     ]
     truth = {"misled": True, "missed": True, "own": False, "wrongly": False}
@@ -84,7 +90,10 @@ def test_calling_everything_background_earns_nothing(many: Many) -> None:
 
 
 def test_few_errors_decide_nothing(many: Many) -> None:
-    sources = [*many(1, "misled", label="toad", region="background"), *many(1, "own", label="toad")]
+    sources = [
+        *many(1, "misled", label="toad", region="background"),
+        *many(1, "own", label="toad"),
+    ]
     evidence = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
     assert evidence is not None
     assert (evidence.value, evidence.verdict) == (1.0, "inconclusive")
@@ -99,11 +108,15 @@ def test_no_sheet_no_evidence(many: Many) -> None:
 # --------------------------------------------------------------------------------- what is found
 
 
-def row(feature: str, label: str, alone: tuple[float, float, float] = (0.5, 0.3, 0.7)) -> PullRow:
+def row(
+    feature: str, label: str, alone: tuple[float, float, float] = (0.5, 0.3, 0.7)
+) -> PullRow:
     strong = Pull(0.6, 0.4, 0.8, here=0.7, elsewhere=0.1, images=30, few=False)
     value, low, high = alone
     by_itself = Pull(value, low, high, here=value, elsewhere=0.0, images=30, few=False)
-    return PullRow(feature, label, 30, 21, 20, 0.5, strong, 0.001, 0.01, by_itself, 0.001)
+    return PullRow(
+        feature, label, 30, 21, 20, 0.5, strong, 0.001, 0.01, by_itself, 0.001
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +131,11 @@ def test_a_background_alone_must_be_answered_so(
     alone: tuple[float, float, float], verdict: str
 ) -> None:
     check = check_alone(row("background|place=sky", "owl", alone))
-    assert (check.verdict, check.feature, check.label) == (verdict, "background|place=sky", "owl")
+    assert (check.verdict, check.feature, check.label) == (
+        verdict,
+        "background|place=sky",
+        "owl",
+    )
 
 
 def test_findings_are_held_against_the_answer_sheet(many: Many) -> None:
@@ -153,12 +170,14 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
         attach_examples(audit, group, most=2)
         [picture] = audit.attachments
         assert words in picture.title
-        assert picture.caption.count("'") == (2 if words in ("Right", "without a label") else 4) * (
-            min(len(group), 2)
-        )
+        assert picture.caption.count("'") == (
+            2 if words in ("Right", "without a label") else 4
+        ) * (min(len(group), 2))
         assert picture.image[:2] == b"\xff\xd8"  # a JPEG
     audit = part_audit()
-    attach_examples(audit, [source for group in kinds.values() for source in group], most=2)
+    attach_examples(
+        audit, [source for group in kinds.values() for source in group], most=2
+    )
     assert len(audit.attachments) == 5
     audit = part_audit()
     attach_examples(audit, kinds["Right"], most=0)
@@ -172,7 +191,9 @@ def test_each_trial_passes_respond_once() -> None:
     """With the maps of the faithfulness check, which are about images asked before."""
     passed: Counter[tuple[str, str, bytes]] = Counter()
     with temporary_cache() as cache:
-        setup = Setup(CCI, options={"steps": 4, "faithfulness": 16}, data_options=IMAGES)
+        setup = Setup(
+            CCI, options={"steps": 4, "faithfulness": 16}, data_options=IMAGES
+        )
         session = setup.session(cache)
         respond = session.audit.respond
 
@@ -180,7 +201,11 @@ def test_each_trial_passes_respond_once() -> None:
             asked = list(trials)
             for trial in asked:
                 if trial.readout is None and trial.sample.key.endswith("/canvas"):
-                    mask = trial.edit.mask.tobytes() if isinstance(trial.edit, HideTokens) else b""
+                    mask = (
+                        trial.edit.mask.tobytes()
+                        if isinstance(trial.edit, HideTokens)
+                        else b""
+                    )
                     passed[trial.sample.key, trial.condition, mask] += 1
             return respond(asked)
 
@@ -220,10 +245,14 @@ def test_the_red_corner_pulls_to_its_class(report: Any) -> None:
     )
     assert report.accuracy.answered == whole.n
     [bg_er] = [
-        s for s in report.scores if (s.feature, s.label, s.metric) == ("background", None, "bg_er")
+        s
+        for s in report.scores
+        if (s.feature, s.label, s.metric) == ("background", None, "bg_er")
     ]
     assert bg_er.value > 0.6
-    assert next(table.title for table in report.tables) == "What the wrong answers lean on"
+    assert (
+        next(table.title for table in report.tables) == "What the wrong answers lean on"
+    )
 
 
 def test_a_model_that_does_not_lean_has_no_background_errors_to_find() -> None:
@@ -252,7 +281,9 @@ def test_without_masks_the_maps_are_still_checked(changing: Callable[..., Any]) 
     assert any("Right" in picture.title for picture in report.pictures)
 
 
-def test_without_labels_there_are_maps_and_no_errors(changing: Callable[..., Any]) -> None:
+def test_without_labels_there_are_maps_and_no_errors(
+    changing: Callable[..., Any],
+) -> None:
     report = audited(changing(label=None), faithfulness=8)
     assert "the data has no labels" in report.notes["weak data"]
     assert not report.scores
@@ -264,7 +295,11 @@ def test_without_labels_there_are_maps_and_no_errors(changing: Callable[..., Any
 def test_true_and_text_targets_give_other_maps() -> None:
     by_target = {
         target: audited(faithfulness=0, pictures=0, target=target, **more)
-        for target, more in {"predicted": {}, "true": {}, "text": {"text": "middle"}}.items()
+        for target, more in {
+            "predicted": {},
+            "true": {},
+            "text": {"text": "middle"},
+        }.items()
     }
     shares = {
         target: {o.sample: o.strength for o in report.features[0].occurrences}
@@ -292,7 +327,9 @@ def test_a_text_that_is_no_choice_is_asked_alone() -> None:
     )
     setup.report()
     alone = [trial for trial in asked if trial.sample.choices == ("pond",)]
-    assert {trial.sample.key for trial in alone} == {f"val-{i:03d}/canvas" for i in range(6)}
+    assert {trial.sample.key for trial in alone} == {
+        f"val-{i:03d}/canvas" for i in range(6)
+    }
     assert any(trial.edit is not None for trial in alone)
 
 
@@ -309,13 +346,17 @@ def test_options_that_do_not_go_together(given: dict[str, str], message: str) ->
 
 
 def test_a_video_is_refused_in_one_line() -> None:
-    with pytest.raises(UserError, match="expected one frame a sample, got 3 frames") as caught:
+    with pytest.raises(
+        UserError, match="expected one frame a sample, got 3 frames"
+    ) as caught:
         Setup(CCI, data_options={"frames": 3}).report()
     assert "\n" not in str(caught.value)
 
 
 def test_the_true_class_of_unlabelled_images(changing: Callable[..., Any]) -> None:
-    with pytest.raises(UserError, match=r"'val-000' has no label: expected labelled images"):
+    with pytest.raises(
+        UserError, match=r"'val-000' has no label: expected labelled images"
+    ):
         audited(changing(label=None), target="true")
 
 

@@ -9,7 +9,13 @@ import pytest
 from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
-from cuescope_confirm.locating.linear import Linear, PatchModel, Region, Training, learn_region
+from cuescope_confirm.locating.linear import (
+    Linear,
+    PatchModel,
+    Region,
+    Training,
+    learn_region,
+)
 from cuescope_confirm.scores import (
     Decision,
     Effect,
@@ -44,7 +50,9 @@ OPEN: Decision = "undecided"
         ([], [], ("cannot tell", False, False)),
     ],
 )
-def test_the_rule(removing: list[Decision], inserting: list[Decision], verdict: object) -> None:
+def test_the_rule(
+    removing: list[Decision], inserting: list[Decision], verdict: object
+) -> None:
     ruling = rule(removing, inserting, located=True)
     assert (ruling.verdict, ruling.necessary, ruling.sufficient) == verdict
     assert (ruling.missing is None) == (ruling.verdict != "cannot tell")
@@ -81,7 +89,9 @@ def test_what_is_done_without_the_cue_too_is_no_cause() -> None:
     assert decide(first, level=0.05, margin=0.1) == YES
     assert decide(second, level=0.05, margin=0.1) == OPEN
     assert second.value == first.value
-    still = effect_of(change, groups, {}, rng, 0.95, np.zeros(80))  # the placebo alone moves them
+    still = effect_of(
+        change, groups, {}, rng, 0.95, np.zeros(80)
+    )  # the placebo alone moves them
     assert decide(correct([still])[0], level=0.05, margin=0.1) == OPEN
 
 
@@ -96,7 +106,10 @@ def test_an_effect_that_is_surely_small_is_none() -> None:
 def test_a_part_of_what_is_claimed_is_neither_all_of_it_nor_nothing() -> None:
     part = 0.2 + RNG(0).random(900) * 0.1
     [effect] = correct([effect_of(part, Groups.single(900), {}, RNG(1), 0.95)])
-    said = [decide(effect, level=0.05, margin=0.1, claimed=claimed) for claimed in (0.1, 0.5)]
+    said = [
+        decide(effect, level=0.05, margin=0.1, claimed=claimed)
+        for claimed in (0.1, 0.5)
+    ]
     assert said == [YES, OPEN]
     few = RNG(0).choice([0.0, 0.0, 0.0, 0.35], 60)  # 9 points, which may be 10
     [effect] = correct([effect_of(few, Groups.single(60), {}, RNG(1), 0.95)])
@@ -144,14 +157,24 @@ def test_a_piece_without_a_sure_patch_is_not_the_cue() -> None:
 def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
     cue = Cue(Feature(key="c", kind="cluster"), "left", "c")
     side, whether = (
-        Sample(key="a", frames=(), question="Where?", choices=("left", "right"), label="right"),
-        Sample(key="b", frames=(), question="Is it?", choices=("yes", "no"), label="no"),
+        Sample(
+            key="a",
+            frames=(),
+            question="Where?",
+            choices=("left", "right"),
+            label="right",
+        ),
+        Sample(
+            key="b", frames=(), question="Is it?", choices=("yes", "no"), label="no"
+        ),
     )
     assert [asking.view_of(cue, sample) for sample in (side, whether)] == [side, None]
     assert not asking.is_of_label(cue, side)
     # an object's name: it is asked for
     cue = Cue(Feature(key="c", kind="recognition"), "cup", "c")
-    view = asking.view_of(cue, Sample(key="c", frames=(), annotations={"objects": ("cup",)}))
+    view = asking.view_of(
+        cue, Sample(key="c", frames=(), annotations={"objects": ("cup",)})
+    )
     assert view is not None
     assert (view.question, view.label) == ("Is there a cup in the image?", "yes")
 
@@ -161,7 +184,9 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
     rng, alarms = RNG(1), 0
     for _ in range(100):
         effects = [
-            effect_of(rng.choice([-1.0, 0, 0, 0, 1], 40), Groups.single(40), {}, rng, 0.95)
+            effect_of(
+                rng.choice([-1.0, 0, 0, 0, 1], 40), Groups.single(40), {}, rng, 0.95
+            )
             for _ in range(12)
         ]
         decided = [decide(e, level=0.05, margin=0.1) for e in correct(effects)]
@@ -213,7 +238,9 @@ def test_where_answers_are_alike_nothing_is_caused(
     present = np.arange(200) % 2 == 0
     right = np.where(present & (np.arange(200) < 200 * wrong), 0.0, 1.0)
     right[-3:] = 0  # a few errors, with the cue and without
-    answers = asking.RunAnswers((), present, np.ones(200, bool), right, np.full(200, "cup"))
+    answers = asking.RunAnswers(
+        (), present, np.ones(200, bool), right, np.full(200, "cup")
+    )
     monkeypatch.setattr(asking, "run_answers", lambda *_: answers)
     cue = Cue(Feature(key="c", kind="cluster"), "cup", "c")
     audit: Any = None
@@ -222,7 +249,9 @@ def test_where_answers_are_alike_nothing_is_caused(
     target: Any = SimpleNamespace(located=located, direction=direction)
     kind = SimpleNamespace(needs="region", effect="removes", partial=False)
     witness: Any = SimpleNamespace(kind=kind)
-    testimony = analysis.Testimony(witness, Effect(0.5, 0.4, 0.6, 50, 0.001), "confirms")
+    testimony = analysis.Testimony(
+        witness, Effect(0.5, 0.4, 0.6, 50, 0.001), "confirms"
+    )
     assert analysis._ruling(target, [testimony], []).verdict == verdict
 
 
@@ -238,7 +267,9 @@ def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
         return Place(masks=(mask,))
 
     frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
-    with_cue, plain = (Sample(key=key, frames=(frame,), label="cup") for key in ("a", "b"))
+    with_cue, plain = (
+        Sample(key=key, frames=(frame,), label="cup") for key in ("a", "b")
+    )
     located = LocatedCue(
         key="c",
         name="c",
@@ -249,7 +280,9 @@ def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
         objects={"a": (), "b": ()},
         likest={"b": corner(6)},
     )
-    target: Any = SimpleNamespace(samples={"a": with_cue, "b": plain}, is_judged=lambda _: True)
+    target: Any = SimpleNamespace(
+        samples={"a": with_cue, "b": plain}, is_judged=lambda _: True
+    )
     kind: Any = SimpleNamespace(needs="region", effect="removes", placebo="elsewhere")
     maker = PairMaker(target, located, kind, np.random.default_rng(0))
     [control] = maker.controls([Pair(Case(with_cue, corner(0)), None)])

@@ -26,11 +26,16 @@ def test_the_runs_are_folders_beside_the_list(tmp_path: Path) -> None:
         ("{}", "runs Field required"),
         ('{"runs": "trove", "left_out": {}}', "runs Input should be a valid array"),
         ('{"runs": [1], "left_out": {}}', "runs 0 Input should be a valid string"),
-        ('{"runs": [], "left_out": {"cci": null}}', "left_out cci Input should be a valid string"),
+        (
+            '{"runs": [], "left_out": {"cci": null}}',
+            "left_out cci Input should be a valid string",
+        ),
         ('{"runs": ["../../etc"], "left_out": {}}', "../../etc"),
     ],
 )
-def test_a_list_of_another_shape_is_one_line(content: str, words: str, tmp_path: Path) -> None:
+def test_a_list_of_another_shape_is_one_line(
+    content: str, words: str, tmp_path: Path
+) -> None:
     write_sealed(tmp_path / LISTED, content.encode())
     with pytest.raises(UserError) as raised:
         folders_of(ConfirmOptions(run=tmp_path))
@@ -41,5 +46,7 @@ def test_a_list_of_another_shape_is_one_line(content: str, words: str, tmp_path:
 def test_an_edited_list_is_one_line_and_says_what_to_do(tmp_path: Path) -> None:
     write_sealed(tmp_path / LISTED, b'{"runs": ["trove", "quag"], "left_out": {}}')
     (tmp_path / LISTED).write_text('{"runs": ["quag"], "left_out": {}}')
-    with pytest.raises(UserError, match=r"is not what cuescope wrote.*`cuescope investigate`"):
+    with pytest.raises(
+        UserError, match=r"is not what cuescope wrote.*`cuescope investigate`"
+    ):
         folders_of(ConfirmOptions(run=tmp_path))

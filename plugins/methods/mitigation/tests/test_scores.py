@@ -64,8 +64,12 @@ def test_random_cues_are_as_many_in_each_label_and_go_together() -> None:
     shows = np.column_stack([targets == 0, np.arange(90) < 30, np.arange(90) < 30])
     dealt = shuffle_within(shows, targets, RNG(1))
     for target in range(3):
-        assert (dealt[targets == target].sum(0) == shows[targets == target].sum(0)).all()
-    assert (dealt[:, 1] == dealt[:, 2]).all()  # cues of one sample stay those of one sample
+        assert (
+            dealt[targets == target].sum(0) == shows[targets == target].sum(0)
+        ).all()
+    assert (
+        dealt[:, 1] == dealt[:, 2]
+    ).all()  # cues of one sample stay those of one sample
     assert (dealt[:, 1] != shows[:, 1]).any()
 
 

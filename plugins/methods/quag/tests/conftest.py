@@ -22,7 +22,14 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, AverageAttention, FusionShape
+from cuescope_sdk.fusion import (
+    LETTERS,
+    OTHER,
+    TEXT,
+    VIDEO,
+    AverageAttention,
+    FusionShape,
+)
 from cuescope_sdk.testing import Setup
 
 ANSWERS = ("north", "east", "south", "west")
@@ -71,7 +78,9 @@ class Quiz(Plugin):
 class ReaderOptions(Options):
     """How it answers."""
 
-    reads: str = Field("both", description="text, video, both, apart (both, unaligned) or nothing")
+    reads: str = Field(
+        "both", description="text, video, both, apart (both, unaligned) or nothing"
+    )
     causal: bool = Field(False, description="attention")
     broken: bool = Field(False, description="attention that ignores edits")
 
@@ -97,7 +106,9 @@ class Reader(Plugin):
         min_frames=0,
     )
     facts: dict[str, str] = {}
-    fusion = FusionShape(layers=2, heads=2, kv_heads=2, head_dim=4, dim=8, mlp_multiplications=64)
+    fusion = FusionShape(
+        layers=2, heads=2, kv_heads=2, head_dim=4, dim=8, mlp_multiplications=64
+    )
 
     def __init__(self, options: ReaderOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -110,7 +121,9 @@ class Reader(Plugin):
         answer = ANSWERS[self.known(trial)]
         logits = [choice == answer for choice in trial.sample.choices]
         return Response(
-            logits=np.array(logits, dtype=np.float32) if "logits" in trial.outputs else None,
+            logits=np.array(logits, dtype=np.float32)
+            if "logits" in trial.outputs
+            else None,
             text=f" {answer.title()}." if "text" in trial.outputs else None,
         )
 
@@ -118,7 +131,9 @@ class Reader(Plugin):
         sample, edit, reads = trial.sample, trial.edit, self.options.reads
         key = digest([frame.key for frame in sample.frames], sample.question)
         rng = generator(0, "reader", key, digest(edit))
-        video = int(np.asarray(sample.frames[0].load())[0, 0, 0]) if sample.frames else None
+        video = (
+            int(np.asarray(sample.frames[0].load())[0, 0, 0]) if sample.frames else None
+        )
         text = int(sample.question.split()[-1]) if sample.question else None
         needed = {"text": (text,), "video": (video,)}.get(reads, (video, text))
         averaged = edit.quadrants if isinstance(edit, AverageAttention) else frozenset()
@@ -134,7 +149,9 @@ class Reader(Plugin):
         return [self.weights(trial, layer) for trial in trials]
 
     def weights(self, trial: Trial, layer: int) -> np.ndarray:
-        key = digest([frame.key for frame in trial.sample.frames], trial.sample.question)
+        key = digest(
+            [frame.key for frame in trial.sample.frames], trial.sample.question
+        )
         size = len(TOKENS)
         logits = generator(0, "weights", key, str(layer)).normal(size=(2, size, size))
         visible = np.tril(np.ones((size, size), bool)) if self.options.causal else True

@@ -13,13 +13,20 @@ from cuescope_sdk import Context, Picture, Table, UserError
 from cuescope_sdk.testing import PluginShelf
 
 TINY = replace(
-    training.QUICK, train=64, val=16, test=16, epochs=1, sizes=Sizes(layers=1, width=8, heads=1)
+    training.QUICK,
+    train=64,
+    val=16,
+    test=16,
+    epochs=1,
+    sizes=Sizes(layers=1, width=8, heads=1),
 )
 
 
 def bench(cache: Path, **given: Any) -> QUAGBench:
     shelf = PluginShelf({("bench", "quag"): QUAGBench})
-    built = Context(registry=shelf, cache=cache, device="cpu").build("bench", "quag", given)
+    built = Context(registry=shelf, cache=cache, device="cpu").build(
+        "bench", "quag", given
+    )
     assert isinstance(built, QUAGBench)
     return built
 
@@ -63,6 +70,8 @@ def test_full_is_the_papers_schedule(tmp_path: Path) -> None:
         ({"alpha": "0.1"}, "no option 'alpha'.*Did you mean 'alphas'"),
     ],
 )
-def test_mistakes_are_told_in_one_line(tmp_path: Path, given: dict[str, str], message: str) -> None:
+def test_mistakes_are_told_in_one_line(
+    tmp_path: Path, given: dict[str, str], message: str
+) -> None:
     with pytest.raises(UserError, match=message):
         bench(tmp_path, **given)

@@ -19,9 +19,22 @@ from cuescope_quag.clavi.consistency import (
     describe,
     group_pairs,
 )
-from cuescope_quag.clavi.sensitivity import aligned_distance, choose_pairs, compare_distances
+from cuescope_quag.clavi.sensitivity import (
+    aligned_distance,
+    choose_pairs,
+    compare_distances,
+)
 from cuescope_quag.paper import CONSISTENT, cells_by_question, paper_rows
-from cuescope_sdk import Capabilities, Frame, Plugin, Report, Response, Sample, Table, Trial
+from cuescope_sdk import (
+    Capabilities,
+    Frame,
+    Plugin,
+    Report,
+    Response,
+    Sample,
+    Table,
+    Trial,
+)
 from cuescope_sdk.fusion import TEXT, VIDEO, FusionShape
 from cuescope_sdk.testing import Setup, run_audit, temporary_cache
 
@@ -49,7 +62,11 @@ def samples() -> Iterator[Sample]:
                         "subset": "control" if control else "complement",
                         "counterparts": {
                             "video": there + words,
-                            **({} if control else {"text": here + ("second", "first")[asked]}),
+                            **(
+                                {}
+                                if control
+                                else {"text": here + ("second", "first")[asked]}
+                            ),
                         },
                     },
                 )
@@ -83,7 +100,9 @@ class Shortcut(Plugin):
     )
     facts: dict[str, str] = {}
     fingerprint = "shortcut"
-    fusion = FusionShape(layers=1, heads=1, kv_heads=1, head_dim=2, dim=2, mlp_multiplications=4)
+    fusion = FusionShape(
+        layers=1, heads=1, kv_heads=1, head_dim=2, dim=2, mlp_multiplications=4
+    )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         return [Response(logits=np.array([self.yes(trial), 0.5])) for trial in trials]
@@ -91,7 +110,9 @@ class Shortcut(Plugin):
     def yes(self, trial: Trial) -> float:
         first, asked = self.order(trial), trial.sample.question
         known = ("first", "there") if first else ("second", "there")
-        return float(asked in (("first", "second", "there") if first is None else known))
+        return float(
+            asked in (("first", "second", "there") if first is None else known)
+        )
 
     def order(self, trial: Trial) -> bool | None:
         """Whether A comes first, None where it does not know."""
@@ -106,7 +127,9 @@ class Shortcut(Plugin):
     def weights(self, trial: Trial) -> np.ndarray:
         """The same whatever is shown, but where the order is known and asked about rightly."""
         known = self.order(trial) is not None and self.yes(trial)
-        return np.asarray(np.eye(4) if known else np.full((4, 4), 0.25), dtype=np.float32)[None]
+        return np.asarray(
+            np.eye(4) if known else np.full((4, 4), 0.25), dtype=np.float32
+        )[None]
 
 
 class Knowing(Shortcut):
@@ -191,7 +214,10 @@ def turned_controls() -> Iterator[Sample]:
 
 def with_forms(sample: Sample) -> Sample:
     """With the names of table 15: V and V', Q and Q'."""
-    shown, form = sample.key.split("-")[1], {"first": "Q", "second": "Q'"}.get(str(sample.question))
+    shown, form = (
+        sample.key.split("-")[1],
+        {"first": "Q", "second": "Q'"}.get(str(sample.question)),
+    )
     names = {"video": ("original", "complement")[int(shown)]}
     forms = {} if form is None else {"question_form": form}
     return replace(sample, annotations={**sample.annotations, **names, **forms})
@@ -225,12 +251,16 @@ class Doubting(Shortcut):
 def test_the_papers_control_stands_beside_the_like_column_only() -> None:
     """Table 3 counts questions with a complement question; section 5.1 names E as well."""
     reports = {
-        control: run_audit(QUAG, Doubting, Published, control=control, beside="JustAsk", captures=0)
+        control: run_audit(
+            QUAG, Doubting, Published, control=control, beside="JustAsk", captures=0
+        )
         for control in ("section-5.1", "table-3")
     }
     figures = table_of(reports["table-3"], "Consistent accuracy")
     baseline = table(reports["table-3"], "Consistent accuracy")["baseline"]
-    assert baseline["CAcc_V control"].startswith("75.0 ")  # of 4 questions that A is not seen in
+    assert baseline["CAcc_V control"].startswith(
+        "75.0 "
+    )  # of 4 questions that A is not seen in
     assert baseline["CAcc_V control (Q')"].startswith("100.0 ")
     assert baseline["CAcc_V (Q')"].startswith("50.0 ")
     [paper] = figures.paper
@@ -242,8 +272,13 @@ def test_the_papers_control_stands_beside_the_like_column_only() -> None:
 
 
 def test_the_table_of_videos_and_questions_is_that_of_the_paper() -> None:
-    by_question = table_of(run_audit(QUAG, Shortcut, Published, captures=0), "Accuracy by video")
-    rows = {row["condition"]: (str(row["accuracy"])[:5], row["n"]) for row in by_question.rows}
+    by_question = table_of(
+        run_audit(QUAG, Shortcut, Published, captures=0), "Accuracy by video"
+    )
+    rows = {
+        row["condition"]: (str(row["accuracy"])[:5], row["n"])
+        for row in by_question.rows
+    }
     assert list(rows) == [*(f"V {k}" for k in KINDS), *(f"V' {k}" for k in KINDS)]
     assert rows["V BA Q"] == ("100.0", 40)
     assert rows["V BA Q'"] == ("0.0 [", 40)
@@ -258,8 +293,14 @@ KINDS = ("E", "BA Q", "BA Q'", "BA-NC")
 @pytest.mark.parametrize("model", ["JustAsk", "Singularity-T", "All-in-one+"])
 def test_table_3_cannot_count_e_among_its_control(model: str) -> None:
     """No pair is right more often than the worse of its two: table 15 bounds table 3."""
-    cells = {row["condition"]: float(row["accuracy"] or 0) for row in cells_by_question(model)}
-    worse = {kind: min(cells[f"V {kind}"], cells[f"V' {kind}"]) for kind in ("E", "E-NC", "BA-NC")}
+    cells = {
+        row["condition"]: float(row["accuracy"] or 0)
+        for row in cells_by_question(model)
+    }
+    worse = {
+        kind: min(cells[f"V {kind}"], cells[f"V' {kind}"])
+        for kind in ("E", "E-NC", "BA-NC")
+    }
     [paper, *_] = paper_rows(model, CONSISTENT)
     every = (2 * worse["E"] + worse["E-NC"] + 8 * worse["BA-NC"]) / 11
     # of means of three runs, each within its own error
@@ -274,18 +315,24 @@ def test_a_model_that_knows_the_order_is_told_too() -> None:
     rows = table(report, "Consistent accuracy")
     assert rows["baseline"]["CAcc_T complement"].startswith("80.0 ")
     assert rows["without question"]["CAcc_T complement"] == "0.0 [0.0, 8.8]"
-    assert report.notes["complements"].startswith("neither a clear")  # the interval is below 75
+    assert report.notes["complements"].startswith(
+        "neither a clear"
+    )  # the interval is below 75
 
 
 def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
     report = run_audit(QUAG, Knowing, Complements)
-    checks = {check.check: check for check in report.evidence if "appendix B.7" in check.check}
+    checks = {
+        check.check: check for check in report.evidence if "appendix B.7" in check.check
+    }
     assert set(checks) == {
         "attention differs between complements, video (appendix B.7)",
         "attention differs between complements, text (appendix B.7)",
     }
     for check in checks.values():
-        assert check.n == 20 + 8  # one pair of each of the eight videos where not both are right
+        assert (
+            check.n == 20 + 8
+        )  # one pair of each of the eight videos where not both are right
         assert "for 20 pairs that are both answered rightly" in check.detail
     # table 16: all weight on itself is sqrt(3) from even weights
     rows = {row["pairs"]: row for row in table_of(report, "Distance of").rows}
@@ -293,7 +340,9 @@ def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
     assert rows["video, both right"]["mean"] == pytest.approx(np.sqrt(3))
     assert rows["video, both right"]["variance"] == pytest.approx(0.0, abs=1e-12)
     assert rows["video, not both right"]["n"] == 8
-    assert "Distance of complements' attention, video" in {p.title for p in report.pictures}
+    assert "Distance of complements' attention, video" in {
+        p.title for p in report.pictures
+    }
     without = run_audit(QUAG, Knowing, Complements, pairs=0)
     assert not [check for check in without.evidence if "appendix B.7" in check.check]
 
@@ -306,13 +355,18 @@ def test_no_question_is_asked_twice() -> None:
 
         def log(trials: Any) -> list[Any]:
             trials = list(trials)
-            names.extend((t.sample.key, t.condition) for t in trials if t.readout is None)
+            names.extend(
+                (t.sample.key, t.condition) for t in trials if t.readout is None
+            )
             return respond(trials)
 
         session.audit.respond = log
         report = session.run()
     assert len(names) == len(set(names)) == 7 * len(ALL)
-    assert [check.n for check in report.evidence if "appendix B.7" in check.check] == [28, 28]
+    assert [check.n for check in report.evidence if "appendix B.7" in check.check] == [
+        28,
+        28,
+    ]
 
 
 def test_checks_another_method_by_answers_of_its_own() -> None:
@@ -344,7 +398,9 @@ def test_pairs_are_chosen_of_both_kinds() -> None:
     correct = {f"{side}{n}": n < 3 or side == "a" for n in range(9) for side in "ab"}
     both, others = choose_pairs(pairs, correct, 4, np.random.default_rng(0))
     again = choose_pairs([*pairs, *pairs], correct, 9, np.random.default_rng(0))
-    assert [len({pair.video for pair in group}) for group in again] == [len(g) for g in again]
+    assert [len({pair.video for pair in group}) for group in again] == [
+        len(g) for g in again
+    ]
     assert [len(group) for group in again] == [3, 6]  # no video twice
     assert (len(both), len(others)) == (3, 4)
     assert all(pair.first in ("a0", "a1", "a2") for pair in both)
@@ -354,7 +410,9 @@ def test_distances_are_compared_by_rank() -> None:
     far, near = np.arange(8, 16) / 10, np.arange(8) / 10
     evidence = compare_distances("check", far, near)
     assert evidence.verdict == "supported"
-    assert evidence.value == pytest.approx(1 / comb(16, 8))  # one choice of the eight that are far
+    assert evidence.value == pytest.approx(
+        1 / comb(16, 8)
+    )  # one choice of the eight that are far
     assert compare_distances("check", near, far).verdict == "inconclusive"
     assert "5 of each" in compare_distances("check", far[:4], near).detail
 
@@ -372,8 +430,13 @@ def narrow(value: float) -> ConsistentAccuracy:
         (0.40, 0.02, "neither a clear"),
     ],
 )
-def test_words_for_control_and_complement(control: float, complement: float, words: str) -> None:
-    figures = {"CAcc_V control": narrow(control), "CAcc_V complement": narrow(complement)}
+def test_words_for_control_and_complement(
+    control: float, complement: float, words: str
+) -> None:
+    figures = {
+        "CAcc_V control": narrow(control),
+        "CAcc_V complement": narrow(complement),
+    }
     assert words in str(describe({**figures, "CAcc_T": None}))
     assert describe({"CAcc_V control": narrow(control)}) is None
     few = replace(narrow(control), pairs=19)
@@ -384,7 +447,9 @@ def test_words_for_control_and_complement(control: float, complement: float, wor
 
 
 def pair_member(key: str, subset: str = "complement", **annotations: object) -> Sample:
-    return Sample(key=key, frames=(FRAME,), annotations={"subset": subset, **annotations})
+    return Sample(
+        key=key, frames=(FRAME,), annotations={"subset": subset, **annotations}
+    )
 
 
 def square(video: str) -> list[Sample]:
@@ -395,7 +460,9 @@ def square(video: str) -> list[Sample]:
 
     return [
         pair_member(
-            key(v, q), video_id=video, counterparts={"video": key(1 - v, q), "text": key(v, 1 - q)}
+            key(v, q),
+            video_id=video,
+            counterparts={"video": key(1 - v, q), "text": key(v, 1 - q)},
         )
         for v, q in product((0, 1), repeat=2)
     ]
@@ -415,7 +482,9 @@ def test_each_pair_is_found_once_and_keeps_its_kind() -> None:
 def test_a_counterpart_that_is_not_shown_makes_no_pair() -> None:
     assert len(consistent_pairs(square("a")[:3])) == 2
     assert (
-        consistent_pairs([pair_member("alone"), pair_member("no", counterparts={"video": None})])
+        consistent_pairs(
+            [pair_member("alone"), pair_member("no", counterparts={"video": None})]
+        )
         == ()
     )
 
@@ -479,7 +548,9 @@ def test_the_interval_is_of_whole_videos() -> None:
         widths.append(accuracy.high - accuracy.low)
         if copies == 1:
             exact = binomtest(18, 30).proportion_ci(0.9, method="exact")
-            assert (accuracy.low, accuracy.high) == pytest.approx((exact.low, exact.high))
+            assert (accuracy.low, accuracy.high) == pytest.approx(
+                (exact.low, exact.high)
+            )
     assert widths[1] == pytest.approx(widths[0], rel=0.1)
 
 
@@ -487,7 +558,9 @@ def test_nothing_consistent_has_an_interval_too() -> None:
     pairs = [ConsistentPair("text", f"a{n}", f"b{n}", None, str(n)) for n in range(40)]
     accuracy = consistent_accuracy(dict.fromkeys((*"a", *"b"), False), pairs)
     assert accuracy is None
-    accuracy = consistent_accuracy({f"{x}{n}": False for n in range(40) for x in "ab"}, pairs)
+    accuracy = consistent_accuracy(
+        {f"{x}{n}": False for n in range(40) for x in "ab"}, pairs
+    )
     assert accuracy is not None
     assert (accuracy.low, accuracy.high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 40)))
 
@@ -518,7 +591,9 @@ def test_the_distance_is_near_that_of_the_best_of_all_orders(seed: int) -> None:
     orders = [list(order) for order in permutations(range(6))]
     distance = aligned_distance(first, second)
     for head in range(2):
-        every = [np.linalg.norm(first[head] - second[head][np.ix_(o, o)]) for o in orders]
+        every = [
+            np.linalg.norm(first[head] - second[head][np.ix_(o, o)]) for o in orders
+        ]
         assert min(every) <= distance[head] + 1e-6
         assert distance[head] < np.quantile(every, 0.2)
 
@@ -551,6 +626,10 @@ def test_rows_and_columns_are_reordered_together() -> None:
 
 def test_other_numbers_of_tokens_cannot_be_aligned() -> None:
     rng = np.random.default_rng(0)
-    for other in (random_maps(rng, 2, 5), random_maps(rng, 1, 4), np.zeros((2, 4, 5), np.float32)):
+    for other in (
+        random_maps(rng, 2, 5),
+        random_maps(rng, 1, 4),
+        np.zeros((2, 4, 5), np.float32),
+    ):
         with pytest.raises(ValueError, match="one shape"):
             aligned_distance(random_maps(rng, 2, 4), other)

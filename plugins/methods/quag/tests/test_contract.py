@@ -20,7 +20,10 @@ class Unmoved(FakeModel):
     """Averaging changes nothing."""
 
     capabilities: ClassVar[Capabilities] = FakeModel.capabilities.model_copy(
-        update={"edits": frozenset({"average-attention", "average-tokens"}), "exposes": frozenset()}
+        update={
+            "edits": frozenset({"average-attention", "average-tokens"}),
+            "exposes": frozenset(),
+        }
     )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:

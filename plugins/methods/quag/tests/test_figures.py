@@ -53,7 +53,9 @@ def test_crossmodal_attention_tells_most_where_it_loses_anything() -> None:
 
 
 def test_examples_are_of_other_types_and_videos_first() -> None:
-    lost = answers_of([1] * 6, [[1, 0]] * 6, types=list("xxxyyz"), video=[0, 0, 1, 0, 2, 3])
+    lost = answers_of(
+        [1] * 6, [[1, 0]] * 6, types=list("xxxyyz"), video=[0, 0, 1, 0, 2, 3]
+    )
     assert choose_examples(lost, 1) == [0, 2, 4, 5]
     assert len(choose_examples(answers_of([1] * 9, [[1, 0]] * 9), 1)) == EXAMPLES
     assert choose_examples(answers_of([1, 1, 0], [[1, 0], [1, 1], [1, 0]]), 1) == [0]
@@ -61,7 +63,9 @@ def test_examples_are_of_other_types_and_videos_first() -> None:
 
 @pytest.mark.parametrize("question", ["which?", None])
 def test_the_caption_has_both_answers(question: str | None) -> None:
-    sample = Sample(key="s", frames=(FRAME,), question=question, choices=("a", "b"), label="a")
+    sample = Sample(
+        key="s", frames=(FRAME,), question=question, choices=("a", "b"), label="a"
+    )
     plain, changed = (
         Outcome(Trial(sample=sample), Response(logits=np.array(logits)))
         for logits in ([1.0, 0.0], [0.0, 1.0])
@@ -79,7 +83,9 @@ def test_a_finding_shows_the_same_questions_twice(audited) -> None:
     report = audited("both", "both")
     findings = [score.feature for score in report.findings]
     assert [shown.feature for shown in report.contrasts] == findings
-    accuracies = {row["condition"]: str(row["accuracy"]) for row in report.tables[0].rows}
+    accuracies = {
+        row["condition"]: str(row["accuracy"]) for row in report.tables[0].rows
+    }
     for shown in report.contrasts:
         key = "SC: crossmodal" if shown.feature == "verdict" else shown.feature
         assert shown.label is None
@@ -87,19 +93,28 @@ def test_a_finding_shows_the_same_questions_twice(audited) -> None:
         assert plain.title == "As it is: accuracy 93.1% in 160 questions"
         lost = accuracies[key].rstrip("\N{DOWNWARDS ARROW}")
         assert changed.title.endswith(f": accuracy {lost}% in 160 questions")
-        sentence = str(report.sentence(next(s for s in report.findings if s.feature == key)))
+        sentence = str(
+            report.sentence(next(s for s in report.findings if s.feature == key))
+        )
         assert f"({lost}% instead of 93.1%)" in sentence
         keys = [
-            [e.occurrence.sample.split("/")[0][:8] for e in side.exhibits] for side in shown.sides
+            [e.occurrence.sample.split("/")[0][:8] for e in side.exhibits]
+            for side in shown.sides
         ]
         assert keys[0] == keys[1]
     crossmodal = next(s for s in report.contrasts if s.feature == "SC: crossmodal")
-    assert crossmodal.sides[1].title.startswith("With attention between video and text averaged")
+    assert crossmodal.sides[1].title.startswith(
+        "With attention between video and text averaged"
+    )
     # 93% are right before and 22% after: the median question is lost
     assert [side.exhibits[0].correct for side in crossmodal.sides] == [True, False]
-    assert crossmodal.sides[0].exhibits[0].words == crossmodal.sides[1].exhibits[0].words
+    assert (
+        crossmodal.sides[0].exhibits[0].words == crossmodal.sides[1].exhibits[0].words
+    )
     blind = next(s for s in report.contrasts if s.feature == "without video")
-    assert {str(e.words)[-21:] for e in blind.sides[1].exhibits} == {" (no video was shown)"}
+    assert {str(e.words)[-21:] for e in blind.sides[1].exhibits} == {
+        " (no video was shown)"
+    }
 
 
 def test_a_verdict_that_rests_on_a_type_shows_that_type() -> None:
@@ -107,7 +122,10 @@ def test_a_verdict_that_rests_on_a_type_shows_that_type() -> None:
     odd = Loss(40, 30, 0.001, p_costs=0.001, p_spared=1)
     figures = SimpleNamespace(
         headline=(None, {"SC: crossmodal": every}),
-        by_type={"odd": (None, {"SC: crossmodal": odd}), "even": (None, {"SC: crossmodal": every})},
+        by_type={
+            "odd": (None, {"SC: crossmodal": odd}),
+            "even": (None, {"SC: crossmodal": every}),
+        },
         rule=Rule(),
     )
     assert deciding_type(figures, "SC: crossmodal") == "odd"

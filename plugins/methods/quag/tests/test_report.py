@@ -67,9 +67,24 @@ def by_kind(reader: type[Any]) -> type[Any]:
 @pytest.mark.parametrize(
     ("truth", "reads", "verdict", "says"),
     [
-        ("both", "both", "fuses", "On quiz questions (168 of 252), the only ones in which"),
-        ("both", "apart", "fuses by means", "by their means at most, or outside of this attention"),
-        ("video", "video", "each alone", "the video surely matters, it answers from the video"),
+        (
+            "both",
+            "both",
+            "fuses",
+            "On quiz questions (168 of 252), the only ones in which",
+        ),
+        (
+            "both",
+            "apart",
+            "fuses by means",
+            "by their means at most, or outside of this attention",
+        ),
+        (
+            "video",
+            "video",
+            "each alone",
+            "the video surely matters, it answers from the video",
+        ),
     ],
 )
 def test_questions_that_need_no_video_dilute_nothing(
@@ -83,21 +98,31 @@ def test_questions_that_need_no_video_dilute_nothing(
 ) -> None:
     data = type("Kinds", (Kinds, quiz), {})
     report = audited(
-        truth, reads, data=data, model=by_kind(reader), data_options={"samples": 252}, captures=0
+        truth,
+        reads,
+        data=data,
+        model=by_kind(reader),
+        data_options={"samples": 252},
+        captures=0,
     )
     assert report.notes["verdict"] == verdict
     sentence = str(report.sentence(report.findings[0]))
     assert says.lower() in sentence.lower()
-    assert ("so what a model takes from a mean is not tested" in sentence) == (verdict != "fuses")
+    assert ("so what a model takes from a mean is not tested" in sentence) == (
+        verdict != "fuses"
+    )
 
 
-def test_the_mean_of_another_video_confirms_what_averaging_leaves_open(audited: Audited) -> None:
+def test_the_mean_of_another_video_confirms_what_averaging_leaves_open(
+    audited: Audited,
+) -> None:
     plain = audited("both", "apart")
     report = audited("both", "apart", other_mean=True)
     assert report.notes["verdict"] == plain.notes["verdict"] == "fuses by means"
     sentence = str(report.sentence(report.findings[0]))
     assert (
-        "joins them by their means, or outside of this attention: its answers stay as" in sentence
+        "joins them by their means, or outside of this attention: its answers stay as"
+        in sentence
     )
     assert "is not tested" in str(plain.sentence(plain.findings[0]))
     assert "is not tested" not in sentence
@@ -106,23 +131,33 @@ def test_the_mean_of_another_video_confirms_what_averaging_leaves_open(audited: 
     assert score.finding
     assert (score.value or 0) > 40
     words = str(report.sentence(score))
-    assert words.startswith("With attention between video and text averaged, and the mean of")
+    assert words.startswith(
+        "With attention between video and text averaged, and the mean of"
+    )
 
 
-def test_what_was_asked_without_a_video_shows_none_and_says_so(audited: Audited) -> None:
+def test_what_was_asked_without_a_video_shows_none_and_says_so(
+    audited: Audited,
+) -> None:
     report = audited("video", "video", other_mean=True)
     sides = {c.feature: c.sides for c in report.contrasts}
     own, without = sides["without video"]
-    assert all(exhibit.drawing is None for exhibit in own.exhibits)  # a still: its frame is shown
+    assert all(
+        exhibit.drawing is None for exhibit in own.exhibits
+    )  # a still: its frame is shown
     for exhibit in without.exhibits:
         assert exhibit.occurrence.sample.endswith("without the video")
-        assert exhibit.drawing is not None  # a sheet that says so, in place of "no picture"
+        assert (
+            exhibit.drawing is not None
+        )  # a sheet that says so, in place of "no picture"
     others = sides["SC: crossmodal, mean of another video"]
     for exhibit, swapped in zip(others[0].exhibits, others[1].exhibits, strict=True):
         assert exhibit.occurrence.sample != swapped.occurrence.sample
         assert swapped.occurrence.sample.startswith("quiz-")
     words = "These questions can be answered without their words."
-    assert report.notes["next step"].startswith(words)  # in place of what is said of a cue
+    assert report.notes["next step"].startswith(
+        words
+    )  # in place of what is said of a cue
 
 
 def test_findings_are_what_was_needed(audited: Audited) -> None:
@@ -145,7 +180,9 @@ def test_findings_are_what_was_needed(audited: Audited) -> None:
     assert words["SC: text"].startswith(
         "With attention to the text (SC: text) averaged, the model loses"
     )
-    assert words["without question"].startswith("Asked without the question, the model loses")
+    assert words["without question"].startswith(
+        "Asked without the question, the model loses"
+    )
     assert f"{lost.value:.1f} points" in words["SC: text"]
 
 
@@ -172,7 +209,9 @@ def test_few_wrong_answers_tell_nothing(audited: Audited) -> None:
         audited("both", "nothing", data_options={"samples": 2})
 
 
-def test_an_open_verdict_opens_the_report_where_there_are_findings(audited: Audited) -> None:
+def test_an_open_verdict_opens_the_report_where_there_are_findings(
+    audited: Audited,
+) -> None:
     report = audited("text", "text", data_options={"samples": 16})
     assert report.notes["verdict"] == "open"
     first, *others = report.findings
@@ -190,10 +229,15 @@ class OneAnswer:
 
 
 @pytest.mark.parametrize("open_ended", [False, True])
-def test_one_right_answer_is_said(audited: Audited, quiz: type[Any], open_ended: bool) -> None:
+def test_one_right_answer_is_said(
+    audited: Audited, quiz: type[Any], open_ended: bool
+) -> None:
     data = type("Same", (OneAnswer, quiz), {})
     report = audited("both", "both", data=data, data_options={"open_ended": open_ended})
-    assert "same right answer, 'north', so nothing can be tested" in report.notes["weak data"]
+    assert (
+        "same right answer, 'north', so nothing can be tested"
+        in report.notes["weak data"]
+    )
     sentence = undecided(report, "one right answer")
     assert "All 160 questions have the same right answer, 'north'" in sentence
     assert report.notes["accuracy"].endswith("all have the same right answer, 'north'")
@@ -223,23 +267,40 @@ def test_open_answers_are_shown(audited: Audited, reader: type[Any]) -> None:
     report = audited("both", "both", model=model, data_options={"open_ended": True})
     sentence = undecided(report, "no right answer")
     assert "No answer equals an accepted one" in sentence
-    assert "the model answered \N{LEFT DOUBLE QUOTATION MARK}The arrow points" in sentence
+    assert (
+        "the model answered \N{LEFT DOUBLE QUOTATION MARK}The arrow points" in sentence
+    )
     assert "prompt='{question} Answer in one word.'" in sentence
-    assert "What was answered" not in [table.title for table in audited("both", "both").tables]
+    assert "What was answered" not in [
+        table.title for table in audited("both", "both").tables
+    ]
 
 
 def test_the_tables_have_a_row_a_condition(audited: Audited) -> None:
     report = audited("both", "both", quadrants="TV")
     accuracies, losses, _ = report.tables
     conditions = [row["condition"] for row in accuracies.rows]
-    assert conditions[:4] == ["baseline", "without video", "without question", "SC: unimodal"]
+    assert conditions[:4] == [
+        "baseline",
+        "without video",
+        "without question",
+        "SC: unimodal",
+    ]
     assert "SC: TV" in conditions
     assert [row["condition"] for row in losses.rows] == conditions[1:]
     cells = {row["condition"]: row for row in accuracies.rows}
     assert cells["SC: crossmodal"]["accuracy"] == "22.5\N{DOWNWARDS ARROW}"
     assert cells["baseline"]["accuracy"] == "93.1"
-    assert cells["SC: unimodal"]["accuracy"] == "94.4"  # no arrow: guesses alone are other ones
-    assert accuracies.columns == ("condition", "accuracy", "balanced accuracy", "even", "odd")
+    assert (
+        cells["SC: unimodal"]["accuracy"] == "94.4"
+    )  # no arrow: guesses alone are other ones
+    assert accuracies.columns == (
+        "condition",
+        "accuracy",
+        "balanced accuracy",
+        "even",
+        "odd",
+    )
     starred = {row["condition"]: str(row["even"]).endswith("*") for row in losses.rows}
     assert starred["SC: crossmodal"]
     assert not starred["SC: unimodal"]
@@ -254,7 +315,9 @@ def test_the_balanced_loss_stands_beside(audited: Audited) -> None:
     report = audited("both", "both", measure="balanced")
     assert "balanced accuracy" in report.notes
     assert report.tables[0].columns[1:3] == ("balanced accuracy", "accuracy")
-    assert "The columns of types have balanced accuracy too" in report.tables[0].notes[-1]
+    assert (
+        "The columns of types have balanced accuracy too" in report.tables[0].notes[-1]
+    )
     plain = audited("both", "both")
     for own, other in ((0, 1), (1, 0)):  # the deciding one comes first
         metrics = report.metrics[own].name, plain.metrics[other].name
@@ -280,7 +343,9 @@ def test_the_papers_figures_stand_beside_on_its_data_sets(
 
     report = audited("both", "both", data=Published, beside="JustAsk")
     paper = {row["condition"]: row for row in report.tables[0].paper}
-    published = {row["condition"]: row["accuracy"] for row in paper_rows("JustAsk", name)}
+    published = {
+        row["condition"]: row["accuracy"] for row in paper_rows("JustAsk", name)
+    }
     assert paper["SC: text"]["accuracy"] == published["SC: text"]
     assert "Causal" in paper["SC: text"]
     assert "Descriptive" not in paper["SC: text"]
@@ -314,19 +379,29 @@ def test_a_star_needs_the_test_and_the_interval(
     low: float, high: float, tested: bool, star: bool
 ) -> None:
     loss = Loss(
-        rate=50, lost=(low + high) / 2, p_value=0, p_costs=1, p_spared=1, low=low, high=high
+        rate=50,
+        lost=(low + high) / 2,
+        p_value=0,
+        p_costs=1,
+        p_spared=1,
+        low=low,
+        high=high,
     )
     assert loss_cell(loss, tested).endswith(" *") == star
     assert not loss_cell(Loss(50, 5, 0, 1, 1), True).endswith("*")
 
 
 def test_intervals_of_few_videos_are_warned_of() -> None:
-    assert few_videos(19)[0].startswith("Videos: 19, so few that the intervals are rough")
+    assert few_videos(19)[0].startswith(
+        "Videos: 19, so few that the intervals are rough"
+    )
     assert not few_videos(20)
 
 
 def samples(*annotations: dict[str, str]) -> list[Sample]:
-    return [Sample(key=str(n), frames=(), annotations=a) for n, a in enumerate(annotations)]
+    return [
+        Sample(key=str(n), frames=(), annotations=a) for n, a in enumerate(annotations)
+    ]
 
 
 def test_types_have_their_words() -> None:
@@ -334,7 +409,9 @@ def test_types_have_their_words() -> None:
     assert type_notes(two, ["X", "Y"], "accuracy") == ["X: a riddle."]
     assert type_notes(two, ["Y"], "accuracy") == []
     [clavi, plain] = type_notes(samples(), ["BE", "E-NC"], "balanced accuracy")
-    assert clavi.startswith("BE: at the beginning or at the end; E-NC: existence of an action that")
+    assert clavi.startswith(
+        "BE: at the beginning or at the end; E-NC: existence of an action that"
+    )
     assert "plain accuracy in a type with one right answer" in plain
     assert type_notes(samples(), [], "balanced accuracy") == []
 
@@ -353,13 +430,17 @@ def in_groups(quiz: type[Any], group: Callable[[int], str | None]) -> type[Any]:
     return Grouped
 
 
-def test_questions_of_one_video_prove_nothing(audited: Audited, quiz: type[Any]) -> None:
+def test_questions_of_one_video_prove_nothing(
+    audited: Audited, quiz: type[Any]
+) -> None:
     data = in_groups(quiz, lambda index: "video")
     with pytest.raises(UserError, match=r"too few samples for any finding.* got 1"):
         audited("both", "both", data=data)
 
 
-def test_groups_are_the_videos_that_are_counted(audited: Audited, quiz: type[Any]) -> None:
+def test_groups_are_the_videos_that_are_counted(
+    audited: Audited, quiz: type[Any]
+) -> None:
     data = in_groups(quiz, lambda index: f"video {index // 8}")
     report = audited("both", "both", data=data)
     assert "160 questions about 20 videos" in report.notes["accuracy"]
@@ -377,6 +458,8 @@ def test_groups_may_miss(audited: Audited, quiz: type[Any]) -> None:
 
 
 def test_what_would_have_been_found_is_said(audited: Audited) -> None:
-    assert "in 8 of 10 such audits" in audited("both", "both").notes["limit of detection"]
+    assert (
+        "in 8 of 10 such audits" in audited("both", "both").notes["limit of detection"]
+    )
     few = audited("both", "both", data_options={"samples": 6})
     assert few.notes["limit of detection"].startswith("none: with so few questions")

@@ -14,7 +14,15 @@ from cuescope_quag.measures import (
     plain_accuracy,
     question_types,
 )
-from cuescope_quag.scores import Loss, Rate, Rule, compare, guessing_p_values, rates, smallest_loss
+from cuescope_quag.scores import (
+    Loss,
+    Rate,
+    Rule,
+    compare,
+    guessing_p_values,
+    rates,
+    smallest_loss,
+)
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.statistics import Groups, change_p_value
 
@@ -98,7 +106,12 @@ def test_what_is_won_on_the_whole_is_surely_spared() -> None:
     before, after = pairs(900, 30, 60, 10)
     order = rng(5).permutation(1000)
     _, (loss,) = compare(
-        before[order], after[order][:, None], accuracy(1000), videos(1000, 40), rng(), RULE
+        before[order],
+        after[order][:, None],
+        accuracy(1000),
+        videos(1000, 40),
+        rng(),
+        RULE,
     )
     assert loss.lost == -3
     assert loss.p_spared <= 0.001
@@ -113,7 +126,9 @@ def margin_draw(
 
     def shared() -> np.ndarray:
         of_video = source.random(count)[groups.codes]
-        return np.where(source.random(questions) < 0.7, of_video, source.random(questions))
+        return np.where(
+            source.random(questions) < 0.7, of_video, source.random(questions)
+        )
 
     before = shared() < 0.8
     after = np.where(before, shared() >= (0.055 + 0.2 * won) / 0.8, shared() < won)
@@ -130,7 +145,9 @@ def test_at_the_margin_neither_word_is_said_more_often_than_promised(
     spared, costs, source = 0, 0, rng(7)
     for _ in range(audits):
         before, after, groups = margin_draw(questions, per_video, won, source)
-        _, (loss,) = compare(before, after[:, None], accuracy(questions), groups, source, FEW_DRAWS)
+        _, (loss,) = compare(
+            before, after[:, None], accuracy(questions), groups, source, FEW_DRAWS
+        )
         spared += loss.p_spared <= RULE.level
         costs += loss.p_costs <= RULE.level
     assert max(spared, costs) <= binom.ppf(0.9995, audits, RULE.level)
@@ -139,7 +156,9 @@ def test_at_the_margin_neither_word_is_said_more_often_than_promised(
 def test_nothing_lost_in_many_questions_is_spared() -> None:
     before = np.arange(400) < 320
     after = before ^ (np.arange(400) % 40 == 0)  # ten answers change, most of them lost
-    _, (loss,) = compare(before, after[:, None], accuracy(400), Groups.single(400), rng(), RULE)
+    _, (loss,) = compare(
+        before, after[:, None], accuracy(400), Groups.single(400), rng(), RULE
+    )
     assert loss.lost == 1.5
     assert loss.p_spared <= 0.01
 
@@ -171,7 +190,9 @@ def test_the_margin_is_a_share_of_what_is_above_chance() -> None:
 def test_chance_is_told_from_skill() -> None:
     for right, at_chance in ((60, True), (100, False)):
         before = np.arange(200) < right
-        rate, _ = compare(before, before[:, None], accuracy(200), Groups.single(200), rng(), RULE)
+        rate, _ = compare(
+            before, before[:, None], accuracy(200), Groups.single(200), rng(), RULE
+        )
         assert (rate.p_chance > 0.025) == at_chance
 
 
@@ -187,7 +208,12 @@ def test_a_model_that_ignores_the_video_is_not_accused() -> None:
         before = draw.random(120) < 0.6
         after = np.where(draw.random(120) < 0.2, draw.random(120) < 0.6, before)
         _, losses = compare(
-            before, after[:, None], accuracy(120), Groups.single(120), draw, Rule(resamples=200)
+            before,
+            after[:, None],
+            accuracy(120),
+            Groups.single(120),
+            draw,
+            Rule(resamples=200),
         )
         alarms += is_found(losses[0])
     assert alarms <= 10
@@ -195,7 +221,9 @@ def test_a_model_that_ignores_the_video_is_not_accused() -> None:
 
 def test_a_loss_that_is_there_is_found() -> None:
     before, after = pairs(60, 25, 5, 30)
-    _, (loss,) = compare(before, after[:, None], accuracy(120), Groups.single(120), rng(), RULE)
+    _, (loss,) = compare(
+        before, after[:, None], accuracy(120), Groups.single(120), rng(), RULE
+    )
     assert is_found(loss)
     assert loss.p_costs <= 0.025
 
@@ -215,7 +243,9 @@ def measures(label: np.ndarray, count: int) -> list[Measure]:
 def p_chance(given: np.ndarray, measure: Measure, draws: np.random.Generator) -> float:
     before = given == measure.label
     single = Groups.single(len(before))
-    return compare(before, before[:, None], measure, single, draws, FEW_DRAWS, given)[0].p_chance
+    return compare(before, before[:, None], measure, single, draws, FEW_DRAWS, given)[
+        0
+    ].p_chance
 
 
 @pytest.mark.parametrize("audits", [50, pytest.param(200, marks=pytest.mark.long)])
@@ -227,7 +257,10 @@ def test_answers_that_know_nothing_are_at_chance(often: float, audits: int) -> N
         draws = rng(seed)
         label = draws.permutation(np.repeat([1, 0], [60, 130]))
         given = (draws.random(190) < often).astype(int)
-        alarms += [p_chance(given, measure, draws) <= RULE.level for measure in measures(label, 2)]
+        alarms += [
+            p_chance(given, measure, draws) <= RULE.level
+            for measure in measures(label, 2)
+        ]
     assert alarms.max() <= binom.ppf(0.9995, audits, RULE.level)
 
 
@@ -250,12 +283,16 @@ def test_several_answers_are_compared_with_all_orders_of_the_right_ones() -> Non
     measure = measures(label, 3)[0]
     ours, best = guessing_p_values(given == label, given, measure, rng(), 4000)
     assert ours == pytest.approx(exact, abs=0.02)
-    assert best == pytest.approx(2 * 2 * 6 / 5040, abs=0.003)  # one in 210 orders is all right
+    assert best == pytest.approx(
+        2 * 2 * 6 / 5040, abs=0.003
+    )  # one in 210 orders is all right
 
 
 def test_own_choices_are_a_binomial() -> None:
     measure = Measure("accuracy", np.zeros(4, int), 25.0)
-    ours, best = guessing_p_values(np.array([1, 1, 1, 0], bool), None, measure, rng(), 9)
+    ours, best = guessing_p_values(
+        np.array([1, 1, 1, 0], bool), None, measure, rng(), 9
+    )
     assert ours == pytest.approx(4 * 0.25**3 * 0.75 + 0.25**4)
     assert best == 0.25**4
 
@@ -263,9 +300,15 @@ def test_own_choices_are_a_binomial() -> None:
 # ---------------------------------------------------------------------------------- measures
 
 
-def sample(label: str = "yes", choices: tuple[str, ...] = (), **about: object) -> Sample:
+def sample(
+    label: str = "yes", choices: tuple[str, ...] = (), **about: object
+) -> Sample:
     return Sample(
-        key=f"{label}-{about}", frames=(FRAME,), choices=choices, label=label, annotations=about
+        key=f"{label}-{about}",
+        frames=(FRAME,),
+        choices=choices,
+        label=label,
+        annotations=about,
     )
 
 
@@ -277,7 +320,10 @@ def test_balanced_accuracy_is_the_mean_recall_of_the_answers() -> None:
     always_no = np.array([[True]] * 6 + [[False]] * 2)
     assert rates(always_no, balanced.stratum) == [50.0]
     assert rates(always_no, plain_accuracy(samples).stratum) == [75.0]
-    assert (balanced.chance, plain_accuracy(samples).chance) == (50.0, 75.0)  # "no" to all
+    assert (balanced.chance, plain_accuracy(samples).chance) == (
+        50.0,
+        75.0,
+    )  # "no" to all
     some = np.array([[True, True, True, False, False, False, True, False]]).T
     assert rates(some, balanced.stratum) == [50.0]
     assert choose_measure(samples, "auto").name == "balanced accuracy"
@@ -310,6 +356,9 @@ def test_one_right_answer_is_no_balanced_accuracy() -> None:
 def test_the_commonest_types_are_kept() -> None:
     samples = [sample(question_type=kind) for kind in ("b", "a", "c", "a", "b")]
     types = question_types(samples, most=2)
-    assert {name: index.tolist() for name, index in types.items()} == {"a": [1, 3], "b": [0, 4]}
+    assert {name: index.tolist() for name, index in types.items()} == {
+        "a": [1, 3],
+        "b": [0, 4],
+    }
     assert question_types([sample(question_type="a")] * 3) == {}
     assert question_types([sample()] * 3) == {}

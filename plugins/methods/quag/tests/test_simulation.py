@@ -20,7 +20,13 @@ from cuescope_quag.simulation.data import (
     weighting,
 )
 from cuescope_quag.simulation.figure import Rise, figure, increase, rises, table
-from cuescope_quag.simulation.network import Dropout, Sizes, Weights, initial_weights, predict
+from cuescope_quag.simulation.network import (
+    Dropout,
+    Sizes,
+    Weights,
+    initial_weights,
+    predict,
+)
 from cuescope_quag.simulation.training import (
     QUICK,
     Errors,
@@ -33,7 +39,13 @@ from cuescope_quag.simulation.training import (
 from cuescope_sdk import Context
 
 SMALL = replace(
-    QUICK, train=2_048, val=256, test=512, epochs=3, learning_rate=0.01, sizes=Sizes(1, 48, 1)
+    QUICK,
+    train=2_048,
+    val=256,
+    test=512,
+    epochs=3,
+    learning_rate=0.01,
+    sizes=Sizes(1, 48, 1),
 )
 TINY = replace(SMALL, train=64, val=16, test=16, epochs=2, sizes=Sizes(1, 8, 1))
 
@@ -49,7 +61,9 @@ def test_the_weights_of_the_mean_are_the_papers() -> None:
     p = weighting()
     assert p[0].item() == pytest.approx(10 * np.sin(np.pi / 202))
     assert p[-1].item() == pytest.approx(10 * np.sin(100 * np.pi / 202))
-    assert target_variance() == pytest.approx(0.5)  # half of the squared sines' amplitude
+    assert target_variance() == pytest.approx(
+        0.5
+    )  # half of the squared sines' amplitude
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.45])
@@ -80,15 +94,23 @@ def test_the_network_is_torchs_encoder() -> None:
     sizes = Sizes(layers=2, width=24, heads=3)
     weights = perturbed(initial_weights(sizes, draws()))
     tokens = coupled(0.2, 4, draws(1)).tokens
-    stream = nn.functional.linear(tokens, weights["embedding.weight"], weights["embedding.bias"])
-    stream = stream + encoding(sizes.width) + weights["modality"].repeat_interleave(TOKENS, dim=0)
+    stream = nn.functional.linear(
+        tokens, weights["embedding.weight"], weights["embedding.bias"]
+    )
+    stream = (
+        stream
+        + encoding(sizes.width)
+        + weights["modality"].repeat_interleave(TOKENS, dim=0)
+    )
     for layer in range(sizes.layers):
         stream = torchs(sizes, weights, layer)(stream)
     stream = nn.functional.layer_norm(
         stream, [sizes.width], weights["readout.scale"], weights["readout.shift"]
     )
     expected = stream @ weights["readout.weight"][0] + weights["readout.bias"]
-    torch.testing.assert_close(predict(weights, sizes, tokens), expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        predict(weights, sizes, tokens), expected, atol=1e-5, rtol=1e-4
+    )
     same = predict(weights, sizes, tokens, Dropout(0.0, draws()))  # the way of training
     torch.testing.assert_close(same, expected, atol=1e-5, rtol=1e-4)
 
@@ -96,7 +118,9 @@ def test_the_network_is_torchs_encoder() -> None:
 def perturbed(weights: Weights) -> Weights:
     """Biases and norms too have numbers that matter."""
     noise = draws(7)
-    return {k: w + 0.1 * torch.randn(w.shape, generator=noise) for k, w in weights.items()}
+    return {
+        k: w + 0.1 * torch.randn(w.shape, generator=noise) for k, w in weights.items()
+    }
 
 
 def encoding(width: int) -> Tensor:
@@ -105,7 +129,9 @@ def encoding(width: int) -> Tensor:
     for token in range(2 * TOKENS):
         for pair in range(width // 2):
             angle = (token % TOKENS) / 10_000 ** (2 * pair / width)
-            encodings[token, 2 * pair : 2 * pair + 2] = torch.tensor([np.sin(angle), np.cos(angle)])
+            encodings[token, 2 * pair : 2 * pair + 2] = torch.tensor(
+                [np.sin(angle), np.cos(angle)]
+            )
     return encodings
 
 
@@ -188,7 +214,9 @@ def test_the_weights_with_the_least_validation_error_are_kept(
 # ------------------------------------------------------------------------------- what is kept
 
 
-def counted(monkeypatch: pytest.MonkeyPatch, killed_after: int | None = None) -> list[float]:
+def counted(
+    monkeypatch: pytest.MonkeyPatch, killed_after: int | None = None
+) -> list[float]:
     """The trainings that were run; Ctrl-C comes after some of them."""
     trained: list[float] = []
 
@@ -222,7 +250,11 @@ def test_what_is_damaged_or_was_trained_otherwise_is_trained_again(
     trained = counted(monkeypatch)
     runs = Runs(TINY, tmp_path, 0, "cpu", 1)
     trainings = [Training(0.1, 0)]
-    for other in (runs, replace(runs, schedule=replace(TINY, dropout=0.1)), replace(runs, seed=1)):
+    for other in (
+        runs,
+        replace(runs, schedule=replace(TINY, dropout=0.1)),
+        replace(runs, seed=1),
+    ):
         other.errors(trainings, Context())
     assert len(trained) == 3
     for file in tmp_path.glob("*.json"):
@@ -248,12 +280,18 @@ def test_the_increase_is_a_geometric_mean_with_students_interval() -> None:
 
 def test_one_seed_has_no_interval() -> None:
     increased = increase(np.array([1.5]))
-    assert (increased.value, increased.low, increased.high) == (pytest.approx(50), None, None)
+    assert (increased.value, increased.low, increased.high) == (
+        pytest.approx(50),
+        None,
+        None,
+    )
 
 
 def risen(*crossmodal: Sequence[float]) -> list[Rise]:
     return [
-        Rise(0.1 * number, 0.01, 0.02, np.array(ratios, np.float64), np.ones(len(ratios)))
+        Rise(
+            0.1 * number, 0.01, 0.02, np.array(ratios, np.float64), np.ones(len(ratios))
+        )
         for number, ratios in enumerate(crossmodal, start=1)
     ]
 

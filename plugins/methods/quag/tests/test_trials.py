@@ -16,7 +16,16 @@ from cuescope_quag.trials import (
     other_videos,
     videos_of,
 )
-from cuescope_sdk import Capabilities, Frame, Outcome, Report, Response, Sample, Trial, UserError
+from cuescope_sdk import (
+    Capabilities,
+    Frame,
+    Outcome,
+    Report,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
 
 FRAMES = [Frame.from_array(np.full((1, 1, 3), value, np.uint8)) for value in range(3)]
@@ -24,7 +33,13 @@ FRAMES = [Frame.from_array(np.full((1, 1, 3), value, np.uint8)) for value in ran
 
 @pytest.mark.parametrize(
     ("words", "layers"),
-    [("all", None), ("0-3", (0, 1, 2, 3)), ("4,5", (4, 5)), (" 0-1, 7 ", (0, 1, 7)), ("2-2", (2,))],
+    [
+        ("all", None),
+        ("0-3", (0, 1, 2, 3)),
+        ("4,5", (4, 5)),
+        (" 0-1, 7 ", (0, 1, 7)),
+        ("2-2", (2,)),
+    ],
 )
 def test_layers_are_read(words: str, layers: tuple[int, ...] | None) -> None:
     assert parse_layers(words) == layers
@@ -82,7 +97,9 @@ def bound(reader: type[Any]) -> type[Any]:
     return Bound
 
 
-def test_every_condition_is_asked_with_its_edit(audited: Audited, logging: type[Any]) -> None:
+def test_every_condition_is_asked_with_its_edit(
+    audited: Audited, logging: type[Any]
+) -> None:
     audited(
         "both",
         "both",
@@ -96,7 +113,9 @@ def test_every_condition_is_asked_with_its_edit(audited: Audited, logging: type[
     )
     shown = {trial.condition: trial.sample for trial in logging.log}
     edits = {trial.condition: trial.edit for trial in logging.log}
-    assert len(logging.log) == 5 * 8 + 4  # four questions without a video are asked once each
+    assert (
+        len(logging.log) == 5 * 8 + 4
+    )  # four questions without a video are asked once each
     assert (len(shown["baseline"].frames), len(shown["without video"].frames)) == (1, 0)
     assert shown["without video"].question == shown["baseline"].question
     assert shown["without question"].question is None
@@ -116,7 +135,9 @@ def test_every_condition_is_asked_with_its_edit(audited: Audited, logging: type[
 def test_another_video_is_as_long_where_one_is() -> None:
     lengths = {"a": 1, "b": 1, "c": 2, "d": 2, "e": 3}
     samples = [
-        Sample(key=f"{name}{n}", frames=tuple(FRAMES[:length]), question="?", group=name)
+        Sample(
+            key=f"{name}{n}", frames=tuple(FRAMES[:length]), question="?", group=name
+        )
         for name, length in lengths.items()
         for n in range(2)
     ]
@@ -133,7 +154,9 @@ def test_another_video_is_as_long_where_one_is() -> None:
 def test_a_layer_that_the_model_does_not_have_is_told_first(
     audited: Audited, logging: type[Any]
 ) -> None:
-    with pytest.raises(UserError, match="layers from 0 to 1: the model has 2 fusion layers"):
+    with pytest.raises(
+        UserError, match="layers from 0 to 1: the model has 2 fusion layers"
+    ):
         audited("both", "both", model=logging, layers="0-4")
     assert not logging.log
 
@@ -153,7 +176,9 @@ def test_options_that_mean_nothing_are_one_line(
         audited("both", "both", **given)
 
 
-def test_what_a_model_cannot_be_asked_is_noted(audited: Audited, bound: type[Any]) -> None:
+def test_what_a_model_cannot_be_asked_is_noted(
+    audited: Audited, bound: type[Any]
+) -> None:
     report = audited("both", "both", model=bound)
     names = {feature.key for feature in report.features}
     assert "without question" in names
@@ -161,11 +186,15 @@ def test_what_a_model_cannot_be_asked_is_noted(audited: Audited, bound: type[Any
     assert report.notes["not asked"].startswith("without video: ")
     assert "average-tokens" in report.notes["QUAG-attention"]
     assert report.notes["verdict"] == "fuses"
-    assert "takes no question without a video" in str(report.sentence(report.findings[0]))
+    assert "takes no question without a video" in str(
+        report.sentence(report.findings[0])
+    )
 
 
 def test_open_questions_need_text(audited: Audited, bound: type[Any]) -> None:
-    with pytest.raises(UserError, match="no choices: expected a model with output 'text', got log"):
+    with pytest.raises(
+        UserError, match="no choices: expected a model with output 'text', got log"
+    ):
         audited("both", "both", model=bound, data_options={"open_ended": True})
 
 
@@ -193,7 +222,9 @@ def test_samples_that_cannot_be_asked_are_counted(
     report = audited("both", "both", data=Half)
     assert report.notes["left out"] == f"80 samples without a {without}"
     assert {score.n for score in report.headlines} == {80}
-    assert {"without video", "without question"} <= {score.feature for score in report.headlines}
+    assert {"without video", "without question"} <= {
+        score.feature for score in report.headlines
+    }
 
 
 def test_data_without_a_question_is_refused_first(
@@ -204,13 +235,19 @@ def test_data_without_a_question_is_refused_first(
             sample: Sample = super().__getitem__(index)
             return replace(sample, question=None)
 
-    with pytest.raises(UserError, match=r"quag: there is nothing to ask.*Take data with q"):
+    with pytest.raises(
+        UserError, match=r"quag: there is nothing to ask.*Take data with q"
+    ):
         audited("both", "both", data=Silent, model=logging)
     assert not logging.log
 
 
-@pytest.mark.parametrize(("given", "words"), [("all", "all 2 layers"), ("0-1", "layers 0-1 of 2")])
-def test_the_layers_that_are_changed_are_noted(audited: Audited, given: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("given", "words"), [("all", "all 2 layers"), ("0-1", "layers 0-1 of 2")]
+)
+def test_the_layers_that_are_changed_are_noted(
+    audited: Audited, given: str, words: str
+) -> None:
     report = audited("both", "both", data_options={"samples": 8}, layers=given)
     assert report.notes["layers"] == words
 
@@ -220,7 +257,11 @@ def test_a_balanced_accuracy_of_open_answers_is_refused_first(
 ) -> None:
     with pytest.raises(UserError, match="at least two different right answers"):
         audited(
-            "both", "both", model=logging, measure="balanced", data_options={"open_ended": True}
+            "both",
+            "both",
+            model=logging,
+            measure="balanced",
+            data_options={"open_ended": True},
         )
     assert not logging.log
 
@@ -228,16 +269,25 @@ def test_a_balanced_accuracy_of_open_answers_is_refused_first(
 # ------------------------------------------------------------------------------ right answers
 
 
-def sample(label: str = "yes", choices: tuple[str, ...] = (), **about: object) -> Sample:
+def sample(
+    label: str = "yes", choices: tuple[str, ...] = (), **about: object
+) -> Sample:
     return Sample(
-        key=f"{label}-{about}", frames=(FRAMES[0],), choices=choices, label=label, annotations=about
+        key=f"{label}-{about}",
+        frames=(FRAMES[0],),
+        choices=choices,
+        label=label,
+        annotations=about,
     )
 
 
 def test_choices_are_compared_by_their_logits() -> None:
     trial = Trial(sample=sample("no", ("yes", "no")))
     logits = [Response(logits=np.array(pair)) for pair in ([0.1, 0.2], [0.2, 0.1])]
-    assert [is_correct(Outcome(trial, response)) for response in logits] == [True, False]
+    assert [is_correct(Outcome(trial, response)) for response in logits] == [
+        True,
+        False,
+    ]
 
 
 def test_samples_of_one_video_share_a_number() -> None:
@@ -254,12 +304,21 @@ def test_samples_of_one_video_share_a_number() -> None:
 
 
 def answer_of(text: str | None, **about: object) -> Outcome:
-    sample = Sample(key="s", frames=(), question="?", label="The Left one", annotations=about)
+    sample = Sample(
+        key="s", frames=(), question="?", label="The Left one", annotations=about
+    )
     return Outcome(Trial(sample=sample), Response(text=text))
 
 
 @pytest.mark.parametrize(
-    "text", ["the left one", " The left, one. ", "THE  LEFT ONE!", "left 1", "A left one. It is."]
+    "text",
+    [
+        "the left one",
+        " The left, one. ",
+        "THE  LEFT ONE!",
+        "left 1",
+        "A left one. It is.",
+    ],
 )
 def test_what_means_nothing_is_dropped(text: str) -> None:
     assert is_correct(answer_of(text))

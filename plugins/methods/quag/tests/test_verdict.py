@@ -6,7 +6,14 @@ import pytest
 
 from cuescope_quag.paper import BENCHMARKS, CONSISTENT, paper_rows
 from cuescope_quag.scores import Loss, Rate, Rule
-from cuescope_quag.verdict import Kind, Verdict, state, verdict, verdict_kind, verdict_sentence
+from cuescope_quag.verdict import (
+    Kind,
+    Verdict,
+    state,
+    verdict,
+    verdict_kind,
+    verdict_sentence,
+)
 
 RULE = Rule()
 CHANCE = {"ActivityNet-QA": 0.0, "MSRVTT-QA": 0.0, "NExT-QA": 20.0, "ATP-Hard": 20.0}
@@ -21,7 +28,9 @@ class Judged(NamedTuple):
 
 def judged(rate: Rate, losses: dict[str, Loss], measure: str = "accuracy") -> Judged:
     decision = verdict(rate, losses, RULE)
-    return Judged(decision, verdict_sentence(decision.kind, rate, losses, RULE, measure))
+    return Judged(
+        decision, verdict_sentence(decision.kind, rate, losses, RULE, measure)
+    )
 
 
 def overall(model: str, benchmark: str) -> dict[str, float]:
@@ -41,7 +50,9 @@ def published(model: str, benchmark: str) -> Judged:
     for key, value in after.items():
         lost = round(baseline - value, 6)
         costs = lost >= RULE.margin(rate)
-        losses[key] = Loss(value, lost, 1.0 - (lost > RULE.drop), float(not costs), float(costs))
+        losses[key] = Loss(
+            value, lost, 1.0 - (lost > RULE.drop), float(not costs), float(costs)
+        )
     return judged(rate, losses)
 
 
@@ -103,7 +114,12 @@ def test_a_verdict_has_its_figures() -> None:
         ("costs", "costs", "spared", "fuses by means"),
         ("costs", "costs", "open", "open"),
         ("spared", "costs", "spared", "text alone"),
-        ("spared", "costs", "costs", "text alone"),  # an edit disturbs what it does not inform
+        (
+            "spared",
+            "costs",
+            "costs",
+            "text alone",
+        ),  # an edit disturbs what it does not inform
         ("costs", "spared", "open", "video alone"),
         (None, "spared", "costs", "video alone"),
         ("spared", "spared", "costs", "needs neither"),
@@ -115,7 +131,9 @@ def test_a_verdict_has_its_figures() -> None:
         (None, None, "costs", "not asked"),
     ],
 )
-def test_the_rule(without_video: str, without_question: str, crossmodal: str, kind: Kind) -> None:
+def test_the_rule(
+    without_video: str, without_question: str, crossmodal: str, kind: Kind
+) -> None:
     assert verdict_kind(without_video, without_question, crossmodal) == kind  # type: ignore[arg-type]
 
 
@@ -123,7 +141,12 @@ def test_the_rule(without_video: str, without_question: str, crossmodal: str, ki
     ("without_video", "crossmodal", "other_mean", "kind"),
     [
         ("costs", "spared", "costs", "fuses by means"),
-        ("costs", "spared", "spared", "text alone"),  # a video has to be there, any video
+        (
+            "costs",
+            "spared",
+            "spared",
+            "text alone",
+        ),  # a video has to be there, any video
         ("costs", "spared", "open", "open"),
         ("costs", "costs", "spared", "fuses"),
         (None, "spared", "costs", "fuses by means"),
@@ -147,7 +170,9 @@ def test_the_mean_of_another_video_tells_what_averaging_cannot(
         ("open", "costs", "open"),
     ],
 )
-def test_a_part_of_the_questions_decides(without_question: str, elsewhere: str, kind: Kind) -> None:
+def test_a_part_of_the_questions_decides(
+    without_question: str, elsewhere: str, kind: Kind
+) -> None:
     found = verdict_kind("costs", without_question, "spared", elsewhere=elsewhere)  # type: ignore[arg-type]
     assert found == kind
 
@@ -176,7 +201,10 @@ def test_the_p_value_is_the_largest_that_is_needed() -> None:
     }
     decision, sentence = judged(Rate(80, 25, 0.001), losses)
     assert decision == Verdict("text alone", "without video", 0.01)
-    assert "from text alone. It loses 0.5 points [\N{MINUS SIGN}1.0, 2.0] without" in sentence
+    assert (
+        "from text alone. It loses 0.5 points [\N{MINUS SIGN}1.0, 2.0] without"
+        in sentence
+    )
 
 
 def test_a_small_but_sure_loss_is_not_called_nothing() -> None:
@@ -190,9 +218,15 @@ def test_a_small_but_sure_loss_is_not_called_nothing() -> None:
     )
     # the same in one type of question, of which all questions together show nothing
     types = {"rare": loss(4, 3, 5), "frequent": loss(0, -1, 1, p_value=1.0)}
-    diluted = loss(0.4, -0.5, 1.3, p_value=0.5, p_spared=0.001).with_worst(types, RULE.level)
+    diluted = loss(0.4, -0.5, 1.3, p_value=0.5, p_spared=0.001).with_worst(
+        types, RULE.level
+    )
     assert diluted.worst is None
-    losses = {"without video": sure, "without question": sure, "SC: crossmodal": diluted}
+    losses = {
+        "without video": sure,
+        "without question": sure,
+        "SC: crossmodal": diluted,
+    }
     assert "stay nearly as good" in judged(rate, losses).sentence
     almost = {"without video": small, "without question": sure, "SC: crossmodal": small}
     assert "answers almost only from text. It" in judged(rate, almost).sentence
@@ -210,7 +244,8 @@ def test_too_few_samples_are_not_called_chance() -> None:
     decision, sentence = judged(Rate(100, 50, 0.25, 100, 100, n=2, p_best=0.25), {})
     assert decision == Verdict("too few samples")
     assert (
-        "With so few samples (n = 2) or videos, even all right answers could be luck." in sentence
+        "With so few samples (n = 2) or videos, even all right answers could be luck."
+        in sentence
     )
 
 
@@ -218,7 +253,10 @@ def test_too_few_samples_are_not_called_chance() -> None:
     ("lost", "words"),
     [
         (2.0, "It loses 2.0 points [1.0, 3.0] without the video"),
-        (0.04, "It loses nothing (0.0 points [\N{MINUS SIGN}1.0, 1.0]) without the video"),
+        (
+            0.04,
+            "It loses nothing (0.0 points [\N{MINUS SIGN}1.0, 1.0]) without the video",
+        ),
         (-2.0, "It gains 2.0 points [1.0, 3.0] without the video"),
     ],
 )
@@ -274,8 +312,14 @@ def test_means_over_types_agree_with_the_papers_overall_figures() -> None:
     for model in ("FrozenBiLM", "JustAsk"):
         for benchmark in BENCHMARKS:
             for row in paper_rows(model, benchmark):
-                types = [float(v) for k, v in row.items() if k not in ("condition", "accuracy")]  # type: ignore[arg-type]
-                assert min(types) - 0.31 <= float(row["accuracy"]) <= max(types) + 0.31, row  # type: ignore[arg-type]
+                types = [
+                    float(v)
+                    for k, v in row.items()
+                    if k not in ("condition", "accuracy")
+                ]  # type: ignore[arg-type]
+                assert (
+                    min(types) - 0.31 <= float(row["accuracy"]) <= max(types) + 0.31
+                ), row  # type: ignore[arg-type]
 
 
 def test_figures_stand_where_the_paper_has_them() -> None:

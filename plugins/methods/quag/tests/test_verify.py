@@ -36,7 +36,9 @@ FIGURE = np.array(
 ALL = np.ones((5, 5), dtype=bool)
 
 
-def random_attention(count: int, tokens: np.ndarray, causal: bool = False) -> np.ndarray:
+def random_attention(
+    count: int, tokens: np.ndarray, causal: bool = False
+) -> np.ndarray:
     rng = np.random.default_rng(count)
     weights = rng.random((count, len(tokens), len(tokens)))
     weights = np.tril(weights) if causal else weights
@@ -57,13 +59,17 @@ def test_a_quadrant_has_queries_of_the_first_and_keys_of_the_second() -> None:
 
 def test_only_visible_keys_are_averaged() -> None:
     weights = random_attention(2, TOKENS, causal=True)
-    averaged = row_averaged(weights, TOKENS, TOKENS, visible_keys(weights), ["VV", "TT"])
+    averaged = row_averaged(
+        weights, TOKENS, TOKENS, visible_keys(weights), ["VV", "TT"]
+    )
     assert averaged[:, 1, :2] == pytest.approx(
         weights[:, 1, :2].mean(axis=1, keepdims=True)[..., [0, 0]]
     )
     assert (averaged[:, 1, 2:] == 0).all()
     assert averaged.sum(axis=2) == pytest.approx(np.ones((2, 5)))
-    error = conformability_error(averaged, TOKENS, TOKENS, visible_keys(weights), ["VV", "TT"])
+    error = conformability_error(
+        averaged, TOKENS, TOKENS, visible_keys(weights), ["VV", "TT"]
+    )
     assert error < 1e-12
 
 
@@ -90,7 +96,9 @@ def test_the_rank_bound_holds_where_all_see_alike_and_is_reached_within_one() ->
     assert sees_alike(visible, tokens, tokens)
     averaged = row_averaged(weights, tokens, tokens, visible, ["VV", "TV"])
     assert rank_bound(tokens) == 5
-    assert max(ranks(fused_part(averaged, tokens, tokens))) == 4  # one column, and three of text
+    assert (
+        max(ranks(fused_part(averaged, tokens, tokens))) == 4
+    )  # one column, and three of text
     assert min(ranks(fused_part(weights, tokens, tokens))) == 12
 
 
@@ -98,7 +106,9 @@ def test_causal_attention_escapes_the_lemma() -> None:
     tokens = np.array([VIDEO] * 9 + [TEXT] * 3, dtype=np.int8)
     weights = random_attention(2, tokens, causal=True)
     assert not sees_alike(visible_keys(weights), tokens, tokens)
-    averaged = row_averaged(weights, tokens, tokens, visible_keys(weights), ["VV", "TV"])
+    averaged = row_averaged(
+        weights, tokens, tokens, visible_keys(weights), ["VV", "TV"]
+    )
     assert max(ranks(averaged)) > rank_bound(tokens)
 
 
@@ -124,7 +134,11 @@ def test_the_theory_holds_on_the_attention_of_every_model(
     def attention_under(edit: AverageAttention | None) -> np.ndarray:
         tokens = torch.tensor([modality], dtype=torch.int8)
         with use_fusion(
-            Fusion(tokens, edit, watch=lambda _, attention: maps.append(attention[0].numpy()))
+            Fusion(
+                tokens,
+                edit,
+                watch=lambda _, attention: maps.append(attention[0].numpy()),
+            )
         ):
             fused_attention(*states, layer=0, causal=causal)
         return maps.pop()
@@ -136,7 +150,9 @@ def test_the_theory_holds_on_the_attention_of_every_model(
     assert conformability_error(edited, *quadrant_cells) < 1e-6
     assert np.abs(edited - row_averaged(plain, *quadrant_cells)).max() < 1e-6
     if {"VV", "TV"} <= quadrants and sees_alike(visible_keys(plain), tokens, tokens):
-        assert max(ranks(fused_part(edited, tokens, tokens)), default=0) <= rank_bound(tokens)
+        assert max(ranks(fused_part(edited, tokens, tokens)), default=0) <= rank_bound(
+            tokens
+        )
 
 
 def by_check(report: Report) -> dict[str, Evidence]:
@@ -185,7 +201,11 @@ def test_multiplications_saved_are_noted(audited: Audited) -> None:
     words = f"video {1 - less / whole:.1%}, "
     assert report.notes["multiplications saved"].startswith(words)
     assert "(6 video and 3 text tokens)" in report.notes["multiplications saved"]
-    [table] = [table for table in report.tables if table.title.startswith("Multiplications saved")]
+    [table] = [
+        table
+        for table in report.tables
+        if table.title.startswith("Multiplications saved")
+    ]
     by_condition = {row["condition"]: row for row in table.rows}
     # 10 tokens, 5 of them fewer keys; dim and heads of 8: (q + 2 k) of 8 x 8, and 2 q k of 8
     plain, fewer = 10 * 64 + 20 * 64 + 1600, 10 * 64 + 10 * 64 + 800

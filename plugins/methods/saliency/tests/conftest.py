@@ -15,17 +15,28 @@ from cuescope_sdk import Context, Frame
 
 PATCH, CELLS = 8, 4
 SIDE = PATCH * CELLS
-VISION = {"image_size": SIDE, "layers": 3, "width": 32, "head_width": 16, "patch_size": PATCH}
+VISION = {
+    "image_size": SIDE,
+    "layers": 3,
+    "width": 32,
+    "head_width": 16,
+    "patch_size": PATCH,
+}
 TEXT = {"context_length": 16, "vocab_size": 49408, "width": 8, "heads": 2, "layers": 1}
 COLOURS = {"red": (230, 20, 20), "green": (20, 200, 20), "blue": (20, 20, 230)}
 GREY = (90, 150)
 
 
-def write_folder(folder: Path, weights: dict[str, Any] | None = None, **vision: Any) -> Path:
+def write_folder(
+    folder: Path, weights: dict[str, Any] | None = None, **vision: Any
+) -> Path:
     """A model folder as on the hub: configuration and weights (random ones where None come)."""
     folder.mkdir()
     model_cfg = {"embed_dim": 16, "vision_cfg": VISION | vision, "text_cfg": TEXT}
-    content = {"model_cfg": model_cfg, "preprocess_cfg": {"mean": [0.5] * 3, "std": [0.25] * 3}}
+    content = {
+        "model_cfg": model_cfg,
+        "preprocess_cfg": {"mean": [0.5] * 3, "std": [0.25] * 3},
+    }
     (folder / "open_clip_config.json").write_text(json.dumps(content))
     if weights is None:
         with torch.random.fork_rng():
@@ -81,7 +92,9 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Any:
     The last block's first head attends to dark patches, its second to all alike; the values of
     both are the colour. The first block adds nothing. Similarity is that of hues.
     """
-    folder = write_folder(tmp_path_factory.mktemp("planted") / "clip", layers=2, no_ln_pre=True)
+    folder = write_folder(
+        tmp_path_factory.mktemp("planted") / "clip", layers=2, no_ln_pre=True
+    )
     network = open_clip.create_model(f"local-dir:{folder}", load_weights=True)
     visual, colour, eye = network.visual, slice(0, 3), torch.eye(3)
     first, second = visual.transformer.resblocks

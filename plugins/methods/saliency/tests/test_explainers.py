@@ -56,7 +56,9 @@ def explicit_block(
     """A pre-norm block with softmax attention written out: tokens, attention, heads' answers."""
     attention = block.attn
     normed = block.ln_1(tokens)
-    parts = linear(normed, attention.in_proj_weight, attention.in_proj_bias).chunk(3, dim=-1)
+    parts = linear(normed, attention.in_proj_weight, attention.in_proj_bias).chunk(
+        3, dim=-1
+    )
     q, k, v = (part[0].unflatten(-1, (HEADS, -1)).transpose(0, 1) for part in parts)
     attended = weights((q @ k.transpose(1, 2) / q.shape[-1] ** 0.5).softmax(dim=-1))
     answers = attended @ v
@@ -68,7 +70,9 @@ def explicit_block(
 def tail(model: Any, tokens: Tensor) -> Tensor:
     """Similarity from the last block's tokens."""
     visual = visual_of(model)
-    return cosine_similarity(visual.ln_post(tokens[:, 0]) @ visual.proj, text_of(model)[None])[0]
+    return cosine_similarity(
+        visual.ln_post(tokens[:, 0]) @ visual.proj, text_of(model)[None]
+    )[0]
 
 
 def native_attention(model: Any, frame: Frame) -> list[Tensor]:
@@ -76,14 +80,18 @@ def native_attention(model: Any, frame: Frame) -> list[Tensor]:
     tokens, maps = embedded(model, frame), []
     for block in blocks_of(model):
         normed = block.ln_1(tokens)
-        maps.append(block.attn(normed, normed, normed, need_weights=True)[1][0].detach())
+        maps.append(
+            block.attn(normed, normed, normed, need_weights=True)[1][0].detach()
+        )
         tokens = block(tokens)
     return maps
 
 
 def test_raw_attention_is_the_library_s(model: Any, frame: Frame) -> None:
     expected = native_attention(model, frame)[-1][0, 1:].reshape(GRID)
-    np.testing.assert_allclose(explain(model, frame, TEXT, "raw-attention"), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        explain(model, frame, TEXT, "raw-attention"), expected, atol=1e-6
+    )
 
 
 def test_rollout_by_hand(model: Any, frame: Frame) -> None:
@@ -92,7 +100,9 @@ def test_rollout_by_hand(model: Any, frame: Frame) -> None:
         residual = mean.numpy() + np.eye(17)
         flow = residual / residual.sum(axis=1, keepdims=True) @ flow
     expected = flow[0, 1:].reshape(GRID)
-    np.testing.assert_allclose(explain(model, frame, TEXT, "rollout"), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        explain(model, frame, TEXT, "rollout"), expected, atol=1e-6
+    )
 
 
 def test_gradient_of_attention_weights_by_autograd(model: Any, frame: Frame) -> None:
@@ -120,7 +130,9 @@ def test_gradient_of_attention_weights_by_autograd(model: Any, frame: Frame) -> 
     ours = heads_gradient(call.block, gradient, heads)
     torch.testing.assert_close(similar, score, atol=1e-6, rtol=0)
     torch.testing.assert_close(ours, by_answers, atol=1e-6, rtol=1e-4)
-    torch.testing.assert_close(weights_gradient(ours, heads), by_weights, atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(
+        weights_gradient(ours, heads), by_weights, atol=1e-6, rtol=1e-4
+    )
 
 
 def test_game_by_autograd_through_explicit_attention(model: Any, frame: Frame) -> None:
@@ -132,11 +144,21 @@ def test_game_by_autograd_through_explicit_attention(model: Any, frame: Frame) -
         gradients = torch.autograd.grad(tail(model, tokens), weights)
     relevance = torch.eye(17)
     for attended, gradient in zip(weights, gradients, strict=True):
-        relevance = relevance + (attended * gradient).clamp(min=0).mean(dim=0) @ relevance
+        relevance = (
+            relevance + (attended * gradient).clamp(min=0).mean(dim=0) @ relevance
+        )
     expected = relevance[0, 1:].reshape(GRID).detach().numpy()
-    np.testing.assert_allclose(explain(model, frame, TEXT, "game", STOCK), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        explain(model, frame, TEXT, "game", STOCK), expected, atol=1e-6
+    )
     assert np.ptp(expected) > 1e-4
-    last = (weights[-1] * gradients[-1]).clamp(min=0).mean(dim=0)[0, 1:].reshape(GRID).detach()
+    last = (
+        (weights[-1] * gradients[-1])
+        .clamp(min=0)
+        .mean(dim=0)[0, 1:]
+        .reshape(GRID)
+        .detach()
+    )
     np.testing.assert_allclose(explain(model, frame, TEXT, "game"), last, atol=1e-6)
 
 
@@ -153,7 +175,9 @@ def test_grad_cam_by_autograd(model: Any, frame: Frame) -> None:
         (gradient,) = torch.autograd.grad(score, normed)
     weights = gradient[0, 1:].mean(dim=0)
     expected = (normed[0, 1:] * weights).sum(dim=1).clamp(min=0).reshape(GRID).detach()
-    np.testing.assert_allclose(explain(model, frame, TEXT, "grad-cam"), expected, atol=1e-5)
+    np.testing.assert_allclose(
+        explain(model, frame, TEXT, "grad-cam"), expected, atol=1e-5
+    )
     assert expected.max() > 0
 
 
@@ -164,7 +188,9 @@ def test_grad_eclip_by_its_formula(model: Any, frame: Frame, explainer: Any) -> 
     for block in before:
         tokens = block(tokens)
     normed, attention = final.ln_1(tokens)[0], final.attn
-    q, k, v = linear(normed, attention.in_proj_weight, attention.in_proj_bias).chunk(3, dim=-1)
+    q, k, v = linear(normed, attention.in_proj_weight, attention.in_proj_bias).chunk(
+        3, dim=-1
+    )
     with torch.enable_grad():
         out, _, answers = explicit_block(final, tokens.requires_grad_())
         (gradient,) = torch.autograd.grad(tail(model, out), answers)
@@ -175,7 +201,9 @@ def test_grad_eclip_by_its_formula(model: Any, frame: Frame, explainer: Any) -> 
     if explainer == "grad-eclip":
         expected = expected * loosened[0].detach()
     expected = expected.clamp(min=0).reshape(GRID)
-    np.testing.assert_allclose(explain(model, frame, TEXT, explainer, STOCK), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        explain(model, frame, TEXT, explainer, STOCK), expected, atol=1e-6
+    )
     assert expected.max() > 0
 
 
@@ -187,17 +215,27 @@ def test_grad_eclip_as_published(model: Any, frame: Frame, explainer: Any) -> No
     for block in before:
         tokens = block(tokens)
     normed, attention = final.ln_1(tokens)[0], final.attn
-    q, k, v = linear(normed, attention.in_proj_weight, attention.in_proj_bias).chunk(3, dim=-1)
+    q, k, v = linear(normed, attention.in_proj_weight, attention.in_proj_bias).chunk(
+        3, dim=-1
+    )
     projection = attention.out_proj
     with torch.enable_grad():
-        answer = ((q @ k.T / q.shape[1] ** 0.5).softmax(dim=-1) @ v).detach().requires_grad_()
+        answer = (
+            ((q @ k.T / q.shape[1] ** 0.5).softmax(dim=-1) @ v)
+            .detach()
+            .requires_grad_()
+        )
         out = tokens + projection(answer)[None]
-        (gradient,) = torch.autograd.grad(tail(model, out + final.mlp(final.ln_2(out))), answer)
+        (gradient,) = torch.autograd.grad(
+            tail(model, out + final.mlp(final.ln_2(out))), answer
+        )
     cosine = normalize(projection(q[:1]), dim=1) @ normalize(projection(k[1:]), dim=1).T
     loosened = (cosine - cosine.min()) / (cosine.max() - cosine.min())
     expected = v[1:] @ gradient[0] * (loosened[0] if explainer == "grad-eclip" else 1)
     expected = expected.detach().clamp(min=0).reshape(GRID)
-    np.testing.assert_allclose(explain(model, frame, TEXT, explainer), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        explain(model, frame, TEXT, explainer), expected, atol=1e-6
+    )
     assert expected.max() > 0
 
 
@@ -213,7 +251,9 @@ def test_maskclip_by_hand(model: Any, frame: Frame) -> None:
     tokens = tokens + final.mlp(final.ln_2(tokens))
     dense = visual.ln_post(tokens[0, 1:]) @ visual.proj
     expected = cosine_similarity(dense, text_of(model)[None]).reshape(GRID).detach()
-    np.testing.assert_allclose(explain(model, frame, TEXT, "maskclip"), expected, atol=1e-5)
+    np.testing.assert_allclose(
+        explain(model, frame, TEXT, "maskclip"), expected, atol=1e-5
+    )
 
 
 def test_clip_surgery_by_hand(model: Any, frame: Frame) -> None:
@@ -234,10 +274,14 @@ def test_clip_surgery_by_hand(model: Any, frame: Frame) -> None:
     dense = normalize(dense, dim=1).detach()
 
     def explained(form: Any, choices: tuple[str, ...] = ()) -> np.ndarray:
-        return explain(model, frame, TEXT, "clip-surgery", Settings(layers=2, form=form), choices)
+        return explain(
+            model, frame, TEXT, "clip-surgery", Settings(layers=2, form=form), choices
+        )
 
     own, empty = (torch.tensor(model.embed_choices((text,))[0]) for text in (TEXT, ""))
-    np.testing.assert_allclose(explained("stock"), (dense @ own).reshape(GRID), atol=1e-5)
+    np.testing.assert_allclose(
+        explained("stock"), (dense @ own).reshape(GRID), atol=1e-5
+    )
     lone = (dense @ (own - empty)).reshape(GRID)
     np.testing.assert_allclose(explained("published"), lone, atol=1e-5)
     # among choices: the mean over them of the weighted products is taken off
@@ -246,11 +290,15 @@ def test_clip_surgery_by_hand(model: Any, frame: Frame) -> None:
     whole = normalize(visual.ln_post(tokens[0, :1]) @ visual.proj, dim=1).detach()
     share = (2 * whole @ rows.T).softmax(dim=1)[0]
     products = dense[:, None] * rows * (3 * share)[:, None]
-    expected = (products - products.mean(dim=1, keepdim=True)).sum(dim=2)[:, 1].reshape(GRID)
+    expected = (
+        (products - products.mean(dim=1, keepdim=True)).sum(dim=2)[:, 1].reshape(GRID)
+    )
     np.testing.assert_allclose(explained("published", choices), expected, atol=1e-5)
 
 
-def test_rise_by_brute_force(model: Any, frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rise_by_brute_force(
+    model: Any, frame: Frame, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from cuescope_saliency.explainers import chance
 
     tower, settings = model.image_tower, Settings(rise_masks=5, rise_grid=3, seed=4)
@@ -259,15 +307,22 @@ def test_rise_by_brute_force(model: Any, frame: Frame, monkeypatch: pytest.Monke
     assert masks.shape == (5, 32, 32)
     assert masks.min() == 0
     assert masks.max() == 1
-    scores = [similarity(tower.encode({"image": image * m}), text_of(model)).item() for m in masks]
+    scores = [
+        similarity(tower.encode({"image": image * m}), text_of(model)).item()
+        for m in masks
+    ]
     expected = sum(s * m for s, m in zip(scores, masks, strict=True)) / masks.sum(dim=0)
     monkeypatch.setattr(chance, "CHUNK", 2)  # the last chunk is smaller
-    ours = explain(model, frame, TEXT, "rise", settings)  # a lone text has no probability
+    ours = explain(
+        model, frame, TEXT, "rise", settings
+    )  # a lone text has no probability
     shown = masks.sum(dim=0) > 0
     np.testing.assert_allclose(ours[shown], expected[shown], atol=1e-5)
     np.testing.assert_array_equal(ours[~shown], 0)
     choices = ("a boat", TEXT, "a car")
-    logits = [model.logits(tower.encode({"image": image * m}).numpy(), choices) for m in masks]
+    logits = [
+        model.logits(tower.encode({"image": image * m}).numpy(), choices) for m in masks
+    ]
     chances = torch.tensor(np.array(logits)).softmax(dim=1)[:, 1]
     among = (chances[:, None, None] * masks).sum(dim=0) / (5 * 0.5)
     ours = explain(model, frame, TEXT, "rise", settings, choices)
@@ -300,7 +355,9 @@ def test_m2ib_lets_nothing_pass_when_only_that_counts(model: Any, frame: Frame) 
 
 
 @pytest.mark.parametrize("explainer", EXPLAINERS)
-def test_repeats_whatever_the_caller_s_mode(model: Any, frame: Frame, explainer: Any) -> None:
+def test_repeats_whatever_the_caller_s_mode(
+    model: Any, frame: Frame, explainer: Any
+) -> None:
     settings = Settings(rise_masks=40, seed=3)
     once = explain(model, frame, TEXT, explainer, settings)
     torch.rand(3)  # the global generator has no part
@@ -314,7 +371,9 @@ def test_repeats_whatever_the_caller_s_mode(model: Any, frame: Frame, explainer:
     tower: ImageTower = model.image_tower
     modules = [m for b in tower.blocks for m in b.module.modules()]
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in modules)
-    assert not any(p.requires_grad or p.grad is not None for m in modules for p in m.parameters())
+    assert not any(
+        p.requires_grad or p.grad is not None for m in modules for p in m.parameters()
+    )
 
 
 def test_draws_follow_seed_and_image(model: Any, frame: Frame) -> None:
@@ -339,7 +398,9 @@ def test_average_pooling_sums_over_all_that_answer(build: Any, frame: Frame) -> 
     """In its last block the mean of the patches is what each of them answers."""
     pooled = build(pool_type="avg")
     expected = native_attention(pooled, frame)[-1][1:, 1:].mean(dim=0).reshape(GRID)
-    np.testing.assert_allclose(explain(pooled, frame, TEXT, "raw-attention"), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        explain(pooled, frame, TEXT, "raw-attention"), expected, atol=1e-6
+    )
 
 
 def test_takes_attention_pooling_or_says_who_does(build: Any, frame: Frame) -> None:
@@ -349,7 +410,9 @@ def test_takes_attention_pooling_or_says_who_does(build: Any, frame: Frame) -> N
             with pytest.raises(UserError, match=r"attention pooling.*Take grad-cam"):
                 explain(pooled, frame, TEXT, explainer)
         else:
-            importance = explain(pooled, frame, TEXT, explainer, Settings(rise_masks=40))
+            importance = explain(
+                pooled, frame, TEXT, explainer, Settings(rise_masks=40)
+            )
             assert np.ptp(importance) > 0
 
 

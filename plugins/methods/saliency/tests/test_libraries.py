@@ -79,13 +79,16 @@ def both(model: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any
     )
 
 
-SAME = [name for name in EXPLAINERS if name not in ("m2ib", "random")]  # those draw by image bits
+SAME = [
+    name for name in EXPLAINERS if name not in ("m2ib", "random")
+]  # those draw by image bits
 
 
 @pytest.mark.parametrize("explainer", SAME)
 def test_libraries_agree(both: tuple[Any, Any], frame: Frame, explainer: Any) -> None:
     ours, other = (
-        explain(model, frame, "bird", explainer, Settings(rise_masks=40)) for model in both
+        explain(model, frame, "bird", explainer, Settings(rise_masks=40))
+        for model in both
     )
     np.testing.assert_allclose(ours, other, atol=2e-5)
 
@@ -109,11 +112,13 @@ def test_padding_has_no_part(tmp_path: Path) -> None:
     for most in (18, 21):
         folder = tmp_path / str(most)
         network.save_pretrained(folder)
-        transformers.Siglip2ImageProcessor(patch_size=8, max_num_patches=most).save_pretrained(
-            folder
-        )
+        transformers.Siglip2ImageProcessor(
+            patch_size=8, max_num_patches=most
+        ).save_pretrained(folder)
         options = {"class_embeddings": str(tmp_path / "t.npz")}
-        models.append(Context(device="cpu").build("model", f"transformers:{folder}", options))
+        models.append(
+            Context(device="cpu").build("model", f"transformers:{folder}", options)
+        )
     pixels = np.random.default_rng(5).integers(0, 256, (16, 72, 3), dtype=np.uint8)
     for explainer in ("grad-cam", "grad-eclip", "maskclip", "clip-surgery"):
         short, long = (
@@ -122,5 +127,7 @@ def test_padding_has_no_part(tmp_path: Path) -> None:
         )
         np.testing.assert_allclose(short, long, atol=2e-5)
         assert np.ptp(short) > 0
-    bits = explain(models[1], Frame.from_array(pixels), "bird", "m2ib", Settings(m2ib_steps=3))
+    bits = explain(
+        models[1], Frame.from_array(pixels), "bird", "m2ib", Settings(m2ib_steps=3)
+    )
     assert bits.shape == short.shape

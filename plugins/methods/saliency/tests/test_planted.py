@@ -24,7 +24,10 @@ def hits(model: Any, draw: Any, explainer: Any) -> float:
     return float(np.mean(is_hit))
 
 
-BLIND = {"raw-attention": 0.5, "rollout": 0.5}  # they see both patches, and not the text
+BLIND = {
+    "raw-attention": 0.5,
+    "rollout": 0.5,
+}  # they see both patches, and not the text
 
 
 @pytest.mark.parametrize("explainer", EXPLAINERS)

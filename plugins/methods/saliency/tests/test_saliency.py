@@ -12,7 +12,13 @@ from pydantic import NonNegativeFloat
 from cuescope_open_clip import OpenCLIP, OpenCLIPOptions
 from cuescope_saliency import Saliency
 from cuescope_sdk import Context, Frame, Plugin, Sample, UserError
-from cuescope_sdk.testing import FakeDataset, MethodContract, Setup, run_audit, temporary_cache
+from cuescope_sdk.testing import (
+    FakeDataset,
+    MethodContract,
+    Setup,
+    run_audit,
+    temporary_cache,
+)
 
 LABELS = ("red", "green", "blue")
 
@@ -55,7 +61,11 @@ class TestContract(MethodContract):
     plugin = Saliency
     model = RandomClip
     data = Masked
-    options: ClassVar[Mapping[str, Any]] = {"explainer": "random", "faithfulness": 4, "steps": 4}
+    options: ClassVar[Mapping[str, Any]] = {
+        "explainer": "random",
+        "faithfulness": 4,
+        "steps": 4,
+    }
     data_options: ClassVar[Mapping[str, Any]] = {"frames": 1, "samples": 24}
     finds_planted_cue = False
 
@@ -126,10 +136,17 @@ def rows(report: Any, metric: str) -> dict[str, Any]:
 
 def test_maps_on_the_object_are_no_finding(hand_written: Any) -> None:
     report = run_audit(
-        Saliency, hand_written, Patches, target="true", explainer="grad-eclip", faithfulness=0
+        Saliency,
+        hand_written,
+        Patches,
+        target="true",
+        explainer="grad-eclip",
+        faithfulness=0,
     )
     assert not report.findings
-    assert {f.name for f in report.features} == {f"regions that speak for '{x}'" for x in LABELS}
+    assert {f.name for f in report.features} == {
+        f"regions that speak for '{x}'" for x in LABELS
+    }
     for label in LABELS:
         assert rows(report, "foreground_share")[label].value > 0.4
         assert rows(report, "iou")[label].value > 0.6
@@ -139,12 +156,16 @@ def test_maps_on_the_object_are_no_finding(hand_written: Any) -> None:
 
 
 def test_maps_on_the_background_are_found(hand_written: Any) -> None:
-    report = run_audit(Saliency, hand_written, Swapped, target="true", explainer="grad-eclip")
+    report = run_audit(
+        Saliency, hand_written, Swapped, target="true", explainer="grad-eclip"
+    )
     assert {score.label for score in report.findings} == set(LABELS)
     score = report.findings[0]
     assert score.q_value is not None
     assert score.q_value < 0.05
-    assert score.value == pytest.approx(1 / 2 - rows(report, "foreground_share")[score.label].value)
+    assert score.value == pytest.approx(
+        1 / 2 - rows(report, "foreground_share")[score.label].value
+    )
     assert "50% of the picture" in (report.sentence(score) or "")
     assert report.accuracy is not None
     assert report.accuracy.above_chance
@@ -152,24 +173,39 @@ def test_maps_on_the_background_are_found(hand_written: Any) -> None:
     assert {(c.feature, c.label) for c in report.contrasts} == {
         (found.feature, found.label) for found in report.findings
     }
-    most, least = report.contrasts[0].sides  # all maps lean, so halves stand beside each other
+    most, least = report.contrasts[
+        0
+    ].sides  # all maps lean, so halves stand beside each other
     n = int(score.n or 0)
-    half, of, right = re.findall(r"(\d+) of (\d+) images: \d+% of (\d+) right", most.title)[0]
+    half, of, right = re.findall(
+        r"(\d+) of (\d+) images: \d+% of (\d+) right", most.title
+    )[0]
     assert (int(of), half) == (n, right)
     assert f"{n - int(half)} of {n} images" in least.title
 
     def on_background(exhibit: Any) -> int:
         return int(re.match(r"(\d+)% of the map", exhibit.words)[1])  # type: ignore[index]
 
-    assert min(map(on_background, most.exhibits)) >= max(map(on_background, least.exhibits))
-    assert all(exhibit.drawing[:2] == b"\xff\xd8" for exhibit in most.exhibits if exhibit.drawing)
+    assert min(map(on_background, most.exhibits)) >= max(
+        map(on_background, least.exhibits)
+    )
+    assert all(
+        exhibit.drawing[:2] == b"\xff\xd8"
+        for exhibit in most.exhibits
+        if exhibit.drawing
+    )
     assert most.exhibits[0].drawing
     assert "Few groups" in (report.sentence(score) or "")
 
 
 def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
     report = run_audit(
-        Saliency, hand_written, Patches, text="blue", explainer="grad-eclip", faithfulness=0
+        Saliency,
+        hand_written,
+        Patches,
+        text="blue",
+        explainer="grad-eclip",
+        faithfulness=0,
     )
     (feature,) = report.features
     assert len(feature.occurrences) == 24
@@ -184,7 +220,9 @@ def test_groups_by_the_label_that_is_explained(hand_written: Any) -> None:
     report = run_audit(Saliency, hand_written, Patches, target="true", faithfulness=0)
     counts = {label: score.n for label, score in rows(report, "accuracy").items()}
     assert counts == {label: sum(s.label == label for s in samples) for label in LABELS}
-    report = run_audit(Saliency, hand_written, Patches, target="predicted", faithfulness=0)
+    report = run_audit(
+        Saliency, hand_written, Patches, target="predicted", faithfulness=0
+    )
     right = sum(s.n * s.value for s in rows(report, "accuracy").values())
     assert report.notes["accuracy"].startswith(f"{right / 24:.1%} of 24 images [")
     assert 0.3 < right / 24 < 0.9  # the other patch's colour is the answer in the rest
@@ -205,7 +243,9 @@ class Odd(Patches):
 
 def test_leaves_out_masks_that_say_nothing(hand_written: Any) -> None:
     report = run_audit(Saliency, hand_written, Odd, target="true", faithfulness=0)
-    assert report.notes["foreground"].startswith("left out: 2 images without a mask, 4 whose mask")
+    assert report.notes["foreground"].startswith(
+        "left out: 2 images without a mask, 4 whose mask"
+    )
     assert sum(s.n for s in rows(report, "iou").values()) == 18
     assert sum(s.n for s in rows(report, "accuracy").values()) == 24
 
@@ -222,7 +262,9 @@ def test_without_masks_nothing_is_said_of_the_background(hand_written: Any) -> N
     assert "no foreground masks" in report.notes["weak data"]
     assert not report.findings
     [said] = report.statements  # in place of "No cue found"
-    assert said.startswith("Nothing could be tested: no image has a usable foreground mask")
+    assert said.startswith(
+        "Nothing could be tested: no image has a usable foreground mask"
+    )
     assert all(s.value is None for s in rows(report, "background_lean").values())
     assert sum(s.n for s in rows(report, "accuracy").values()) == 24
     assert "the data has no masks" in report.notes["foreground"]
@@ -236,9 +278,13 @@ class Misfit(Patches):
 
 
 def test_refusals_are_one_line(hand_written: Any) -> None:
-    with pytest.raises(UserError, match=r"mask of sample '000'.*expected 32 x 32.*got 7 x 9"):
+    with pytest.raises(
+        UserError, match=r"mask of sample '000'.*expected 32 x 32.*got 7 x 9"
+    ):
         run_audit(Saliency, hand_written, Misfit)
-    with pytest.raises(UserError, match=r"sequence: expected one frame a sample, got 3 frames"):
+    with pytest.raises(
+        UserError, match=r"sequence: expected one frame a sample, got 3 frames"
+    ):
         run_audit(Saliency, RandomClip, FakeDataset)
     with pytest.raises(UserError, match="Did you mean 'rollout'"):
         run_audit(Saliency, hand_written, Patches, explainer="rolout")
@@ -250,10 +296,15 @@ def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
     from cuescope_sdk.explain import Explainer, canvas_samples
 
     def respond(trials: Any) -> list[Outcome]:
-        return [Outcome(t, Response(readout=t.readout.read(planted, [t])[0])) for t in trials]
+        return [
+            Outcome(t, Response(readout=t.readout.read(planted, [t])[0]))
+            for t in trials
+        ]
 
     samples = [Patches({}, Context())[index] for index in range(3)]
-    audit = Audit(labels=LABELS, options=None, respond=respond, context=Context(), samples=())
+    audit = Audit(
+        labels=LABELS, options=None, respond=respond, context=Context(), samples=()
+    )
     method = Saliency(Saliency.Options(), Context())
     assert isinstance(method, Explainer)
     maps = method.maps(audit, canvas_samples(audit, samples), ["blue"] * 3)
@@ -265,7 +316,9 @@ def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
 def test_no_image_is_asked_about_twice(hand_written: Any) -> None:
     """What one hook knows the next one finds again, and no trial passes `respond` a second time."""
     with temporary_cache() as cache:
-        session = Setup(Saliency, hand_written, Patches, {"faithfulness": 0}).session(cache)
+        session = Setup(Saliency, hand_written, Patches, {"faithfulness": 0}).session(
+            cache
+        )
         respond, names = session.audit.respond, []
 
         def log(trials: Any) -> list[Any]:
@@ -283,7 +336,9 @@ def test_checks_another_method_by_maps_of_its_own(hand_written: Any) -> None:
     from cuescope_sdk import Audit
 
     with temporary_cache() as cache:
-        setup = Setup(Saliency, hand_written, Patches, {"explainer": "random", "faithfulness": 0})
+        setup = Setup(
+            Saliency, hand_written, Patches, {"explainer": "random", "faithfulness": 0}
+        )
         session = setup.session(cache)
         session.run()
         audit: Audit = session.audit
@@ -291,7 +346,9 @@ def test_checks_another_method_by_maps_of_its_own(hand_written: Any) -> None:
         other = Saliency(Saliency.Options(faithfulness=0), audit.context)
         assert not list(other.verify(audit))
     own = run_audit(Saliency, hand_written, Patches, faithfulness=0)
-    assert [p.image for p in audit.attachments[before:]] == [p.image for p in own.pictures]  # type: ignore[union-attr]
+    assert [p.image for p in audit.attachments[before:]] == [
+        p.image for p in own.pictures
+    ]  # type: ignore[union-attr]
 
 
 def test_a_plan_is_bounded_and_not_by_much(hand_written: Any) -> None:

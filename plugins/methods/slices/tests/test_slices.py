@@ -9,7 +9,11 @@ from sklearn.mixture import GaussianMixture
 from cuescope_sdk import Report
 from cuescope_sdk.testing import Setup
 from cuescope_slices import Confidence, DistillingFailures, Domino, George
-from cuescope_slices.options import DistillingFailuresOptions, DominoOptions, GeorgeOptions
+from cuescope_slices.options import (
+    DistillingFailuresOptions,
+    DominoOptions,
+    GeorgeOptions,
+)
 from cuescope_slices.scores import (
     Points,
     Slice,
@@ -44,7 +48,9 @@ def scene(wrong: float = 0.9) -> tuple[Points, np.ndarray]:
 
 def ranking(slices: list[Slice], label: int) -> np.ndarray:
     mine = [part for part in slices if label in part.value]
-    return np.concatenate([s.points for s in sorted(mine, key=lambda s: -s.value[label])])
+    return np.concatenate(
+        [s.points for s in sorted(mine, key=lambda s: -s.value[label])]
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +110,9 @@ def test_sequences_are_ranked_and_their_frames_follow_in_order() -> None:
 
 def test_what_cannot_be_sliced_is_one_line_of_the_report() -> None:
     lonely = audit(DistillingFailures, {"folds": 60, "null_shuffles": 0})
-    assert lonely.notes["folds"].startswith("fewer than 60 groups of right or wrong answers for ")
+    assert lonely.notes["folds"].startswith(
+        "fewer than 60 groups of right or wrong answers for "
+    )
     assert "both right and wrong answers" in lonely.notes["labels left out"]
     alike = audit(George, {"null_shuffles": 0}, identical=True)
     assert "three sequences that can be grouped" in alike.notes["labels left out"]

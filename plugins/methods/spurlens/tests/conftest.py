@@ -62,7 +62,9 @@ class Kitchen(Plugin):
         super().__init__(options, context)
         rng = generator(options.seed, "kitchen")
         self.present = rng.random((options.samples, len(NAMES))) < options.rate
-        self.grain = rng.integers(0, 99, (options.samples, SIDE, SIDE, 3), dtype=np.uint8)
+        self.grain = rng.integers(
+            0, 99, (options.samples, SIDE, SIDE, 3), dtype=np.uint8
+        )
         self.fingerprint = digest("kitchen", options.model_dump())
 
     def __len__(self) -> int:
@@ -70,7 +72,9 @@ class Kitchen(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
-        here = tuple(n for n, there in zip(NAMES, self.present[index], strict=True) if there)
+        here = tuple(
+            n for n, there in zip(NAMES, self.present[index], strict=True) if there
+        )
         pixels = self.grain[index].copy()
         for name in here:
             pixels[NAMES.index(name)] += 150
@@ -97,7 +101,9 @@ class EyesOptions(Options):
     """How it errs."""
 
     cue: str = Field("table", description="what makes it see a cup; empty: nothing")
-    errs: float = Field(0.3, description="share of its answers that are wrong for no reason")
+    errs: float = Field(
+        0.3, description="share of its answers that are wrong for no reason"
+    )
     speaks: str = Field("{}", description="how it says yes and no")
 
 
@@ -124,14 +130,18 @@ class Eyes(Plugin):
         if isinstance(trial.edit, HideTokens):
             pixels = np.where(trial.edit.mask[0][..., None], 0, pixels)
         here, words = names_in(pixels), (sample.question or "").lower()
-        classes = [w for w in words.replace("?", "").replace(".", "").split() if w in CLASSES]
+        classes = [
+            w for w in words.replace("?", "").replace(".", "").split() if w in CLASSES
+        ]
         asked = classes[-1] if classes else None  # what is asked comes last
         key = digest(sample.frames[0].key, asked, digest(trial.edit))
         wrong = generator(0, "eyes", key).random() < self.options.errs
         yes = (asked in here) != wrong or (asked == "cup" and self.options.cue in here)
         word = "yes" if yes else "no"
         return Response(
-            logits=np.array([yes, not yes], np.float32) if "logits" in trial.outputs else None,
+            logits=np.array([yes, not yes], np.float32)
+            if "logits" in trial.outputs
+            else None,
             text=self.options.speaks.format(word) if "text" in trial.outputs else None,
         )
 
@@ -142,7 +152,9 @@ class Finder(Plugin):
     shown: ClassVar[list[tuple[int, int]]] = []
     fingerprint = "finder"
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         Finder.shown.append((len(frames), len(names)))
         return [tuple(self.find(frame, names)) for frame in frames]
 
@@ -156,7 +168,14 @@ class Finder(Plugin):
 class Namer(Plugin):
     """Names everything in a kitchen, and a dragon."""
 
-    names: ClassVar[Sequence[str]] = ("a table", "Trees", "rug", "window", *CLASSES, "dragon")
+    names: ClassVar[Sequence[str]] = (
+        "a table",
+        "Trees",
+        "rug",
+        "window",
+        *CLASSES,
+        "dragon",
+    )
 
     def propose(self, label: str) -> list[str]:
         return list(self.names)

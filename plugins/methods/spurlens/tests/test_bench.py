@@ -8,7 +8,9 @@ from cuescope_sdk.testing import PluginShelf, Setup
 from cuescope_spurlens.bench import SpurLensBench
 
 
-def test_both_pipelines_are_counted(setup: Callable[..., Setup], tmp_path: Path) -> None:
+def test_both_pipelines_are_counted(
+    setup: Callable[..., Setup], tmp_path: Path
+) -> None:
     made = setup()
     shelf = {
         ("dataset", "kitchen"): made.data,

@@ -5,7 +5,13 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk import Sample, generator
-from cuescope_sdk.statistics import Groups, gap_test, gap_weights, maxima_p_values, random_maxima
+from cuescope_sdk.statistics import (
+    Groups,
+    gap_test,
+    gap_weights,
+    maxima_p_values,
+    random_maxima,
+)
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.sizes import doubtful_labels, size_strata
 from cuescope_spurlens.spuriosity.units import thin_groups, unit_means, unit_rows
@@ -53,7 +59,10 @@ def test_random_rankings_as_a_null_raise_no_more_alarms() -> None:
         rates = source.binomial(3, source.beta(2, 1, size=150)) / 3
         top, bottom = rank_images(scores, 20, source)
         gaps = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)
-        alarms += maxima_p_values(gaps, random_maxima(rates, 32, 20, 199, source)).min() <= 0.05
+        alarms += (
+            maxima_p_values(gaps, random_maxima(rates, 32, 20, 199, source)).min()
+            <= 0.05
+        )
     assert alarms <= alarms_allowed(audits)
 
 
@@ -78,16 +87,24 @@ def test_clips_of_a_source_count_once(grouped: bool) -> None:
     units = Groups(codes, 60, declared=True) if grouped else Groups.single(len(codes))
     k = 20 if grouped else 160  # as large a part of either
     for _ in range(audits):
-        scores = (source.random((60, 12)) < 0.5)[codes] * source.uniform(0.3, 1, (480, 12))
+        scores = (source.random((60, 12)) < 0.5)[codes] * source.uniform(
+            0.3, 1, (480, 12)
+        )
         rates = (source.random(60) < 0.7)[codes].astype(float)
-        p_value, _ = judged(unit_means(scores, units), unit_means(rates, units), k, source)
+        p_value, _ = judged(
+            unit_means(scores, units), unit_means(rates, units), k, source
+        )
         alarms += p_value.min() <= 0.05
     assert alarms <= alarms_allowed(audits) if grouped else alarms >= 30
 
 
 def test_units_have_their_rows_and_means() -> None:
     groups = Groups(np.array([0, 1, 0, 2]), 3, declared=True)
-    assert unit_means(np.array([1.0, 0.5, 0.0, 1.0]), groups).tolist() == [0.5, 0.5, 1.0]
+    assert unit_means(np.array([1.0, 0.5, 0.0, 1.0]), groups).tolist() == [
+        0.5,
+        0.5,
+        1.0,
+    ]
     assert unit_means(np.ones((4, 2)), groups).shape == (3, 2)
     assert unit_rows(groups, np.array([2, 0])) == [3, 0, 2]
 
@@ -119,8 +136,12 @@ def test_errors_that_follow_the_size_are_no_cue(known: bool) -> None:
     source, alarms, audits = rng("sizes"), 0, 100
     for _ in range(audits):
         size = source.normal(size=300)
-        there = source.random((300, 12)) < 1 / (1 + np.exp(-size[:, None] * source.normal(size=12)))
-        top, bottom = rank_images(there * source.uniform(0.3, 1, there.shape), 50, source)
+        there = source.random((300, 12)) < 1 / (
+            1 + np.exp(-size[:, None] * source.normal(size=12))
+        )
+        top, bottom = rank_images(
+            there * source.uniform(0.3, 1, there.shape), 50, source
+        )
         rates = (source.random(300) < 1 / (1 + np.exp(-1.5 - 1.2 * size))).astype(float)
         weights = gap_weights(top, bottom, 300)
         stratum = size_strata(np.exp(size)) if known else None
@@ -132,12 +153,20 @@ def test_labels_are_doubted_by_the_detector_alone() -> None:
     with_object = np.array([0.9, 0.8, 0.0, 0.7, 0.6, 0.9, 0.8, 0.9])
     without = np.array([0.0, 0.9, 0.1, 0.0, 0.2])
     first, second = doubtful_labels(with_object, without)
-    assert (np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist()) == ([2], [1])
+    assert (np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist()) == (
+        [2],
+        [1],
+    )
 
 
 @pytest.mark.parametrize(
     ("with_object", "without"),
-    [([], [0.5]), ([0.0, 0.0], []), ([0.3, 0.4], [0.9, 0.8]), ([0.0, 0.0, 0.0, 0.9], [])],
+    [
+        ([], [0.5]),
+        ([0.0, 0.0], []),
+        ([0.3, 0.4], [0.9, 0.8]),
+        ([0.0, 0.0, 0.0, 0.9], []),
+    ],
 )
 def test_a_detector_that_does_not_know_the_class_doubts_nothing(
     with_object: list[float], without: list[float]

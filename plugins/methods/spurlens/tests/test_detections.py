@@ -28,9 +28,14 @@ class Random:
     def __init__(self, joint: bool = False) -> None:
         self.joint, self.calls = joint, list[tuple[int, tuple[str, ...]]]()
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         self.calls.append((len(frames), tuple(names)))
-        return [tuple(d for name in names for d in self.boxes(frame, name)) for frame in frames]
+        return [
+            tuple(d for name in names for d in self.boxes(frame, name))
+            for frame in frames
+        ]
 
     def boxes(self, frame: Frame, name: str) -> list[Detection]:
         rng = generator(0, frame.key, name)
@@ -39,7 +44,9 @@ class Random:
 
 
 def clip(number: int, frames: int) -> Sample:
-    shown = (np.full((1, 1, 3), 10 * number + frame, np.uint8) for frame in range(frames))
+    shown = (
+        np.full((1, 1, 3), 10 * number + frame, np.uint8) for frame in range(frames)
+    )
     return Sample(key=f"{number}", frames=tuple(map(Frame.from_array, shown)))
 
 
@@ -57,9 +64,13 @@ def audit(tmp_path: Path) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize("joint", [False, True])
-def test_k_scores_are_the_highest_of_all_frames(audit: SimpleNamespace, joint: bool) -> None:
+def test_k_scores_are_the_highest_of_all_frames(
+    audit: SimpleNamespace, joint: bool
+) -> None:
     detector = Random(joint)
-    for pool, seen in zip(IMAGE_SETS, detect_cues(audit, detector, IMAGE_SETS, CUES), strict=True):
+    for pool, seen in zip(
+        IMAGE_SETS, detect_cues(audit, detector, IMAGE_SETS, CUES), strict=True
+    ):
         cues = CUES[pool.label]
         for row, sample in enumerate(pool.samples):
             of_frames = k_scores(Random().detect(sample.frames, cues), cues)
@@ -73,7 +84,11 @@ def test_k_scores_are_the_highest_of_all_frames(audit: SimpleNamespace, joint: b
 def test_an_image_is_shown_once_for_all_classes(audit: SimpleNamespace) -> None:
     detector, frames = Random(), sum(len(sample.frames) for sample in CLIPS)
     detect_cues(audit, detector, IMAGE_SETS, CUES)
-    assert sum(count for count, _ in detector.calls) == frames == max_passes(IMAGE_SETS, detector)
+    assert (
+        sum(count for count, _ in detector.calls)
+        == frames
+        == max_passes(IMAGE_SETS, detector)
+    )
     assert ("table", "tree", "rug", "cup") in [names for _, names in detector.calls]
 
 
@@ -112,7 +127,8 @@ def test_positives_show_the_class() -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "found"), [("auto", "bf"), ("supercategory", "bf"), ("all", "bcdf"), ("others", "bcdf")]
+    ("how", "found"),
+    [("auto", "bf"), ("supercategory", "bf"), ("all", "bcdf"), ("others", "bcdf")],
 )
 def test_negatives(how: str, found: str) -> None:
     pool = images_without(SHOTS, "cup", how, 5000, generator(0, "n"))  # type: ignore[arg-type]
@@ -120,9 +136,17 @@ def test_negatives(how: str, found: str) -> None:
 
 
 def test_others_are_a_seeded_draw_in_order() -> None:
-    shots = [Sample(key=f"{n:03d}", frames=(), label="x" if n % 2 else "y") for n in range(200)]
+    shots = [
+        Sample(key=f"{n:03d}", frames=(), label="x" if n % 2 else "y")
+        for n in range(200)
+    ]
     first, again, other = (
-        [s.key for s in images_without(shots, "x", "auto", 20, generator(seed, "n")).samples]
+        [
+            s.key
+            for s in images_without(
+                shots, "x", "auto", 20, generator(seed, "n")
+            ).samples
+        ]
         for seed in (0, 0, 1)
     )
     assert first == again == sorted(first)

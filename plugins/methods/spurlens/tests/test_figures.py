@@ -18,11 +18,15 @@ def test_a_finding_shows_images_with_the_cue_and_without(
 ) -> None:
     """Cups are seen wherever a table is, and three times in ten for no reason."""
     report = audited(classes=("cup",), model_options={"speaks": speaks})
-    assert [shown.feature for shown in report.contrasts] == [s.feature for s in report.findings]
+    assert [shown.feature for shown in report.contrasts] == [
+        s.feature for s in report.findings
+    ]
     values = {(score.feature, score.metric): score.value for score in report.scores}
     for shown in report.contrasts:
         kind = "perception" if "recognition" in shown.feature else "hallucination"
-        sentence = str(next(s.statement for s in report.findings if s.feature == shown.feature))
+        sentence = str(
+            next(s.statement for s in report.findings if s.feature == shown.feature)
+        )
         for side, name in zip(shown.sides, ("with", "without"), strict=True):
             share = re.search(r"in (\S+%) of 50$", side.title)
             assert share is not None
@@ -47,7 +51,9 @@ def test_a_finding_shows_images_with_the_cue_and_without(
 def test_the_gap_by_k_of_any_cue(audited: Callable[..., Report]) -> None:
     report = audited(curves=("lamp/rug",), k=20, draws=200)
     table = next(table for table in report.tables if table.title == "The mean gap by K")
-    strongest = next(t for t in report.tables if t.title.startswith("Mean over the classes"))
+    strongest = next(
+        t for t in report.tables if t.title.startswith("Mean over the classes")
+    )
     assert [row["K"] for row in table.rows][-1] == 20
     for row in strongest.rows:
         assert table.rows[-1][str(row["task"])] == pytest.approx(float(str(row["gap"])))
@@ -79,7 +85,9 @@ def test_the_distribution_over_the_classes(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(
         figures,
         "line_chart",
-        lambda lines, *_: drawn.extend((line.name, line.x.tolist()) for line in lines) or b"",
+        lambda lines, *_: (
+            drawn.extend((line.name, line.x.tolist()) for line in lines) or b""
+        ),
     )
     rates = (0.9, 0.2, 0.5, 0.4, 0.7)
 
@@ -87,7 +95,9 @@ def test_the_distribution_over_the_classes(monkeypatch: pytest.MonkeyPatch) -> N
         # the second cue is the strongest
         with_cue, without = np.array([0.0, rate]), np.array([1.0, rate / 2])
         case = SimpleNamespace(task=task)
-        return SimpleNamespace(case=case, strongest=1, with_cue=with_cue, without=without)
+        return SimpleNamespace(
+            case=case, strongest=1, with_cue=with_cue, without=without
+        )
 
     by_task = {
         "presence": [result("presence", rate) for rate in rates],

@@ -43,10 +43,14 @@ def test_a_model_that_writes_is_told_to_say_yes_or_no(setup: Making) -> None:
     report = setup(model=Talker, k=10, draws=200).report()
     assert "0 answered neither yes nor no" in report.notes["answers"]
     assert f"Determine whether there is a cup in the image. {TOLD}" in asked
-    own = setup(model=Talker, k=10, draws=200, questions=["Is there {object}?"]).report()
+    own = setup(
+        model=Talker, k=10, draws=200, questions=["Is there {object}?"]
+    ).report()
     assert "(100.0%) answered neither yes nor no" in own.notes["answers"]
     asked.clear()
-    closed = eyes.capabilities.model_copy(update={"exposes": frozenset({"closed-answers"})})
+    closed = eyes.capabilities.model_copy(
+        update={"exposes": frozenset({"closed-answers"})}
+    )
     Talker.capabilities = closed
     setup(model=Talker, k=10, draws=200).report()
     assert {question.partition("image")[2] for question in asked} == {"?", "."}
@@ -81,9 +85,13 @@ class Bursts(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         scene = f"{self.options.seed}-{range(len(self))[index] // TIMES}"
-        pixels = np.kron(generator(0, "scene", scene).uniform(0, 255, (8, 8)), np.ones((6, 6)))
+        pixels = np.kron(
+            generator(0, "scene", scene).uniform(0, 255, (8, 8)), np.ones((6, 6))
+        )
         grain = generator(0, "grain", str(index)).normal(0, 3, (48, 48, 3))
-        frame = Frame.from_array((pixels[..., None] + grain).clip(0, 255).astype(np.uint8))
+        frame = Frame.from_array(
+            (pixels[..., None] + grain).clip(0, 255).astype(np.uint8)
+        )
         SCENES[frame.key] = scene
         return Sample(key=f"shot-{index:03d}", frames=(frame,), label="cup")
 
@@ -98,7 +106,8 @@ class Burst(Plugin):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         scenes = [SCENES[trial.sample.frames[0].key] for trial in trials]
         return [
-            Response(text="no" if generator(7, scene).random() < 0.3 else "yes") for scene in scenes
+            Response(text="no" if generator(7, scene).random() < 0.3 else "yes")
+            for scene in scenes
         ]
 
 
@@ -107,7 +116,9 @@ class Scattered(Plugin):
 
     fingerprint = "scattered"
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         return [tuple(self.find(SCENES[frame.key], names)) for frame in frames]
 
     def find(self, scene: str, names: Sequence[str]) -> Iterator[Detection]:
@@ -131,7 +142,10 @@ def test_near_duplicates_count_once_without_a_group(setup: Making) -> None:
         )
         report = made.report(seed=seed)
         assert not report.findings
-        assert "look like another one and count once with it" in report.notes["independent"]
+        assert (
+            "look like another one and count once with it"
+            in report.notes["independent"]
+        )
         (check,) = [e for e in report.evidence if e.check == "independent samples"]
         assert (check.verdict, check.value) == ("inconclusive", 320)
         assert {score.n for score in report.headlines} == {20}
@@ -171,7 +185,10 @@ def test_a_finding_without_a_known_size_says_so_or_is_refused(setup: Making) -> 
     assert {e.verdict for e in report.evidence if "size" in e.check} == {"inconclusive"}
     refused = setup(**given, unknown_size="refuse").report()
     assert not refused.findings
-    assert "may go with the object's size" in refused.notes["no finding: cup (recognition)"]
+    assert (
+        "may go with the object's size"
+        in refused.notes["no finding: cup (recognition)"]
+    )
     assert "size is not known" not in str(
         setup(k=40, task="recognition", draws=200).report().statements
     )

@@ -16,13 +16,18 @@ Making = Callable[..., Setup]
 HINTS = Hints("cup", ("table", "tree"), "table", "A room.")
 
 
-def rows(report: Report, title: str = "Other ways of asking") -> dict[str, dict[str, Any]]:
+def rows(
+    report: Report, title: str = "Other ways of asking"
+) -> dict[str, dict[str, Any]]:
     table = next(table for table in report.tables if table.title == title)
     return {str(row["metric"]): dict(row) for row in table.rows}
 
 
 def test_what_each_strategy_tells() -> None:
-    put = {name: strategy.put("Is there a cup?", HINTS) for name, strategy in STRATEGIES.items()}
+    put = {
+        name: strategy.put("Is there a cup?", HINTS)
+        for name, strategy in STRATEGIES.items()
+    }
     assert put["ensemble"] == "Is there a cup?"
     assert "A room." in put["dual"]
     assert "table" in put["spurious-list"]
@@ -35,22 +40,33 @@ def test_a_model_that_heeds_the_warning_loses_the_gap(setup: Making) -> None:
     class Heeding(setup().model):  # type: ignore[misc, name-defined]
         def answer(self, trial: Trial) -> Response:
             warned = "do not prove" in (trial.sample.question or "")
-            self.options = self.options.model_copy(update={"cue": "" if warned else "table"})
+            self.options = self.options.model_copy(
+                update={"cue": "" if warned else "table"}
+            )
             return super().answer(trial)  # type: ignore[no-any-return]
 
-    report = setup(model=Heeding, classes=("cup",), mitigation=("spurious-top",)).report()
+    report = setup(
+        model=Heeding, classes=("cup",), mitigation=("spurious-top",)
+    ).report()
     metrics = rows(report)
     assert metrics["PA with the cue"]["baseline"] == 100
     assert metrics["PA with the cue"]["spurious-top"] < 90
-    assert metrics["HR with the cue"]["spurious-top"] < metrics["HR with the cue"]["baseline"] - 40
+    assert (
+        metrics["HR with the cue"]["spurious-top"]
+        < metrics["HR with the cue"]["baseline"] - 40
+    )
     assert "HR blank" in metrics
     changes = rows(report, "What other ways of asking change")
     for metric in ("PA with the cue", "HR with the cue", "HR without"):
-        value, low, high = map(float, re.findall(r"[-+][\d.]+", changes[metric]["spurious-top"]))
+        value, low, high = map(
+            float, re.findall(r"[-+][\d.]+", changes[metric]["spurious-top"])
+        )
         plain, warned = metrics[metric]["baseline"], metrics[metric]["spurious-top"]
         assert value == pytest.approx(warned - plain, abs=0.06)
         assert low < value < high
-        assert (high < 0) == (metric != "HR without")  # where there is no cue nothing is heeded
+        assert (high < 0) == (
+            metric != "HR without"
+        )  # where there is no cue nothing is heeded
     assert changes["HR blank"]["spurious-top"].endswith("few")  # one image a class
 
 
@@ -60,7 +76,9 @@ def test_ensembling_is_the_majority_of_the_questions(setup: Making) -> None:
             seen = (trial.sample.question or "").startswith(("Do you", "Is there"))
             return Response(text="yes" if seen else "no")
 
-    metrics = rows(setup(model=Torn, classes=("cup",), mitigation=("ensemble",)).report())
+    metrics = rows(
+        setup(model=Torn, classes=("cup",), mitigation=("ensemble",)).report()
+    )
     assert metrics["PA without"]["baseline"] == pytest.approx(200 / 3)
     assert metrics["PA without"]["ensemble"] == 100
 
@@ -76,14 +94,19 @@ def test_dual_asks_for_a_description_first_and_shows_it(setup: Making) -> None:
             return super().answer(trial)  # type: ignore[no-any-return]
 
     setup(model=Describing, classes=("cup",), mitigation=("dual",), k=10).report()
-    described = [ask for ask in asked if ask.startswith("You said of this image: A plain room.\n")]
+    described = [
+        ask
+        for ask in asked
+        if ask.startswith("You said of this image: A plain room.\n")
+    ]
     assert len(described) == 3 * asked.count(DESCRIBE)
     assert asked.index(DESCRIBE) < asked.index(described[0])
 
 
 def test_the_papers_figures_stand_beside_its_own_data_alone() -> None:
     metrics = {
-        row["metric"]: row for row in mitigation_rows("HardImageNet", "Llama-3.2", ["guiding"])
+        row["metric"]: row
+        for row in mitigation_rows("HardImageNet", "Llama-3.2", ["guiding"])
     }
     assert metrics["HR with the cue"]["guiding"] == 15.1
     assert mitigation_rows(None, "Llama-3.2", ["guiding"]) == []
@@ -107,9 +130,19 @@ def test_descriptions_name_what_the_cue_suggests(setup: Making) -> None:
             table = bool(trial.sample.frames[0].load().getpixel((0, 3))[0] > 120)
             return Response(text="Cups stand on a table." if table else "A bare room.")
 
-    report = setup(model=Writer, classes=("cup",), k=20, draws=200, describe=True).report()
+    report = setup(
+        model=Writer, classes=("cup",), k=20, draws=200, describe=True
+    ).report()
     table = next(t for t in report.tables if t.title.startswith("Open-ended"))
-    assert [row["class"] for row in table.rows] == ["cup (recognition)", "cup (hallucination)"]
+    assert [row["class"] for row in table.rows] == [
+        "cup (recognition)",
+        "cup (hallucination)",
+    ]
     for row in table.rows:
         assert (row["cue"], row["images"]) == ("table", 40)
-        assert float(str(row["named with it"])) > 90 > 10 > float(str(row["named without"]))
+        assert (
+            float(str(row["named with it"]))
+            > 90
+            > 10
+            > float(str(row["named without"]))
+        )

@@ -11,7 +11,9 @@ from cuescope_sdk.testing import Setup
 from cuescope_spurlens.checks.probe import probe_rates
 
 
-def embeddings(lean: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def embeddings(
+    lean: float, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Embeddings of a class and of others, with a cue that goes with the class by `lean`."""
     rng = generator(seed, "probe")
     cue = rng.random(300) < 0.5
@@ -30,7 +32,9 @@ def test_a_cue_in_the_embedding_makes_a_gap() -> None:
 
 
 def test_no_cue_makes_none() -> None:
-    rates = [probe_rates(*embeddings(0.0, seed), generator(0, "a")) for seed in range(5)]
+    rates = [
+        probe_rates(*embeddings(0.0, seed), generator(0, "a")) for seed in range(5)
+    ]
     gaps = [of_seed.gap for of_seed in rates if of_seed is not None]
     assert len(gaps) == 5
     assert np.mean(gaps) == pytest.approx(0, abs=0.1)
@@ -38,7 +42,10 @@ def test_no_cue_makes_none() -> None:
 
 def test_too_few_images_make_no_probe() -> None:
     positives, negatives, top, bottom = embeddings(1.0, 0)
-    assert probe_rates(positives[:85], negatives, top[:38], bottom[:38], generator(0, "a")) is None
+    assert (
+        probe_rates(positives[:85], negatives, top[:38], bottom[:38], generator(0, "a"))
+        is None
+    )
 
 
 def test_a_model_that_shows_its_patches_is_probed(setup: Callable[..., Setup]) -> None:
@@ -48,18 +55,34 @@ def test_a_model_that_shows_its_patches_is_probed(setup: Callable[..., Setup]) -
         )
 
         def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[Any]:
-            return [np.asarray(frame.load(), dtype=np.float32) / 255 for frame in frames]
+            return [
+                np.asarray(frame.load(), dtype=np.float32) / 255 for frame in frames
+            ]
 
     report = setup(model=Open, k=20, draws=200, probe_sweep=True).report()
-    table = next(table for table in report.tables if table.title.startswith("Vision encoder"))
+    table = next(
+        table for table in report.tables if table.title.startswith("Vision encoder")
+    )
     assert {row["class"] for row in table.rows} == {"cup", "lamp", "clock"}
     assert any("Correlation of the gaps" in note for note in table.notes)
-    sweep = next(t for t in report.tables if t.title.endswith("by what it is trained on"))
-    assert "Vision encoder: the probe's gap, class by class" in {p.title for p in report.pictures}
+    sweep = next(
+        t for t in report.tables if t.title.endswith("by what it is trained on")
+    )
+    assert "Vision encoder: the probe's gap, class by class" in {
+        p.title for p in report.pictures
+    }
     sizes = [(row["positives"], row["negatives a positive"]) for row in sweep.rows]
-    assert sizes == [(share, ratio) for share in ("10%", "30%", "90%") for ratio in (1, 2, 5)]
+    assert sizes == [
+        (share, ratio) for share in ("10%", "30%", "90%") for ratio in (1, 2, 5)
+    ]
     trained = [float(str(row["images trained on"])) for row in sweep.rows]
     assert trained == sorted(trained[:3]) + sorted(trained[3:6]) + sorted(trained[6:])
-    right = [float(str(row["accuracy"])) for row in sweep.rows[::3] if row["accuracy"] is not None]
+    right = [
+        float(str(row["accuracy"]))
+        for row in sweep.rows[::3]
+        if row["accuracy"] is not None
+    ]
     assert min(right) > 55, "the brightness of all rows tells something of one"
-    assert any(check.check.startswith("vision encoder alone") for check in report.evidence)
+    assert any(
+        check.check.startswith("vision encoder alone") for check in report.evidence
+    )

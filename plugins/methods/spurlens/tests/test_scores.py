@@ -39,7 +39,9 @@ SAMPLE = Sample(key="a", frames=())
 
 def outcome(text: str | None = None, logits: list[float] | None = None) -> Outcome:
     asked = question_trial(SAMPLE, "Is it?", "text", condition="recognition")
-    return Outcome(asked, Response(text=text, logits=None if logits is None else np.array(logits)))
+    return Outcome(
+        asked, Response(text=text, logits=None if logits is None else np.array(logits))
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,12 +63,17 @@ def outcome(text: str | None = None, logits: list[float] | None = None) -> Outco
         ("A cup stands here.\n\nAnswer: No", False),
     ],
 )
-def test_words_are_read_as_yes_no_or_neither(text: str | None, meant: bool | None) -> None:
+def test_words_are_read_as_yes_no_or_neither(
+    text: str | None, meant: bool | None
+) -> None:
     assert read_answer(outcome(text)) == Answer(meant, float(meant is True))
 
 
 def test_logits_speak_for_themselves() -> None:
-    no, yes = read_answer(outcome(logits=[0.0, np.log(3)])), read_answer(outcome(logits=[0.3, 0.2]))
+    no, yes = (
+        read_answer(outcome(logits=[0.0, np.log(3)])),
+        read_answer(outcome(logits=[0.3, 0.2])),
+    )
     assert (no.yes, yes.yes) == (False, True)
     assert no.sure == pytest.approx(0.25)
 
@@ -80,30 +87,42 @@ def test_any_text_is_yes_no_or_neither(text: str) -> None:
 def test_a_word_that_holds_an_answer_is_none(letters: str, word: str) -> None:
     """know, nose, eyes, yesterday: never by what they hold."""
     words = {f"x{word}{letters}", f"{letters}x{word}", f"q{word}"}
-    assert {read_answer(outcome(f"{word} there is a cup")).yes for word in words} == {None}
+    assert {read_answer(outcome(f"{word} there is a cup")).yes for word in words} == {
+        None
+    }
 
 
-@given(st.sampled_from([("Yes", True), ("No", False)]), st.text(string.ascii_letters + " ,.\n"))
-def test_an_answer_that_leads_is_taken_whatever_follows(lead: tuple[str, bool], rest: str) -> None:
+@given(
+    st.sampled_from([("Yes", True), ("No", False)]),
+    st.text(string.ascii_letters + " ,.\n"),
+)
+def test_an_answer_that_leads_is_taken_whatever_follows(
+    lead: tuple[str, bool], rest: str
+) -> None:
     text, meant = lead
     assert read_answer(outcome(f"**{text}**, I think that {rest}")).yes is meant
 
 
 def test_rates_count_only_yes() -> None:
     rows = [
-        [question_trial(SAMPLE, f"{n}-{q}", "text", condition="x") for q in range(3)] for n in "ab"
+        [question_trial(SAMPLE, f"{n}-{q}", "text", condition="x") for q in range(3)]
+        for n in "ab"
     ]
     words = ["yes", "Yes, it is", "a cup", "no", "no", "nothing"]
     flat = [trial for row in rows for trial in row]
     outcomes = [Outcome(t, Response(text=w)) for t, w in zip(flat, words, strict=True)]
     answers = read_answers(outcomes)
     assert answers[trial_key(flat[2])].yes is None
-    assert yes_probabilities(rows, answers).tolist() == yes_rates(rows, answers).tolist()
+    assert (
+        yes_probabilities(rows, answers).tolist() == yes_rates(rows, answers).tolist()
+    )
     assert yes_rates(rows, answers).tolist() == pytest.approx([2 / 3, 0])
 
 
 def test_only_what_has_no_answer_yet_is_asked() -> None:
-    old, new = (question_trial(SAMPLE, ask, "text", condition="x") for ask in ("old?", "new?"))
+    old, new = (
+        question_trial(SAMPLE, ask, "text", condition="x") for ask in ("old?", "new?")
+    )
     asked: list[Trial] = []
 
     def respond(trials: Iterable[Trial]) -> list[Outcome]:
@@ -125,13 +144,18 @@ def test_ranks_by_score_and_breaks_ties_by_seed() -> None:
     assert set(bottom[1].tolist()) == {2, 4}
     assert set(top[1].tolist()) <= {0, 1, 3}
     assert np.array_equal(rank_images(scores, 2, rng("a"))[0], top)
-    tops = {tuple(sorted(rank_images(scores, 2, rng(str(n)))[0][1].tolist())) for n in range(40)}
+    tops = {
+        tuple(sorted(rank_images(scores, 2, rng(str(n)))[0][1].tolist()))
+        for n in range(40)
+    }
     assert tops == {(0, 1), (0, 3), (1, 3)}
 
 
 def test_gap_is_the_difference_of_the_means() -> None:
     rates = np.array([1, 2 / 3, 0, 1 / 3])
-    assert spurious_gaps(rates, np.array([[0, 1]]), np.array([[2, 3]])) == pytest.approx([2 / 3])
+    assert spurious_gaps(
+        rates, np.array([[0, 1]]), np.array([[2, 3]])
+    ) == pytest.approx([2 / 3])
 
 
 def test_interval_of_a_gap_holds_it_and_has_width() -> None:
@@ -143,8 +167,12 @@ def test_interval_of_a_gap_holds_it_and_has_width() -> None:
 
 
 def test_holm_is_holm_and_bh_is_scipys() -> None:
-    assert correct_p_values([0.01, 0.04, 0.03], "holm") == pytest.approx([0.03, 0.06, 0.06])
-    assert correct_p_values([0.01, 0.04, 0.03], "bh") == pytest.approx([0.03, 0.04, 0.04])
+    assert correct_p_values([0.01, 0.04, 0.03], "holm") == pytest.approx(
+        [0.03, 0.06, 0.06]
+    )
+    assert correct_p_values([0.01, 0.04, 0.03], "bh") == pytest.approx(
+        [0.03, 0.04, 0.04]
+    )
     assert correct_p_values([0.9, 0.8], "holm") == [1.0, 1.0]
     assert correct_p_values([], "holm") == []
 
@@ -160,7 +188,9 @@ def test_gap_by_k_is_that_of_each_k() -> None:
     top, bottom = np.arange(10), np.arange(29, 19, -1)
     gaps = gap_by_k(rates, top, bottom)
     for k in range(1, 11):
-        assert gaps[k - 1] == pytest.approx(rates[:k].mean() - rates[20 : 20 + k].mean())
+        assert gaps[k - 1] == pytest.approx(
+            rates[:k].mean() - rates[20 : 20 + k].mean()
+        )
 
 
 def test_largest_k_against_brute_force() -> None:
@@ -174,7 +204,8 @@ def test_largest_k_against_brute_force() -> None:
                 k
                 for k in range(41)
                 if sum(
-                    (scores[:, c] > threshold).sum() >= k and (scores[:, c] <= threshold).sum() >= k
+                    (scores[:, c] > threshold).sum() >= k
+                    and (scores[:, c] <= threshold).sum() >= k
                     for c in range(6)
                 )
                 >= cues

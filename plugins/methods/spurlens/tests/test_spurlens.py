@@ -42,50 +42,70 @@ def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
         "hallucination/cup/table",
         "recognition/cup/table",
     ]
-    assert all(score.q_value is not None and score.q_value < 0.01 for score in report.findings)
+    assert all(
+        score.q_value is not None and score.q_value < 0.01 for score in report.findings
+    )
     statements = "\n".join(report.statements)
     rates = "a cup in 100% of those that show a table, and in"
     assert f"in images with a cup, the model sees {rates}" in statements
     assert f"in images without a cup, the model imagines {rates}" in statements
     verdicts = {check.check: check.verdict for check in report.evidence}
     assert verdicts["planted cue of 'cup': recognition"] == "supported"
-    assert verdicts["planted cues: nothing is found where none is planted"] == "supported"
+    assert (
+        verdicts["planted cues: nothing is found where none is planted"] == "supported"
+    )
 
 
 def test_says_that_answers_cannot_be_read(setup: Making) -> None:
     report = setup(k=10, model_options={"speaks": "hm, {}"}).report()
     assert not report.findings
-    assert "answered neither yes nor no: nothing could be measured" in report.statements[0]
+    assert (
+        "answered neither yes nor no: nothing could be measured" in report.statements[0]
+    )
     assert {score.value for score in report.scores} == {None}
 
 
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"second_detector_options": {"threshold": 2}}, "expected second_detector=SPEC with it"),
+        (
+            {"second_detector_options": {"threshold": 2}},
+            "expected second_detector=SPEC with it",
+        ),
         ({"negatives": "supercategory"}, "expected a data set with supercategories"),
     ],
 )
-def test_refuses_options_without_a_use(setup: Making, options: dict[str, Any], line: str) -> None:
+def test_refuses_options_without_a_use(
+    setup: Making, options: dict[str, Any], line: str
+) -> None:
     with pytest.raises(UserError, match=line):
         setup(**options).report()
 
 
 def test_refuses_a_model_that_only_recorded_answers(setup: Making) -> None:
     made = setup()
-    capabilities = made.model.capabilities.model_copy(update={"exposes": frozenset({"recorded"})})
+    capabilities = made.model.capabilities.model_copy(
+        update={"exposes": frozenset({"recorded"})}
+    )
     recorded = type("Recorded", (made.model,), {"capabilities": capabilities})
     with pytest.raises(UserError, match=r"questions of its own: .* recorded"):
         setup(model=recorded).report()
 
 
-@pytest.mark.parametrize(("audits", "most"), [(10, 3), pytest.param(30, 5, marks=pytest.mark.long)])
-def test_finds_nothing_where_nothing_is_planted(setup: Making, audits: int, most: int) -> None:
+@pytest.mark.parametrize(
+    ("audits", "most"), [(10, 3), pytest.param(30, 5, marks=pytest.mark.long)]
+)
+def test_finds_nothing_where_nothing_is_planted(
+    setup: Making, audits: int, most: int
+) -> None:
     """Six cases of six cues in each audit: at 5 % more with a finding are 1 in 300."""
     found = 0
     for seed in range(audits):
         made = setup(
-            data_options={"seed": seed, "samples": 80}, model_options={"cue": ""}, k=10, draws=500
+            data_options={"seed": seed, "samples": 80},
+            model_options={"cue": ""},
+            k=10,
+            draws=500,
         )
         found += bool(made.report(seed=seed).findings)
     assert found <= most
@@ -106,14 +126,20 @@ def test_rates_are_those_of_the_images(setup: Making) -> None:
         assert "clock" in sample.annotations["objects"]
         assert occurrence.region == (0, 3, 8, 4)
         asked = replace(sample, question="Do you see a clock in the image?")
-        yes.append(model.answer(Trial(sample=asked, outputs=frozenset({"text"}))).text == "yes")
+        yes.append(
+            model.answer(Trial(sample=asked, outputs=frozenset({"text"}))).text == "yes"
+        )
     (score,) = (
-        s for s in report.scores if (s.feature, s.metric) == (feature.key, "perception_with")
+        s
+        for s in report.scores
+        if (s.feature, s.metric) == (feature.key, "perception_with")
     )
     assert score.value == pytest.approx(np.mean(yes))
 
 
-def test_each_question_is_asked_once_and_each_image_looked_at_once(setup: Making) -> None:
+def test_each_question_is_asked_once_and_each_image_looked_at_once(
+    setup: Making,
+) -> None:
     made, asked = setup(), []
 
     class Watched(made.model):  # type: ignore[misc, name-defined]
@@ -146,7 +172,9 @@ def test_what_is_seen_is_remembered(setup: Making) -> None:
 
 def test_cues_that_cannot_be_ranked_are_said(setup: Making) -> None:
     made = setup()
-    namer = type("Names", (made.tools["proposer"],), {"names": ("table", "wall", "dragon")})
+    namer = type(
+        "Names", (made.tools["proposer"],), {"names": ("table", "wall", "dragon")}
+    )
     finder = made.tools["detector"]
 
     class Both(finder):  # type: ignore[misc, valid-type]
@@ -181,7 +209,9 @@ def test_images_too_few_for_the_papers_k_are_said(audited: Audited) -> None:
     assert "too few" not in audited(k=5).notes["K"]
 
 
-def test_what_a_data_set_says_it_is_sets_k_and_the_papers_figures(setup: Making) -> None:
+def test_what_a_data_set_says_it_is_sets_k_and_the_papers_figures(
+    setup: Making,
+) -> None:
     class Coco(setup().data):  # type: ignore[misc, name-defined]
         benchmark = "COCO"
 
@@ -201,18 +231,28 @@ def test_what_a_data_set_says_it_is_sets_k_and_the_papers_figures(setup: Making)
 @pytest.mark.parametrize(
     "names", [(), ("I am sorry, but I cannot help you with any of that today.",)]
 )
-def test_a_proposer_that_names_nothing_is_said(setup: Making, names: tuple[str, ...]) -> None:
+def test_a_proposer_that_names_nothing_is_said(
+    setup: Making, names: tuple[str, ...]
+) -> None:
     namer = type("Names", (setup().tools["proposer"],), {"names": names})
     report = setup(tools={"proposer": namer}).report()
     assert not report.features
     assert not report.scores
-    assert report.notes["left out: cup"] == "the proposer names nothing that could be a cue"
+    assert (
+        report.notes["left out: cup"]
+        == "the proposer names nothing that could be a cue"
+    )
 
 
 def test_more_cues_than_wanted_are_kept_with_the_reason(audited: Audited) -> None:
     report = audited(max_cues=2)
-    assert "beyond the first 2" in table(report, "Cues that were left out")["cup"]["cues"]
-    assert {f.key.split("/")[2] for f in report.features if "/cup/" in f.key} == {"table", "tree"}
+    assert (
+        "beyond the first 2" in table(report, "Cues that were left out")["cup"]["cues"]
+    )
+    assert {f.key.split("/")[2] for f in report.features if "/cup/" in f.key} == {
+        "table",
+        "tree",
+    }
 
 
 @pytest.mark.parametrize("speaks", ["**{}**, there is.", "Let me look.\nAnswer: {}"])
@@ -223,10 +263,14 @@ def test_answers_are_read_in_a_models_own_manner(audited: Audited, speaks: str) 
 
 
 def test_words_that_are_no_answer_are_counted_and_not_guessed(audited: Audited) -> None:
-    report = audited(model_options={"speaks": "I know that I cannot be sure, eyes or not."})
+    report = audited(
+        model_options={"speaks": "I know that I cannot be sure, eyes or not."}
+    )
     assert not report.findings
     assert "2,160 (100.0%) answered neither yes nor no" in report.notes["answers"]
-    answers = next(check for check in report.evidence if check.check == "answers are yes or no")
+    answers = next(
+        check for check in report.evidence if check.check == "answers are yes or no"
+    )
     assert answers.verdict == "inconclusive"
 
 
@@ -240,7 +284,9 @@ def test_a_model_of_logits_alone_is_asked_for_these(setup: Making) -> None:
 def test_the_null_of_the_paper_finds_it_too(audited: Audited) -> None:
     report = audited(null="random-rankings", correction="bh", task="recognition")
     assert [score.feature for score in report.findings] == ["recognition/cup/table"]
-    assert report.notes["chance"].startswith("the largest gap of as many random rankings")
+    assert report.notes["chance"].startswith(
+        "the largest gap of as many random rankings"
+    )
 
 
 def test_a_question_names_the_object(audited: Audited) -> None:
@@ -276,7 +322,9 @@ def test_samples_without_objects_are_left_out(setup: Making) -> None:
 # ----------------------------------------------------------------------------- what was drawn
 
 
-def with_groups(setup: Making, group: Callable[[int], str | None], **options: Any) -> Setup:
+def with_groups(
+    setup: Making, group: Callable[[int], str | None], **options: Any
+) -> Setup:
     """An audit whose images name a group by their number."""
 
     class Grouped(setup().data):  # type: ignore[misc, name-defined]
@@ -297,12 +345,16 @@ def test_a_group_counts_once(setup: Making) -> None:
 
 def test_images_of_one_group_are_no_comparison(setup: Making) -> None:
     """Everything from one video, of which the classes and their absence are all seen."""
-    with pytest.raises(UserError, match=r"too few samples for any finding.* got 1 of '"):
+    with pytest.raises(
+        UserError, match=r"too few samples for any finding.* got 1 of '"
+    ):
         with_groups(setup, lambda index: "video").report()
 
 
 def test_groups_may_miss_and_may_be_in_several_classes(setup: Making) -> None:
-    made = with_groups(setup, lambda index: f"video {index // 3}" if index % 2 else None)
+    made = with_groups(
+        setup, lambda index: f"video {index // 3}" if index % 2 else None
+    )
     report = made.report()
     assert {score.feature for score in report.findings} <= {
         "hallucination/cup/table",
@@ -312,7 +364,9 @@ def test_groups_may_miss_and_may_be_in_several_classes(setup: Making) -> None:
 
 
 @pytest.mark.parametrize("speaks", ["yes", "no"])
-def test_answers_that_are_all_alike_find_nothing_and_say_so(setup: Making, speaks: str) -> None:
+def test_answers_that_are_all_alike_find_nothing_and_say_so(
+    setup: Making, speaks: str
+) -> None:
     report = setup(model_options={"speaks": speaks}).report()
     assert not report.findings
     assert {score.value for score in report.headlines} == {0.0}
@@ -322,12 +376,16 @@ def test_answers_that_are_all_alike_find_nothing_and_say_so(setup: Making, speak
 
 def test_what_could_be_found_stands_in_plan_and_report(setup: Making) -> None:
     assert "is found in 8 of 10 audits" in setup(k=10).plan().notes["power"]
-    assert "smaller ones may be there" in setup(k=10).report().notes["limit of detection"]
+    assert (
+        "smaller ones may be there" in setup(k=10).report().notes["limit of detection"]
+    )
 
 
 def test_a_finding_is_measured_where_no_cue_was_looked_for(setup: Making) -> None:
     """By default where half of the images have four K of them; the plan's bound holds."""
-    report = setup(k=30, data_options={"samples": 600}, classes=("cup", "lamp")).report()
+    report = setup(
+        k=30, data_options={"samples": 600}, classes=("cup", "lamp")
+    ).report()
     assert report.notes["measured apart"].startswith("in 4 of 4")
     rows = table(report, "Recognition")
     assert rows["cup"]["apart"]
@@ -377,10 +435,14 @@ def test_a_gap_that_goes_with_the_objects_size_is_no_cue(setup: Making) -> None:
     ).report()
     assert not report.findings
     assert report.notes["object's size"].startswith("set aside in 3 of 3")
-    evidence = [check for check in report.evidence if "no matter of size" in check.check]
+    evidence = [
+        check for check in report.evidence if "no matter of size" in check.check
+    ]
     assert {check.verdict for check in evidence} == {"refuted"}
     assert all("goes with the object's size" in check.detail for check in evidence)
-    assert {check.feature for check in evidence} <= {f"recognition/{c}/tree" for c in CLASSES}
+    assert {check.feature for check in evidence} <= {
+        f"recognition/{c}/tree" for c in CLASSES
+    }
 
 
 CLASSES = ("cup", "lamp", "clock")

@@ -52,7 +52,11 @@ def test_three_questions_name_the_object() -> None:
 
 def test_nothing_known_of_the_image_goes_with_the_question() -> None:
     known = Sample(
-        key="a", frames=(), choices=("cup", "lamp"), label="cup", annotations={"objects": ("cup",)}
+        key="a",
+        frames=(),
+        choices=("cup", "lamp"),
+        label="cup",
+        annotations={"objects": ("cup",)},
     )
     asked = question_trial(known, "Is it?", "text", condition="recognition").sample
     assert (asked.choices, asked.label, asked.annotations) == (("yes", "no"), None, {})
@@ -64,7 +68,11 @@ def test_equal_questions_are_asked_once_and_edits_tell_them_apart() -> None:
     again = question_trial(SAMPLE, "Is it?", "text", condition="hallucination")
     edited = question_trial(SAMPLE, "Is it?", "text", edit=hidden, condition="drop")
     other = question_trial(SAMPLE, "Is it not?", "text", condition="recognition")
-    assert list(distinct_trials([plain, again, edited, other, edited])) == [plain, edited, other]
+    assert list(distinct_trials([plain, again, edited, other, edited])) == [
+        plain,
+        edited,
+        other,
+    ]
 
 
 PIXELS = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3) + 1
@@ -118,7 +126,9 @@ def test_blank_is_black_and_as_large() -> None:
     assert not seen.any()
 
 
-def test_an_object_that_is_gone_is_imagined_beside_its_cue(audited: Callable[..., Report]) -> None:
+def test_an_object_that_is_gone_is_imagined_beside_its_cue(
+    audited: Callable[..., Report],
+) -> None:
     report = audited(artificial=("drop", "mask", "blank"), k=20, task="hallucination")
     found = {score.feature for score in report.findings}
     assert found == {f"{task}/cup/table" for task in ("hallucination", "drop", "mask")}

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Detection, Evidence, Frame, Report, UserError, generator
+from cuescope_sdk import (
+    Context,
+    Detection,
+    Evidence,
+    Frame,
+    Report,
+    UserError,
+    generator,
+)
 from cuescope_sdk.statistics import gap_test, gap_weights
 from cuescope_sdk.testing import Setup
 from cuescope_spurlens import SpurLens
@@ -24,7 +32,9 @@ def checks(report: Report, start: str) -> list[Evidence]:
     return [check for check in report.evidence if check.check.startswith(start)]
 
 
-def test_a_cue_is_there_in_images_that_had_no_say_in_finding_it(audited: Audited) -> None:
+def test_a_cue_is_there_in_images_that_had_no_say_in_finding_it(
+    audited: Audited,
+) -> None:
     report = audited(k=20, discover=0.5)
     evidence = checks(report, "other images")
     assert [check.verdict for check in evidence] == ["supported"] * 2
@@ -38,7 +48,9 @@ def test_a_cue_is_there_in_images_that_had_no_say_in_finding_it(audited: Audited
 def test_a_gap_that_was_luck_does_not_pass_in_other_images() -> None:
     """The bad case: the largest of 30 gaps of nothing. Of 60 such, the check passes few."""
     source, passed, refuted, audits = generator(0, "luck"), 0, 0, 60
-    audit: Any = SimpleNamespace(options=SimpleNamespace(level=0.05), attach=lambda _: None)
+    audit: Any = SimpleNamespace(
+        options=SimpleNamespace(level=0.05), attach=lambda _: None
+    )
     for _ in range(audits):
         rates = (source.random(400) < 0.7).astype(float)
         sides = [source.permutation(200)[:80].reshape(2, 40) for _ in range(30)]
@@ -48,7 +60,9 @@ def test_a_gap_that_was_luck_does_not_pass_in_other_images() -> None:
         test = gap_test(np.concatenate([up, down]), weights, None, 199, source)
         low, high = spurious_gap_interval(up, down, 0.95)
         p_value = float(test.p_value[0])
-        apart = GapFigures((np.arange(40), np.arange(40, 80)), up, down, low, high, p_value)
+        apart = GapFigures(
+            (np.arange(40), np.arange(40, 80)), up, down, low, high, p_value
+        )
         case = SimpleNamespace(task="recognition", label="cup", feature_key=str, k=40)
         luck = SimpleNamespace(apart=apart, case=case, strongest_gap=max(gaps), cue="x")
         results: Any = SimpleNamespace(findings=[luck])
@@ -63,18 +77,24 @@ def test_too_few_wrong_labels_make_a_finding_doubtful(audited: Audited) -> None:
     """Two in three images of the cue are answered by no: few labels carry a gap of few images."""
     sure = checks(audited(k=40), "labels: more than 5%")
     assert {check.verdict for check in sure} == {"supported"}
-    narrow = checks(audited(k=12, data_options={"samples": 900}), "labels: more than 5%")
+    narrow = checks(
+        audited(k=12, data_options={"samples": 900}), "labels: more than 5%"
+    )
     assert {check.verdict for check in narrow} == {"inconclusive"}
 
 
 def test_data_that_are_not_diverse_are_said(audited: Audited) -> None:
     assert {check.verdict for check in checks(audited(k=20), "data:")} == {"supported"}
-    rare = audited(k=40, data_options={"rate": 0.1, "samples": 240}, task="hallucination")
+    rare = audited(
+        k=40, data_options={"rate": 0.1, "samples": 240}, task="hallucination"
+    )
     (evidence,) = checks(rare, "data: hallucination")
     assert evidence.verdict == "inconclusive"
 
 
-def with_second(setup: Making, find: Callable[[Any, Frame, Sequence[str]], Any]) -> Setup:
+def with_second(
+    setup: Making, find: Callable[[Any, Frame, Sequence[str]], Any]
+) -> Setup:
     """An audit whose second detector finds what `find` says."""
     made = setup()
     second = type(
@@ -82,12 +102,16 @@ def with_second(setup: Making, find: Callable[[Any, Frame, Sequence[str]], Any])
         (made.tools["detector"],),
         {"fingerprint": "second", "find": find, "segment": lambda *_: []},
     )
-    return setup(tools={"segmenter": second}, second_detector="under-test-segmenter", k=20)
+    return setup(
+        tools={"segmenter": second}, second_detector="under-test-segmenter", k=20
+    )
 
 
 def test_a_second_detector_that_agrees_supports_the_finding(setup: Making) -> None:
     made = setup()
-    evidence = checks(with_second(setup, made.tools["detector"].find).report(), "second detector")
+    evidence = checks(
+        with_second(setup, made.tools["detector"].find).report(), "second detector"
+    )
     assert [check.verdict for check in evidence] == ["supported"] * 2
     assert all("K-scores 1.00" in check.detail for check in evidence)
 
@@ -122,15 +146,23 @@ def with_proposer(setup: Making, names: list[str]) -> Setup:
         (made.tools["proposer"],),
         {"propose": lambda self, label: names, "segment": lambda *_: []},
     )
-    return setup(tools={"segmenter": second}, second_proposer="under-test-segmenter", k=20)
+    return setup(
+        tools={"segmenter": second}, second_proposer="under-test-segmenter", k=20
+    )
 
 
 def test_a_second_proposer_is_compared_by_its_cues(setup: Making) -> None:
     made = setup()
-    own = made.tools["proposer"](made.tools["proposer"].Options(), Context()).propose("cup")
+    own = made.tools["proposer"](made.tools["proposer"].Options(), Context()).propose(
+        "cup"
+    )
     strange = ["submarine", "volcano", "sonnet"]
     # Of what the second one names, the share that the first one has: "tree" of four.
-    for names, share, back in ((own, 1.0, 1.0), (["tree", *strange], 0.25, 1 / 7), ([], None, 0)):
+    for names, share, back in (
+        (own, 1.0, 1.0),
+        (["tree", *strange], 0.25, 1 / 7),
+        ([], None, 0),
+    ):
         report = with_proposer(setup, names).report()
         (evidence,) = checks(report, "second proposer")
         assert evidence.value == (None if share is None else pytest.approx(share))
@@ -149,8 +181,14 @@ def test_several_proposers_have_a_table_each(setup: Making) -> None:
     report = setup(
         tools=tools, second_proposer="under-test-segmenter, under-test-proposer"
     ).report()
-    assert len(checks(report, "second proposer: it names what the first one names (")) == 2
-    back = {t.title: t.rows[0]["back %"] for t in report.tables if t.title.startswith("Second pr")}
+    assert (
+        len(checks(report, "second proposer: it names what the first one names (")) == 2
+    )
+    back = {
+        t.title: t.rows[0]["back %"]
+        for t in report.tables
+        if t.title.startswith("Second pr")
+    }
     assert back == {
         "Second proposer (under-test-segmenter)": pytest.approx(100 / 7),
         "Second proposer (under-test-proposer)": pytest.approx(100),
@@ -193,7 +231,9 @@ def test_people_who_agree_support_it(labelled: Callable[[float], Report]) -> Non
 def test_people_who_do_not_agree_refute_it(labelled: Callable[[float], Report]) -> None:
     where, _, *gaps = checks(labelled(0.4), "people's labels")
     # Of the images of the top 6 in 10 have the cue by these people, of the bottom 4 in 10.
-    assert all(check.verdict != "supported" or "in place of" in check.detail for check in gaps)
+    assert all(
+        check.verdict != "supported" or "in place of" in check.detail for check in gaps
+    )
     assert where.verdict == "refuted"
     assert where.value == pytest.approx(0.6, abs=0.06)
 

@@ -46,7 +46,13 @@ def claims_of(step: str, frames: int) -> list[Claim]:
     if found["thing"]:
         denied = found["no"] == "no"
         return [
-            Claim(kind="entity", text=step, subject=found["thing"], negated=denied, frames=when)
+            Claim(
+                kind="entity",
+                text=step,
+                subject=found["thing"],
+                negated=denied,
+                frames=when,
+            )
         ]
     return [
         Claim(kind="entity", text=step, subject=found["one"], frames=when),
@@ -68,9 +74,15 @@ class PlainParser:
 
 
 @pytest.fixture(autouse=True)
-def plain_claims(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def plain_claims(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """Claims are read by `claims_of` in the tests of whole audits of rooms, and in no others."""
-    if request.module.__name__.rpartition("test_")[2] not in ("audit", "recorded", "agreement"):
+    if request.module.__name__.rpartition("test_")[2] not in (
+        "audit",
+        "recorded",
+        "agreement",
+    ):
         return
     from cuescope_step_grounding import trials
     from cuescope_step_grounding.claims import readers
@@ -123,7 +135,9 @@ class Rooms(Plugin):
             else {},
         )
 
-    def _place(self, rng: np.random.Generator) -> tuple[tuple[int, int], tuple[int, int]]:
+    def _place(
+        self, rng: np.random.Generator
+    ) -> tuple[tuple[int, int], tuple[int, int]]:
         left, right = int(rng.integers(1, 9)), int(rng.integers(17, 25))
         ys = rng.integers(1, HEIGHT - CUP, 2).tolist()
         xs = (left, right) if rng.random() < 0.5 else (right, left)
@@ -139,7 +153,12 @@ def drawn(red: tuple[int, int], blue: tuple[int, int]) -> np.ndarray:
 
 def scene(red: tuple[int, int], blue: tuple[int, int]) -> SceneFrame:
     things = tuple(
-        Thing(id=name, name="cup", attributes=(name.split()[0],), box=(x, y, x + CUP, y + CUP))
+        Thing(
+            id=name,
+            name="cup",
+            attributes=(name.split()[0],),
+            box=(x, y, x + CUP, y + CUP),
+        )
         for name, (x, y) in zip(COLOURS, (red, blue), strict=True)
     )
     return SceneFrame(things=things, closed=CLOSED_BUT_RELATIONS)
@@ -170,18 +189,30 @@ class Teller(Plugin):
         return [Response(text=self.told(trial.sample)) for trial in trials]
 
     def told(self, sample: Sample) -> str:
-        key = digest([frame.key for frame in sample.frames] if self.options.looks else "blind")
+        key = digest(
+            [frame.key for frame in sample.frames] if self.options.looks else "blind"
+        )
         rng = generator(0, "teller", key)
         steps = []
         for number, frame in enumerate(sample.frames, start=1):
-            side = seen(frame) if self.options.looks else ("left", "right")[rng.integers(2)]
+            side = (
+                seen(frame)
+                if self.options.looks
+                else ("left", "right")[rng.integers(2)]
+            )
             last = self.options.decay and number == len(sample.frames)
             if last or rng.random() >= self.options.right:
                 side = {"left": "right", "right": "left"}.get(side or "", "left")
-            said = f"the red cup is {side} of the blue cup" if side else "there is no red cup"
+            said = (
+                f"the red cup is {side} of the blue cup"
+                if side
+                else "there is no red cup"
+            )
             steps.append(f"{number}. At frame {number}, {said}.")
         if self.options.invents:
-            steps.append(f"{len(steps) + 1}. At frame 1, there is a {self.options.invents}.")
+            steps.append(
+                f"{len(steps) + 1}. At frame 1, there is a {self.options.invents}."
+            )
         answer = (seen(sample.frames[-1]) if self.options.looks else None) or "left"
         return str(self.options.form).format(steps="\n".join(steps), answer=answer)
 
@@ -215,7 +246,13 @@ def audited() -> Audited:
     ) -> Report:
         given = {"resamples": 200, "shown": 1} | options
         return Setup(
-            StepGrounding, teller, Rooms, given, model_options=model, data_options=data, tools=tools
+            StepGrounding,
+            teller,
+            Rooms,
+            given,
+            model_options=model,
+            data_options=data,
+            tools=tools,
         ).report()
 
     return report

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from cuescope_sdk import Context, Plugin, Report, Response, Sample, Trial, UserError, generator
+from cuescope_sdk import (
+    Context,
+    Plugin,
+    Report,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+    generator,
+)
 from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
 from cuescope_step_grounding.verification.agreement import agreement, read_labels
 from cuescope_step_grounding.verify import above, below, within
@@ -27,7 +36,8 @@ def test_agreement_counts_what_both_decide_and_draws_whole_groups() -> None:
             pairs.append((sample, words[own], words[own if group % 3 else 1 - own]))
     alone = [(Sample(key=s.key, frames=()), own, other) for s, own, other in pairs]
     grouped, single = (
-        agreement(rows, generator(2), confidence=0.95, resamples=300) for rows in (pairs, alone)
+        agreement(rows, generator(2), confidence=0.95, resamples=300)
+        for rows in (pairs, alone)
     )
     assert grouped.kappa == single.kappa
     widths = [(each.high or 0) - (each.low or 0) for each in (grouped, single)]
@@ -67,9 +77,15 @@ def checks(report: Report) -> dict[str, str]:
     return {check.check: check.verdict for check in report.evidence}
 
 
-def test_a_verifier_that_says_yes_to_everything_fails_its_checks(audited: Audited) -> None:
-    invented = {"invents": "green dog"}  # so that there are words enough for random claims
-    report = audited(invented, {"samples": 40}, tools={"claim-verifier": Yes}, perturbations=())
+def test_a_verifier_that_says_yes_to_everything_fails_its_checks(
+    audited: Audited,
+) -> None:
+    invented = {
+        "invents": "green dog"
+    }  # so that there are words enough for random claims
+    report = audited(
+        invented, {"samples": 40}, tools={"claim-verifier": Yes}, perturbations=()
+    )
     assert report.notes["verdict"] == "open"
     found = checks(report)
     assert found["videos told apart"] == "refuted"
@@ -86,13 +102,17 @@ def test_a_figure_of_the_prompt_is_seen_in_another_style(
         def respond(self, trials: Sequence[Trial]) -> list[Response]:
             wrong = teller(teller.Options(right=0.0), Context())
             return [
-                (super(Obedient, self) if "step" in (t.sample.question or "") else wrong).respond(
-                    [t]
-                )[0]
+                (
+                    super(Obedient, self)
+                    if "step" in (t.sample.question or "")
+                    else wrong
+                ).respond([t])[0]
                 for t in trials
             ]
 
-    report = audited({}, {"samples": 40}, teller=Obedient, also=("natural",), perturbations=())
+    report = audited(
+        {}, {"samples": 40}, teller=Obedient, also=("natural",), perturbations=()
+    )
     assert checks(report)["asked in the style natural"] == "refuted"
 
 
@@ -112,16 +132,22 @@ def test_a_check_is_decided_by_its_interval() -> None:
     ]
 
 
-def test_a_verdict_that_hangs_on_few_claims_does_not_stand_noise(audited: Audited) -> None:
+def test_a_verdict_that_hangs_on_few_claims_does_not_stand_noise(
+    audited: Audited,
+) -> None:
     """Of 16 videos one frame each: with 3 of 10 judgements reversed little is left."""
     data = {"samples": 16, "frames": 1}
     report = audited({}, data, perturbations=(), noise=0.3)
     assert report.notes["verdict"] == "better than random"
     assert checks(report)["verifier noise"] == "refuted"
-    assert "verifier noise" not in checks(audited({}, data, perturbations=(), noise=0.0))
+    assert "verifier noise" not in checks(
+        audited({}, data, perturbations=(), noise=0.0)
+    )
 
 
-def test_another_verifier_that_disagrees_is_seen_claim_by_claim(audited: Audited) -> None:
+def test_another_verifier_that_disagrees_is_seen_claim_by_claim(
+    audited: Audited,
+) -> None:
     """Its SGR may be near; kappa is not."""
     pytest.importorskip("cuescope_verifiers")
     report = audited(
@@ -131,7 +157,9 @@ def test_another_verifier_that_disagrees_is_seen_claim_by_claim(audited: Audited
         perturbations=(),
         other_verifiers=("scene-graph",),
     )
-    (check,) = (each for each in report.evidence if each.check == "verifier scene-graph")
+    (check,) = (
+        each for each in report.evidence if each.check == "verifier scene-graph"
+    )
     assert check.verdict == "refuted"
     assert "of them alike; kappa " in check.detail
 
@@ -139,7 +167,9 @@ def test_another_verifier_that_disagrees_is_seen_claim_by_claim(audited: Audited
 # ---------------------------------------------------------------------------------- people's labels
 
 
-def labelled(audited: Audited, path: Path, rows: Sequence[str], **options: Any) -> Report:
+def labelled(
+    audited: Audited, path: Path, rows: Sequence[str], **options: Any
+) -> Report:
     path.write_text(HEADER + "".join(f"{row}\n" for row in rows))
     given = {"perturbations": (), "labels": path} | options
     return audited({"right": 0.5}, {"samples": 24}, **given)
@@ -166,13 +196,17 @@ def test_people_who_agree_support_the_verifier_and_others_do_not(
     (check,) = (each for each in agree.evidence if each.check == "people's labels")
     assert (check.verdict, check.value, check.n) == ("supported", 1, 96)
     assert "both decide 96 of 96 claims, 100% of them alike" in check.detail
-    (figure,) = (e for e in agree.evidence if e.check.startswith("supported claims without"))
+    (figure,) = (
+        e for e in agree.evidence if e.check.startswith("supported claims without")
+    )
     assert figure.verdict == "supported"
     assert figure.value == pytest.approx(figure.threshold)
     other = labelled(audited, tmp_path / "wrong.csv", wrong)
     (check,) = (each for each in other.evidence if each.check == "people's labels")
     assert check.verdict == "refuted"
-    (figure,) = (e for e in other.evidence if e.check.startswith("supported claims without"))
+    (figure,) = (
+        e for e in other.evidence if e.check.startswith("supported claims without")
+    )
     assert (figure.verdict, figure.value) == ("inconclusive", None), "labels at random"
 
 
@@ -180,16 +214,27 @@ def test_people_who_agree_support_the_verifier_and_others_do_not(
     ("text", "problem"),
     [
         ("", "expected at least one label, got none"),
-        ("sample,step,claim\na,1,1\n", "line 1: expected the columns sample,step,claim,verdict"),
+        (
+            "sample,step,claim\na,1,1\n",
+            "line 1: expected the columns sample,step,claim,verdict",
+        ),
         (HEADER, "expected at least one label, got none"),
         (f"{HEADER}a,1,1\n", "line 2: expected 4 cells, got fewer"),
-        (f"{HEADER}a,0,1,supported\n", "line 2: expected a step's number, from 1, got '0'"),
-        (f"{HEADER}a,1,,supported\n", "line 2: expected a claim's number within its step"),
+        (
+            f"{HEADER}a,0,1,supported\n",
+            "line 2: expected a step's number, from 1, got '0'",
+        ),
+        (
+            f"{HEADER}a,1,,supported\n",
+            "line 2: expected a claim's number within its step",
+        ),
         (f"{HEADER}a,1,1,true\n", "line 2: expected a verdict: supported, unsupported"),
         (f'{HEADER}a,1,"1,supported\n', "expected quotes around whole cells"),
     ],
 )
-def test_a_bad_file_of_labels_is_one_clear_line(tmp_path: Path, text: str, problem: str) -> None:
+def test_a_bad_file_of_labels_is_one_clear_line(
+    tmp_path: Path, text: str, problem: str
+) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(text)
     with pytest.raises(UserError, match=re.escape(problem)):
@@ -210,9 +255,15 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
         ("room-0,1,1,supported", "expected one of the 24 samples of this audit"),
         ("room-0000,1,1,supported", "Did you mean 'room-000'?"),
         ("room-000,9,1,supported", "a step of room-000: 1 to 4, got 9"),
-        ("room-000,1,7,supported", r"a claim of step 1 of room-000 (1 red cup; 2 red cup"),
+        (
+            "room-000,1,7,supported",
+            r"a claim of step 1 of room-000 (1 red cup; 2 red cup",
+        ),
         ("room-000,1,dog,supported", "got 'dog'"),
-        ("room-000,1,1,supported\nroom-000,1,red cup,unsupported", "one verdict a claim"),
+        (
+            "room-000,1,1,supported\nroom-000,1,red cup,unsupported",
+            "one verdict a claim",
+        ),
     ],
 )
 def test_labels_of_nothing_are_named(

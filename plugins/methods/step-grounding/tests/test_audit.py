@@ -41,7 +41,9 @@ def checks(report: Report) -> dict[str, str]:
 def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     report = audited()
     found = figures(report)
-    assert found.pop("consistency") == pytest.approx(0.95, abs=0.02)  # sides change by and by
+    assert found.pop("consistency") == pytest.approx(
+        0.95, abs=0.02
+    )  # sides change by and by
     assert found == {
         "step_grounding_rate": 1.0,
         "hallucination": 0.0,
@@ -51,8 +53,13 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     first = report.findings[0]
     assert first.feature == "reasoning"
     said = str(report.sentence(first))
-    assert said.startswith("Reasoning is better than random: it fits its own video better")
-    assert "Of 192 claims 100% are supported, 0% refuted, and 0% could not be checked." in said
+    assert said.startswith(
+        "Reasoning is better than random: it fits its own video better"
+    )
+    assert (
+        "Of 192 claims 100% are supported, 0% refuted, and 0% could not be checked."
+        in said
+    )
     assert "the video supports 100% [86, 100] of the claims in a step" in said
     assert "of the same claims in other videos 75% hold" in said
     assert report.notes["verdict"] == "better than random"
@@ -96,7 +103,9 @@ def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> No
     assert figures(report)["reliance"] == 0
     video = headline(report, "video")
     assert video.finding
-    assert "the reasoning does not change when the video does" in str(report.sentence(video))
+    assert "the reasoning does not change when the video does" in str(
+        report.sentence(video)
+    )
     assert checks(report)["pictures against words"] == "refuted"
     [shown] = [c for c in report.contrasts if c.feature == "video"]
     before, after = shown.sides
@@ -128,17 +137,23 @@ class Deaf(Plugin):
         return [[Judgement.of(False) for _ in claims] for _, claims in cases]
 
 
-def test_where_nothing_is_supported_nothing_is_said_of_reliance(audited: Audited) -> None:
+def test_where_nothing_is_supported_nothing_is_said_of_reliance(
+    audited: Audited,
+) -> None:
     report = audited({}, {"samples": 40}, tools={"claim-verifier": Deaf}, instances=2)
     assert figures(report, "video")["reliance"] == 0
     assert report.notes["verdict"] == "no better than random"
     assert "video" not in [one.feature for one in report.findings]
     said = str(report.sentence(report.findings[0]))
-    assert said.startswith("Reasoning is no better than random: it fits other videos as well as")
+    assert said.startswith(
+        "Reasoning is no better than random: it fits other videos as well as"
+    )
     assert "the video supports 0% [0, 9] of the claims in a step" in said
 
 
-def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audited) -> None:
+def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(
+    audited: Audited,
+) -> None:
     report = audited({}, {"samples": 1}, perturbations=())
     verdict = headline(report, "reasoning")
     assert verdict.value == 1
@@ -149,9 +164,13 @@ def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audite
 
 
 @pytest.mark.parametrize("clip", [10, 0.5])
-def test_a_reliance_that_is_clipped_has_no_interval(audited: Audited, clip: float) -> None:
+def test_a_reliance_that_is_clipped_has_no_interval(
+    audited: Audited, clip: float
+) -> None:
     report = audited({}, {"samples": 16}, clip=clip)
-    score = next(s for s in report.scores if (s.feature, s.metric) == ("reasoning", "reliance"))
+    score = next(
+        s for s in report.scores if (s.feature, s.metric) == ("reasoning", "reliance")
+    )
     assert (score.value, score.low, score.high) == (clip, None, None)
     assert report.notes["changed videos"].endswith(
         f"VRS is {clip} or more: the irrelevant change cost nothing"
@@ -176,7 +195,9 @@ def test_what_is_asked_at_most_is_told_before(
     report = audited({}, {"samples": 6}, **options)
     assert plan.more is not None
     assert report.cost.trials <= plan.trials + plan.more < 2 * report.cost.trials
-    assert planned.startswith(f"{report.cost.trials} traces at most: for each sample one as it is")
+    assert planned.startswith(
+        f"{report.cost.trials} traces at most: for each sample one as it is"
+    )
     assert report.notes["questions"] == planned
 
 
@@ -207,10 +228,14 @@ def test_an_invented_thing_is_named(audited: Audited) -> None:
     instead, never = shown.sides
     assert instead.title.startswith("the video shows it: 0 of 24")
     assert never.title == f"the video never shows it: 24 of {thing.n}"
-    assert all("Claim: green dog - the video does not" in str(e.words) for e in never.exhibits)
+    assert all(
+        "Claim: green dog - the video does not" in str(e.words) for e in never.exhibits
+    )
     assert all(str(e.words).endswith("- supported") for e in instead.exhibits)
     assert instead.exhibits[0].occurrence.region  # where the verifier saw it
-    place = next(f for f in report.features if f.key == "named: green dog").occurrences[0]
+    place = next(f for f in report.features if f.key == "named: green dog").occurrences[
+        0
+    ]
     assert (place.sample, place.frame) == ("room-000", 0)
 
 
@@ -241,7 +266,9 @@ def test_right_answers_without_support_are_told(audited: Audited) -> None:
     assert (report.accuracy.correct, report.accuracy.answered) == (24, answers.n)
     assert report.accuracy.chance == 0.5  # left or right
     claims = next(c for c in report.contrasts if c.feature == "reasoning")
-    counted = re.findall(r"(\d+) of (\d+)", " ".join(side.title for side in claims.sides))
+    counted = re.findall(
+        r"(\d+) of (\d+)", " ".join(side.title for side in claims.sides)
+    )
     [total] = map(int, re.findall(r"Of (\d+) claims", report.statements[0]))
     assert sum(int(part) for part, _ in counted) == total == int(counted[0][1])
 
@@ -259,7 +286,9 @@ class Nothing(Plugin):
 
 def test_everything_is_judged_in_one_call(audited: Audited) -> None:
     Nothing.calls.clear()
-    report = audited({}, {"samples": 6}, tools={"claim-verifier": Nothing}, also=("lite",))
+    report = audited(
+        {}, {"samples": 6}, tools={"claim-verifier": Nothing}, also=("lite",)
+    )
     assert len(Nothing.calls) == 1
     assert Nothing.calls[0] > 6 * 8
     first = report.headlines[0]
@@ -273,7 +302,9 @@ def test_everything_is_judged_in_one_call(audited: Audited) -> None:
 def test_policies_decide_what_is_not_verified(audited: Audited) -> None:
     tools = {"claim-verifier": Nothing}
     assert (
-        figures(audited(tools=tools, perturbations=(), unverifiable="penalise"))["hallucination"]
+        figures(audited(tools=tools, perturbations=(), unverifiable="penalise"))[
+            "hallucination"
+        ]
         == 1
     )
     neutral = audited(tools=tools, perturbations=(), unverifiable="neutral")
@@ -332,7 +363,9 @@ class Watching(Plugin):
 
 
 @pytest.mark.parametrize(("source", "videos"), [("original", 4), ("shown", 8)])
-def test_what_changed_traces_are_held_against(audited: Audited, source: str, videos: int) -> None:
+def test_what_changed_traces_are_held_against(
+    audited: Audited, source: str, videos: int
+) -> None:
     Watching.shown.clear()
     audited(
         {},
@@ -341,7 +374,10 @@ def test_what_changed_traces_are_held_against(audited: Audited, source: str, vid
         evidence=source,
         perturbations=("temporal",),
     )
-    assert len({tuple(f.key for f in sample.frames) for sample, _ in Watching.shown}) == videos
+    assert (
+        len({tuple(f.key for f in sample.frames) for sample, _ in Watching.shown})
+        == videos
+    )
 
 
 def test_scenes_of_the_original_say_nothing_of_what_was_shown(audited: Audited) -> None:
@@ -354,7 +390,9 @@ def test_scenes_of_the_original_say_nothing_of_what_was_shown(audited: Audited) 
 
 def test_who_guesses_sides_is_right_half_the_time(audited: Audited) -> None:
     report = audited({"looks": False}, {"samples": 60, "frames": 8}, perturbations=())
-    assert figures(report, "claims: relation")["step_grounding_rate"] == pytest.approx(0.5, abs=0.1)
+    assert figures(report, "claims: relation")["step_grounding_rate"] == pytest.approx(
+        0.5, abs=0.1
+    )
 
 
 def test_styles_stand_beside_each_other(audited: Audited) -> None:
@@ -381,7 +419,9 @@ def test_the_papers_models_stand_beside_on_their_own_benchmarks(
 ) -> None:
     data = type("Benchmark", (rooms,), {"benchmark": benchmark})
     options = {"resamples": 50, "shown": 0, "perturbations": ()}
-    report = Setup(StepGrounding, teller, data, options, data_options={"samples": 4}).report()
+    report = Setup(
+        StepGrounding, teller, data, options, data_options={"samples": 4}
+    ).report()
     table = next(t for t in report.tables if t.title.startswith("How well"))
     assert len(table.rows) == 1 + models
     if models:
@@ -402,12 +442,18 @@ def test_as_an_extra_verifier_it_has_nothing_to_check() -> None:
 
 BAD = {
     "nothing": ("", "empty 6"),
-    "a thousand steps": ("\n".join(f"{n}. A cup." for n in range(1, 1001)), "too many steps 6"),
+    "a thousand steps": (
+        "\n".join(f"{n}. A cup." for n in range(1, 1001)),
+        "too many steps 6",
+    ),
     "html": ("1. <img src=x onerror=alert(1)>\nAnswer: left", ""),
     "controls": ("1. \x1b[2J\x07A cup.\nAnswer: left", ""),
     "another language": ("1. 左边有一个红色的杯子。\n答案: left", "no answer 6"),
     "no such frame": ("1. At frame 99, there is a red cup.\nAnswer: left", ""),
-    "two times": ("1. At frame 1, there is a red cup.\n2. At first and last.\nAnswer: left", ""),
+    "two times": (
+        "1. At frame 1, there is a red cup.\n2. At first and last.\nAnswer: left",
+        "",
+    ),
     "cut": ("1. At frame 1, there is a red", "cut 6"),
 }
 
@@ -425,7 +471,9 @@ def test_bad_traces_are_counted_and_no_error(audited: Audited, case: str) -> Non
         assert "6 steps contradict themselves about the time" in report.notes["claims"]
     if case == "html":
         # Kept as words; the core's page and terminal show words as words.
-        assert any("<img src=x" in str(row) for table in report.tables for row in table.rows)
+        assert any(
+            "<img src=x" in str(row) for table in report.tables for row in table.rows
+        )
     if case == "controls":
         assert "\x1b" not in report.model_dump_json()
 
@@ -464,7 +512,9 @@ def test_other_verifiers_are_compared_with(audited: Audited) -> None:
         other_verifiers=("under-test-claim-verifier",),
     )
     check = next(
-        one for one in report.evidence if one.check == "verifier under-test-claim-verifier"
+        one
+        for one in report.evidence
+        if one.check == "verifier under-test-claim-verifier"
     )
     assert (check.verdict, check.value, check.threshold) == ("supported", 1, 0.6)
     assert re.fullmatch(
@@ -483,7 +533,12 @@ def test_options_are_checked() -> None:
     for steps in ("many", "0", "8 to 6", "-1", "6 to", "", "6 to 8 to 9"):
         with pytest.raises(UserError, match=f"a number or a range.*got '{steps}'"):
             StepGrounding.Options(steps=steps)
-    for wrong in ({"style": "loud"}, {"perturbations": ("sound",)}, {"tau": 2}, {"noise": 0.9}):
+    for wrong in (
+        {"style": "loud"},
+        {"perturbations": ("sound",)},
+        {"tau": 2},
+        {"noise": 0.9},
+    ):
         with pytest.raises(ValidationError):
             StepGrounding.Options(**wrong)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="tau: expected belief=step"):
@@ -509,18 +564,30 @@ class People(Plugin):
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         seen = Judgement(verdict="supported", general=True)
         return [
-            [seen if claim.subject == "woman" else judgement for claim, judgement in pairs]
-            for (_, claims), judgements in zip(cases, SceneVerifier().judge(cases), strict=True)
+            [
+                seen if claim.subject == "woman" else judgement
+                for claim, judgement in pairs
+            ]
+            for (_, claims), judgements in zip(
+                cases, SceneVerifier().judge(cases), strict=True
+            )
             for pairs in [list(zip(claims, judgements, strict=True))]
         ]
 
 
-def test_what_a_more_general_word_supports_is_counted_and_told(audited: Audited) -> None:
+def test_what_a_more_general_word_supports_is_counted_and_told(
+    audited: Audited,
+) -> None:
     tools = {"claim-verifier": People}
     report = audited({"invents": "woman"}, tools=tools, perturbations=(), shown=1)
-    assert "100% are supported (11% by a more general word), 0% refuted" in report.statements[0]
+    assert (
+        "100% are supported (11% by a more general word), 0% refuted"
+        in report.statements[0]
+    )
     note = report.notes["by a more general word"]
-    assert note.startswith("24 of 216 supported claims, as 'woman': a person was seen, and not")
+    assert note.startswith(
+        "24 of 216 supported claims, as 'woman': a person was seen, and not"
+    )
     assert note.endswith("SGR without them 100%")
     table = next(t for t in report.tables if t.title.startswith("One trace"))
     assert table.rows[-1]["claims"] == "✓ woman (by a more general word)"
@@ -533,19 +600,28 @@ class Blinking(Plugin):
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         unknown = Judgement.open("no evidence")
         return [
-            [unknown if (index % 10) < 7 else judgement for index, judgement in enumerate(of_case)]
+            [
+                unknown if (index % 10) < 7 else judgement
+                for index, judgement in enumerate(of_case)
+            ]
             for of_case in SceneVerifier().judge(cases)
         ]
 
 
-def test_no_verdict_is_given_where_most_claims_cannot_be_decided(audited: Audited) -> None:
-    report = audited({}, {"samples": 40}, tools={"claim-verifier": Blinking}, perturbations=())
+def test_no_verdict_is_given_where_most_claims_cannot_be_decided(
+    audited: Audited,
+) -> None:
+    report = audited(
+        {}, {"samples": 40}, tools={"claim-verifier": Blinking}, perturbations=()
+    )
     verdict = headline(report, "reasoning")
     assert report.notes["verdict"] == "open"
     assert (verdict.finding, verdict.p_value) == (False, None)
     said = report.statements[0]
     assert "most claims could not be checked" in said
-    assert re.search(r"Of \d+ claims \d+% are supported, \d+% refuted, and [5-9]\d% could", said)
+    assert re.search(
+        r"Of \d+ claims \d+% are supported, \d+% refuted, and [5-9]\d% could", said
+    )
 
 
 def test_clips_of_one_group_make_intervals_wider(

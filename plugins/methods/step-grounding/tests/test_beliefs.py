@@ -19,7 +19,9 @@ from cuescope_step_grounding.beliefs import (
 )
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 MINILM = ASSETS / "all-MiniLM-L6-v2"
 
 
@@ -28,8 +30,12 @@ def entity(name: str, *frames: int) -> Claim:
 
 
 def test_beliefs_are_judged_when_the_next_step_is() -> None:
-    order = Claim(kind="temporal", text="", predicate="before", parts=(entity("a"), entity("b")))
-    first, last = transitions([[entity("a", 0), order], [], [entity("b", 2, 3)], [entity("c")]])
+    order = Claim(
+        kind="temporal", text="", predicate="before", parts=(entity("a"), entity("b"))
+    )
+    first, last = transitions(
+        [[entity("a", 0), order], [], [entity("b", 2, 3)], [entity("c")]]
+    )
     assert (first.before, first.after) == ("a; a before b", "b")
     assert [claim.frames for claim in first.kept] == [(2, 3), None]
     assert [claim.frames for claim in first.new] == [(2, 3)]
@@ -38,7 +44,13 @@ def test_beliefs_are_judged_when_the_next_step_is() -> None:
 
 def test_a_state_keeps_what_stands() -> None:
     """The chair goes at frame 2 and comes again at 3, the cup stays; a said thing never lapses."""
-    steps = [[entity("chair", 0)], [entity("cup", 1)], [], [entity("man", 2)], [entity("chair", 3)]]
+    steps = [
+        [entity("chair", 0)],
+        [entity("cup", 1)],
+        [],
+        [entity("man", 2)],
+        [entity("chair", 3)],
+    ]
     asked = []
 
     def lapses(claim: Claim) -> bool:
@@ -51,7 +63,11 @@ def test_a_state_keeps_what_stands() -> None:
         ("chair; cup", "cup; man"),
         ("cup; man", "cup; man; chair"),
     ]
-    assert [{c.frames for c in (*t.kept, *t.new)} for t in found] == [{(1,)}, {(2,)}, {(3,)}]
+    assert [{c.frames for c in (*t.kept, *t.new)} for t in found] == [
+        {(1,)},
+        {(2,)},
+        {(3,)},
+    ]
     judged = recalled_claims(steps)
     assert {*asked, *(c for t in found for c in (*t.kept, *t.new))} <= set(judged)
     assert transitions(steps, lambda claim: True) == transitions(steps)
@@ -63,7 +79,9 @@ def test_the_same_said_again_is_one_belief() -> None:
         (found,) = transitions([[entity("cup", 0)], [again]], lapses)
         assert found.before == found.after == "cup"
         assert found.kept == found.new == (again,)
-        assert {*found.kept, *found.new} <= set(recalled_claims([[entity("cup", 0)], [again]]))
+        assert {*found.kept, *found.new} <= set(
+            recalled_claims([[entity("cup", 0)], [again]])
+        )
 
 
 def test_a_stable_scene_told_thing_by_thing_is_consistent() -> None:
@@ -71,7 +89,9 @@ def test_a_stable_scene_told_thing_by_thing_is_consistent() -> None:
     names = ("red chair", "table", "blue cup", "window", "man", "book")
     steps = [[entity(name, at)] for at, name in enumerate(names)]
     near = {
-        mode: similarities([(t.before, t.after) for t in transitions(steps, lapses)], BagOfWords())
+        mode: similarities(
+            [(t.before, t.after) for t in transitions(steps, lapses)], BagOfWords()
+        )
         for mode, lapses in {"state": lambda claim: False, "step": None}.items()
     }
     assert near["state"].mean() > 0.8 > 0.2 > near["step"].mean()
@@ -79,7 +99,9 @@ def test_a_stable_scene_told_thing_by_thing_is_consistent() -> None:
 
 def test_claims_in_words() -> None:
     claims = [
-        Claim(kind="attribute", text="", subject="door", predicate="open", negated=True),
+        Claim(
+            kind="attribute", text="", subject="door", predicate="open", negated=True
+        ),
         Claim(kind="action", text="", subject="man", predicate="pick up", object="cup"),
         Claim(kind="ego-motion", text="", predicate="turn left"),
         entity("dog").model_copy(update={"negated": True}),
@@ -91,14 +113,19 @@ def test_claims_in_words() -> None:
         "frame 3",
         "frames 3 to 5",
     ]
-    assert moment_words(Claim(kind="entity", text="", subject="a", frames=())) == "no such frame"
+    assert (
+        moment_words(Claim(kind="entity", text="", subject="a", frames=()))
+        == "no such frame"
+    )
 
 
 class Letters:
     """Unit rows of how often each letter is said."""
 
     def encode(self, texts: list[str]) -> np.ndarray:
-        counts = np.array([[text.count(chr(97 + i)) for i in range(26)] for text in texts], float)
+        counts = np.array(
+            [[text.count(chr(97 + i)) for i in range(26)] for text in texts], float
+        )
         return np.asarray(counts / np.linalg.norm(counts, axis=1, keepdims=True))
 
 
@@ -112,7 +139,9 @@ def test_calibration_is_the_best_threshold() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
         near, same = rng.random(30), rng.random(30) < 0.5
-        best = max(((near > tau) == same).mean() for tau in np.linspace(-0.01, 1.01, 5001))
+        best = max(
+            ((near > tau) == same).mean() for tau in np.linspace(-0.01, 1.01, 5001)
+        )
         tau, accuracy = calibrate(near, same)
         assert accuracy == pytest.approx(best, abs=1e-9)
         assert ((near > tau) == same).mean() == accuracy
@@ -155,7 +184,10 @@ class MiniLM:
         from transformers import BertConfig, BertModel, BertTokenizerFast
 
         config = BertConfig(
-            hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
+            hidden_size=384,
+            num_hidden_layers=6,
+            num_attention_heads=12,
+            intermediate_size=1536,
         )
         self.tokenizer = BertTokenizerFast(str(folder / "vocab.txt"))
         self.network = BertModel(config, add_pooling_layer=False).eval()

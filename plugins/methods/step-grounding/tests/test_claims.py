@@ -15,7 +15,9 @@ def used() -> Parser:
     return parser()
 
 
-def claims_of_steps(parser: Parser, steps: list[str], clock: Clock) -> list[list[Claim]]:
+def claims_of_steps(
+    parser: Parser, steps: list[str], clock: Clock
+) -> list[list[Claim]]:
     return [list(step.claims) for step in read_steps(parser, steps, clock)]
 
 
@@ -30,13 +32,21 @@ def words(claims: list[Claim], *kinds: str) -> set[str]:
         if claim.kind in kinds or (not kinds and claim.kind != "entity"):
             said = [claim.subject, claim.predicate, claim.object]
             if claim.kind == "temporal":
-                said = [claim.parts[0].predicate, claim.predicate, claim.parts[1].predicate]
-            found.add(" ".join(["not"] * claim.negated + [word for word in said if word]))
+                said = [
+                    claim.parts[0].predicate,
+                    claim.predicate,
+                    claim.parts[1].predicate,
+                ]
+            found.add(
+                " ".join(["not"] * claim.negated + [word for word in said if word])
+            )
     return found
 
 
 def test_the_things_of_a_list_keep_their_adjectives(used: Parser) -> None:
-    claims = claims_of(used, "There are a red chair, a blue table and a green bulb.", CLOCK)
+    claims = claims_of(
+        used, "There are a red chair, a blue table and a green bulb.", CLOCK
+    )
     assert words(claims, "entity") == {"red chair", "blue table", "green bulb"}
     assert words(claims) == set()
 
@@ -64,7 +74,10 @@ def test_the_things_of_a_list_keep_their_adjectives(used: Parser) -> None:
         ("At frame 3, the red circle is moving left.", {"red circle move left"}),
         ("The robot picks up the mug.", {"agent pick up mug"}),
         ("The glass is on the shelf.", {"glass on shelf"}),
-        ("In frames 2-5, he puts the glass on the table.", {"person put glass", "glass on table"}),
+        (
+            "In frames 2-5, he puts the glass on the table.",
+            {"person put glass", "glass on table"},
+        ),
         (
             "The man wearing a black shirt opens the refrigerator.",
             {"man wear black shirt", "man open refrigerator"},
@@ -114,7 +127,9 @@ def test_a_series_of_frames_is_no_thing(used: Parser) -> None:
         "the answer is: yes",
     ],
 )
-def test_words_about_the_question_or_the_video_claim_nothing(used: Parser, step: str) -> None:
+def test_words_about_the_question_or_the_video_claim_nothing(
+    used: Parser, step: str
+) -> None:
     assert claims_of(used, step, CLOCK) == []
 
 
@@ -138,11 +153,17 @@ def test_pronouns_look_back_over_the_steps(used: Parser) -> None:
 
 def test_a_pronoun_may_come_before_its_noun(used: Parser) -> None:
     claims = claims_of(used, "After he puts down the phone, the man sits down.", CLOCK)
-    assert words(claims) == {"man put down phone", "man sit down", "sit down after put down"}
+    assert words(claims) == {
+        "man put down phone",
+        "man sit down",
+        "sit down after put down",
+    }
 
 
 def test_parts_of_an_order_are_whole_claims(used: Parser) -> None:
-    claims = claims_of(used, "The man reads a book while the woman drinks water.", CLOCK)
+    claims = claims_of(
+        used, "The man reads a book while the woman drinks water.", CLOCK
+    )
     [order] = [claim for claim in claims if claim.kind == "temporal"]
     assert order.predicate == "while"
     assert [(part.subject, part.object) for part in order.parts] == [
@@ -156,7 +177,11 @@ def test_a_claim_quotes_the_step(used: Parser) -> None:
     step = "At frame 2,  the man opens the red door, and the woman sits."
     claims = claims_of(used, step, CLOCK)
     quoted = {claim.subject: claim.text for claim in claims if claim.kind == "entity"}
-    assert quoted == {"man": "the man", "red door": "the red door", "woman": "the woman"}
+    assert quoted == {
+        "man": "the man",
+        "red door": "the red door",
+        "woman": "the woman",
+    }
     [opens] = [claim for claim in claims if claim.predicate == "open"]
     assert opens.text == "the man opens the red door"
     assert all(claim.text in step for claim in claims)
@@ -184,8 +209,17 @@ def test_names_are_canonical(used: Parser) -> None:
     assert len(related) == len(steps)
     assert {claim.predicate for claim in related} <= set(RELATIONS)
     turns = "Turn right. Turn around. Look up. Go down the stairs. Step back. Stop."
-    moved = [claim.predicate for claim in claims_of(used, turns, CLOCK) if claim.predicate]
-    assert moved == ["turn right", "turn around", "look up", "go down", "move backward", "stop"]
+    moved = [
+        claim.predicate for claim in claims_of(used, turns, CLOCK) if claim.predicate
+    ]
+    assert moved == [
+        "turn right",
+        "turn around",
+        "look up",
+        "go down",
+        "move backward",
+        "stop",
+    ]
     assert set(moved) <= set(MOTIONS)
 
 

@@ -22,7 +22,11 @@ def used() -> Parser:
 def said_in(parser: Parser, *steps: str) -> set[str]:
     """What the last step claims, in plain words, without the things alone."""
     claims = read_steps(parser, steps, CLOCK)[-1].claims
-    return {claim_words(claim) for claim in claims if claim.kind != "entity" or claim.negated}
+    return {
+        claim_words(claim)
+        for claim in claims
+        if claim.kind != "entity" or claim.negated
+    }
 
 
 @pytest.mark.parametrize(
@@ -35,7 +39,10 @@ def said_in(parser: Parser, *steps: str) -> set[str]:
         ("He never opens the box.", {"not (person: open box)"}),
         ("The man fails to catch the bus.", {"not (man: catch bus)"}),
         ("The robot is unable to lift the box.", {"not (agent: lift box)"}),
-        ("The woman leaves without closing the door.", {"woman: leave", "not (woman: close door)"}),
+        (
+            "The woman leaves without closing the door.",
+            {"woman: leave", "not (woman: close door)"},
+        ),
         ("The cat sits instead of jumping.", {"cat: sit", "not (cat: jump)"}),
         (
             "The girl isn't wearing a scarf or a hat.",
@@ -43,17 +50,25 @@ def said_in(parser: Parser, *steps: str) -> set[str]:
         ),
     ],
 )
-def test_a_denial_reaches_as_far_as_it_is_meant(used: Parser, step: str, claims: set[str]) -> None:
+def test_a_denial_reaches_as_far_as_it_is_meant(
+    used: Parser, step: str, claims: set[str]
+) -> None:
     assert said_in(used, step) == claims
 
 
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
-        ("Neither the dog nor the cat is moving.", {"not (dog: move)", "not (cat: move)"}),
+        (
+            "Neither the dog nor the cat is moving.",
+            {"not (dog: move)", "not (cat: move)"},
+        ),
         ("None of the players is running.", {"not (player: run)"}),
         ("There is a bus but no taxi.", {"no taxi"}),
-        ("The pen is not in the cup but on the desk.", {"not (pen inside cup)", "pen on desk"}),
+        (
+            "The pen is not in the cup but on the desk.",
+            {"not (pen inside cup)", "pen on desk"},
+        ),
         (
             "The chest contains neither coins nor rings.",
             {"not (coin inside chest)", "not (ring inside chest)"},
@@ -62,7 +77,10 @@ def test_a_denial_reaches_as_far_as_it_is_meant(used: Parser, step: str, claims:
             "The left lamp is on, but the right one is not.",
             {"left lamp is on", "not (right lamp is on)"},
         ),
-        ("At no point does the nurse look at the clock.", {"not (nurse: look at clock)"}),
+        (
+            "At no point does the nurse look at the clock.",
+            {"not (nurse: look at clock)"},
+        ),
         ("He does not manage to open the jar.", {"not (person: open jar)"}),
     ],
 )
@@ -97,7 +115,9 @@ def test_what_somebody_tries_to_open_is_there(used: Parser) -> None:
 
 
 def test_the_reason_of_an_answer_is_a_claim(used: Parser) -> None:
-    assert said_in(used, "The answer is B because the boy opens the box.") == {"boy: open box"}
+    assert said_in(used, "The answer is B because the boy opens the box.") == {
+        "boy: open box"
+    }
 
 
 @pytest.mark.parametrize(
@@ -108,7 +128,10 @@ def test_the_reason_of_an_answer_is_a_claim(used: Parser) -> None:
             {"goalkeeper: catch ball"},
         ),
         (("Two cups stand on a tray.", "A man washes them."), {"man: wash cup"}),
-        (("A man and a woman enter.", "They sit down."), {"man: sit down", "woman: sit down"}),
+        (
+            ("A man and a woman enter.", "They sit down."),
+            {"man: sit down", "woman: sit down"},
+        ),
         (("The waiter greets a guest.", "He smiles."), {"waiter: smile"}),
         (("A boy brushes his teeth.", "He looks at himself."), {"boy: look at boy"}),
         (("A woman stands in a kitchen.", "Opens the fridge."), {"woman: open fridge"}),
@@ -123,7 +146,10 @@ def test_a_pronoun_means_what_was_named(
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
-        ("A porter scrapes the leaves into a bag.", {"porter: scrape leaf", "leaf inside bag"}),
+        (
+            "A porter scrapes the leaves into a bag.",
+            {"porter: scrape leaf", "leaf inside bag"},
+        ),
         ("She cuts the loaf into slices.", {"person: cut loaf"}),
         ("The lid is left open.", {"lid is open"}),
         ("The boy balances on his left foot.", {"boy: balance", "boy on left foot"}),
@@ -134,13 +160,17 @@ def test_a_pronoun_means_what_was_named(
         ),
     ],
 )
-def test_spacy_reads_what_other_people_write(used: Parser, step: str, claims: set[str]) -> None:
+def test_spacy_reads_what_other_people_write(
+    used: Parser, step: str, claims: set[str]
+) -> None:
     assert said_in(used, step) == claims
 
 
 def test_words_in_any_order_are_read(used: Parser) -> None:
     # Some orders closed a ring in a repaired tree, and the reader went round it for ever.
-    steps = ["The truck, whose trailer is loaded with logs, signals left but does not turn."]
+    steps = [
+        "The truck, whose trailer is loaded with logs, signals left but does not turn."
+    ]
     lines = Path(__file__).with_name("open_steps.jsonl").read_text("utf-8").splitlines()
     rng = random.Random(3)
     for line in lines:
@@ -151,16 +181,19 @@ def test_words_in_any_order_are_read(used: Parser) -> None:
 
 
 def test_nobody_catches_himself_for_it(used: Parser) -> None:
-    assert said_in(used, "The goalkeeper dives and fails to catch it.") == {"goalkeeper: dive"} | {
-        "not (goalkeeper: catch)"
-    }
+    assert said_in(used, "The goalkeeper dives and fails to catch it.") == {
+        "goalkeeper: dive"
+    } | {"not (goalkeeper: catch)"}
 
 
 @pytest.mark.parametrize(
     ("step", "counts"),
     [
         ("Three cups are on the table.", {("cup", "3", False)}),
-        ("There are two red chairs and one dog.", {("red chair", "2", False), ("dog", "1", False)}),
+        (
+            "There are two red chairs and one dog.",
+            {("red chair", "2", False), ("dog", "1", False)},
+        ),
         ("Twelve swimmers dive into the pool.", {("swimmer", "12", False)}),
         ("A dozen eggs are in the box.", {("egg", "12", False)}),
         ("Only one person is in the room.", {("person", "1", False)}),
@@ -172,9 +205,13 @@ def test_nobody_catches_himself_for_it(used: Parser) -> None:
         ("The man turns 180 degrees.", set()),
     ],
 )
-def test_a_number_is_a_claim(used: Parser, step: str, counts: set[tuple[str, str, bool]]) -> None:
+def test_a_number_is_a_claim(
+    used: Parser, step: str, counts: set[tuple[str, str, bool]]
+) -> None:
     [read] = read_steps(used, [step], CLOCK)
-    found = {(c.subject, c.predicate, c.negated) for c in read.claims if c.kind == "count"}
+    found = {
+        (c.subject, c.predicate, c.negated) for c in read.claims if c.kind == "count"
+    }
     assert found == counts
 
 
@@ -190,7 +227,10 @@ def test_a_count_knows_what_else_is_said_of_those_counted(used: Parser) -> None:
         ("Step 2: Goat chases chicken across yard.", {"goat: chase chicken"}),
         ("Step 3: Crane hovers above pond.", {"crane: hover", "crane above pond"}),
         ("Step 4: Lamp off, window open.", {"lamp is off", "window is open"}),
-        ("The jar falls off the shelf and shatters.", {"jar: fall off shelf", "jar: shatter"}),
+        (
+            "The jar falls off the shelf and shatters.",
+            {"jar: fall off shelf", "jar: shatter"},
+        ),
         ("She pushes the gate open.", {"person: push gate", "gate is open"}),
         ("The dog is bigger than the cat.", {"dog bigger than cat"}),
         (
@@ -202,7 +242,9 @@ def test_a_count_knows_what_else_is_said_of_those_counted(used: Parser) -> None:
         ("It is raining.", set()),
     ],
 )
-def test_spacy_reads_short_and_long_sentences(used: Parser, step: str, claims: set[str]) -> None:
+def test_spacy_reads_short_and_long_sentences(
+    used: Parser, step: str, claims: set[str]
+) -> None:
     assert said_in(used, step) == claims
 
 
@@ -223,7 +265,9 @@ def test_spacy_reads_short_and_long_sentences(used: Parser, step: str, claims: s
         ("until the final frame", tuple(range(10))),
     ],
 )
-def test_a_moment_is_the_one_that_a_person_means(words: str, frames: tuple[int, ...]) -> None:
+def test_a_moment_is_the_one_that_a_person_means(
+    words: str, frames: tuple[int, ...]
+) -> None:
     assert frames_meant(words, CLOCK) == frames
 
 
@@ -261,7 +305,9 @@ def test_plurals_have_their_singular(plural: str, one: str) -> None:
         ("cookies", "NNS", "cooky", "cookie"),
     ],
 )
-def test_lemmas_of_small_parsers_are_mended(word: str, tag: str, told: str, lemma: str) -> None:
+def test_lemmas_of_small_parsers_are_mended(
+    word: str, tag: str, told: str, lemma: str
+) -> None:
     assert lemma_of(word, tag, told) == lemma
 
 

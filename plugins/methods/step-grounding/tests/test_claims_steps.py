@@ -77,7 +77,9 @@ class Agreement:
 
 def labelled(name: Literal["annotated", "open", "sealed"]) -> list[Annotated]:
     """The steps of a file, in its order."""
-    lines = Path(__file__).with_name(f"{name}_steps.jsonl").read_text("utf-8").splitlines()
+    lines = (
+        Path(__file__).with_name(f"{name}_steps.jsonl").read_text("utf-8").splitlines()
+    )
     return [
         Annotated(
             task=row["task"],
@@ -203,10 +205,14 @@ def test_spacy_is_named_with_its_model(spacy_parser: Parser) -> None:
     assert (claim.subject, claim.predicate) == ("man", "sit")
 
 
-def test_what_a_report_says_of_the_parser_is_measured_on_sealed_steps(spacy_parser: Parser) -> None:
+def test_what_a_report_says_of_the_parser_is_measured_on_sealed_steps(
+    spacy_parser: Parser,
+) -> None:
     sealed = STEPS["sealed"]
     found = agreement([(found_in(spacy_parser, step), step.claims) for step in sealed])
-    figures = f"precision {found.precision}, recall {found.recall} on {len(sealed)} steps"
+    figures = (
+        f"precision {found.precision}, recall {found.recall} on {len(sealed)} steps"
+    )
     assert figures in spacy_parser.title
 
 
@@ -221,15 +227,20 @@ def test_without_a_model_an_audit_says_what_to_install_before_weights_load(
     monkeypatch: pytest.MonkeyPatch, name: str, brings: str
 ) -> None:
     monkeypatch.setattr(
-        "cuescope_step_grounding.claims.english.spacy_parser.find_spec", lambda name: None
+        "cuescope_step_grounding.claims.english.spacy_parser.find_spec",
+        lambda name: None,
     )
     with pytest.raises(UserError) as refused:
         StepGrounding(StepGroundingOptions(parser=name), Context())
     words = str(refused.value)
-    assert words.startswith(f"step-grounding: claims are read with spaCy's model {name}")
+    assert words.startswith(
+        f"step-grounding: claims are read with spaCy's model {name}"
+    )
     assert "expected an installed model of English, or a folder with one" in words
     assert brings in words
-    assert words.endswith("-O extract=llm --tool text-generator=SPEC reads claims without it")
+    assert words.endswith(
+        "-O extract=llm --tool text-generator=SPEC reads claims without it"
+    )
     StepGrounding(StepGroundingOptions(parser=name, extract="llm"), Context())
 
 
@@ -243,7 +254,10 @@ def test_the_moments_of_the_steps_are_those_that_a_person_means() -> None:
         name: sum(frames_meant(step.step, CLOCK) != step.frames for step in steps)
         for name, steps in STEPS.items()
     }
-    told = {name: sum(step.frames is not None for step in steps) for name, steps in STEPS.items()}
+    told = {
+        name: sum(step.frames is not None for step in steps)
+        for name, steps in STEPS.items()
+    }
     assert told == {"annotated": 25, "open": 23, "sealed": 26}
     assert wrong["annotated"] <= 1
     assert wrong["open"] <= 2

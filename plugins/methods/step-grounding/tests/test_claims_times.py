@@ -85,7 +85,9 @@ def test_a_clock_has_a_time_for_each_frame() -> None:
 
 def frames_of(step: str) -> dict[str, tuple[int, ...] | None]:
     [read] = read_steps(PARSER, [step], TEN)
-    return {c.predicate or c.subject: c.frames for c in read.claims if c.kind != "entity"}
+    return {
+        c.predicate or c.subject: c.frames for c in read.claims if c.kind != "entity"
+    }
 
 
 def test_each_clause_has_its_own_time_and_else_that_of_the_step() -> None:
@@ -95,7 +97,10 @@ def test_each_clause_has_its_own_time_and_else_that_of_the_step() -> None:
         "sit": (7, 8, 9),
         "drink": (7, 8, 9),
     }
-    assert frames_of("Frame 4: The man sits. He drinks.") == {"sit": (3,), "drink": (3,)}
+    assert frames_of("Frame 4: The man sits. He drinks.") == {
+        "sit": (3,),
+        "drink": (3,),
+    }
     assert frames_of("The man sits.") == {"sit": None}
 
 

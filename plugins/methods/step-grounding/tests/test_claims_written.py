@@ -98,7 +98,11 @@ def test_a_generator_that_writes_the_labels_is_read_without_loss() -> None:
 def test_where_an_answer_cannot_be_read_the_parser_reads_the_step(answer: str) -> None:
     written = reader(answer)
     [[step]] = written.read([(["A man opens the box."], CLOCK)])
-    assert {claim_words(claim) for claim in step.claims} == {"man", "box", "man: open box"}
+    assert {claim_words(claim) for claim in step.claims} == {
+        "man",
+        "box",
+        "man: open box",
+    }
     assert written.unreadable == 1
     assert "1 of 1 steps by spaCy" in written.title
 
@@ -111,7 +115,12 @@ def test_without_a_parser_such_a_step_claims_nothing_and_is_counted() -> None:
 
 
 def test_an_answer_may_stand_in_a_fence_and_say_none() -> None:
-    [cup] = claims_in('```json\n{"kind": "entity", "subject": "The Red  Cup"}\n```', "", None) or ()
+    [cup] = (
+        claims_in(
+            '```json\n{"kind": "entity", "subject": "The Red  Cup"}\n```', "", None
+        )
+        or ()
+    )
     assert cup.subject == "red cup"
     assert claims_in("none", "", None) == ()
 
@@ -123,7 +132,9 @@ def test_times_are_read_by_rule_and_counts_know_what_is_said_of_them() -> None:
             '{"kind": "relation", "subject": "cup", "predicate": "on", "object": "the table"}',
         ]
     )
-    [[step]] = reader(answer).read([(["In frames 2 and 3, three cups are on the table."], CLOCK)])
+    [[step]] = reader(answer).read(
+        [(["In frames 2 and 3, three cups are on the table."], CLOCK)]
+    )
     count, relation = step.claims
     assert count.frames == relation.frames == (1, 2)
     assert count.parts == (relation,)
@@ -134,8 +145,14 @@ def test_a_prompt_shows_the_steps_before_and_one_call_asks_for_all() -> None:
     written = WrittenReader(generator, "scripted", parser())
     written.read([(["A man sits.", "He {smiles}."], CLOCK), (["A dog barks."], CLOCK)])
     assert len(generator.prompts) == 3
-    assert "Description before: A man sits.\nLast step: He {smiles}.\n" in generator.prompts[1]
-    assert "Description before: (nothing)\nLast step: A dog barks.\n" in generator.prompts[2]
+    assert (
+        "Description before: A man sits.\nLast step: He {smiles}.\n"
+        in generator.prompts[1]
+    )
+    assert (
+        "Description before: (nothing)\nLast step: A dog barks.\n"
+        in generator.prompts[2]
+    )
 
 
 def test_no_step_asks_for_nothing() -> None:

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Sample, generator
-from cuescope_sdk.grounding import SCENE, Action, Claim, SceneFrame, SceneVerifier, Thing
+from cuescope_sdk.grounding import (
+    SCENE,
+    Action,
+    Claim,
+    SceneFrame,
+    SceneVerifier,
+    Thing,
+)
 from cuescope_step_grounding.verification.controls import (
     CHANGES,
     counterfactual,
@@ -27,7 +34,12 @@ MOVING = SceneFrame(
 )
 ROOM = Sample(key="a", frames=(), annotations={SCENE: (STILL, MOVING)})
 LEFT = Claim(
-    kind="relation", text="", subject="red cup", predicate="left of", object="blue cup", frames=(0,)
+    kind="relation",
+    text="",
+    subject="red cup",
+    predicate="left of",
+    object="blue cup",
+    frames=(0,),
 )
 WORDS = vocabulary([ROOM], [LEFT])
 
@@ -47,18 +59,29 @@ def test_words_are_the_datas_and_the_claims() -> None:
 def test_true_claims_become_false() -> None:
     claims = [
         LEFT,
-        Claim(kind="action", text="", subject="red cup", predicate="move left", frames=(1,)),
+        Claim(
+            kind="action",
+            text="",
+            subject="red cup",
+            predicate="move left",
+            frames=(1,),
+        ),
         Claim(kind="ego-motion", text="", predicate="turn left", frames=(1,)),
         Claim(kind="attribute", text="", subject="cup", predicate="red", frames=(0,)),
         Claim(kind="entity", text="", subject="green cup", negated=True, frames=(0,)),
     ]
-    words = vocabulary([ROOM], [*claims, Claim(kind="entity", text="", subject="green cup")])
+    words = vocabulary(
+        [ROOM], [*claims, Claim(kind="entity", text="", subject="green cup")]
+    )
     rng = generator(0, "wrong")
     for claim in claims[:3]:
         assert verdict(claim) == "supported"
         wrong = counterfactual(claim, frozenset({"relations"}), words, 2, rng)
         assert verdict(wrong) == "unsupported"
-    turned = [counterfactual(claims[3], frozenset({"entities"}), words, 2, rng) for _ in range(20)]
+    turned = [
+        counterfactual(claims[3], frozenset({"entities"}), words, 2, rng)
+        for _ in range(20)
+    ]
     assert {claim.predicate for claim in turned} == {"blue", "green"}
     asserted = counterfactual(claims[4], frozenset({"entities"}), words, 2, rng)
     assert not asserted.negated
@@ -69,8 +92,16 @@ def test_each_change_touches_its_own() -> None:
     inverted, swapped, late = (
         counterfactual(LEFT, frozenset({change}), WORDS, 8, rng) for change in CHANGES
     )
-    assert (inverted.predicate, inverted.subject, inverted.frames) == ("right of", "red cup", (0,))
-    assert (swapped.predicate, swapped.subject, swapped.frames) == ("left of", "blue cup", (0,))
+    assert (inverted.predicate, inverted.subject, inverted.frames) == (
+        "right of",
+        "red cup",
+        (0,),
+    )
+    assert (swapped.predicate, swapped.subject, swapped.frames) == (
+        "left of",
+        "blue cup",
+        (0,),
+    )
     assert (late.predicate, late.subject, late.frames) == ("left of", "red cup", (7,))
 
 
@@ -100,13 +131,21 @@ def test_words_of_a_step_are_turned_round() -> None:
 
 
 def test_random_traces_have_the_shape_and_the_words() -> None:
-    claims = [[LEFT, Claim(kind="entity", text="", subject="old red cup", negated=True)], []]
+    claims = [
+        [LEFT, Claim(kind="entity", text="", subject="old red cup", negated=True)],
+        [],
+    ]
     words = vocabulary([ROOM], [])
     rng = generator(0, "random")
     for _ in range(20):
         (one, two), none = random_trace(claims, words, 5, rng)
         assert none == ()
-        assert (one.kind, two.kind, two.negated, two.frames) == ("relation", "entity", False, None)
+        assert (one.kind, two.kind, two.negated, two.frames) == (
+            "relation",
+            "entity",
+            False,
+            None,
+        )
         assert one.frames in [(f,) for f in range(5)]
         assert set(one.subject.split()) <= {"red", "blue", "cup"}
         assert len(two.subject.split()) == 3

@@ -77,9 +77,15 @@ def test_a_kind_from_outside_is_a_row_of_the_report(
             return [Response(text=steps) for _ in trials]
 
     report = audited(
-        {}, {"samples": 6}, tools={"claim-verifier": LightMeter}, teller=Lamp, perturbations=()
+        {},
+        {"samples": 6},
+        tools={"claim-verifier": LightMeter},
+        teller=Lamp,
+        perturbations=(),
     )
-    [feature] = [feature for feature in report.features if feature.key == "claims: light"]
+    [feature] = [
+        feature for feature in report.features if feature.key == "claims: light"
+    ]
     assert feature.name == "How light it is"
     [score] = [
         score
@@ -114,5 +120,7 @@ def test_who_does_not_know_a_kind_leaves_it_open(light: ClaimKind) -> None:
 def test_a_name_means_one_kind_and_no_other_is_a_kind() -> None:
     with pytest.raises(ValueError, match="called 'entity' already"):
         declare_kind(ClaimKind("entity", "Another", says=(), words=""))
-    with pytest.raises(ValueError, match="expected a kind of claims: entity, attribute"):
+    with pytest.raises(
+        ValueError, match="expected a kind of claims: entity, attribute"
+    ):
         Claim(kind="light", text="")

@@ -43,21 +43,30 @@ def test_the_tables_are_the_printed_ones() -> None:
     assert tables.sgr[-1].tolist() == [71.8, 66.4, 63.7]
     assert tables.perturbed["visibility"]["sgr"][-1] == -28.4
     assert tables.matched.sum() == 5
-    np.testing.assert_allclose(tables.ood_accuracy - tables.accuracy, tables.ood_drop, atol=0.051)
+    np.testing.assert_allclose(
+        tables.ood_accuracy - tables.accuracy, tables.ood_drop, atol=0.051
+    )
 
 
 def test_says_where_the_text_and_its_tables_differ() -> None:
     correlations, statements, reliance = recomputed_tables(read_tables())
     tables = read_tables()
     first = correlations.rows[0]
-    known = stats.pearsonr(tables.sgr.ravel(), (tables.ood_accuracy / tables.accuracy).ravel())
+    known = stats.pearsonr(
+        tables.sgr.ravel(), (tables.ood_accuracy / tables.accuracy).ravel()
+    )
     assert first["tables"] == pytest.approx(known.statistic)
     assert first[""] == "differs"
     verdict = {row["sentence"]: row[""] for row in statements.rows}
     assert verdict["drop is other-data accuracy minus accuracy"] == "agrees"
     assert verdict["accuracy exceeds SGR"] == "differs"
-    assert verdict["SGR falls more than accuracy under every relevant perturbation"] == "agrees"
-    assert reliance.rows[-1]["ratio of drops"] == pytest.approx((21.3 + 24.2 + 28.4) / 3 / 2.8)
+    assert (
+        verdict["SGR falls more than accuracy under every relevant perturbation"]
+        == "agrees"
+    )
+    assert reliance.rows[-1]["ratio of drops"] == pytest.approx(
+        (21.3 + 24.2 + 28.4) / 3 / 2.8
+    )
 
 
 # --------------------------------------------------------------------------------- the law itself
@@ -66,7 +75,11 @@ def test_says_where_the_text_and_its_tables_differ() -> None:
 def population(seed: int, driven_by: str, n: int = 16) -> list[MeasuredModel]:
     """Reasoners whose retention follows grounding, accuracy or nothing, with noise."""
     rng = generator(seed, "population")
-    sgr, accuracy, noise = rng.uniform(0.2, 0.9, n), rng.uniform(0.5, 0.9, n), rng.normal(size=n)
+    sgr, accuracy, noise = (
+        rng.uniform(0.2, 0.9, n),
+        rng.uniform(0.5, 0.9, n),
+        rng.normal(size=n),
+    )
     cause = {"grounding": sgr, "accuracy": accuracy, "nothing": np.zeros(n)}[driven_by]
     kept = np.clip(0.5 + 0.4 * cause + 0.05 * noise, 0, 1)
     rows = zip(sgr, accuracy, accuracy * kept, strict=True)

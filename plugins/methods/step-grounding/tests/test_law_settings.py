@@ -17,7 +17,9 @@ from cuescope_step_grounding.law.settings import Setting, settings
 from cuescope_step_grounding.law.sweep import sweep_table
 
 
-def population(count: int = 16, benchmarks: tuple[str, ...] = ("",)) -> list[MeasuredModel]:
+def population(
+    count: int = 16, benchmarks: tuple[str, ...] = ("",)
+) -> list[MeasuredModel]:
     """Retention follows SGR; TCS is half noise; accuracy and maps say nothing."""
     rng = generator(1, "population")
     models = []
@@ -25,7 +27,8 @@ def population(count: int = 16, benchmarks: tuple[str, ...] = ("",)) -> list[Mea
         for index in range(count):
             sgr, noise, accuracy, drawn = rng.uniform(0.3, 0.9, 4).tolist()
             figures = {
-                "SGR": sgr + (benchmark == "b"),  # another level, for reasons of its own
+                "SGR": sgr
+                + (benchmark == "b"),  # another level, for reasons of its own
                 "TCS": (sgr + noise) / 2,
                 "1 - HR": sgr,
                 "accuracy": accuracy,
@@ -33,7 +36,12 @@ def population(count: int = 16, benchmarks: tuple[str, ...] = ("",)) -> list[Mea
             }
             models.append(
                 MeasuredModel(
-                    f"{index}", sgr, accuracy, accuracy * sgr, benchmark=benchmark, figures=figures
+                    f"{index}",
+                    sgr,
+                    accuracy,
+                    accuracy * sgr,
+                    benchmark=benchmark,
+                    figures=figures,
                 )
             )
     return models
@@ -53,14 +61,18 @@ def test_components_are_told_from_baselines(benchmarks: tuple[str, ...]) -> None
 
 
 def test_runs_of_another_method_are_no_maps() -> None:
-    provenance = SimpleNamespace(method=SimpleNamespace(dist="cuescope-trove", spec="trove"))
+    provenance = SimpleNamespace(
+        method=SimpleNamespace(dist="cuescope-trove", spec="trove")
+    )
     report: Any = SimpleNamespace(provenance=provenance, scores=())
     with pytest.raises(UserError, match="a run of trove: expected runs of saliency"):
         figures_of_maps(report)
 
 
 def test_a_setting_changes_what_it_names() -> None:
-    request = Request(method="step-grounding", model="m", data="d", method_options={"tau": 0.5})
+    request = Request(
+        method="step-grounding", model="m", data="d", method_options={"tau": 0.5}
+    )
     [low, high] = settings("claim-verifier.threshold=0.1,0.3")
     assert (str(low), high.value) == ("claim-verifier.threshold=0.1", 0.3)
     assert high.of(request).tool_options == {"claim-verifier": {"threshold": 0.3}}
@@ -82,7 +94,9 @@ def test_a_sweep_that_cannot_be_is_refused(text: str) -> None:
 def test_rows_of_a_sweep_compare_with_the_first() -> None:
     models = population(8)
     turned = [
-        MeasuredModel("", 1 - m.sgr, m.accuracy, m.ood_accuracy, figures={"SGR": 1 - m.sgr})
+        MeasuredModel(
+            "", 1 - m.sgr, m.accuracy, m.ood_accuracy, figures={"SGR": 1 - m.sgr}
+        )
         for m in models
     ]
     first, second = settings("policy=a,b")
@@ -94,7 +108,9 @@ def test_rows_of_a_sweep_compare_with_the_first() -> None:
 
 def sample(key: str, things: int, frames: int = 2) -> Sample:
     frame = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
-    scene = SceneFrame(things=tuple(Thing(id=str(n), name="cup") for n in range(things)))
+    scene = SceneFrame(
+        things=tuple(Thing(id=str(n), name="cup") for n in range(things))
+    )
     return Sample(
         key=key,
         frames=(frame,) * frames,
@@ -125,11 +141,21 @@ def test_like_samples_are_found_where_the_other_data_is_harder() -> None:
 
 
 def test_accuracy_is_that_of_the_rows_of_these_samples() -> None:
-    said = {"k1": "1. A cup.\nAnswer: cup", "k2": "1. A dog.\nAnswer: dog", "k3": "Answer: cup"}
+    said = {
+        "k1": "1. A cup.\nAnswer: cup",
+        "k2": "1. A dog.\nAnswer: dog",
+        "k3": "Answer: cup",
+    }
     rows = [
         {"sample": f"{key}/neutral", "condition": "baseline", "text": text}
         for key, text in said.items()
-    ] + [{"sample": "k1/temporal-0/neutral", "condition": "temporal-0", "text": "Answer: dog"}]
+    ] + [
+        {
+            "sample": "k1/temporal-0/neutral",
+            "condition": "temporal-0",
+            "text": "Answer: dog",
+        }
+    ]
     assert accuracy_of(rows, [sample("k1", 1), sample("k2", 1)]) == 0.5
     assert accuracy_of(rows, [sample("k1", 1), sample("k3", 1)]) == 1
     assert accuracy_of(rows, [sample("k9", 1)]) is None
@@ -142,7 +168,11 @@ def test_accuracy_is_that_of_the_rows_of_these_samples() -> None:
         ({"runs": ["a"], "ood": ["b"], "sweep": "epsilon=1,2"}, "sweep of stored runs"),
     ],
 )
-def test_a_bench_that_cannot_be_is_refused(options: Any, said: str, tmp_path: Path) -> None:
-    bench = StepGroundingBench(BenchOptions(**options), Context(cache=tmp_path, device="cpu"))
+def test_a_bench_that_cannot_be_is_refused(
+    options: Any, said: str, tmp_path: Path
+) -> None:
+    bench = StepGroundingBench(
+        BenchOptions(**options), Context(cache=tmp_path, device="cpu")
+    )
     with pytest.raises(UserError, match=said):
         list(bench.run())

@@ -31,7 +31,9 @@ def room(rooms: type[Any]) -> Sample:
 
 
 def changed(sample: Sample, kind: Perturbation, *names: str) -> tuple[Frame, ...]:
-    found = perturbed_frames(sample, kind, key_boxes(sample, ()), generator(0, kind, *names))
+    found = perturbed_frames(
+        sample, kind, key_boxes(sample, ()), generator(0, kind, *names)
+    )
     assert found is not None
     return found
 
@@ -80,7 +82,9 @@ def test_covering_takes_the_colour_around() -> None:
     assert (np.asarray(cover_boxes(image, ((5, 5, 9, 9),))) == 40).all()
 
 
-def test_half_of_the_frames_lose_sight_of_the_things(room: Sample, side_seen: Seen) -> None:
+def test_half_of_the_frames_lose_sight_of_the_things(
+    room: Sample, side_seen: Seen
+) -> None:
     hidden = [side_seen(frame) is None for frame in changed(room, "visibility")]
     assert sum(hidden) == len(room.frames) // 2
 
@@ -96,7 +100,9 @@ def test_frames_that_are_alike_have_no_order(room: Sample) -> None:
     still = room.static(0)
     assert perturbed_frames(still, "temporal", (), generator(0, "x")) is None
     assert (
-        perturbed_frames(room.with_frames(room.frames[:1], "one"), "temporal", (), generator(0))
+        perturbed_frames(
+            room.with_frames(room.frames[:1], "one"), "temporal", (), generator(0)
+        )
         is None
     )
 
@@ -116,7 +122,9 @@ def test_the_control_leaves_every_thing_as_it_is(room: Sample, side_seen: Seen) 
 
 
 @pytest.mark.parametrize("kind", ["position", "visibility", "irrelevant"])
-def test_without_a_scene_whole_pictures_change(room: Sample, kind: Perturbation) -> None:
+def test_without_a_scene_whole_pictures_change(
+    room: Sample, kind: Perturbation
+) -> None:
     bare = replace(room, annotations={})
     found = perturbed_frames(bare, kind, key_boxes(bare, ()), generator(0, kind))
     assert found is not None
@@ -126,7 +134,11 @@ def test_without_a_scene_whole_pictures_change(room: Sample, kind: Perturbation)
 def test_magnitude_is_the_mean_difference(room: Sample) -> None:
     black = tuple(Frame.from_array(np.zeros((8, 8, 3), np.uint8)) for _ in range(2))
     white = Frame.from_array(np.full((8, 8, 3), 255, np.uint8))
-    assert magnitudes(black, [black, (black[0], white), (white, white)]) == [0.0, 0.5, 1.0]
+    assert magnitudes(black, [black, (black[0], white), (white, white)]) == [
+        0.0,
+        0.5,
+        1.0,
+    ]
 
 
 def test_frames_travel_and_equal_changes_have_equal_keys(room: Sample) -> None:
@@ -144,7 +156,9 @@ def test_key_objects_are_asked_about_or_claimed_else_all(room: Sample) -> None:
     assert named_things("Where is the cup?", things) == {"red cup", "blue cup"}
     assert named_things("Is it cupboard day?", things) == set()
     claim = Claim(kind="entity", text="", subject="blue cup")
-    red, open_ = (replace(room, question=text) for text in ("Is it the red cup?", "What is it?"))
+    red, open_ = (
+        replace(room, question=text) for text in ("Is it the red cup?", "What is it?")
+    )
     assert key_boxes(red, [])[0].keys() == {"red cup"}
     assert key_boxes(open_, [claim])[0].keys() == {"blue cup"}
     assert key_boxes(red, [claim])[0].keys() == {"red cup", "blue cup"}
@@ -155,5 +169,9 @@ def test_a_thing_is_known_by_all_of_its_colours(room: Sample) -> None:
     first, *others = room.annotations[SCENE]
     cup = first.things[0].model_copy(update={"attributes": ("green",)})
     turned = (first.model_copy(update={"things": (cup, first.things[1])}), *others)
-    sample = replace(room, question="Where is the green cup?", annotations={SCENE: turned})
-    assert [boxes.keys() for boxes in key_boxes(sample, ())] == [{"red cup"}] * len(turned)
+    sample = replace(
+        room, question="Where is the green cup?", annotations={SCENE: turned}
+    )
+    assert [boxes.keys() for boxes in key_boxes(sample, ())] == [{"red cup"}] * len(
+        turned
+    )

@@ -29,11 +29,17 @@ def audited(rooms: Any, file: Path, samples: int = 4) -> Report:
     ).report()
 
 
-def test_recorded_traces_are_judged_and_nothing_more_is_asked(rooms: Any, tmp_path: Path) -> None:
+def test_recorded_traces_are_judged_and_nothing_more_is_asked(
+    rooms: Any, tmp_path: Path
+) -> None:
     data = rooms(rooms.Options(samples=4), Context())
     lines = [
         {"sample": data[0].key, "trace": [TRUE, FALSE], "answer": data[0].label},
-        {"sample": data[1].key, "trace": [TRUE], "answer": "left" * (data[1].label == "right")},
+        {
+            "sample": data[1].key,
+            "trace": [TRUE],
+            "answer": "left" * (data[1].label == "right"),
+        },
         {"sample": data[2].key, "trace": f"- {FALSE}"},
     ]
     file = tmp_path / "traces.jsonl"
@@ -43,15 +49,22 @@ def test_recorded_traces_are_judged_and_nothing_more_is_asked(rooms: Any, tmp_pa
     table = next(t for t in report.tables if t.title.startswith("How well"))
     assert table.rows[0]["SGR"] == pytest.approx(100 * (0.5 + 1 + 0) / 3)
     assert table.rows[0]["HR"] == pytest.approx(100 * (0.5 + 0 + 1) / 3)
-    assert values["accuracy"] == pytest.approx(1 / 3)  # the sample without a trace has no part
+    assert values["accuracy"] == pytest.approx(
+        1 / 3
+    )  # the sample without a trace has no part
     assert report.notes["traces"].startswith("3 of 4 ")
     assert "recorded" not in report.notes  # the model tells it
-    assert report.notes["questions"] == "none: the traces of 4 samples are read from the recording"
+    assert (
+        report.notes["questions"]
+        == "none: the traces of 4 samples are read from the recording"
+    )
     assert report.notes["changed videos"].endswith("VRS is not measured")
     assert report.cost.trials == 4
 
 
-def test_without_a_question_no_answer_is_right_or_wrong(rooms: Any, tmp_path: Path) -> None:
+def test_without_a_question_no_answer_is_right_or_wrong(
+    rooms: Any, tmp_path: Path
+) -> None:
     """As of videos in class folders, of which the class is the only choice."""
 
     class Clips(rooms):  # type: ignore[misc]
@@ -60,12 +73,17 @@ def test_without_a_question_no_answer_is_right_or_wrong(rooms: Any, tmp_path: Pa
             return replace(super().__getitem__(index), **update)
 
     file = tmp_path / "traces.jsonl"
-    lines = [{"sample": f"room-00{i}", "trace": [TRUE], "answer": "a cup"} for i in range(4)]
+    lines = [
+        {"sample": f"room-00{i}", "trace": [TRUE], "answer": "a cup"} for i in range(4)
+    ]
     file.write_text("\n".join(map(json.dumps, lines)))
     report = audited(Clips, file)
     assert not [score for score in report.scores if score.metric == "accuracy"]
     assert "answers" not in {score.feature for score in report.scores}
-    assert report.notes["traces"] == "4 of 4 samples, with 1.0 steps on average (numbered 4)"
+    assert (
+        report.notes["traces"]
+        == "4 of 4 samples, with 1.0 steps on average (numbered 4)"
+    )
     assert report.tables[0].rows[0]["Acc"] is None
 
 

@@ -50,7 +50,9 @@ def test_one_false_claim_of_three_flags_the_whole_step() -> None:
     ("policy", "share", "flagged"),
     [("exclude", 0.5, True), ("penalise", 0.25, True), ("neutral", 0.5, True)],
 )
-def test_policies_of_what_cannot_be_verified(policy: Policy, share: float, flagged: bool) -> None:
+def test_policies_of_what_cannot_be_verified(
+    policy: Policy, share: float, flagged: bool
+) -> None:
     assert grounding(StepCounts(1, 1, 2), policy) == share
     assert hallucinates(StepCounts(1, 1, 2), policy) is flagged
 
@@ -159,18 +161,24 @@ def test_reliance_is_the_equation() -> None:
     assert visual_reliance(0.2, 0.1, 0.0, 0.1) == 10  # clipped: 2 / 0.01
     assert visual_reliance(-0.2, 0.1, 0.0, 0.1) == 0
     assert visual_reliance(0.0, 0.1, 0.0, 0.1) == 0
-    assert visual_reliance(0.2, 0.1, 0.05, 0.1, epsilon=0.5, clip=5) == pytest.approx(2.0)
+    assert visual_reliance(0.2, 0.1, 0.05, 0.1, epsilon=0.5, clip=5) == pytest.approx(
+        2.0
+    )
     assert visual_reliance(0.2, 0.1, 0.0, 0.0) is None
 
 
 def test_a_gain_under_the_control_is_no_loss() -> None:
-    assert visual_reliance(0.001, 0.1, -0.5, 0.1) == visual_reliance(0.001, 0.1, 0.0, 0.1)
+    assert visual_reliance(0.001, 0.1, -0.5, 0.1) == visual_reliance(
+        0.001, 0.1, 0.0, 0.1
+    )
 
 
 def test_reliance_orders_the_papers_models() -> None:
     """With equal magnitudes table 3 gives CLIP-ViL the lowest and GPT-4o the highest VRS."""
     table = read_tables().perturbed
-    relevant = np.mean([table[k]["sgr"] for k in ("position", "temporal", "visibility")], axis=0)
+    relevant = np.mean(
+        [table[k]["sgr"] for k in ("position", "temporal", "visibility")], axis=0
+    )
     scores = [
         visual_reliance(-lost / 100, 1, -control / 100, 1)
         for lost, control in zip(

@@ -45,12 +45,16 @@ def table(
 ) -> Swaps:
     """Claims that hold in any place by chance, each with its own; this share is made to hold."""
     rates = rng.beta(1, 3, kinds or units * claims)
-    wording = rng.integers(kinds, size=units * claims) if kinds else np.arange(units * claims)
+    wording = (
+        rng.integers(kinds, size=units * claims) if kinds else np.arange(units * claims)
+    )
     verdicts = (rng.random((units * claims, PLACES)) < rates[wording, None]).astype(int)
     unit, place = np.repeat(np.arange(units), claims), np.arange(units) % PLACES
     grounded = rng.random(units * claims) < share
     verdicts[grounded, place[unit[grounded]]] = HOLDS
-    return Swaps(verdicts, wording, unit, np.arange(units) // PLACES, place, np.arange(units))
+    return Swaps(
+        verdicts, wording, unit, np.arange(units) // PLACES, place, np.arange(units)
+    )
 
 
 def p_value(swaps: Swaps, draws: int = 999) -> float:
@@ -76,18 +80,24 @@ def test_all_orders_of_a_small_block_give_the_p_value() -> None:
 def test_one_text_for_all_is_as_good_in_every_order() -> None:
     swaps = table(16, 0.0, generator(2))
     one = swaps.verdicts[:8]
-    same = replace(swaps, verdicts=np.tile(one, (16, 1)), wording=np.tile(np.arange(8), 16))
+    same = replace(
+        swaps, verdicts=np.tile(one, (16, 1)), wording=np.tile(np.arange(8), 16)
+    )
     assert p_value(same) == 1
     assert swap_z(same) == 0
 
 
 def test_blind_traces_are_below_a_level_as_often_as_it_says() -> None:
     """At 0.2 of 200: 40 expected, 61 or more once in 5,000."""
-    hits = sum(p_value(table(16, 0.0, generator(s, "blind")), 199) <= 0.2 for s in range(200))
+    hits = sum(
+        p_value(table(16, 0.0, generator(s, "blind")), 199) <= 0.2 for s in range(200)
+    )
     assert 20 <= hits <= 60
 
 
-def test_grounding_is_found_although_other_claims_are_false_more_often_than_by_chance() -> None:
+def test_grounding_is_found_although_other_claims_are_false_more_often_than_by_chance() -> (
+    None
+):
     """Three of ten claims are true; all others name what the video never shows."""
     rng = generator(3)
     swaps = table(24, 0.0, rng, claims=12)
@@ -119,7 +129,9 @@ def test_a_place_where_nothing_is_known_is_neither_for_nor_against() -> None:
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.95])
 def test_the_grounded_share_is_what_was_planted(share: float) -> None:
     """Its interval holds it in 50 of 60 audits or more: at 94% fewer come once in 2,000."""
-    shares = [grounded_share(table(40, share, generator(s, "share"))) for s in range(60)]
+    shares = [
+        grounded_share(table(40, share, generator(s, "share"))) for s in range(60)
+    ]
     values = [each.value for each in shares if each]
     assert np.mean(values) == pytest.approx(share, abs=0.04)
     assert sum(each.low <= share <= each.high for each in shares if each) >= 50
@@ -148,7 +160,10 @@ def test_the_smallest_share_is_found_in_eight_of_ten() -> None:
     """The share is foretold from blind traces; 40 audits that have it are found in 24 to 40."""
     foretold = smallest_share(table(24, 0.0, generator(7)), generator(8), level=0.01)
     assert foretold is not None
-    found = sum(p_value(table(24, foretold, generator(s, "power")), 499) <= 0.01 for s in range(40))
+    found = sum(
+        p_value(table(24, foretold, generator(s, "power")), 499) <= 0.01
+        for s in range(40)
+    )
     assert 22 <= found <= 39
 
 
@@ -170,7 +185,9 @@ CLOSED = frozenset({"things"})
 def video(key: str, names: Sequence[Sequence[str]], **more: object) -> Sample:
     """A video that shows these things, a list a frame."""
     scene = tuple(
-        SceneFrame(things=tuple(Thing(id=n, name=n, visible=True) for n in of), closed=CLOSED)
+        SceneFrame(
+            things=tuple(Thing(id=n, name=n, visible=True) for n in of), closed=CLOSED
+        )
         for of in names
     )
     from cuescope_sdk import Frame
@@ -188,7 +205,8 @@ def shown(seed: int, count: int, frames: int = 6) -> list[list[list[str]]]:
     """For each video three of ten things a frame."""
     rng = generator(seed, "shown")
     return [
-        [rng.choice(NAMES, 3, replace=False).tolist() for _ in range(frames)] for _ in range(count)
+        [rng.choice(NAMES, 3, replace=False).tolist() for _ in range(frames)]
+        for _ in range(count)
     ]
 
 
@@ -196,20 +214,30 @@ def word(traces: Sequence[TraceClaims], decided: float = 1.0) -> str:
     deals = plans(traces, 7, lambda *names: generator(0, *names))
     cases = [case for plan in deals.values() for case in plan.cases()]
     judgements = judge_claims(SceneVerifier(), cases)
-    swaps = {deal: held for deal, plan in deals.items() if (held := plan.swaps(judgements.of))}
+    swaps = {
+        deal: held
+        for deal, plan in deals.items()
+        if (held := plan.swaps(judgements.of))
+    }
     rng = lambda *names: generator(1, *names)  # noqa: E731
     return verdict(swaps, decided, rng, margin=0.05, confidence=0.95).word
 
 
 def told(scene: Sequence[Sequence[str]]) -> tuple[tuple[Claim, ...], ...]:
     """What is shown, a step a frame."""
-    return tuple(tuple(there(name, at) for name in names) for at, names in enumerate(scene))
+    return tuple(
+        tuple(there(name, at) for name in names) for at, names in enumerate(scene)
+    )
 
 
-def test_what_is_true_of_its_own_video_and_moment_is_better_and_blind_traces_are_not() -> None:
+def test_what_is_true_of_its_own_video_and_moment_is_better_and_blind_traces_are_not() -> (
+    None
+):
     scenes = shown(0, 24)
     samples = [video(f"v{n}", scene) for n, scene in enumerate(scenes)]
-    own = [TraceClaims(s, told(scene)) for s, scene in zip(samples, scenes, strict=True)]
+    own = [
+        TraceClaims(s, told(scene)) for s, scene in zip(samples, scenes, strict=True)
+    ]
     assert word(own) == BETTER
     assert word(own, decided=0.4) == OPEN_VERDICT
     constant = [replace(trace, claims=own[0].claims) for trace in own]
@@ -228,10 +256,17 @@ def test_clips_of_one_source_are_held_against_each_other() -> None:
     rng, traces, right = generator(3, "sources"), [], []
     for source in range(16):
         own = rng.choice(NAMES, 4, replace=False).tolist()
-        parts = [[rng.choice(own, 2, replace=False).tolist() for _ in range(4)] for _ in range(3)]
-        clips = [video(f"s{source}-{n}", of, group=f"s{source}") for n, of in enumerate(parts)]
+        parts = [
+            [rng.choice(own, 2, replace=False).tolist() for _ in range(4)]
+            for _ in range(3)
+        ]
+        clips = [
+            video(f"s{source}-{n}", of, group=f"s{source}")
+            for n, of in enumerate(parts)
+        ]
         said = [
-            tuple((there(name),) for name in sorted({n for f in of for n in f})) for of in parts
+            tuple((there(name),) for name in sorted({n for f in of for n in f}))
+            for of in parts
         ]
         exact = [told(of) for of in parts]
         traces += [TraceClaims(clip, said[(n + 1) % 3]) for n, clip in enumerate(clips)]
@@ -243,14 +278,20 @@ def test_clips_of_one_source_are_held_against_each_other() -> None:
 def test_one_video_is_compared_with_nothing() -> None:
     alone = [TraceClaims(video("a", [["cup"]]), told([["cup"]]))]
     assert word(alone) == OPEN_VERDICT
-    group = [TraceClaims(video(f"a{n}", [["cup"]], group="a"), told([["cup"]])) for n in range(4)]
+    group = [
+        TraceClaims(video(f"a{n}", [["cup"]], group="a"), told([["cup"]]))
+        for n in range(4)
+    ]
     assert word(group) == OPEN_VERDICT
     assert word([]) == OPEN_VERDICT
 
 
 def test_what_would_be_found_is_told() -> None:
     scenes = shown(1, 24)
-    traces = [TraceClaims(video(f"v{n}", s), told(scenes[n - 1])) for n, s in enumerate(scenes)]
+    traces = [
+        TraceClaims(video(f"v{n}", s), told(scenes[n - 1]))
+        for n, s in enumerate(scenes)
+    ]
     plan = plans(traces, 7, lambda *names: generator(0, *names))["videos"]
     held = plan.swaps(judge_claims(SceneVerifier(), plan.cases()).of)
     assert held is not None
@@ -265,7 +306,9 @@ def test_partners_bound_what_is_judged() -> None:
     traces = [TraceClaims(video(f"v{n}", s), told(s)) for n, s in enumerate(scenes)]
     plan = plans(traces, 4, lambda *names: generator(0, *names))["videos"]
     assert max(map(len, plan.places)) == 5
-    assert {len({s.key for s, _ in filter(None, places)}) for places in plan.places} == {5}
+    assert {
+        len({s.key for s, _ in filter(None, places)}) for places in plan.places
+    } == {5}
     again = plans(traces, 4, lambda *names: generator(0, *names))["videos"]
     assert again == plan
 
@@ -276,15 +319,21 @@ def test_moments_are_at_the_same_share_of_another_video() -> None:
     assert moved_claim(claim, 4, 8).frames == (1, 7)
     assert moved_claim(claim, 4, 2).frames == (0, 1)
     assert moved_claim(there("cup"), 4, 8).frames is None
-    order = Claim(kind="temporal", text="", predicate="before", parts=(claim, there("dog", 9)))
+    order = Claim(
+        kind="temporal", text="", predicate="before", parts=(claim, there("dog", 9))
+    )
     assert [part.frames for part in moved_claim(order, 4, 8).parts] == [(1, 7), ()]
 
 
 def test_what_the_question_names_is_not_held_against_its_video() -> None:
     asked = {"question": "Where are the red cups?", "choices": ("table", "shelf")}
     traces = [
-        TraceClaims(video("a", [["cup"]], **asked), ((there("red cup"), there("dog")),)),
-        TraceClaims(video("b", [["dog"]], question="Where are the dogs?"), ((there("cup"),),)),
+        TraceClaims(
+            video("a", [["cup"]], **asked), ((there("red cup"), there("dog")),)
+        ),
+        TraceClaims(
+            video("b", [["dog"]], question="Where are the dogs?"), ((there("cup"),),)
+        ),
     ]
     told_words = question_words(traces[:1]) - question_words(traces[1:])
     assert repeats(there("red cup"), told_words)

@@ -47,7 +47,10 @@ def test_json_says_when() -> None:
 
 def test_an_answer_that_is_no_choice_is_told_as_such() -> None:
     trace = read_trace("1. A cup.\nAnswer: a green dog", ("red cup", "blue cup"))
-    assert (trace.answer, trace.problems) == ("a green dog", ("answer is none of the choices",))
+    assert (trace.answer, trace.problems) == (
+        "a green dog",
+        ("answer is none of the choices",),
+    )
     assert is_right(trace.answer, Sample(key="x", frames=(), label="red cup")) is False
 
 
@@ -64,7 +67,11 @@ def test_an_answer_that_is_no_choice_is_told_as_such() -> None:
             1,
             {"broken JSON", "no answer", "cut"},
         ),
-        ('["a cup is here", "a dog is there", "a ca', 2, {"broken JSON", "no answer", "cut"}),
+        (
+            '["a cup is here", "a dog is there", "a ca',
+            2,
+            {"broken JSON", "no answer", "cut"},
+        ),
         ("[" * 5000, 0, {"unreadable"}),
     ],
 )
@@ -77,7 +84,9 @@ def test_what_is_malformed_is_kept_and_named(
 
 
 def test_a_thousand_steps_are_cut_and_said() -> None:
-    trace = read_trace("\n".join(f"{n}. A cup." for n in range(1, 1001)) + "\nAnswer: cup", most=64)
+    trace = read_trace(
+        "\n".join(f"{n}. A cup." for n in range(1, 1001)) + "\nAnswer: cup", most=64
+    )
     assert len(trace.steps) == 64
     assert trace.problems == ("too many steps",)
     assert trace.answer == "cup"
@@ -89,7 +98,9 @@ def test_terminal_escapes_and_control_characters_are_dropped() -> None:
 
 
 def test_html_and_other_languages_are_words() -> None:
-    trace = read_trace("1. <script>alert(1)</script>\n2. 红色的杯子在桌子上\u3002\nAnswer: 红")
+    trace = read_trace(
+        "1. <script>alert(1)</script>\n2. 红色的杯子在桌子上\u3002\nAnswer: 红"
+    )
     assert trace.steps == ("<script>alert(1)</script>", "红色的杯子在桌子上\u3002")
     assert trace.answer == "红"
 
@@ -122,7 +133,9 @@ def test_answers_name_one_choice_or_none(
 
 
 def test_open_answers_compare_as_words() -> None:
-    sample = Sample(key="a", frames=(), label="a cup", annotations={"answers": ("mug",)})
+    sample = Sample(
+        key="a", frames=(), label="a cup", annotations={"answers": ("mug",)}
+    )
     assert is_right("The cup.", sample)
     assert is_right("Mug", sample)
     assert is_right("plate", sample) is False
@@ -163,7 +176,9 @@ def test_the_time_of_reading_grows_with_the_length(name: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [63, 200, 900, 20_000])
-@pytest.mark.parametrize("brackets", [("[", "]"), ('{"steps": [', "]}"), ('[{"step": ', "}]")])
+@pytest.mark.parametrize(
+    "brackets", [("[", "]"), ('{"steps": [', "]}"), ('[{"step": ', "}]")]
+)
 def test_nesting_is_no_error(depth: int, brackets: tuple[str, str]) -> None:
     text = brackets[0] * depth + '"a cup"' + brackets[1] * depth
     assert read_trace(text).form in ("json", "prose")

@@ -27,7 +27,9 @@ class Clips(Plugin):
         shows = tuple(red and frame in (1, 2) for frame in range(5))
         return Sample(
             key=f"clip-{index:03d}",
-            frames=tuple(picture(index, frame, flag) for frame, flag in enumerate(shows)),
+            frames=tuple(
+                picture(index, frame, flag) for frame, flag in enumerate(shows)
+            ),
             choices=self.labels,
             label=self.labels[label],
             annotations={"cues": {"red": shows}},

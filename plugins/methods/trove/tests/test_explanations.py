@@ -29,8 +29,13 @@ def test_cues_are_looked_for_in_one_part_and_measured_in_the_other() -> None:
 def test_every_report_and_plan_says_what_could_be_missed() -> None:
     report = run_audit(TRoVe, Honest, Clips)
     assert not report.findings
-    assert "in 8 of 10 audits; smaller ones may be there" in report.notes["could have been missed"]
-    assert "if 80% of the answers are right" in Setup(TRoVe).plan().notes["can be found"]
+    assert (
+        "in 8 of 10 audits; smaller ones may be there"
+        in report.notes["could have been missed"]
+    )
+    assert (
+        "if 80% of the answers are right" in Setup(TRoVe).plan().notes["can be found"]
+    )
 
 
 class Mislabelled(Clips):
@@ -59,7 +64,9 @@ class ByLook(Leaning):
 def test_label_noise_is_named_and_no_cue() -> None:
     report = run_audit(TRoVe, ByLook, Mislabelled)
     assert not report.findings
-    words = [words for words in report.statements if words.startswith("Label noise, no cue")]
+    words = [
+        words for words in report.statements if words.startswith("Label noise, no cue")
+    ]
     assert words
     assert "'north'" in words[0]
     check = by_check(report.evidence, "label noise")
@@ -93,9 +100,12 @@ class Measuring(Plugin):
 
     def detect(self, frames: Any, names: Any) -> list[tuple[Detection, ...]]:
         [name] = names
-        sides = [1.0 if np.asarray(frame.load())[0, 0, 1] == 0 else 4.0 for frame in frames]
+        sides = [
+            1.0 if np.asarray(frame.load())[0, 0, 1] == 0 else 4.0 for frame in frames
+        ]
         return [
-            (Detection(name=name, score=self.score, box=(0.0, 0.0, side, side)),) for side in sides
+            (Detection(name=name, score=self.score, box=(0.0, 0.0, side, side)),)
+            for side in sides
         ]
 
 
@@ -107,9 +117,13 @@ class Unsure(Measuring):
 
 def test_the_detected_size_is_held_alike() -> None:
     options = {"control": "detected-size"}
-    report = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Measuring}).report()
+    report = Setup(
+        TRoVe, Leaning, Clips, options, tools={"detector": Measuring}
+    ).report()
     assert not report.findings
-    assert report.statements[0].startswith("Goes with the size of the labelled object, no cue")
+    assert report.statements[0].startswith(
+        "Goes with the size of the labelled object, no cue"
+    )
     assert by_check(report.evidence, "controlled for").n == 160
     unsure = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Unsure}).report()
     assert {unsure.names[score.feature] for score in unsure.findings} == {"red"}
@@ -169,7 +183,9 @@ def test_one_group_proves_nothing_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("data", [SomeGroups, AcrossLabels])
-def test_groups_of_some_and_across_labels_are_taken_as_they_are(data: type[Clips]) -> None:
+def test_groups_of_some_and_across_labels_are_taken_as_they_are(
+    data: type[Clips],
+) -> None:
     report = run_audit(TRoVe, Leaning, data)
     assert {report.names[score.feature] for score in report.findings} == {"red"}
     assert "groups" in by_check(report.evidence, "null").check
@@ -183,7 +199,9 @@ class AlwaysWrong(Leaning):
     def answer(self, trial: Trial) -> Response:
         clip = int(np.asarray(trial.sample.frames[0].load())[0, 1, 0])
         wrong = (clip + 1) % 4
-        return Response(logits=9.0 * (np.arange(4) == wrong), embedding=np.eye(4)[clip % 4])
+        return Response(
+            logits=9.0 * (np.arange(4) == wrong), embedding=np.eye(4)[clip % 4]
+        )
 
 
 def test_all_wrong_leaves_nothing_to_lose() -> None:

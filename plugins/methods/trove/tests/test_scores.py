@@ -27,7 +27,9 @@ def random_scene(
     """Answers that know nothing of clusters; sequences of 1 to 4 frames."""
     rng = np.random.default_rng(seed)
     label = rng.integers(classes, size=samples)
-    prediction = np.where(rng.random(samples) < 0.7, label, rng.integers(classes, size=samples))
+    prediction = np.where(
+        rng.random(samples) < 0.7, label, rng.integers(classes, size=samples)
+    )
     owner = np.repeat(np.arange(samples), rng.integers(1, 5, samples))
     return Observations(
         label=label,
@@ -48,7 +50,8 @@ def by_hand() -> Observations:
         frame_sample=np.array([0, 0, 1, 1, 2, 2, 3, 3, 4]),
         frame_cluster=np.array([0, 0, 0, 0, 1, 0, 1, 1, 1]),
         frame_static=np.array(
-            [[0.9, 0.1]] * 4 + [[0.2, 0.8], [0.6, 0.4], [0.7, 0.3], [0.7, 0.3], [0.5, 0.5]]
+            [[0.9, 0.1]] * 4
+            + [[0.2, 0.8], [0.6, 0.4], [0.7, 0.3], [0.7, 0.3], [0.5, 0.5]]
         ),
     )
 
@@ -80,10 +83,16 @@ def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -
     scene, clusters, expected = random_scene(seed), 9, {}
     for cluster in range(clusters):
         present = np.array(
-            [(scene.frame_cluster[scene.frame_sample == s] == cluster).any() for s in range(120)]
+            [
+                (scene.frame_cluster[scene.frame_sample == s] == cluster).any()
+                for s in range(120)
+            ]
         )
         for label in range(4):
-            inside, outside = (scene.label == label) & present, (scene.label == label) & ~present
+            inside, outside = (
+                (scene.label == label) & present,
+                (scene.label == label) & ~present,
+            )
             if not inside.any() or not outside.any():
                 continue
             gap = scene.correct[outside].mean() - scene.correct[inside].mean()
@@ -94,9 +103,14 @@ def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -
                 and not scene.correct[sample]
                 and (across_labels or scene.label[sample] == label)
             ]
-            expected[label, cluster] = (gap, np.mean(probabilities) if probabilities else None)
+            expected[label, cluster] = (
+                gap,
+                np.mean(probabilities) if probabilities else None,
+            )
     table = score(scene, clusters, READINGS[across_labels])
-    keys = list(zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True))
+    keys = list(
+        zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True)
+    )
     assert sorted(expected) == keys
     for pair, key in enumerate(keys):
         assert table.pairs.error_contribution[pair] == pytest.approx(expected[key][0])
@@ -120,7 +134,9 @@ def test_scores_do_not_depend_on_the_order_of_sequences_and_frames() -> None:
     first, second = score(scene, 9, DEFAULTS), score(mixed, 9, DEFAULTS)
     assert second.score == pytest.approx(first.score)
     assert np.array_equal(second.q_value, first.q_value, equal_nan=True)
-    mistakes = [most_common_mistake(s, t.pairs, 9) for s, t in ((scene, first), (mixed, second))]
+    mistakes = [
+        most_common_mistake(s, t.pairs, 9) for s, t in ((scene, first), (mixed, second))
+    ]
     assert np.array_equal(mistakes[0].prediction, mistakes[1].prediction)
 
 
@@ -149,7 +165,9 @@ def test_the_most_common_mistake() -> None:
         ({"fdr": 1e-9}, False),
     ],
 )
-def test_each_exclusion_can_refuse_a_finding(rule: dict[str, float], passes: bool) -> None:
+def test_each_exclusion_can_refuse_a_finding(
+    rule: dict[str, float], passes: bool
+) -> None:
     assert finds(leaning(), **rule) is passes
 
 
@@ -226,7 +244,9 @@ def test_shuffling_keeps_what_a_group_shows_together() -> None:
 
 @pytest.mark.parametrize("across_labels", [False, True])
 @pytest.mark.parametrize("clips", [1, 5])
-def test_intervals_of_both_parts_and_of_the_score_cover(clips: int, across_labels: bool) -> None:
+def test_intervals_of_both_parts_and_of_the_score_cover(
+    clips: int, across_labels: bool
+) -> None:
     """Accuracy 0.9 without the cluster and 0.5 with it; a wrong still says 0.6."""
     rng, covered = np.random.default_rng(0), np.zeros(3)
     for _ in range(200):
@@ -240,7 +260,8 @@ def test_intervals_of_both_parts_and_of_the_score_cover(clips: int, across_label
         bounds = gap[1:], limits, both
         truth = 0.4, 0.6, 1.0
         covered += [
-            low[0] <= value <= high[0] for (low, high), value in zip(bounds, truth, strict=True)
+            low[0] <= value <= high[0]
+            for (low, high), value in zip(bounds, truth, strict=True)
         ]
     # 94% promised; 176 is the binomial 0.1th percentile
     assert (covered >= 176).all(), covered

@@ -19,7 +19,13 @@ from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import chance_to_find, limit, smallest_loss
 from cuescope_trove.scores import compare
-from cuescope_trove.selection import Verdict, could_pass, discovery_part, p_values, score
+from cuescope_trove.selection import (
+    Verdict,
+    could_pass,
+    discovery_part,
+    p_values,
+    score,
+)
 from cuescope_trove.verify import check_null
 
 # audits, and the binomial 99.9th percentile of those with a finding where 5% are promised
@@ -57,8 +63,12 @@ def verdicts(world: Any, audits: int, discover: float, **options: Any) -> np.nda
 
 @pytest.mark.parametrize("audits", AUDITS)
 @pytest.mark.parametrize("discover", [0.0, 0.5])
-@pytest.mark.parametrize("null", ["10 clips of one source", "5% label noise, 300 a class"])
-def test_a_null_has_few_cues(null: str, discover: float, audits: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    "null", ["10 clips of one source", "5% label noise, 300 a class"]
+)
+def test_a_null_has_few_cues(
+    null: str, discover: float, audits: tuple[int, int]
+) -> None:
     number, most = audits
     counts = verdicts(SIMULATIONS.NULLS[null], number, discover)
     assert counts[Verdict.FINDING] <= most
@@ -79,7 +89,9 @@ def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
 
 def test_errors_that_follow_the_size_are_no_cue() -> None:
     counts = verdicts(SIMULATIONS.NULLS["errors follow the size"], 30, 0.0)
-    assert counts[Verdict.FINDING] <= 7  # 5% promised; the binomial 99.9th percentile is 6
+    assert (
+        counts[Verdict.FINDING] <= 7
+    )  # 5% promised; the binomial 99.9th percentile is 6
     assert counts[Verdict.CONTROL] >= 27
 
 
@@ -101,7 +113,9 @@ def test_a_cue_that_harms_several_labels_is_found_by_all_of_them() -> None:
     # where a group lies in several labels, these are not independent, and nothing is pooled
     across = replace(scene, groups=Groups(np.arange(1200) % 300, 300, True))
     pairs = compare(across, SIMULATIONS.CLUSTERS)
-    assert np.ptp(selection.pooled_weights(across, pairs, np.full(len(pairs), 0.01))) == 0
+    assert (
+        np.ptp(selection.pooled_weights(across, pairs, np.full(len(pairs), 0.01))) == 0
+    )
     apart = selection.pooled_weights(scene, pairs, np.linspace(0.001, 0.9, len(pairs)))
     assert np.ptp(apart) > 10
 
@@ -142,7 +156,15 @@ def box(name: str, corners: tuple[float, float, float, float]) -> Detection:
     [
         ({"object_size": 3}, 3.0),
         ({"size": (480, 640)}, None),
-        ({"masks": {"Dog": np.eye(4, dtype=bool), "cat": np.ones((4, 4), dtype=bool)}}, 0.25),
+        (
+            {
+                "masks": {
+                    "Dog": np.eye(4, dtype=bool),
+                    "cat": np.ones((4, 4), dtype=bool),
+                }
+            },
+            0.25,
+        ),
         ({"masks": {"dog": Frame.from_array(HALF_WHITE)}}, 0.5),
         ({"boxes": (box("dog", (0, 0, 2, 3)), box("cat", (0, 0, 9, 9)))}, 6.0),
         ({"boxes": (box("disc", (0, 0, 2, 3)),)}, 6.0),
@@ -150,7 +172,9 @@ def box(name: str, corners: tuple[float, float, float, float]) -> Detection:
         ({}, None),
     ],
 )
-def test_the_size_of_the_labelled_object(annotations: dict[str, Any], size: float | None) -> None:
+def test_the_size_of_the_labelled_object(
+    annotations: dict[str, Any], size: float | None
+) -> None:
     sample = Sample(key="a", frames=(), label="dog", annotations=annotations)
     assert object_size(sample) == size
 
@@ -161,7 +185,12 @@ def test_levels_hold_groups_and_quantiles_together() -> None:
     level = levels(values.tolist(), ["a"] * 160, groups)
     assert np.array_equal(level[::2], level[1::2])
     assert np.bincount(level).tolist() == [40, 40, 40, 40]
-    assert levels(["x", None, "y", "x"], ["a"] * 4, Groups.single(4)).tolist() == [0, -1, 1, 0]
+    assert levels(["x", None, "y", "x"], ["a"] * 4, Groups.single(4)).tolist() == [
+        0,
+        -1,
+        1,
+        0,
+    ]
     constant = levels([1.0] * 40, ["a"] * 40, Groups.single(40))
     assert len(set(constant.tolist())) == 1
 
@@ -178,12 +207,18 @@ def test_the_limit_of_detection_is_that_of_the_plan(discover: float) -> None:
     found = limit(scene, table, options, rng, 0.25)
     assert planned is not None
     assert found == pytest.approx(planned, abs=0.04)
-    power = chance_to_find(planned, 75, 225, rate, options, tried=tried, discover=discover)
+    power = chance_to_find(
+        planned, 75, 225, rate, options, tried=tried, discover=discover
+    )
     assert power == pytest.approx(0.8, abs=0.02)
 
 
 def groups_ignored(
-    values: np.ndarray, present: np.ndarray, _: Groups, rng: np.random.Generator, **more: Any
+    values: np.ndarray,
+    present: np.ndarray,
+    _: Groups,
+    rng: np.random.Generator,
+    **more: Any,
 ) -> np.ndarray:
     """A broken test: sequences of a group change places one by one."""
     return gap_p_values(values, present, Groups.single(len(values)), rng, **more)
@@ -198,7 +233,9 @@ def frames_as_proofs(
         mine = scene.label[scene.frame_sample] == pairs.label[pair]
         present = scene.frame_cluster[mine] == pairs.cluster[pair]
         right = scene.correct[scene.frame_sample[mine]].astype(float)
-        result[pair] = gap_p_values(right, present[:, None], Groups.single(len(right)), rng)[0]
+        result[pair] = gap_p_values(
+            right, present[:, None], Groups.single(len(right)), rng
+        )[0]
     return result
 
 
@@ -215,7 +252,9 @@ def test_the_null_check_tells_a_broken_test_from_a_right_one(
     with temporary_cache() as cache:
         audit = Setup(TRoVe).session(cache).audit
         for number in range(3):
-            scene = SIMULATIONS.simulate(WORLD(n=600, clips=10), np.random.default_rng([4, number]))
+            scene = SIMULATIONS.simulate(
+                WORLD(n=600, clips=10), np.random.default_rng([4, number])
+            )
             options = TRoVeOptions()
             table = score(scene, SIMULATIONS.CLUSTERS, options)
             analysis = Analysis(scene, None, table, None)
@@ -236,7 +275,9 @@ def test_a_group_across_two_labels_and_all_wrong_answers_are_no_trouble() -> Non
     scene = SIMULATIONS.simulate(WORLD(n=60), np.random.default_rng(0))
     one = replace(scene, groups=Groups(np.zeros(240, dtype=np.int64), 1, True))
     across = replace(scene, groups=Groups(np.arange(240) % 60, 60, True))
-    wrong = replace(scene, prediction=(scene.label + 1) % 4, correct=np.zeros(240, dtype=bool))
+    wrong = replace(
+        scene, prediction=(scene.label + 1) % 4, correct=np.zeros(240, dtype=bool)
+    )
     for odd in (one, across, wrong):
         for discover in (0.0, 0.5):
             rng = np.random.default_rng(0)

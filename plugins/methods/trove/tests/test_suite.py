@@ -35,19 +35,30 @@ def test_the_grid_is_the_papers_and_its_beginning_is_varied() -> None:
 
 def test_the_bench_ranks_frames_as_an_audit_does() -> None:
     with temporary_cache() as cache:
-        session = Setup(TRoVe, Leaning, Clips, {"discover": 0, "null_shuffles": 0}).session(cache)
+        session = Setup(
+            TRoVe, Leaning, Clips, {"discover": 0, "null_shuffles": 0}
+        ).session(cache)
         report = session.run()
         observations, _ = observe(session.audit, report.features, 1, CALIBRATION)
     occurrences = [o for feature in report.features for o in feature.occurrences]
     strength = np.array([occurrence.strength for occurrence in occurrences])
     for number, label in enumerate(session.audit.labels):
         ours = own_rankings(
-            observations, strength, len(report.features), number, np.random.default_rng(0)
+            observations,
+            strength,
+            len(report.features),
+            number,
+            np.random.default_rng(0),
         )
-        for name, metric in (("TRoVe", "trove_score"), ("Static bias alone", "static_bias")):
+        for name, metric in (
+            ("TRoVe", "trove_score"),
+            ("Static bias alone", "static_bias"),
+        ):
             [order] = ours[name]
             frames = [(occurrences[at].sample, occurrences[at].frame) for at in order]
-            audited = rank_annotated_frames(report.features, report.scores, label, metric)
+            audited = rank_annotated_frames(
+                report.features, report.scores, label, metric
+            )
             assert frames[: len(audited)] == audited
 
 
@@ -64,7 +75,9 @@ def results(number: int) -> Graded:
 
 def test_what_was_kept_is_shown_again_to_the_byte(suite: Suite, tmp_path: Path) -> None:
     chosen = list(islice(configurations(), 12))
-    fresh: dict[Any, Any] = {each: results(number) for number, each in enumerate(chosen)}
+    fresh: dict[Any, Any] = {
+        each: results(number) for number, each in enumerate(chosen)
+    }
     fresh |= dict.fromkeys((2, 3, 5, 10), (0.9 + 1 / 30, 0.3))
     for job, result in fresh.items():
         if isinstance(result, Graded):

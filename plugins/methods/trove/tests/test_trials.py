@@ -51,7 +51,9 @@ def test_each_trial_passes_respond_once() -> None:
     frames = sum(len(sample.frames) for sample in session.samples)
     assert set(passed.values()) == {1}
     assert len(passed) == len(session.samples) + frames
-    assert report.cost.trials <= len(passed)  # frames of equal pixels are one trial to the model
+    assert report.cost.trials <= len(
+        passed
+    )  # frames of equal pixels are one trial to the model
     assert len(report.evidence) >= 4
 
 
@@ -65,7 +67,9 @@ def test_a_plan_counts_the_sequences_and_their_still_clips() -> None:
 def clip(index: int) -> Sample:
     pixels = np.full((2, 1, 1, 3), index, dtype=np.uint8)
     frames = tuple(Frame.from_array(frame) for frame in pixels)
-    return Sample(key=f"clip-{index:02d}", frames=frames, choices=LABELS, label=LABELS[index % 3])
+    return Sample(
+        key=f"clip-{index:02d}", frames=frames, choices=LABELS, label=LABELS[index % 3]
+    )
 
 
 def test_outcomes_become_arrays() -> None:
@@ -87,7 +91,9 @@ def test_outcomes_become_arrays() -> None:
     def respond(trials: Iterable[Trial]) -> list[Outcome]:
         known = logits | static
         return [
-            Outcome(trial, Response(logits=known[trial.sample.key], embedding=np.zeros(2)))
+            Outcome(
+                trial, Response(logits=known[trial.sample.key], embedding=np.zeros(2))
+            )
             for trial in trials
         ]
 
@@ -96,14 +102,18 @@ def test_outcomes_become_arrays() -> None:
         Feature(
             key=f"cluster-{cluster}",
             kind="cluster",
-            occurrences=tuple(Occurrence(sample=s.key, frame=cluster) for s in reversed(samples)),
+            occurrences=tuple(
+                Occurrence(sample=s.key, frame=cluster) for s in reversed(samples)
+            ),
         )
         for cluster in range(2)
     ]
     observations, temperature = observe(audit, features, 1, "halves")
     owner = np.tile(np.arange(30)[::-1], 2)
     whole = np.stack(list(logits.values()))
-    still = np.stack([static[f"clip-{i:02d}/static-{n // 30}"] for n, i in enumerate(owner)])
+    still = np.stack(
+        [static[f"clip-{i:02d}/static-{n // 30}"] for n, i in enumerate(owner)]
+    )
     assert observations.frame_sample.tolist() == owner.tolist()
     assert observations.frame_cluster.tolist() == [0] * 30 + [1] * 30
     assert observations.prediction.tolist() == whole.argmax(axis=1).tolist()
@@ -111,7 +121,9 @@ def test_outcomes_become_arrays() -> None:
     fitted = cross_fitted_temperatures(whole, label, audit.rng("halves"))
     assert temperature == pytest.approx(fitted, rel=1e-5)
     assert len(set(fitted)) == 2
-    assert observations.frame_static == pytest.approx(softmax(still, fitted[owner]), abs=1e-5)
+    assert observations.frame_static == pytest.approx(
+        softmax(still, fitted[owner]), abs=1e-5
+    )
     assert observations.frame_bias == pytest.approx(
         observations.frame_static[np.arange(60), whole.argmax(axis=1)[owner]]
     )

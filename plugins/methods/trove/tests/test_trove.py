@@ -20,12 +20,16 @@ def test_the_planted_cue_leads_and_its_frames_lead_the_ranking() -> None:
     assert report.names[best.feature] == "red"
     assert best.label in {"north", "east", "west"}
     assert {score.label for score in report.findings} == {"north", "east", "west"}
-    assert "A single frozen frame with it is answered 'south' with 9" in str(best.statement)
+    assert "A single frozen frame with it is answered 'south' with 9" in str(
+        best.statement
+    )
     for check in ("Precision@10 ", "Precision@25 ", "Precision@100 ", "R-Prec"):
         precision = by_check(report.evidence, check)
         assert (precision.verdict, precision.value) == ("supported", 1.0)
     assert by_check(report.evidence, "null").verdict == "supported"
-    medoid = report.features[[f.key for f in report.features].index(best.feature)].occurrences[0]
+    medoid = report.features[
+        [f.key for f in report.features].index(best.feature)
+    ].occurrences[0]
     assert medoid.frame in (1, 2)
 
 
@@ -46,21 +50,27 @@ def test_a_cue_that_costs_but_is_not_found_counts_against_the_method() -> None:
 def test_the_score_is_error_contribution_plus_static_bias() -> None:
     report = run_audit(TRoVe, Leaning, Clips)
     rows = {(s.feature, s.label, s.metric): s for s in report.scores}
-    scored = [s for s in report.scores if s.metric == "trove_score" and s.value is not None]
+    scored = [
+        s for s in report.scores if s.metric == "trove_score" and s.value is not None
+    ]
     assert scored
     for score in scored:
         parts = [
             rows[score.feature, score.label, name].value
             for name in ("error_contribution", "static_bias")
         ]
-        assert score.value == pytest.approx(sum(part for part in parts if part is not None))
+        assert score.value == pytest.approx(
+            sum(part for part in parts if part is not None)
+        )
         assert score.low is not None
         assert score.low <= score.value <= (score.high or 0)
 
 
 def test_top_k_counts_the_label_among_the_best() -> None:
     first, second = (run_audit(TRoVe, Leaning, Clips, top_k=k) for k in (1, 2))
-    rates = [float(report.notes["accuracy"].split("%")[0]) for report in (first, second)]
+    rates = [
+        float(report.notes["accuracy"].split("%")[0]) for report in (first, second)
+    ]
     assert rates[0] < rates[1]
     assert len(second.findings) < len(first.findings)
     with pytest.raises(UserError, match="every answer counts as right"):
@@ -68,9 +78,13 @@ def test_top_k_counts_the_label_among_the_best() -> None:
 
 
 def test_both_readings_of_the_static_bias_are_offered_and_named() -> None:
-    reports = [run_audit(TRoVe, Leaning, Clips, static_bias=way) for way in ("label", "cluster")]
+    reports = [
+        run_audit(TRoVe, Leaning, Clips, static_bias=way)
+        for way in ("label", "cluster")
+    ]
     counts = [
-        next(s.n for s in report.scores if s.metric == "static_bias") or 0 for report in reports
+        next(s.n for s in report.scores if s.metric == "static_bias") or 0
+        for report in reports
     ]
     assert counts[0] < counts[1]
     assert "published code" in reports[0].notes["static bias"]
@@ -115,7 +129,9 @@ class AlwaysRight(Leaning):
 
     def answer(self, trial: Trial) -> Response:
         clip = int(np.asarray(trial.sample.frames[0].load())[0, 1, 0])
-        return Response(logits=9.0 * (np.arange(4) == clip % 4), embedding=np.eye(4)[clip % 4])
+        return Response(
+            logits=9.0 * (np.arange(4) == clip % 4), embedding=np.eye(4)[clip % 4]
+        )
 
 
 def test_one_class_is_refused_in_one_line() -> None:
@@ -174,11 +190,15 @@ class ByChoice(Leaning):
 
 
 def test_the_order_of_the_choices_does_not_matter() -> None:
-    plain, shuffled = (run_audit(TRoVe, ByChoice, data) for data in (Clips, ShuffledChoices))
+    plain, shuffled = (
+        run_audit(TRoVe, ByChoice, data) for data in (Clips, ShuffledChoices)
+    )
     assert shuffled.scores == plain.scores
 
 
-@pytest.mark.parametrize("given", [{"k_min": 7}, {"min_frequency": 0.9, "max_frequency": 0.1}])
+@pytest.mark.parametrize(
+    "given", [{"k_min": 7}, {"min_frequency": 0.9, "max_frequency": 0.1}]
+)
 def test_bounds_out_of_order_are_refused(given: dict[str, float]) -> None:
     with pytest.raises(ValidationError, match="no greater than"):
         TRoVe.Options(**given)

@@ -59,9 +59,16 @@ class ReadingModel(FakeModel):
         out = torch.randn(64, dim, generator=generator)
 
         def tokenize(texts: list[str]) -> Mapping[str, torch.Tensor]:
-            ids = [[1 + sum(map(ord, word)) % (WORDS - 1) for word in t.split()] for t in texts]
+            ids = [
+                [1 + sum(map(ord, word)) % (WORDS - 1) for word in t.split()]
+                for t in texts
+            ]
             longest = max(map(len, ids))
-            return {"input_ids": torch.tensor([row + [0] * (longest - len(row)) for row in ids])}
+            return {
+                "input_ids": torch.tensor(
+                    [row + [0] * (longest - len(row)) for row in ids]
+                )
+            }
 
         def encode(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
             vectors = words(inputs["input_ids"])
@@ -90,7 +97,10 @@ class TestCoOp(MitigatorContract):
 
 
 def trials_of(task: Task, among: np.ndarray) -> list[Trial]:
-    return [Trial(sample=task.samples[row], outputs=OUTPUTS) for row in np.flatnonzero(among)]
+    return [
+        Trial(sample=task.samples[row], outputs=OUTPUTS)
+        for row in np.flatnonzero(among)
+    ]
 
 
 def test_a_head_beside_no_other_is_a_logistic_regression() -> None:
@@ -123,7 +133,9 @@ def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:
     told = np.array(task.router.best(trials_of(task, task.targets >= 0), contract.ask))
     others = trials_of(task, told < 0)
     assert others
-    for was, now in zip(contract.ask(others), learned.answer(others, contract.ask), strict=True):
+    for was, now in zip(
+        contract.ask(others), learned.answer(others, contract.ask), strict=True
+    ):
         assert np.array_equal(was.logits, now.logits)
 
 
@@ -131,14 +143,22 @@ def test_a_remedy_goes_as_far_as_its_cost_allows() -> None:
     """Of what may be lost, the setting with which the cue costs its label least."""
     contract: Any = TestCoOp()
     task = contract.task()
-    hurt, shows = np.array([s.label == task.hurts[0] for s in task.samples]), task.shows[:, 0]
+    hurt, shows = (
+        np.array([s.label == task.hurts[0] for s in task.samples]),
+        task.shows[:, 0],
+    )
     before = ~(hurt & shows)
     mended = np.ones_like(before)
-    costly = mended & (hurt | (np.arange(len(before)) % 10 > 0))  # a tenth of the others is lost
+    costly = mended & (
+        hurt | (np.arange(len(before)) % 10 > 0)
+    )  # a tenth of the others is lost
     right = {0.0: before, 0.5: mended, 1.0: costly}
     loss = gap_left(task, [0])
     assert best_setting(right, before, 0, loss) == 0.5
-    assert best_setting({0.0: before, 1.0: costly}, mended, 0.01 * len(before), loss) is None
+    assert (
+        best_setting({0.0: before, 1.0: costly}, mended, 0.01 * len(before), loss)
+        is None
+    )
     assert best_setting({0.5: mended, 1.0: mended}, before, 0, loss) == 0.5
     assert (loss(before).value, loss(mended).value) == (1, 0)
     assert sorted(np.bincount(halves(task.targets[shows]))) == pytest.approx(
@@ -228,7 +248,10 @@ def test_information_is_that_of_samples_and_answers() -> None:
 
 
 def test_each_way_asks_what_it_says() -> None:
-    contract, asked = others(ways=("dual", "spurious-list"), sharpness=0.01), list[Trial]()
+    contract, asked = (
+        others(ways=("dual", "spurious-list"), sharpness=0.01),
+        list[Trial](),
+    )
     task = contract.task()
 
     def ask(trials: Sequence[Trial]) -> list[Response]:
@@ -237,7 +260,9 @@ def test_each_way_asks_what_it_says() -> None:
 
     learned = contract.build().fit(task)
     trial = trials_of(task, task.shows[:, 0])[0]
-    open_question = replace(trial.sample, question="Is it {red}?", choices=(), label=None)
+    open_question = replace(
+        trial.sample, question="Is it {red}?", choices=(), label=None
+    )
     [answer] = learned.answer(
         [replace(trial, sample=open_question, outputs=frozenset({"text"}))], ask
     )
@@ -255,14 +280,20 @@ def test_each_way_asks_what_it_says() -> None:
 def test_wrong_input_for_other_ways_is_one_line() -> None:
     contract = others(ways=("spurious-top",))
     task = contract.task()
-    with pytest.raises(UserError, match=r"a name for each cue, got 1 of 1 without.*--name"):
+    with pytest.raises(
+        UserError, match=r"a name for each cue, got 1 of 1 without.*--name"
+    ):
         contract.build().fit(replace(task, names=(None,)))
     has = task.capabilities
     closed = has.model_copy(update={"exposes": frozenset({"closed-answers"})})
     with pytest.raises(UserError, match="dual asks for a description first"):
         others(ways=("dual",)).build().check(closed, task.names)
     for options, capabilities, said in (
-        ({"ways": ("guiding",)}, FakeModel.capabilities, "ways changes nothing for this model"),
+        (
+            {"ways": ("guiding",)},
+            FakeModel.capabilities,
+            "ways changes nothing for this model",
+        ),
         ({"sets": ("raw",)}, has, "sets changes nothing for this model"),
         ({}, Capabilities(outputs=OUTPUTS), "compares its embedding with texts"),
     ):

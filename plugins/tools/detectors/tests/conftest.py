@@ -36,11 +36,21 @@ def _owl(kind: str) -> tuple[Any, Any]:
     tokens = [*LETTERS, *(f"{letter}</w>" for letter in LETTERS)]
     tokens += ["<|startoftext|>", "<|endoftext|>"]
     tokenizer = transformers.CLIPTokenizer(
-        vocab={token: index for index, token in enumerate(tokens)}, merges=[], model_max_length=16
+        vocab={token: index for index, token in enumerate(tokens)},
+        merges=[],
+        model_max_length=16,
     )
-    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    ends = {
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+    }
     config = {
-        "text_config": {**SIZE, **ends, "vocab_size": 64, "max_position_embeddings": 16},
+        "text_config": {
+            **SIZE,
+            **ends,
+            "vocab_size": 64,
+            "max_position_embeddings": 16,
+        },
         "vision_config": {**SIZE, "image_size": 32, "patch_size": 8},
         "projection_dim": 32,
     }
@@ -58,10 +68,14 @@ def _bert() -> Any:
     """BERT's own tokenizer, with the special tokens where the model looks for them."""
     vocabulary = {f"[unused{index}]": index for index in range(1040)}
     vocabulary = {
-        token: index for token, index in vocabulary.items() if index not in SPECIAL.values()
+        token: index
+        for token, index in vocabulary.items()
+        if index not in SPECIAL.values()
     }
     vocabulary |= SPECIAL
-    for index, piece in enumerate((*PIECES, *LETTERS[:-1], *(f"##{x}" for x in LETTERS[:-1]))):
+    for index, piece in enumerate(
+        (*PIECES, *LETTERS[:-1], *(f"##{x}" for x in LETTERS[:-1]))
+    ):
         vocabulary[piece] = 1040 + index
     return transformers.BertTokenizer(vocab=vocabulary)
 

@@ -53,17 +53,25 @@ def sample(key: str, *frames: Frame, label: str | None = None, **known: Any) -> 
 
 
 def boxes(tmp_path: Path, *samples: Sample) -> AnnotatedBoxes:
-    return AnnotatedBoxes(Options(), Context(cache=tmp_path).for_dataset(Shelf(samples)))
+    return AnnotatedBoxes(
+        Options(), Context(cache=tmp_path).for_dataset(Shelf(samples))
+    )
 
 
 def masks(tmp_path: Path, *samples: Sample) -> AnnotatedMasks:
-    return AnnotatedMasks(Options(), Context(cache=tmp_path).for_dataset(Shelf(samples)))
+    return AnnotatedMasks(
+        Options(), Context(cache=tmp_path).for_dataset(Shelf(samples))
+    )
 
 
 def test_boxes_are_found_by_the_frame(tmp_path: Path) -> None:
     tool = boxes(
         tmp_path,
-        sample("a", plain(1), boxes=(box("Water Ouzel", WIDE), box("cat", CAT), box("cat", WIDE))),
+        sample(
+            "a",
+            plain(1),
+            boxes=(box("Water Ouzel", WIDE), box("cat", CAT), box("cat", WIDE)),
+        ),
         sample("b", plain(2), plain(3), boxes=(box("caterpillar", CAT),)),
         sample("c", plain(4)),
         sample("asked twice", plain(1), boxes=(box("cat", CAT), box("dog", CAT))),
@@ -95,13 +103,29 @@ def test_masks_are_white_on_black_or_arrays(tmp_path: Path) -> None:
     tool = masks(
         tmp_path,
         sample(
-            "a", plain(1), label="Cat", masks={"dog": drawn((0, 1), (2, 3))}, foreground=foreground
+            "a",
+            plain(1),
+            label="Cat",
+            masks={"dog": drawn((0, 1), (2, 3))},
+            foreground=foreground,
         ),
-        sample("b", plain(2), label="cat", masks={"cat": drawn((0, 0))}, foreground=drawn((1, 1))),
+        sample(
+            "b",
+            plain(2),
+            label="cat",
+            masks={"cat": drawn((0, 0))},
+            foreground=drawn((1, 1)),
+        ),
         sample("no label", plain(3), foreground=foreground),
     )
-    one, two, three = tool.segment([plain(1), plain(2), plain(3)], ("cat", "dog", "catfish"))
-    assert [np.argwhere(mask).tolist() for mask in one] == [[[4, 5]], [[0, 1], [2, 3]], []]
+    one, two, three = tool.segment(
+        [plain(1), plain(2), plain(3)], ("cat", "dog", "catfish")
+    )
+    assert [np.argwhere(mask).tolist() for mask in one] == [
+        [[4, 5]],
+        [[0, 1], [2, 3]],
+        [],
+    ]
     assert [np.argwhere(mask).tolist() for mask in two] == [[[0, 0], [1, 1]], [], []]
     assert (three.shape, three.dtype, three.any()) == ((3, 5, 6), bool, False)
     assert tool.segment([plain(1)], ())[0].shape == (0, 5, 6)
@@ -111,7 +135,10 @@ def test_what_cannot_be_known_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no data set here"):
         AnnotatedBoxes(Options(), Context(cache=tmp_path))
     bare = sample("a", plain(1))
-    for tool, ask in ((boxes(tmp_path, bare), "detect"), (masks(tmp_path, bare), "segment")):
+    for tool, ask in (
+        (boxes(tmp_path, bare), "detect"),
+        (masks(tmp_path, bare), "segment"),
+    ):
         with pytest.raises(UserError, match="the data set has none: expected '"):
             getattr(tool, ask)([plain(1)], ["cat"])
     known = boxes(tmp_path, sample("a", plain(1), boxes=()))
@@ -139,6 +166,8 @@ def test_the_fingerprint_is_the_data_sets(tmp_path: Path) -> None:
 
 def test_names_are_compared_without_number(tmp_path: Path) -> None:
     """COCO calls them "skis"; who proposes cues says "ski"."""
-    tool = boxes(tmp_path, sample("a", plain(1), boxes=(box("skis", CAT), box("bus", WIDE))))
+    tool = boxes(
+        tmp_path, sample("a", plain(1), boxes=(box("skis", CAT), box("bus", WIDE)))
+    )
     found = tool.detect([plain(1)], ["ski", "buses", "bu"])[0]
     assert {one.name for one in found} == {"ski", "buses"}

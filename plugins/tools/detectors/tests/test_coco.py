@@ -75,7 +75,9 @@ def rcnn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FasterRCNN]:
 
 
 def tool(model: Path, **options: Any) -> CocoDetector:
-    return CocoDetector(CocoDetector.Options(model=str(model), **options), Context(device="cpu"))
+    return CocoDetector(
+        CocoDetector.Options(model=str(model), **options), Context(device="cpu")
+    )
 
 
 class TestContract(ToolContract):
@@ -90,7 +92,9 @@ class TestContract(ToolContract):
 
 
 def test_detr_finds_what_the_library_finds(detr: Path, frames: list[Frame]) -> None:
-    found = tool(detr, threshold=0.1).detect(frames[:2], ("person", "dining  table", "zebra"))
+    found = tool(detr, threshold=0.1).detect(
+        frames[:2], ("person", "dining  table", "zebra")
+    )
     model = transformers.AutoModelForObjectDetection.from_pretrained(detr).eval()
     processor = transformers.AutoImageProcessor.from_pretrained(detr)
     for frame, ours in zip(frames, found, strict=False):
@@ -107,11 +111,15 @@ def test_detr_finds_what_the_library_finds(detr: Path, frames: list[Frame]) -> N
         )
         got = sorted((one.score, " ".join(one.name.split())) for one in ours)
         assert [name for _, name in got] == [name for _, name in wanted]
-        assert [score for score, _ in got] == pytest.approx([s for s, _ in wanted], abs=1e-4)
+        assert [score for score, _ in got] == pytest.approx(
+            [s for s, _ in wanted], abs=1e-4
+        )
     assert any(found)
 
 
-def test_its_names_are_said_without_weights(detr: Path, rcnn: tuple[Path, FasterRCNN]) -> None:
+def test_its_names_are_said_without_weights(
+    detr: Path, rcnn: tuple[Path, FasterRCNN]
+) -> None:
     assert tool(detr).names == {"person", "dining table", "cat"}
     coco = tool(rcnn[0], backbone="resnet18").names
     assert len(coco) == 80
@@ -120,7 +128,10 @@ def test_its_names_are_said_without_weights(detr: Path, rcnn: tuple[Path, Faster
 
 
 def test_a_plan_opens_no_weights(detr: Path, rcnn: tuple[Path, FasterRCNN]) -> None:
-    for options in ({"model": str(detr)}, {"model": str(rcnn[0]), "backbone": "resnet18"}):
+    for options in (
+        {"model": str(detr)},
+        {"model": str(rcnn[0]), "backbone": "resnet18"},
+    ):
         planned = CocoDetector(
             CocoDetector.Options(**options), Context(device="cpu", planning=True)
         )
@@ -131,7 +142,9 @@ def test_a_plan_opens_no_weights(detr: Path, rcnn: tuple[Path, FasterRCNN]) -> N
 def test_other_names_cost_no_pass(detr: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finder = tool(detr)
     monkeypatch.setattr(finder._network, "detect", None)
-    assert finder.detect([Frame.from_array(np.zeros((9, 9, 3), np.uint8))], ["zebra"]) == [()]
+    assert finder.detect(
+        [Frame.from_array(np.zeros((9, 9, 3), np.uint8))], ["zebra"]
+    ) == [()]
 
 
 def test_faster_rcnn_finds_what_torchvision_finds(

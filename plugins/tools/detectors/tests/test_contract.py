@@ -12,7 +12,14 @@ from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.annotated import AnnotatedBoxes, AnnotatedMasks
 from cuescope_detectors.grounded_sam import GroundedSam
 from cuescope_sdk import Context, Detection, Frame
-from cuescope_sdk.testing import CUE, NAME, FakeDataset, FakeDetector, PluginShelf, ToolContract
+from cuescope_sdk.testing import (
+    CUE,
+    NAME,
+    FakeDataset,
+    FakeDetector,
+    PluginShelf,
+    ToolContract,
+)
 
 
 class Annotated(FakeDataset):
@@ -23,7 +30,10 @@ class Annotated(FakeDataset):
         corner = np.zeros((8, 8, 3), dtype=np.uint8)
         corner[:3, :3] = 255 * shown[0]
         box = Detection(name=CUE, score=1.0, box=(0, 0, 3, 3))
-        known = {"boxes": (box,) * shown[0], "masks": {CUE.upper(): Frame.from_array(corner)}}
+        known = {
+            "boxes": (box,) * shown[0],
+            "masks": {CUE.upper(): Frame.from_array(corner)},
+        }
         return super().annotations(shown) | known
 
 

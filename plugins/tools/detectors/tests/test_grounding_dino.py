@@ -24,9 +24,13 @@ def of(found: Sequence[Detection], name: str) -> np.ndarray:
     return np.array([(d.score, *d.box) for d in found if d.name == name])
 
 
-def library(folder: Path, frame: Frame, names: Sequence[str]) -> tuple[Any, np.ndarray, Any]:
+def library(
+    folder: Path, frame: Frame, names: Sequence[str]
+) -> tuple[Any, np.ndarray, Any]:
     """The library's boxes in pixels, its token scores, and where the words of its caption lie."""
-    model = transformers.AutoModelForZeroShotObjectDetection.from_pretrained(folder).eval()
+    model = transformers.AutoModelForZeroShotObjectDetection.from_pretrained(
+        folder
+    ).eval()
     processor = transformers.AutoProcessor.from_pretrained(folder)
     image = frame.load()
     given = processor(images=image, text=[list(names)], return_tensors="pt")
@@ -62,7 +66,9 @@ def test_boxes_are_the_librarys_and_scores_those_of_a_names_own_tokens(
         assert len(found) == there.sum() * len(NAMES) > 0
 
 
-def test_a_caption_is_the_librarys(folders: dict[str, Path], frames: list[Frame]) -> None:
+def test_a_caption_is_the_librarys(
+    folders: dict[str, Path], frames: list[Frame]
+) -> None:
     processor = transformers.AutoProcessor.from_pretrained(folders["grounding-dino"])
     (caption,) = make_captions(NAMES, processor.tokenizer, 256, None)
     (expected,) = processor(text=[list(NAMES)], images=frames[0].load()).input_ids
@@ -92,7 +98,9 @@ def test_names_are_packed_into_few_captions(
     assert [index for run in found for index in run] == list(range(len(lengths)))
 
 
-def test_names_beyond_a_caption_go_into_the_next(build: Build, frames: list[Frame]) -> None:
+def test_names_beyond_a_caption_go_into_the_next(
+    build: Build, frames: list[Frame]
+) -> None:
     """A caption of 16 tokens has room for 14 of names and their ends."""
     detector = build("grounding-dino", **ALL)
     fit = ("cat", "red cat", "caterpillar", "dog", "tree")
@@ -108,12 +116,16 @@ def test_names_beyond_a_caption_go_into_the_next(build: Build, frames: list[Fram
 
 
 def test_one_by_one_no_name_changes_another(build: Build, frames: list[Frame]) -> None:
-    single, joint = (build("grounding-dino", one_by_one=flag, **ALL) for flag in (True, False))
+    single, joint = (
+        build("grounding-dino", one_by_one=flag, **ALL) for flag in (True, False)
+    )
     assert (single.joint, joint.joint) == (False, True)
     assert single.fingerprint != joint.fingerprint
     differs = []
     for name in NAMES:
-        alone, beside = (d.detect(frames[:1], n)[0] for d, n in ((single, [name]), (single, NAMES)))
+        alone, beside = (
+            d.detect(frames[:1], n)[0] for d, n in ((single, [name]), (single, NAMES))
+        )
         np.testing.assert_allclose(of(beside, name), of(alone, name), atol=1e-5)
         together = of(joint.detect(frames[:1], NAMES)[0], name)
         differs.append(not np.allclose(together[0], of(alone, name)[0], atol=1e-5))

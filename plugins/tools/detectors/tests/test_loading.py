@@ -89,7 +89,11 @@ def test_the_fingerprint_follows_what_answers(
     weights = load_file(folder / "model.safetensors")
     weights["class_head.dense0.weight"] += 1
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    others = [build("owlv2", threshold=0.1), build("owlv2", overlap=0.2), build("owlvit")]
+    others = [
+        build("owlv2", threshold=0.1),
+        build("owlv2", overlap=0.2),
+        build("owlvit"),
+    ]
     others.append(built(folder))
     assert len({tool.fingerprint for tool in (plain, *others)}) == 5
     assert build("owlv2", images=1).fingerprint == plain.fingerprint
@@ -107,12 +111,19 @@ def test_weights_are_opened_late_and_once(
         opened.append(cls.__name__)
         return real(cls, *args, **given)
 
-    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(counting))
+    monkeypatch.setattr(
+        transformers.PreTrainedModel, "from_pretrained", classmethod(counting)
+    )
     context = Context(PluginShelf({("tool", "corners"): FakeDetector}), device="cpu")
     finder: dict[str, Any] = {"detector": "corners"} if kind == "sam" else {}
-    plugin: Any = {"owlv2": Owl, "grounding-dino": GroundingDino, "sam": GroundedSam}[kind]
+    plugin: Any = {"owlv2": Owl, "grounding-dino": GroundingDino, "sam": GroundedSam}[
+        kind
+    ]
     options = plugin.Options(model=str(folders[kind]), **finder)
-    tool, planned = plugin(options, context), plugin(options, replace(context, planning=True))
+    tool, planned = (
+        plugin(options, context),
+        plugin(options, replace(context, planning=True)),
+    )
     assert isinstance(tool, LazyWeights)
     with pytest.raises(PlanStopped, match=f"the weights of {kind}"):
         planned.open_weights()

@@ -26,7 +26,9 @@ def library(
     folder: Path, frame: Frame, names: Sequence[str], threshold: float
 ) -> list[list[Detection]]:
     """What the library says of each name asked alone, boxes clipped, best first."""
-    model = transformers.AutoModelForZeroShotObjectDetection.from_pretrained(folder).eval()
+    model = transformers.AutoModelForZeroShotObjectDetection.from_pretrained(
+        folder
+    ).eval()
     processor = transformers.AutoProcessor.from_pretrained(folder)
     image = frame.load()
     found = []
@@ -75,8 +77,13 @@ def test_a_name_and_an_image_are_judged_by_themselves(
         for name in NAMES:
             (alone,) = build(kind, **ALL).detect([frame], [name])
             ours = [d for d in found if d.name == name]
-            np.testing.assert_allclose(figures(alone), figures(ours), atol=1e-5, rtol=1e-5)
-    assert len({figures([d for d in together[0] if d.name == n]).tobytes() for n in NAMES}) == 4
+            np.testing.assert_allclose(
+                figures(alone), figures(ours), atol=1e-5, rtol=1e-5
+            )
+    assert (
+        len({figures([d for d in together[0] if d.name == n]).tobytes() for n in NAMES})
+        == 4
+    )
 
 
 def test_an_image_is_encoded_once_and_a_name_is_read_once(
@@ -86,7 +93,10 @@ def test_an_image_is_encoded_once_and_a_name_is_read_once(
     read: list[int] = []
     vision = transformers.models.owlv2.modeling_owlv2.Owlv2VisionTransformer
     text = transformers.models.owlv2.modeling_owlv2.Owlv2TextTransformer
-    for tower, counts, given in ((vision, seen, "pixel_values"), (text, read, "input_ids")):
+    for tower, counts, given in (
+        (vision, seen, "pixel_values"),
+        (text, read, "input_ids"),
+    ):
         plain = tower.forward
 
         def counting(
@@ -120,7 +130,10 @@ def test_names_in_any_case_and_twice(build: Build, frames: list[Frame]) -> None:
 
 def test_the_prompt_is_what_is_searched_for(build: Build, frames: list[Frame]) -> None:
     prompted, plain = build("owlv2", prompt="a {name}"), build("owlv2")
-    (one,), (other,) = prompted.detect(frames[:1], ["cat"]), plain.detect(frames[:1], ["a cat"])
+    (one,), (other,) = (
+        prompted.detect(frames[:1], ["cat"]),
+        plain.detect(frames[:1], ["a cat"]),
+    )
     np.testing.assert_array_equal(figures(one), figures(other))
     assert prompted.fingerprint != plain.fingerprint
     with pytest.raises(ValueError, match=r"expected \{name\} in it"):
@@ -133,7 +146,9 @@ def test_a_long_name_is_cut_at_its_end(build: Build, frames: list[Frame]) -> Non
     np.testing.assert_allclose(figures(long)[:, 1:], figures(cut)[:, 1:], atol=1e-5)
 
 
-def test_thresholds_and_overlap_drop_the_weaker(build: Build, frames: list[Frame]) -> None:
+def test_thresholds_and_overlap_drop_the_weaker(
+    build: Build, frames: list[Frame]
+) -> None:
     everything = build("owlvit", **ALL).detect(frames, NAMES)
     strict = build("owlvit", threshold=0.7, overlap=1.0).detect(frames, NAMES)
     assert strict == [tuple(d for d in found if d.score > 0.7) for found in everything]
@@ -144,8 +159,12 @@ def test_thresholds_and_overlap_drop_the_weaker(build: Build, frames: list[Frame
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_half_precision_says_about_the_same(kind: str, build: Build, frames: list[Frame]) -> None:
+def test_half_precision_says_about_the_same(
+    kind: str, build: Build, frames: list[Frame]
+) -> None:
     half, full = build(kind, dtype="bfloat16", **ALL), build(kind, **ALL)
-    scores = [k_scores(detector.detect(frames, NAMES), NAMES) for detector in (half, full)]
+    scores = [
+        k_scores(detector.detect(frames, NAMES), NAMES) for detector in (half, full)
+    ]
     np.testing.assert_allclose(*scores, atol=0.03)
     assert half.fingerprint != full.fingerprint

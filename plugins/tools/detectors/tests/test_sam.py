@@ -33,13 +33,19 @@ class Boxer(Plugin):
     def fingerprint(self) -> str | None:
         return str(self.options.fingerprint) if self.options.fingerprint else None
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         found = (
             Detection(name=name, score=score, box=box)
             for name in names
             for score, box in BOXES.get(name, [])
         )
-        return [tuple(found)] if len(frames) == 1 else [self.detect([f], names)[0] for f in frames]
+        return (
+            [tuple(found)]
+            if len(frames) == 1
+            else [self.detect([f], names)[0] for f in frames]
+        )
 
 
 @pytest.fixture
@@ -100,7 +106,9 @@ def test_weak_boxes_are_outlined_on_demand(
 
 
 def test_an_image_is_encoded_once(
-    sam: Callable[..., GroundedSam], frames: list[Frame], monkeypatch: pytest.MonkeyPatch
+    sam: Callable[..., GroundedSam],
+    frames: list[Frame],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[int] = []
     tower = transformers.models.sam.modeling_sam.SamVisionEncoder
@@ -119,13 +127,17 @@ def test_an_image_is_encoded_once(
 def test_half_precision_outlines_about_the_same(
     sam: Callable[..., GroundedSam], frames: list[Frame]
 ) -> None:
-    full, half = (sam(dtype=dtype).segment(frames, ["cat"]) for dtype in ("float32", "bfloat16"))
+    full, half = (
+        sam(dtype=dtype).segment(frames, ["cat"]) for dtype in ("float32", "bfloat16")
+    )
     assert np.mean([(a != b).mean() for a, b in zip(full, half, strict=True)]) < 0.1
 
 
 def test_the_fingerprint_holds_the_detectors(sam: Callable[..., GroundedSam]) -> None:
     other = sam(detector_options={"fingerprint": "other"})
-    assert len({sam().fingerprint, other.fingerprint, sam(threshold=0.1).fingerprint}) == 3
+    assert (
+        len({sam().fingerprint, other.fingerprint, sam(threshold=0.1).fingerprint}) == 3
+    )
     assert sam(detector_options={"fingerprint": None}).fingerprint is None
 
 

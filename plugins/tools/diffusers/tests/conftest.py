@@ -35,10 +35,14 @@ def small_qwen() -> Iterator[None]:
     from cuescope_sdk.torch import quiet
 
     with pytest.MonkeyPatch.context() as patch, quiet():
-        from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_inpaint as module
+        from diffusers.pipelines.qwenimage import (
+            pipeline_qwenimage_edit_inpaint as module,
+        )
 
         full = module.calculate_dimensions
-        patch.setattr(module, "calculate_dimensions", lambda _, ratio: full(32 * 32, ratio))
+        patch.setattr(
+            module, "calculate_dimensions", lambda _, ratio: full(32 * 32, ratio)
+        )
         yield
 
 

@@ -41,7 +41,12 @@ def pixels(frame: Frame) -> np.ndarray:
         ("qwen-image-edit", Inpaint, "QwenImageEditInpaintPipeline", {}),
         ("kontext", Inpaint, "FluxKontextInpaintPipeline", {"size": 32}),
         ("kontext", Instruct, "FluxKontextPipeline", {"size": 32}),
-        ("pix2pix", Instruct, "StableDiffusionInstructPix2PixPipeline", {"image_guidance": 1.2}),
+        (
+            "pix2pix",
+            Instruct,
+            "StableDiffusionInstructPix2PixPipeline",
+            {"image_guidance": 1.2},
+        ),
     ],
 )
 def test_what_is_kept_and_what_is_drawn(
@@ -67,10 +72,16 @@ def test_what_is_kept_and_what_is_drawn(
     assert np.abs(np.stack([first, second]) - together).max() <= 2  # grey levels
     changes = replace(edits[0], seed=9), replace(edits[0], instruction="a calm sea")
     others = [again.edit([edit])[0] for edit in (edits[0], *changes)]
-    assert [np.array_equal(first, pixels(frame)) for frame in others] == [True, False, False]
+    assert [np.array_equal(first, pixels(frame)) for frame in others] == [
+        True,
+        False,
+        False,
+    ]
 
 
-def test_a_controlnet_sees_what_is_masked(folder_of: FolderOf, edits: list[ImageEdit]) -> None:
+def test_a_controlnet_sees_what_is_masked(
+    folder_of: FolderOf, edits: list[ImageEdit]
+) -> None:
     """With it, and with another thing shown to it, the images are others."""
     folder, network = folder_of("sd-inpaint"), str(folder_of("controlnet"))
     guided = build(Inpaint, folder, controlnet=network)
@@ -82,10 +93,16 @@ def test_a_controlnet_sees_what_is_masked(folder_of: FolderOf, edits: list[Image
     )
     assert len({editor.fingerprint for editor in editors}) == 3
     images = [pixels(editor.edit(edits[:1])[0]) for editor in editors]
-    assert not any(np.array_equal(images[i], images[j]) for i, j in ((0, 1), (1, 2), (0, 2)))
-    with pytest.raises(UserError, match="no inpainting pipeline that takes this ControlNet"):
+    assert not any(
+        np.array_equal(images[i], images[j]) for i, j in ((0, 1), (1, 2), (0, 2))
+    )
+    with pytest.raises(
+        UserError, match="no inpainting pipeline that takes this ControlNet"
+    ):
         build(Inpaint, folder_of("flux-fill"), controlnet=network)
-    with pytest.raises(UserError, match="is no ControlNet of diffusers: got UNet2DConditionModel"):
+    with pytest.raises(
+        UserError, match="is no ControlNet of diffusers: got UNet2DConditionModel"
+    ):
         build(Inpaint, folder, controlnet=str(folder / "unet"))
 
 
@@ -106,7 +123,9 @@ def test_hub_ids_with_revisions(
     assert editor.fingerprint == build(Inpaint, folder_of("sd-inpaint")).fingerprint
     without_weights(snapshot)
     for revision in ("v2", "v3"):
-        with pytest.raises(UserError, match=f"me/tiny@{revision} is not on this machine"):
+        with pytest.raises(
+            UserError, match=f"me/tiny@{revision} is not on this machine"
+        ):
             build(Inpaint, "me/tiny", revision=revision)
 
 
@@ -119,7 +138,9 @@ def test_too_little_memory_is_told(
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(editor._editor.pipeline.pipe, "encode_prompt", full)
-    with pytest.raises(UserError, match=r"got too little memory on the device\. Take fewer images"):
+    with pytest.raises(
+        UserError, match=r"got too little memory on the device\. Take fewer images"
+    ):
         editor.edit(edits)
 
 
@@ -133,7 +154,9 @@ class TestContract(ToolContract):
         cls.options = {"model": str(folder_of("sd-inpaint")), "steps": 1}
 
 
-def test_nothing_is_opened_for_a_plan(folder_of: FolderOf, edits: list[ImageEdit]) -> None:
+def test_nothing_is_opened_for_a_plan(
+    folder_of: FolderOf, edits: list[ImageEdit]
+) -> None:
     """The fingerprint comes from files: with other weights or words it is another."""
     folder = folder_of("sd-inpaint")
     options = Inpaint.Options(model=str(folder))
@@ -142,8 +165,15 @@ def test_nothing_is_opened_for_a_plan(folder_of: FolderOf, edits: list[ImageEdit
     with pytest.raises(PlanStopped, match="the weights of sd-inpaint"):
         planned.edit(edits)
     assert build(Inpaint, folder, steps=30).fingerprint == planned.fingerprint
-    changed = {"negative_prompt": "text"}, {"dtype": "bfloat16"}, {"feather": 0}, {"strength": 0.8}
-    fingerprints = {build(Inpaint, folder, steps=30, **each).fingerprint for each in changed}
+    changed = (
+        {"negative_prompt": "text"},
+        {"dtype": "bfloat16"},
+        {"feather": 0},
+        {"strength": 0.8},
+    )
+    fingerprints = {
+        build(Inpaint, folder, steps=30, **each).fingerprint for each in changed
+    }
     assert len(fingerprints | {planned.fingerprint}) == 5
     assert build(Inpaint, folder, steps=30, images=3).fingerprint == planned.fingerprint
 
@@ -156,7 +186,9 @@ def test_a_blackened_image_stays_as_it_was(
     options = Inpaint.Options(model=str(folder_of("sd-inpaint")), steps=1, images=2)
     editor = Inpaint(options, Context(device="cpu", announce=told.append))
     pipe = editor._editor.pipeline.pipe
-    monkeypatch.setattr(pipe, "run_safety_checker", lambda image, *_: (image, [True, False]))
+    monkeypatch.setattr(
+        pipe, "run_safety_checker", lambda image, *_: (image, [True, False])
+    )
     first, second = editor.edit(edits)
     assert np.array_equal(pixels(first), pixels(edits[0].frame))
     assert not np.array_equal(pixels(second), pixels(edits[1].frame))
@@ -167,10 +199,14 @@ def test_a_blackened_image_stays_as_it_was(
 # --------------------------------------------------------------------------------- what is refused
 
 
-def test_a_long_prompt_is_not_cut_in_silence(folder_of: FolderOf, edits: list[ImageEdit]) -> None:
+def test_a_long_prompt_is_not_cut_in_silence(
+    folder_of: FolderOf, edits: list[ImageEdit]
+) -> None:
     """SD's CLIP reads 77 tokens. FLUX has T5 beside it, which reads 512: that one is told."""
     long = replace(edits[0], instruction="s n o w " * 25)
-    words = r"too long for the pipeline: expected at most 77 tokens, got 102 for 's n o w"
+    words = (
+        r"too long for the pipeline: expected at most 77 tokens, got 102 for 's n o w"
+    )
     with pytest.raises(UserError, match=words):
         build(Inpaint, folder_of("sd-inpaint")).edit([long])
     told: list[str] = []
@@ -207,7 +243,9 @@ def without_a_shard(folder: Path) -> None:
     file.rename(file.with_name("diffusion_pytorch_model-00001-of-00002.safetensors"))
     shards = {"a": "diffusion_pytorch_model-00001-of-00002.safetensors"}
     shards["b"] = "diffusion_pytorch_model-00002-of-00002.safetensors"
-    file.with_name(f"{file.name}.index.json").write_text(json.dumps({"weight_map": shards}))
+    file.with_name(f"{file.name}.index.json").write_text(
+        json.dumps({"weight_map": shards})
+    )
 
 
 def without_a_part(folder: Path) -> None:
@@ -248,8 +286,14 @@ def _change_index(folder: Path, **values: Any) -> None:
         (without_a_shard, "expected all of diffusion_pytorch_model-00002-of-00002"),
         (without_a_part, "copy lacks a part: expected the folder scheduler"),
         (with_a_pickle, "A pickle is not opened"),
-        (with_a_custom_part, "which is not run unasked: got unet of the class my_unet.UNet"),
-        (with_an_unknown_pipeline, r"Zero123PlusPipeline, which .*trust_remote_code=true"),
+        (
+            with_a_custom_part,
+            "which is not run unasked: got unet of the class my_unet.UNet",
+        ),
+        (
+            with_an_unknown_pipeline,
+            r"Zero123PlusPipeline, which .*trust_remote_code=true",
+        ),
         (with_code, "which is not run unasked: got scheduler/mine.py"),
     ],
 )
@@ -268,7 +312,9 @@ def test_damaged_and_strange_folders_are_refused(
     assert "\n" not in str(raised.value)
 
 
-def test_trusted_code_edits(folder_of: FolderOf, edits: list[ImageEdit], tmp_path: Path) -> None:
+def test_trusted_code_edits(
+    folder_of: FolderOf, edits: list[ImageEdit], tmp_path: Path
+) -> None:
     """A pipeline of the folder's own, as the stock one that it derives from."""
     copy = tmp_path / "copy"
     shutil.copytree(folder_of("sd-inpaint"), copy)
@@ -286,20 +332,46 @@ def test_trusted_code_edits(folder_of: FolderOf, edits: list[ImageEdit], tmp_pat
 @pytest.mark.parametrize(
     ("kind", "name", "options", "words"),
     [
-        (Inpaint, "pix2pix", {}, "no inpainting pipeline: .*Use it with the tool instruct"),
-        (Instruct, "sd-inpaint", {}, "no pipeline that edits by .*Use it with the tool inpaint"),
+        (
+            Inpaint,
+            "pix2pix",
+            {},
+            "no inpainting pipeline: .*Use it with the tool instruct",
+        ),
+        (
+            Instruct,
+            "sd-inpaint",
+            {},
+            "no pipeline that edits by .*Use it with the tool inpaint",
+        ),
         (Inpaint, "flux-fill", {"negative_prompt": "text"}, "takes no negative_prompt"),
-        (Inpaint, "qwen-image-edit", {"size": 512}, "works on as many pixels as 1024 x 1024"),
-        (Inpaint, "sd-inpaint", {"steps": 2, "strength": 0.3}, "strength 0.3 of 2 steps is none"),
+        (
+            Inpaint,
+            "qwen-image-edit",
+            {"size": 512},
+            "works on as many pixels as 1024 x 1024",
+        ),
+        (
+            Inpaint,
+            "sd-inpaint",
+            {"steps": 2, "strength": 0.3},
+            "strength 0.3 of 2 steps is none",
+        ),
     ],
 )
 def test_what_a_pipeline_cannot_do_is_told(
-    folder_of: FolderOf, kind: type[DiffusionEditor], name: str, options: Any, words: str
+    folder_of: FolderOf,
+    kind: type[DiffusionEditor],
+    name: str,
+    options: Any,
+    words: str,
 ) -> None:
     with pytest.raises(UserError, match=words):
         build(kind, folder_of(name), **options)
 
 
 def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"is no pipeline folder: expected model_index\.json"):
+    with pytest.raises(
+        UserError, match=r"is no pipeline folder: expected model_index\.json"
+    ):
         build(Inpaint, tmp_path)

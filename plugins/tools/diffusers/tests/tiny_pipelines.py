@@ -55,14 +55,23 @@ def t5() -> tuple[Any, Any]:
     vocabulary = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0)]
     vocabulary += [(letter, -3.0) for letter in LETTERS]
     config = transformers.T5Config(
-        vocab_size=len(vocabulary), d_model=32, d_kv=8, d_ff=37, num_layers=2, num_heads=4
+        vocab_size=len(vocabulary),
+        d_model=32,
+        d_kv=8,
+        d_ff=37,
+        num_layers=2,
+        num_heads=4,
     )
-    return transformers.T5EncoderModel(config), transformers.T5Tokenizer(vocabulary, extra_ids=0)
+    return transformers.T5EncoderModel(config), transformers.T5Tokenizer(
+        vocabulary, extra_ids=0
+    )
 
 
 def qwen() -> tuple[Any, Any]:
     """Qwen2.5-VL and its processor."""
-    vocabulary = {each: number for number, each in enumerate(sorted(ByteLevel.alphabet()))}
+    vocabulary = {
+        each: number for number, each in enumerate(sorted(ByteLevel.alphabet()))
+    }
     tokenizer = transformers.Qwen2Tokenizer(
         vocab=vocabulary | {mark: 256 + n for n, mark in enumerate((*MARKS, *PADS))},
         merges=[],
@@ -167,7 +176,10 @@ def stable_diffusion_3() -> Any:
     with_projection = transformers.CLIPTextModelWithProjection
     return diffusers.StableDiffusion3Pipeline(
         vae=autoencoder(
-            latent_channels=16, shift_factor=0.1, use_quant_conv=False, use_post_quant_conv=False
+            latent_channels=16,
+            shift_factor=0.1,
+            use_quant_conv=False,
+            use_post_quant_conv=False,
         ),
         text_encoder=clip_text(with_projection),
         text_encoder_2=clip_text(with_projection),
@@ -210,7 +222,9 @@ def controlnet() -> Any:
 def flux(cls: Any, channels: int) -> Any:
     text, tokenizer = t5()
     return cls(
-        vae=autoencoder(shift_factor=0.1, use_quant_conv=False, use_post_quant_conv=False),
+        vae=autoencoder(
+            shift_factor=0.1, use_quant_conv=False, use_post_quant_conv=False
+        ),
         text_encoder=clip_text(),
         text_encoder_2=text,
         tokenizer=clip_tokenizer(),
@@ -266,7 +280,9 @@ PIPELINES = {
     "sd3": stable_diffusion_3,
     "flux-fill": lambda: flux(diffusers.FluxFillPipeline, 48),
     "qwen-image-edit": lambda: qwen_edit(diffusers.QwenImageEditPipeline),
-    "pix2pix": lambda: stable_diffusion(diffusers.StableDiffusionInstructPix2PixPipeline, 8),
+    "pix2pix": lambda: stable_diffusion(
+        diffusers.StableDiffusionInstructPix2PixPipeline, 8
+    ),
     "kontext": lambda: flux(diffusers.FluxKontextPipeline, 16),
     "controlnet": controlnet,
 }

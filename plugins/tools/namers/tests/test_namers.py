@@ -40,7 +40,9 @@ class Closed(FakeDetector):
 
     names = frozenset(WORDS)
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """The corners and a wall."""
         found = super().detect(frames, [name for name in names if name in (CUE, DECOY)])
         wall = Detection(name="wall", score=1.0, box=(0, 0, 1, 1))
@@ -54,7 +56,8 @@ class _Namer(ToolContract):
     @classmethod
     def context(cls) -> Context:
         return replace(
-            super().context(), registry=PluginShelf({**TOOLS, ("tool", NAME): cls.plugin})
+            super().context(),
+            registry=PluginShelf({**TOOLS, ("tool", NAME): cls.plugin}),
         )
 
 
@@ -101,7 +104,9 @@ def red_and_other(samples: Sequence[Sample]) -> FrameGroup:
     red = [s.frames[f] for s, f in shown if s.annotations["cues"][CUE][f]]
     rest = [s.frames[f] for s, f in shown if not s.annotations["cues"][CUE][f]]
     centre, elsewhere = np.array([0.9, 0.35, 0.1, 0]), np.array([0.9, 0.05, 0.12, 0])
-    return FrameGroup(tuple(red[:9]), tuple(rest[:9]), centre, elsewhere, embed_texts, ("top",))
+    return FrameGroup(
+        tuple(red[:9]), tuple(rest[:9]), centre, elsewhere, embed_texts, ("top",)
+    )
 
 
 @pytest.mark.parametrize("kind", ["vocabulary", "llm-vocabulary", "detected-names"])
@@ -130,7 +135,8 @@ def build(kind: str, folder: Path, **options: Any) -> Any:
         "detected-names": (DetectedNames, {"detector": "c"}),
     }[kind]
     return plugin(
-        plugin.Options(**{**own, **options}), Context(registry=PluginShelf(TOOLS), cache=folder)
+        plugin.Options(**{**own, **options}),
+        Context(registry=PluginShelf(TOOLS), cache=folder),
     )
 
 
@@ -139,12 +145,23 @@ def test_what_cannot_name_is_refused(tmp_path: Path) -> None:
     samples = FakeDataset(FakeDataset.Options(samples=9), Context())
     group = red_and_other([samples[index] for index in range(9)])
     for make, words in (
-        (lambda: build("vocabulary", tmp_path), "words.txt: expected a word a line, got none"),
-        (lambda: build("vocabulary", tmp_path / "no"), "cannot read words.txt"),
-        (lambda: build("llm-vocabulary", tmp_path, generator="c"), "tool c writes no text"),
-        (lambda: build("detected-names", tmp_path, detector="w"), "tool w finds nothing"),
         (
-            lambda: build("detected-names", tmp_path, detector="f").name_groups([group]),
+            lambda: build("vocabulary", tmp_path),
+            "words.txt: expected a word a line, got none",
+        ),
+        (lambda: build("vocabulary", tmp_path / "no"), "cannot read words.txt"),
+        (
+            lambda: build("llm-vocabulary", tmp_path, generator="c"),
+            "tool c writes no text",
+        ),
+        (
+            lambda: build("detected-names", tmp_path, detector="w"),
+            "tool w finds nothing",
+        ),
+        (
+            lambda: build("detected-names", tmp_path, detector="f").name_groups(
+                [group]
+            ),
             "expected names to ask for. -T namer.words=FILE",
         ),
     ):

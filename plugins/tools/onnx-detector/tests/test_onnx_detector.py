@@ -19,7 +19,9 @@ from cuescope_onnx_detector.network import fit
 from cuescope_sdk import Context, Frame, UserError
 from cuescope_sdk.testing import CUE, ToolContract
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 YOLO = ASSETS / "yolo11n" / "yolo11n.onnx"
 NAMES = ("Red ball", "green_ball", "blue ball")
 SIDE, HALF = 64, 32
@@ -32,16 +34,26 @@ def write_yolo(
     """A network whose output has this layout."""
     centres = [(16, 16), (48, 16), (16, 48), (48, 48)]
     boxes = np.array([[x, y, HALF, HALF] for x, y in centres], np.float32).T[None]
-    corners = np.array([[x - 16, y - 16, x + 16, y + 16] for x, y in centres], np.float32).T[None]
+    corners = np.array(
+        [[x - 16, y - 16, x + 16, y + 16] for x, y in centres], np.float32
+    ).T[None]
     constants = {
-        "boxes": corners if layout == "suppressed" else boxes / (SIDE if layout == "shares" else 1),
+        "boxes": corners
+        if layout == "suppressed"
+        else boxes / (SIDE if layout == "shares" else 1),
         "sure": np.ones((1, 1, 4), np.float32),
         "shape": np.array([0, 3, 4], np.int64),
         "times": np.array([1, 1, 1], np.int64),
     }
     node = helper.make_node
     nodes = [
-        node("AveragePool", ["images"], ["cells"], kernel_shape=[HALF] * 2, strides=[HALF] * 2),
+        node(
+            "AveragePool",
+            ["images"],
+            ["cells"],
+            kernel_shape=[HALF] * 2,
+            strides=[HALF] * 2,
+        ),
         node("Reshape", ["cells", "shape"], ["scores"]),
         # the boxes once for each image of the batch
         node("ReduceMean", ["scores"], ["mean"], axes=[1], keepdims=1),
@@ -71,11 +83,17 @@ def write_yolo(
     graph = helper.make_graph(
         nodes,
         "tiny",
-        [helper.make_tensor_value_info("images", TensorProto.FLOAT, [batch, 3, SIDE, SIDE])],
+        [
+            helper.make_tensor_value_info(
+                "images", TensorProto.FLOAT, [batch, 3, SIDE, SIDE]
+            )
+        ],
         [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8
+    )
     named = repr(dict(enumerate(NAMES))) if names is None else names
     helper.set_model_props(model, {"names": named} if named else {"author": "a test"})
     onnx.save(model, path)
@@ -83,7 +101,9 @@ def write_yolo(
 
 
 def detector(path: Path, **options: Any) -> OnnxDetector:
-    return OnnxDetector(OnnxDetector.Options(model=path, **options), Context(device="cpu"))
+    return OnnxDetector(
+        OnnxDetector.Options(model=path, **options), Context(device="cpu")
+    )
 
 
 def photo() -> Frame:
@@ -95,9 +115,13 @@ def photo() -> Frame:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("batch", ["batch", 1, 3])
-def test_boxes_come_back_in_pixels_of_the_image(tmp_path: Path, layout: str, batch: Any) -> None:
+def test_boxes_come_back_in_pixels_of_the_image(
+    tmp_path: Path, layout: str, batch: Any
+) -> None:
     """Fitted into a square, the photo is 64 x 32 between two grey bands of 16."""
-    tool = detector(write_yolo(tmp_path / "tiny.onnx", layout, batch=batch), threshold=0.3)
+    tool = detector(
+        write_yolo(tmp_path / "tiny.onnx", layout, batch=batch), threshold=0.3
+    )
     dark = Frame.from_array(np.zeros((64, 128, 3), np.uint8))
     answers = tool.detect([photo(), dark, photo()], ["red  Ball", "cat"])
     assert answers[0] == answers[2]
@@ -127,9 +151,15 @@ def test_an_image_is_fitted_whole() -> None:
 
 @pytest.mark.parametrize(
     ("names", "line"),
-    [("", "holds no names"), ("__import__('os')", "holds no names"), ("['a', 'b']", "no boxes")],
+    [
+        ("", "holds no names"),
+        ("__import__('os')", "holds no names"),
+        ("['a', 'b']", "no boxes"),
+    ],
 )
-def test_a_file_with_other_names_is_refused(tmp_path: Path, names: str, line: str) -> None:
+def test_a_file_with_other_names_is_refused(
+    tmp_path: Path, names: str, line: str
+) -> None:
     path = write_yolo(tmp_path / "tiny.onnx", names=names)
     with pytest.raises(UserError, match=line):
         detector(path).detect([photo()], ["a"])
@@ -169,12 +199,16 @@ class TestContract(ToolContract):
 )
 def test_yolo11n_finds_what_is_in_real_photos() -> None:
     """A cut-out horse and a car on a meadow, and neither on the bare meadow."""
-    meadow = Image.open(next((ASSETS / "backgrounds").rglob("GreenMeadow*"))).convert("RGB")
+    meadow = Image.open(next((ASSETS / "backgrounds").rglob("GreenMeadow*"))).convert(
+        "RGB"
+    )
     meadow = meadow.resize((640, 480))
     tool = detector(YOLO, threshold=0.3)
     assert len(tool.names) == 80
     for name, stamp in {"horse": "horse", "car": "sedan"}.items():
-        cut = Image.open(next((ASSETS / "stamps").rglob(f"{stamp}*.png"))).convert("RGBA")
+        cut = Image.open(next((ASSETS / "stamps").rglob(f"{stamp}*.png"))).convert(
+            "RGBA"
+        )
         cut.thumbnail((300, 300))
         shown = meadow.copy()
         shown.paste(cut, (200, 120), cut)

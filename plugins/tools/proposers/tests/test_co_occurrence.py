@@ -85,7 +85,9 @@ def test_the_strongest_bond_is_first() -> None:
 
 
 def test_other_classes_and_labels_count_too() -> None:
-    data = Shelf([sample(i, "photo of a boat", objects=("cup", "fork")) for i in range(5)])
+    data = Shelf(
+        [sample(i, "photo of a boat", objects=("cup", "fork")) for i in range(5)]
+    )
     assert tool(data).propose("cup") == ["fork"]
     assert tool(data).propose("photo of a boat") == ["cup", "fork"]
 
@@ -103,7 +105,9 @@ def test_what_cannot_be_counted_is_refused() -> None:
         UserError, match=r"there is no data set here\. Use the proposer llm or cues"
     ):
         CoOccurrence(CoOccurrenceOptions(), Context())
-    with pytest.raises(UserError, match="names nothing beside its labels: expected 'boxes'"):
+    with pytest.raises(
+        UserError, match="names nothing beside its labels: expected 'boxes'"
+    ):
         tool(Shelf([sample(0, "Cup")])).propose("Cup")
     with pytest.raises(UserError, match=r"no image of 'cups': .*Did you mean 'cup'\?"):
         tool(Shelf(scenes())).propose("cups")
@@ -121,6 +125,10 @@ def test_the_fingerprint_is_that_of_data_and_options() -> None:
 
 
 def test_hidden_cues_are_not_read() -> None:
-    known = {"objects": ("cup",), "captions": ("A cup on a table",), "cues": {"window": (True,)}}
+    known = {
+        "objects": ("cup",),
+        "captions": ("A cup on a table",),
+        "cues": {"window": (True,)},
+    }
     data = Shelf([sample(i, **known) for i in range(5)])
     assert tool(data).propose("cup") == ["table"]

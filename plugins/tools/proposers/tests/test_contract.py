@@ -11,7 +11,14 @@ from cuescope_proposers.cues import CueFile
 from cuescope_proposers.known import KnownCues
 from cuescope_proposers.llm import LLMProposer
 from cuescope_sdk import Context, Plugin
-from cuescope_sdk.testing import CUE, DECOY, NAME, FakeDataset, PluginShelf, ToolContract
+from cuescope_sdk.testing import (
+    CUE,
+    DECOY,
+    NAME,
+    FakeDataset,
+    PluginShelf,
+    ToolContract,
+)
 
 
 class Writer(Plugin):

@@ -13,8 +13,14 @@ from cuescope_proposers.co_occurrence import Counts, bond
 @pytest.mark.parametrize(
     ("caption", "wanted"),
     [
-        ("A man riding a wave on his white surf board.", {"man", "wave", "board", "surf board"}),
-        ("Two dogs are sitting on a large wooden bench, near trees", {"dog", "bench", "tree"}),
+        (
+            "A man riding a wave on his white surf board.",
+            {"man", "wave", "board", "surf board"},
+        ),
+        (
+            "Two dogs are sitting on a large wooden bench, near trees",
+            {"dog", "bench", "tree"},
+        ),
         ("the building has many windows", {"building", "window"}),
         ("A stop sign in front of parked cars", {"stop sign", "sign", "car"}),
         ("A bed with red sheets and a clock", {"bed", "sheet", "clock"}),
@@ -44,9 +50,15 @@ def test_the_bond_of_many_images_is_the_log_odds_ratio() -> None:
     assert bond(1000, 10_000, 10_000, 100_000) == pytest.approx(0, abs=0.08), "no bond"
 
 
-def test_more_images_make_a_stronger_bond_and_empty_cells_none_that_is_endless() -> None:
+def test_more_images_make_a_stronger_bond_and_empty_cells_none_that_is_endless() -> (
+    None
+):
     assert bond(1, 10, 1, 100) < bond(5, 10, 5, 100) < bond(50, 100, 50, 1000)
-    for both, of_class, of_name, images in ((5, 5, 5, 5), (0, 5, 5, 10), (5, 5, 10, 10)):
+    for both, of_class, of_name, images in (
+        (5, 5, 5, 5),
+        (0, 5, 5, 10),
+        (5, 5, 10, 10),
+    ):
         assert np.isfinite(bond(both, of_class, of_name, images))
 
 

@@ -46,9 +46,15 @@ WANTED: dict[str, list[str]] = {
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("a.yaml", "toaster: [kitchen counter, bread]\ndining table:\n- plate\nkite: []\n"),
+        (
+            "a.yaml",
+            "toaster: [kitchen counter, bread]\ndining table:\n- plate\nkite: []\n",
+        ),
         ("a.json", json.dumps(WANTED)),
-        ("a.txt", "# mine\ntoaster: kitchen counter, bread,\n\ndining table: plate\nkite:\n"),
+        (
+            "a.txt",
+            "# mine\ntoaster: kitchen counter, bread,\n\ndining table: plate\nkite:\n",
+        ),
     ],
 )
 def test_each_form_of_a_file(written: Write, name: str, text: str) -> None:
@@ -72,7 +78,9 @@ def test_the_class_itself_is_no_cue(written: Write) -> None:
 def test_a_class_that_is_not_there(written: Write) -> None:
     proposer = tool(written("a.yaml", "toastr: [bread]\nkite: []\n"))
     assert proposer.propose("kite") == []
-    with pytest.raises(UserError, match=r"no class 'toaster': .*Did you mean 'toastr'\?"):
+    with pytest.raises(
+        UserError, match=r"no class 'toaster': .*Did you mean 'toastr'\?"
+    ):
         proposer.propose("toaster")
     with pytest.raises(UserError, match=r"Write `zebra: \[\]` if it has no cues"):
         proposer.propose("zebra")
@@ -83,20 +91,38 @@ def test_a_class_that_is_not_there(written: Write) -> None:
     [
         ("a.yaml", "", "expected a mapping {class: [cue, cue]}, got nothing"),
         ("a.yaml", "- bread", "expected a mapping {class: [cue, cue]}, got list"),
-        ("a.yaml", "toaster: bread", "class 'toaster': expected a list [cue, cue], got 'bread'"),
+        (
+            "a.yaml",
+            "toaster: bread",
+            "class 'toaster': expected a list [cue, cue], got 'bread'",
+        ),
         ("a.yaml", "toaster: [no]", "expected words, got False. Put it in quotes."),
         ("a.yaml", "12: [bread]", "expected words, got 12. Put it in quotes."),
         ("a.yaml", "a: [b\nc: [d]", "a.yaml line 2 is no YAML"),
         ("a.json", "[" * 100_000, "a.json is no YAML"),
         ("a.yaml", b"\xff\xfe\xfa", "cannot read a.yaml: expected UTF-8 text"),
-        ("a.yaml", "dining_table: []\nDining table: []", "has class 'Dining table' twice"),
-        ("a.txt", "toaster: bread\nbread", "a.txt line 2: expected class: cue, cue, got 'bread'"),
-        ("a.txt", "kite: sky\nkite: sea", "twice: got 'kite' and 'kite' (cues: a.txt line 2)"),
+        (
+            "a.yaml",
+            "dining_table: []\nDining table: []",
+            "has class 'Dining table' twice",
+        ),
+        (
+            "a.txt",
+            "toaster: bread\nbread",
+            "a.txt line 2: expected class: cue, cue, got 'bread'",
+        ),
+        (
+            "a.txt",
+            "kite: sky\nkite: sea",
+            "twice: got 'kite' and 'kite' (cues: a.txt line 2)",
+        ),
         ("a.txt", "", "expected a row or more, got none"),
         ("a.csv", "x", ".txt file, or a folder of .txt files, got '.csv'"),
     ],
 )
-def test_mistakes_are_told_in_a_line(written: Write, name: str, text: str, line: str) -> None:
+def test_mistakes_are_told_in_a_line(
+    written: Write, name: str, text: str, line: str
+) -> None:
     assert line in said(written(name, text))
 
 
@@ -106,14 +132,18 @@ def test_missing_files_and_empty_folders(written: Write, tmp_path: Path) -> None
     assert "cannot read cue.yaml: expected UTF-8 text, got No such file" in said(
         tmp_path / "cue.yaml"
     )
-    assert said(tmp_path / "cue").endswith("got no such file. Did you mean 'cues.yaml'?")
+    assert said(tmp_path / "cue").endswith(
+        "got no such file. Did you mean 'cues.yaml'?"
+    )
     assert said(tmp_path / "gone" / "cue").endswith("got no such file")
 
 
 def test_the_fingerprint_is_that_of_the_cues(written: Write) -> None:
     first, second = (written(f"{i}.yaml", "a: [b]  # " + i) for i in "12")
     other = written("3.yaml", "a: [c]")
-    assert tool(first).fingerprint == tool(second).fingerprint != tool(other).fingerprint
+    assert (
+        tool(first).fingerprint == tool(second).fingerprint != tool(other).fingerprint
+    )
 
 
 def test_yaml_that_unfolds_without_end_is_refused(written: Write) -> None:
@@ -122,5 +152,7 @@ def test_yaml_that_unfolds_without_end_is_refused(written: Write) -> None:
         lines.append(f"{name}: &{name} [{', '.join([f'*{inner}'] * 9)}]")
     assert "aliases" in said(written("a.yaml", "\n".join(lines)))
     assert "nested too deeply" in said(written("b.yaml", "a: &a [*a]"))
-    assert "is no YAML" in said(written("c.yaml", "a: !!python/object/apply:os.getcwd []"))
+    assert "is no YAML" in said(
+        written("c.yaml", "a: !!python/object/apply:os.getcwd []")
+    )
     assert "is no YAML" in said(written("d.json", "[" * 100_000))

@@ -46,7 +46,9 @@ def scores(data: Listed, label: str, **options: Any) -> dict[str, list[float]]:
 
 def test_a_ranking_is_of_its_own_class() -> None:
     data = Listed(
-        ("car", {"spuriosity": 1.0}), ("car", {"spuriosity": 0.25}), ("bus", {"spuriosity": 0.5})
+        ("car", {"spuriosity": 1.0}),
+        ("car", {"spuriosity": 0.25}),
+        ("bus", {"spuriosity": 0.5}),
     )
     assert scores(data, "car") == {"known cue of car": [1.0, 0.25, 0.0]}
     assert scores(data, "cup") == {}
@@ -61,7 +63,10 @@ def test_a_spurious_feature_is_of_its_own_class() -> None:
 def test_another_thing_of_the_supercategory() -> None:
     def scene(*objects: str) -> tuple[None, dict[str, Any]]:
         kinds = {"car": "vehicle", "bus": "vehicle", "cup": "kitchen"}
-        return None, {"objects": objects, "supercategories": tuple(kinds[o] for o in objects)}
+        return None, {
+            "objects": objects,
+            "supercategories": tuple(kinds[o] for o in objects),
+        }
 
     data = Listed(scene("car"), scene("car", "bus"), scene("bus", "cup"), scene("cup"))
     assert scores(data, "car") == {"vehicle thing other than car": [0.0, 1.0, 1.0, 0.0]}
@@ -76,7 +81,10 @@ def test_an_answer_sheet_goes_before_factors() -> None:
         "water": [1.0],
         "tern": [1.0],
     }
-    assert scores(Listed(("car", {"factors": factors})), "bus").keys() == {"water", "tern"}
+    assert scores(Listed(("car", {"factors": factors})), "bus").keys() == {
+        "water",
+        "tern",
+    }
 
 
 def test_a_data_set_that_knows_nothing_is_refused() -> None:

@@ -32,8 +32,15 @@ class Writer(Plugin):
     def generate(self, prompts: Sequence[str]) -> list[str]:
         self.asked.extend(prompts)
         if self.options.voice == "prose":
-            return ["A toaster is a machine that makes bread brown, as you will know."] * 4
-        return ["1. Bread\n2. Butter\n3. Jam", "counter, wall, toaster", "- Bread\n- Plate", ""]
+            return [
+                "A toaster is a machine that makes bread brown, as you will know."
+            ] * 4
+        return [
+            "1. Bread\n2. Butter\n3. Jam",
+            "counter, wall, toaster",
+            "- Bread\n- Plate",
+            "",
+        ]
 
 
 def tool(generator: str, **options: Any) -> LLMProposer:
@@ -53,7 +60,9 @@ def test_the_first_of_each_reply_come_first() -> None:
         "jam",
     ]
     assert len(set(Writer.asked)) == 4
-    assert all('"Toaster"' in prompt and " 5 names" in prompt for prompt in Writer.asked)
+    assert all(
+        '"Toaster"' in prompt and " 5 names" in prompt for prompt in Writer.asked
+    )
 
 
 def test_prose_names_nothing() -> None:
@@ -61,7 +70,9 @@ def test_prose_names_nothing() -> None:
 
 
 def test_a_tool_that_writes_nothing_is_refused() -> None:
-    with pytest.raises(UserError, match=r"llm: tool eye writes no text: expected one with gen"):
+    with pytest.raises(
+        UserError, match=r"llm: tool eye writes no text: expected one with gen"
+    ):
         tool("eye")
     with pytest.raises(UserError, match=r"Did you mean 'writer'\?"):
         tool("writr")
@@ -75,4 +86,7 @@ def test_fingerprint_and_facts_are_those_of_the_writer() -> None:
         tool("writer", each=3).fingerprint,
     }
     assert len(found) == 4
-    assert tool("writer:prose").facts == {"voice": "prose", "cues are named by": "writer:prose"}
+    assert tool("writer:prose").facts == {
+        "voice": "prose",
+        "cues are named by": "writer:prose",
+    }

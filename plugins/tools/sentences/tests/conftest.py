@@ -41,16 +41,20 @@ def bert() -> Any:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As `SentenceTransformer.save` leaves it: mean of the tokens."""
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import (
+        Normalize,
+        Pooling,
+        Transformer,
+    )
 
     plain = tmp_path_factory.mktemp("bert")
     bert().save_pretrained(plain)
-    transformers.BertTokenizer(vocab={word: i for i, word in enumerate(WORDS)}).save_pretrained(
-        plain
-    )
+    transformers.BertTokenizer(
+        vocab={word: i for i, word in enumerate(WORDS)}
+    ).save_pretrained(plain)
     transformer = Transformer(str(plain), max_seq_length=16)
     saved = tmp_path_factory.mktemp("sentences")
-    SentenceTransformer(modules=[transformer, Pooling(16, "mean"), Normalize()], device="cpu").save(
-        str(saved)
-    )
+    SentenceTransformer(
+        modules=[transformer, Pooling(16, "mean"), Normalize()], device="cpu"
+    ).save(str(saved))
     return saved

@@ -52,14 +52,18 @@ def test_arguments_for_the_library_are_refused_by_name(
 ) -> None:
     spoilt = Path(shutil.copytree(folder, tmp_path / "spoilt"))
     (spoilt / "sentence_bert_config.json").write_text(json.dumps(arguments))
-    with pytest.raises(UserError, match=f"sentence_bert_config.json is refused.*got {named}"):
+    with pytest.raises(
+        UserError, match=f"sentence_bert_config.json is refused.*got {named}"
+    ):
         build(spoilt)
 
 
 def test_compiled_code_of_the_hub_is_refused(folder: Path, tmp_path: Path) -> None:
     spoilt = Path(shutil.copytree(folder, tmp_path / "spoilt"))
     config = json.loads((spoilt / "config.json").read_text())
-    (spoilt / "config.json").write_text(json.dumps({**config, "attn_implementation": "any/body"}))
+    (spoilt / "config.json").write_text(
+        json.dumps({**config, "attn_implementation": "any/body"})
+    )
     with pytest.raises(UserError, match=r"names compiled code of the hub.*any/body"):
         build(spoilt)
 

@@ -14,13 +14,23 @@ from cuescope_sdk import Context, PlanStopped, UserError
 from cuescope_sdk.testing import ToolContract
 from cuescope_sentences import SentenceTransformers
 
-ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+ASSETS = Path(
+    os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
+).expanduser()
 MINILM = ASSETS / "all-MiniLM-L6-v2"
-TEXTS = ("The chair is red.", "A lamp", "He sits down on a chair and drinks water again and again")
+TEXTS = (
+    "The chair is red.",
+    "A lamp",
+    "He sits down on a chair and drinks water again and again",
+)
 
 
-def encoder(model: Path | str, dtype: str = "float32", **options: object) -> SentenceTransformers:
-    given = SentenceTransformers.Options.model_validate({"model": str(model), **options})
+def encoder(
+    model: Path | str, dtype: str = "float32", **options: object
+) -> SentenceTransformers:
+    given = SentenceTransformers.Options.model_validate(
+        {"model": str(model), **options}
+    )
     return SentenceTransformers(given, Context(device="cpu", dtype=dtype))
 
 
@@ -65,7 +75,11 @@ def test_the_fingerprint_is_of_the_files(folder: Path, tmp_path: Path) -> None:
             target.parent.mkdir(exist_ok=True)
             target.write_bytes(file.read_bytes())
     same = encoder(folder).fingerprint
-    assert encoder(copy).fingerprint == same != encoder(folder, dtype="bfloat16").fingerprint
+    assert (
+        encoder(copy).fingerprint
+        == same
+        != encoder(folder, dtype="bfloat16").fingerprint
+    )
     pooling = copy / "1_Pooling" / "config.json"
     pooling.write_text(pooling.read_text().replace("mean", "max"))
     assert encoder(copy).fingerprint != same
@@ -75,7 +89,9 @@ def test_what_cannot_be_read_is_one_line(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(UserError, match="no-such/model is not on this machine") as error:
+    with pytest.raises(
+        UserError, match="no-such/model is not on this machine"
+    ) as error:
         encoder("no-such/model")
     assert "\n" not in str(error.value)
     with pytest.raises(UserError, match="no model folder"):
@@ -93,7 +109,10 @@ def minilm(tmp_path: Path) -> Callable[[], SentenceTransformers]:
         if file.name != "config.json":  # which is its pooling's
             (tmp_path / file.name).symlink_to(file)
     transformers.BertConfig(
-        hidden_size=384, num_hidden_layers=6, intermediate_size=1536, num_attention_heads=12
+        hidden_size=384,
+        num_hidden_layers=6,
+        intermediate_size=1536,
+        num_attention_heads=12,
     ).save_pretrained(tmp_path)
     (tmp_path / "1_Pooling").mkdir()
     pooling = {"word_embedding_dimension": 384, "pooling_mode_mean_tokens": True}
@@ -128,7 +147,9 @@ def test_the_real_minilm_tells_related_from_unrelated(
 
 def test_a_plan_opens_no_weights(folder: Path, tmp_path: Path) -> None:
     context = Context(device="cpu", planning=True)
-    planned = SentenceTransformers(SentenceTransformers.Options(model=str(folder)), context)
+    planned = SentenceTransformers(
+        SentenceTransformers.Options(model=str(folder)), context
+    )
     run = SentenceTransformers(
         SentenceTransformers.Options(model=str(folder)), Context(device="cpu")
     )
@@ -140,5 +161,9 @@ def test_a_plan_opens_no_weights(folder: Path, tmp_path: Path) -> None:
 
 def test_a_plan_downloads_nothing() -> None:
     context = Context(device="cpu", planning=True)
-    with pytest.raises(PlanStopped, match="no-such/model, which must be downloaded first"):
-        SentenceTransformers(SentenceTransformers.Options(model="no-such/model"), context)
+    with pytest.raises(
+        PlanStopped, match="no-such/model, which must be downloaded first"
+    ):
+        SentenceTransformers(
+            SentenceTransformers.Options(model="no-such/model"), context
+        )

@@ -23,7 +23,9 @@ class Knowing(Plugin):
 
     score = 0.9
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         CALLS.append(([frame.key for frame in frames], list(names)))
         return [
             tuple(
@@ -79,5 +81,7 @@ def context(tmp_path: Path) -> Context:
         "scene-graph": SceneGraph,
         "camera": Camera,
     }
-    shelf = PluginShelf({("tool", name): tool for name, tool in tools.items()}, installed=True)
+    shelf = PluginShelf(
+        {("tool", name): tool for name, tool in tools.items()}, installed=True
+    )
     return Context(registry=shelf, cache=tmp_path, device="cpu")

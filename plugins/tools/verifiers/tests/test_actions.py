@@ -28,17 +28,29 @@ CLASSES = ("opening a door", "putting something down", "closing a book", "eating
 SIZE = {"size": {"shortest_edge": 16}, "crop_size": {"height": 16, "width": 16}}
 FRAMES = tuple(
     Frame.from_array(pixels)
-    for pixels in np.random.default_rng(5).integers(0, 256, (6, 16, 20, 3), dtype=np.uint8)
+    for pixels in np.random.default_rng(5).integers(
+        0, 256, (6, 16, 20, 3), dtype=np.uint8
+    )
 )
 VIDEO = Sample(key="v", frames=FRAMES)
 
 
 def xclip(folder: Path) -> None:
-    tokens = [*LETTERS, *(f"{x}</w>" for x in LETTERS), "<|startoftext|>", "<|endoftext|>"]
+    tokens = [
+        *LETTERS,
+        *(f"{x}</w>" for x in LETTERS),
+        "<|startoftext|>",
+        "<|endoftext|>",
+    ]
     tokenizer = transformers.CLIPTokenizer(
-        vocab={token: index for index, token in enumerate(tokens)}, merges=[], model_max_length=48
+        vocab={token: index for index, token in enumerate(tokens)},
+        merges=[],
+        model_max_length=48,
     )
-    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    ends = {
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+    }
     text = {
         "hidden_size": 16,
         "intermediate_size": 24,
@@ -163,7 +175,9 @@ def test_xclip_weighs_a_claim_against_others_as_the_stock_model_does(
 ) -> None:
     others = ("Nothing happens.", "A person walks.", "A person opens something.")
     claim = action("man", "open", 1, object="door")
-    [[found, _]] = build("xclip", alternatives=others).judge([(VIDEO, [claim, entity("door")])])
+    [[found, _]] = build("xclip", alternatives=others).judge(
+        [(VIDEO, [claim, entity("door")])]
+    )
     texts = [sentence(claim), *opposites(claim), *others[:2]]
     model = transformers.XCLIPModel.from_pretrained(folders["xclip"]).eval()
     processor = transformers.AutoProcessor.from_pretrained(folders["xclip"])
@@ -177,8 +191,12 @@ def test_xclip_weighs_a_claim_against_others_as_the_stock_model_does(
     with torch.no_grad():
         wanted = softmax(model(**given).logits_per_video[0].numpy())
     assert found.score == pytest.approx(wanted[0], abs=1e-5)
-    assert found == verdict(wanted, [0]).model_copy(update={"score": found.score, "frame": 2})
-    [[before], [after]] = build("xclip").judge([(VIDEO, [claim]), (VIDEO.static(0), [claim])])
+    assert found == verdict(wanted, [0]).model_copy(
+        update={"score": found.score, "frame": 2}
+    )
+    [[before], [after]] = build("xclip").judge(
+        [(VIDEO, [claim]), (VIDEO.static(0), [claim])]
+    )
     assert before.score != after.score
 
 
@@ -213,5 +231,7 @@ def test_classes_are_matched_by_verb_particle_and_thing() -> None:
 def test_another_architecture_is_refused(tmp_path: Path) -> None:
     config = transformers.CLIPVisionConfig(hidden_size=8, num_attention_heads=1)
     transformers.CLIPVisionModel(config).save_pretrained(tmp_path)
-    with pytest.raises(UserError, match="no action network that is known here: expected xclip"):
+    with pytest.raises(
+        UserError, match="no action network that is known here: expected xclip"
+    ):
         Actions(Actions.Options(model=str(tmp_path)), Context(device="cpu"))

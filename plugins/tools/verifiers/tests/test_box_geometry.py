@@ -7,7 +7,15 @@ import pytest
 
 from cuescope_sdk import Context, Sample, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing import action, attribute, entity, motion, order, relation, says
+from cuescope_sdk.testing import (
+    action,
+    attribute,
+    entity,
+    motion,
+    order,
+    relation,
+    says,
+)
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.boxes import has_moved
 from cuescope_verifiers.phrases import colour_after, movement, query
@@ -34,14 +42,20 @@ def tool(context: Context, detector: str = "knowing", **options: Any) -> BoxGeom
 
 
 def count(subject: str, number: str, frame: int) -> Claim:
-    return Claim(kind="count", text="", subject=subject, predicate=number, frames=(frame,))
+    return Claim(
+        kind="count", text="", subject=subject, predicate=number, frames=(frame,)
+    )
 
 
 def test_boxes_are_counted(video: Callable[..., Sample], context: Context) -> None:
     twice = (10.5, 40, 20.5, 50)  # the same chair, found again
     row = {"chair": [CHAIR, twice, (40, 40, 50, 50), (60, 40, 70, 50)]}
     claims = [count("chair", number, 0) for number in ("2", "3", "4")]
-    assert says(tool(context), video(row), *claims) == ["unsupported", "supported", "unsupported"]
+    assert says(tool(context), video(row), *claims) == [
+        "unsupported",
+        "supported",
+        "unsupported",
+    ]
     assert says(tool(context), video(row), count("sofa", "1", 0)) == ["unsupported"]
 
 
@@ -109,7 +123,10 @@ def test_a_closed_vocabulary_counts_what_it_knows(
         (entity("chair", frames=()), "unclear reference"),
         (order(entity("chair"), "before", entity("person")), "supported"),
         (order(entity("chair"), "after", entity("person")), "unsupported"),
-        (order(action("chair", "turn blue"), "before", action("person", "appear")), "supported"),
+        (
+            order(action("chair", "turn blue"), "before", action("person", "appear")),
+            "supported",
+        ),
     ],
 )
 def test_verdicts(
@@ -155,7 +172,14 @@ def test_each_frame_is_looked_at_once_for_all_claims(
     verifier = tool(context)
     verifier.judge(
         [
-            (one, [entity("chair"), relation("chair", "left of", "table", 0), motion("turn left")]),
+            (
+                one,
+                [
+                    entity("chair"),
+                    relation("chair", "left of", "table", 0),
+                    motion("turn left"),
+                ],
+            ),
             (other, [entity("person", 1), entity("sofa", 1)]),
             (other, [attribute("chair", "red", 1), attribute("chair", "happy", 0)]),
         ]
@@ -168,33 +192,38 @@ def test_each_frame_is_looked_at_once_for_all_claims(
     assert set(asked[other.frames[1].key]) == {"person", "sofa", "red chair"}
 
 
-def test_weak_boxes_are_no_evidence(video: Callable[..., Sample], context: Context) -> None:
+def test_weak_boxes_are_no_evidence(
+    video: Callable[..., Sample], context: Context
+) -> None:
     sample = video(*ROOM)
     assert says(tool(context, "doubtful"), sample, entity("chair")) == ["unsupported"]
-    assert says(tool(context, "doubtful", threshold=0.01), sample, entity("chair")) == ["supported"]
+    assert says(tool(context, "doubtful", threshold=0.01), sample, entity("chair")) == [
+        "supported"
+    ]
 
 
-def test_a_judgement_points_at_the_box(video: Callable[..., Sample], context: Context) -> None:
+def test_a_judgement_points_at_the_box(
+    video: Callable[..., Sample], context: Context
+) -> None:
     [[seen]] = tool(context).judge([(video(*ROOM), [entity("person")])])
     assert (seen.frame, seen.box, seen.score) == (3, (62, 10, 70, 42), 0.9)
 
 
 def test_movement_is_read_from_verbs_and_boxes() -> None:
-    assert [movement(v) for v in ("move left", "slide up", "rise", "walk", "eat", "turn red")] == [
-        "left",
-        "up",
-        "up",
-        "any",
-        None,
-        None,
-    ]
+    assert [
+        movement(v)
+        for v in ("move left", "slide up", "rise", "walk", "eat", "turn red")
+    ] == ["left", "up", "up", "any", None, None]
     assert [colour_after(v) for v in ("turn red", "turn left", "become blue")] == [
         "red",
         None,
         "blue",
     ]
     before, after = (0, 0, 10, 10), (5, -8, 15, 2)
-    ways = {how: has_moved(before, after, how, 1) for how in ("left", "right", "up", "down", "any")}
+    ways = {
+        how: has_moved(before, after, how, 1)
+        for how in ("left", "right", "up", "down", "any")
+    }
     assert [how for how, so in ways.items() if so] == ["up", "any"]
     assert has_moved(before, after, "none", 9)
 
@@ -202,21 +231,41 @@ def test_movement_is_read_from_verbs_and_boxes() -> None:
 def test_nonsense_is_judged_without_an_error(
     video: Callable[..., Sample], context: Context
 ) -> None:
-    odd = ["", " ", "<script>alert(1)</script>", "\x00\x1b[31m", "стол", "🙂", "x" * 10_000]
-    claims = [entity(words) for words in odd] + [relation("chair", "left of", w) for w in odd]
-    claims += [order(entity("chair"), "before", order(entity(w), "after", entity(w))) for w in odd]
-    assert {*says(tool(context), video(*ROOM), *claims)} == {"unsupported", "unclear reference"}
+    odd = [
+        "",
+        " ",
+        "<script>alert(1)</script>",
+        "\x00\x1b[31m",
+        "стол",
+        "🙂",
+        "x" * 10_000,
+    ]
+    claims = [entity(words) for words in odd] + [
+        relation("chair", "left of", w) for w in odd
+    ]
+    claims += [
+        order(entity("chair"), "before", order(entity(w), "after", entity(w)))
+        for w in odd
+    ]
+    assert {*says(tool(context), video(*ROOM), *claims)} == {
+        "unsupported",
+        "unclear reference",
+    }
     blank = Sample(key="blank", frames=())
     assert says(tool(context), blank, entity("chair")) == ["unclear reference"]
 
 
 def test_a_tool_that_is_no_detector_is_refused(context: Context) -> None:
-    with pytest.raises(UserError, match=r"box-geometry: tool scene-graph is no detector"):
+    with pytest.raises(
+        UserError, match=r"box-geometry: tool scene-graph is no detector"
+    ):
         tool(context, "scene-graph")
 
 
 def test_nobody_looks_for_who_holds_the_camera(
-    context: Context, video: Callable[..., Sample], calls: list[tuple[list[str], list[str]]]
+    context: Context,
+    video: Callable[..., Sample],
+    calls: list[tuple[list[str], list[str]]],
 ) -> None:
     says(tool(context), video(*ROOM), relation("chair", "left of", "agent", 0))
     assert [names for _, names in calls] == [["chair"]]
@@ -229,7 +278,10 @@ def test_a_detector_that_knows_persons_alone_says_so_of_a_woman(
     frames = [{"person": [CHAIR], "woman": [CHAIR]}]
     claims = [entity("woman"), entity("person"), relation("woman", "left of", "table")]
     frames[0]["dining table"] = frames[0]["table"] = [TABLE]
-    for detector, general in (("narrow", [True, False, True]), ("knowing", [False] * 3)):
+    for detector, general in (
+        ("narrow", [True, False, True]),
+        ("knowing", [False] * 3),
+    ):
         [judgements] = tool(context, detector).judge([(video(*frames), claims)])
         assert [judgement.verdict for judgement in judgements] == ["supported"] * 3
         assert [judgement.general for judgement in judgements] == general

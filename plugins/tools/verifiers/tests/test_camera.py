@@ -29,7 +29,9 @@ def camera(**options: Any) -> Camera:
     return Camera(Camera.Options(**options), Context())
 
 
-@pytest.mark.parametrize(("right", "down"), [(0, 0), (7, 0), (-12, 0), (0, 9), (5, -6), (30, 20)])
+@pytest.mark.parametrize(
+    ("right", "down"), [(0, 0), (7, 0), (-12, 0), (0, 9), (5, -6), (30, 20)]
+)
 def test_shifts_are_measured_exactly(right: int, down: int) -> None:
     before = WIDE[40:120, 100:220].astype(float)
     after = WIDE[40 - down : 120 - down, 100 - right : 220 - right].astype(float)
@@ -55,7 +57,14 @@ def test_one_thing_that_moves_is_not_the_camera() -> None:
 def test_motion_is_seen_in_frames() -> None:
     # turns right at 1, rests at 2, turns left at 3, looks up at 4, cuts to another place at 5
     other = np.random.default_rng(9).integers(0, 256, (160, 400)).astype(np.uint8)
-    frames = [view(100), view(120), view(120), view(105), view(105, 25), view(105, 25, other)]
+    frames = [
+        view(100),
+        view(120),
+        view(120),
+        view(105),
+        view(105, 25),
+        view(105, 25, other),
+    ]
     seen = says(
         camera(),
         sample(frames),
@@ -96,7 +105,9 @@ def test_a_single_frame_tells_nothing_of_motion() -> None:
 
 def test_frames_of_two_sizes_tell_nothing() -> None:
     small = Frame.from_array(np.zeros((20, 30, 3), np.uint8))
-    assert says(camera(), sample([view(9), small]), motion("turn left", 1)) == ["no evidence"]
+    assert says(camera(), sample([view(9), small]), motion("turn left", 1)) == [
+        "no evidence"
+    ]
 
 
 def test_motion_follows_from_poses() -> None:
@@ -128,7 +139,9 @@ def test_motion_follows_from_poses() -> None:
 
 def test_annotated_motion_comes_first_and_is_said() -> None:
     scene = (SceneFrame(), SceneFrame(motion="turn left"), SceneFrame())
-    told = sample([view(100), view(120), view(120)], **{SCENE: scene, POSES: [(0, 0, 0, 0)] * 3})
+    told = sample(
+        [view(100), view(120), view(120)], **{SCENE: scene, POSES: [(0, 0, 0, 0)] * 3}
+    )
     tool = camera()
     assert says(tool, told, motion("turn left", 1), motion("turn right", 2)) == [
         "supported",
@@ -137,9 +150,13 @@ def test_annotated_motion_comes_first_and_is_said() -> None:
     assert says(camera(source="frames"), told, motion("turn right", 1)) == ["supported"]
     assert says(camera(source="poses"), told, motion("stop", 1)) == ["supported"]
     says(tool, sample([view(1), view(2)]), motion("stop"))
-    assert tool.facts["samples, by where motion was known from"] == "annotated 1, frames 1"
+    assert (
+        tool.facts["samples, by where motion was known from"] == "annotated 1, frames 1"
+    )
 
 
 def test_wrong_poses_are_refused() -> None:
-    with pytest.raises(UserError, match=r"poses of sample walk: expected \(x, y, z, heading\)"):
+    with pytest.raises(
+        UserError, match=r"poses of sample walk: expected \(x, y, z, heading\)"
+    ):
         says(camera(), sample([view(0)] * 2, **{POSES: [(0, 0, 0, 0)]}), motion("stop"))

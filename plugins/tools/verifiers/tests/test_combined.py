@@ -26,14 +26,26 @@ def room(video: Callable[..., Sample]) -> Sample:
     return replace(plain, annotations={SCENE: scene})
 
 
-def test_the_first_that_can_tell_decides(room: Sample, context: Context, calls: list[Any]) -> None:
+def test_the_first_that_can_tell_decides(
+    room: Sample, context: Context, calls: list[Any]
+) -> None:
     claims = (entity("chair"), entity("sofa"), entity("lamp"), motion("turn left", 1))
     boxes = {"box-geometry:knowing": {"threshold": 0.2}}
     both = combined(context, "scene-graph", "box-geometry:knowing", **boxes)
-    assert says(both, room, *claims) == ["supported", "supported", "unsupported", "supported"]
+    assert says(both, room, *claims) == [
+        "supported",
+        "supported",
+        "unsupported",
+        "supported",
+    ]
     assert {name for _, names in calls for name in names} == {"sofa", "lamp"}
     other = combined(context, "box-geometry:knowing", "scene-graph")
-    assert says(other, room, *claims) == ["unsupported", "supported", "unsupported", "supported"]
+    assert says(other, room, *claims) == [
+        "unsupported",
+        "supported",
+        "unsupported",
+        "supported",
+    ]
 
 
 def test_the_first_reason_stays(room: Sample, context: Context) -> None:

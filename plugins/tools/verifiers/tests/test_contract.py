@@ -32,9 +32,13 @@ class Annotated(FakeDataset):
 
     def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
         """The corner where it is shown, and nothing else is told."""
-        corner = Thing(id="corner", name="corner", attributes=("red",), box=(0, 0, 3, 3))
+        corner = Thing(
+            id="corner", name="corner", attributes=("red",), box=(0, 0, 3, 3)
+        )
         closed = frozenset({"things"})
-        scene = tuple(SceneFrame(things=(corner,) * there, closed=closed) for there in shown)
+        scene = tuple(
+            SceneFrame(things=(corner,) * there, closed=closed) for there in shown
+        )
         return super().annotations(shown) | {SCENE: scene}
 
 
@@ -45,7 +49,9 @@ class Pair(FakeModel):
         """Rows as long as the fake model's embeddings."""
         sample = FakeDataset(FakeDataset.Options(), self.context)[0]
         [said] = self.respond([Trial(sample=sample, outputs=frozenset({"embedding"}))])
-        return np.stack([generator(0, text).normal(size=len(said.embedding)) for text in texts])
+        return np.stack(
+            [generator(0, text).normal(size=len(said.embedding)) for text in texts]
+        )
 
 
 class _Verifier(ToolContract):
@@ -73,7 +79,9 @@ class TestBoxGeometry(_Verifier):
     options: ClassVar[Mapping[str, Any]] = {"detector": "corners"}
 
 
-@pytest.mark.skipif(not find_spec("trackers"), reason="needs pip install trackers supervision")
+@pytest.mark.skipif(
+    not find_spec("trackers"), reason="needs pip install trackers supervision"
+)
 class TestTracks(_Verifier):
     plugin = Tracks
     options: ClassVar[Mapping[str, Any]] = {"detector": "corners"}
@@ -94,7 +102,12 @@ class TestCombined(_Verifier):
 
 def test_boxes_and_scene_judge_the_planted_corner_alike() -> None:
     context, cases = TestSceneGraph.context(), TestSceneGraph().inputs("claim-verifier")
-    tools = (BoxGeometry(BoxOptions(detector="corners"), context), SceneGraph(None, context))
-    boxes, scene = ([[one.verdict for one in said[:2]] for said in t.judge(cases)] for t in tools)
+    tools = (
+        BoxGeometry(BoxOptions(detector="corners"), context),
+        SceneGraph(None, context),
+    )
+    boxes, scene = (
+        [[one.verdict for one in said[:2]] for said in t.judge(cases)] for t in tools
+    )
     assert boxes == scene
     assert {said[0] for said in boxes} == {"supported", "unsupported"}

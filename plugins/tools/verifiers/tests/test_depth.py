@@ -45,7 +45,9 @@ def save_depth_anything(folder: Path, kind: str) -> None:
         torch.manual_seed(2)
         transformers.DepthAnythingForDepthEstimation(config).save_pretrained(folder)
     size = {"height": 28, "width": 28}
-    transformers.DPTImageProcessor(size=size, ensure_multiple_of=14).save_pretrained(folder)
+    transformers.DPTImageProcessor(size=size, ensure_multiple_of=14).save_pretrained(
+        folder
+    )
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +76,9 @@ def depth_of(networks: dict[str, str], context: Context) -> Made:
 
 
 def relation(subject: str, name: str, other: str, **more: Any) -> Claim:
-    return Claim(kind="relation", text="", subject=subject, predicate=name, object=other, **more)
+    return Claim(
+        kind="relation", text="", subject=subject, predicate=name, object=other, **more
+    )
 
 
 def plane(left: float, right: float) -> np.ndarray:
@@ -87,7 +91,9 @@ def test_the_nearer_thing_is_in_front(
     kind: str, depth_of: Made, video: Callable[..., Sample]
 ) -> None:
     sample = video({"cup": [LEFT], "lamp": [RIGHT]}, {"cup": [LEFT], "lamp": [RIGHT]})
-    tool = depth_of(kind, {sample.frames[0].key: plane(1, 4), sample.frames[1].key: plane(4, 1)})
+    tool = depth_of(
+        kind, {sample.frames[0].key: plane(1, 4), sample.frames[1].key: plane(4, 1)}
+    )
     claims = [
         relation("cup", "in front of", "lamp", frames=(0,)),
         relation("cup", "behind", "lamp", frames=(0,)),
@@ -110,7 +116,9 @@ def test_the_nearer_thing_is_in_front(
     assert judged[0].box == LEFT
 
 
-def test_things_at_one_depth_are_left_open(depth_of: Made, video: Callable[..., Sample]) -> None:
+def test_things_at_one_depth_are_left_open(
+    depth_of: Made, video: Callable[..., Sample]
+) -> None:
     sample = video({"cup": [LEFT], "lamp": [RIGHT]})
     depths = plane(2.0, 2.01)
     depths[:10] = 9.0
@@ -138,7 +146,10 @@ def test_the_camera_goes_ahead_where_all_comes_nearer(
 
 
 def test_a_stock_network_looks_at_each_frame_once(
-    depth_of: Made, video: Callable[..., Sample], networks: dict[str, str], context: Context
+    depth_of: Made,
+    video: Callable[..., Sample],
+    networks: dict[str, str],
+    context: Context,
 ) -> None:
     sample = video({"cup": [LEFT], "lamp": [RIGHT]}, {"cup": [LEFT], "lamp": [RIGHT]})
     tool = depth_of("metric")
@@ -153,7 +164,9 @@ def test_a_stock_network_looks_at_each_frame_once(
     assert len(calls) == len(sample.frames)
     assert tool.network.fingerprint != depth_of("relative").network.fingerprint
     # Against transformers' own way from picture to depth.
-    frame = Frame.from_array((np.arange(7500) % 256).astype(np.uint8).reshape(50, 50, 3))
+    frame = Frame.from_array(
+        (np.arange(7500) % 256).astype(np.uint8).reshape(50, 50, 3)
+    )
     ours = DepthNetwork(networks["metric"], None, context).depth(frame)
     pipe: Any = transformers.pipeline("depth-estimation", model=networks["metric"])
     theirs = np.asarray(pipe(frame.load())["predicted_depth"])
@@ -162,7 +175,9 @@ def test_a_stock_network_looks_at_each_frame_once(
 
 
 def test_a_model_without_depth_is_refused(tmp_path: Path, context: Context) -> None:
-    config: Any = transformers.ViTConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2)
+    config: Any = transformers.ViTConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=2
+    )
     config.intermediate_size = 8
     with quiet():
         transformers.ViTModel(config).save_pretrained(tmp_path / "vit")
@@ -174,7 +189,9 @@ def test_depths_are_read_in_the_middle_of_a_box() -> None:
     depths = np.full((40, 40), 9.0)
     depths[10:30, 10:30] = 2.0
     assert box_depth(depths, (10, 10, 30, 30), (40, 40)) == 2
-    assert box_depth(depths, (20, 20, 60, 60), (80, 80)) == 2  # a picture twice as large
+    assert (
+        box_depth(depths, (20, 20, 60, 60), (80, 80)) == 2
+    )  # a picture twice as large
     assert box_depth(depths, (39, 39, 40, 40), (40, 40)) == 9
     assert is_nearer(depths, 2, 9, 0.05) is True
     assert is_nearer(depths, 2, 2.1, 0.05) is None

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_sdk import Capabilities, Context, Frame, Plugin, Response, Sample, Trial, UserError
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Frame,
+    Plugin,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.grounding import Claim
 from cuescope_sdk.testing import (
     FakeModel,
@@ -79,7 +88,8 @@ def build(tmp_path: Path) -> Any:
 
 
 SAMPLE = Sample(
-    key="v", frames=tuple(Frame.from_array(np.full((4, 4, 3), s, np.uint8)) for s in SHADES)
+    key="v",
+    frames=tuple(Frame.from_array(np.full((4, 4, 3), s, np.uint8)) for s in SHADES),
 )
 
 
@@ -97,7 +107,10 @@ SAMPLE = Sample(
         (attribute("door", "closed", 2), "unsupported"),
         (action("man", "pick up", 3, object="red cup"), "supported"),
         (action("man", "put down", 3, object="red cup"), "unsupported"),
-        (order(entity("red chair"), "before", attribute("door", "open", 2)), "supported"),
+        (
+            order(entity("red chair"), "before", attribute("door", "open", 2)),
+            "supported",
+        ),
         (motion("turn left", 1), "out of vocabulary"),
         (attribute("door", "happy", 2), "abstract"),
     ],
@@ -108,7 +121,10 @@ def test_verdicts(build: Any, said: Claim, verdict: str) -> None:
 
 def test_claims_of_other_kinds_are_left_open(build: Any) -> None:
     claims = [entity("red chair", 0), attribute("door", "open", 2)]
-    assert says(build(kinds=("entity",)), SAMPLE, *claims) == ["supported", "out of vocabulary"]
+    assert says(build(kinds=("entity",)), SAMPLE, *claims) == [
+        "supported",
+        "out of vocabulary",
+    ]
 
 
 def test_a_small_lead_is_left_open(build: Any) -> None:
@@ -119,13 +135,18 @@ def test_a_small_lead_is_left_open(build: Any) -> None:
 
 
 def build_likeness(claim: Claim) -> float:
-    one, other = Words(None, Context()).embed_texts([sentence(claim) or "", *opposites(claim)])
+    one, other = Words(None, Context()).embed_texts(
+        [sentence(claim) or "", *opposites(claim)]
+    )
     return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
 
 
 def test_a_frame_is_embedded_once_and_only_where_it_is_meant(build: Any) -> None:
     tool = build()
-    cases = [(SAMPLE, [entity("red chair", 0), entity("lamp", 0, 1)]), (SAMPLE, [motion("stop")])]
+    cases = [
+        (SAMPLE, [entity("red chair", 0), entity("lamp", 0, 1)]),
+        (SAMPLE, [motion("stop")]),
+    ]
     tool.judge(cases)
     tool.judge(cases)
     assert Words.asked == [frame.key for frame in SAMPLE.frames[:2]]
@@ -133,7 +154,9 @@ def test_a_frame_is_embedded_once_and_only_where_it_is_meant(build: Any) -> None
 
 def test_claims_in_words() -> None:
     assert sentence(entity("old umbrella")) == "There is an old umbrella."
-    assert opposites(relation("cup", "near", "plate")) == ["The cup is far from the plate."]
+    assert opposites(relation("cup", "near", "plate")) == [
+        "The cup is far from the plate."
+    ]
     assert opposites(relation("cup", "on", "plate")) == ["The cup is under the plate."]
     assert opposites(attribute("tap", "shiny")) == ["The tap is not shiny."]
     assert opposites(action("dog", "bark")) == ["The dog does not bark."]
@@ -148,5 +171,7 @@ def test_claims_in_words() -> None:
 
 
 def test_a_model_without_texts_is_refused(build: Any) -> None:
-    with pytest.raises(UserError, match="model fake does not embed both images and texts"):
+    with pytest.raises(
+        UserError, match="model fake does not embed both images and texts"
+    ):
         build("fake")

@@ -52,8 +52,14 @@ def tool(context: Context, **options: Any) -> Tracks:
         (action("cup", "disappear"), "unsupported"),
         (entity("cup", 3), "unsupported"),
         (relation("ball", "left of", "lamp", 0), "supported"),
-        (order(action("cup", "appear"), "before", action("ball", "disappear")), "supported"),
-        (order(action("cup", "appear"), "after", action("ball", "disappear")), "unsupported"),
+        (
+            order(action("cup", "appear"), "before", action("ball", "disappear")),
+            "supported",
+        ),
+        (
+            order(action("cup", "appear"), "after", action("ball", "disappear")),
+            "unsupported",
+        ),
         (action("ball", "bounce", 1), "out of vocabulary"),
     ],
 )
@@ -67,7 +73,9 @@ def test_verdicts(
 def test_numbers_follow_the_things() -> None:
     from cuescope_verifiers.tracks import track
 
-    seen = [[Detection(name="ball", score=0.9, box=b) for b in of["ball"]] for of in TABLE]
+    seen = [
+        [Detection(name="ball", score=0.9, box=b) for b in of["ball"]] for of in TABLE
+    ]
     tracks = [[box.track for box in of] for of in track(seen, 2, -0.4, 0.3)]
     assert tracks[0][0] == tracks[1][1] == tracks[2][0] == tracks[3][0]
     assert tracks[0][1] == tracks[1][0] == tracks[2][1] != tracks[0][0]
@@ -76,7 +84,9 @@ def test_numbers_follow_the_things() -> None:
     assert one.track != other.track
 
 
-def test_the_missing_library_is_named(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_missing_library_is_named(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "trackers", None)
     with pytest.raises(UserError, match=r"`pip install .*trackers.*` brings it"):
         tool(context)

@@ -78,7 +78,9 @@ def fits(question: Question, context: Context) -> Iterator[Fit]:
     capabilities = _capabilities(question, registry)
     profile = _profile(question, context)
     entries = {entry.name: entry for entry in registry.of_kind("method")}
-    known = json.loads(files("cuescope").joinpath("known_plugins.json").read_text("utf-8"))
+    known = json.loads(
+        files("cuescope").joinpath("known_plugins.json").read_text("utf-8")
+    )
     for name in sorted({*entries, *known["method"]}):
         if name not in entries:
             how = how_to_install(known["method"][name])
@@ -103,7 +105,9 @@ def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
     fields = method.Options.model_fields.items()
     required = [name for name, f in fields if f.is_required() and name not in given]
     if required:
-        how = getattr(method, "started_by", None) or " ".join(f"-O {n}=..." for n in required)
+        how = getattr(method, "started_by", None) or " ".join(
+            f"-O {n}=..." for n in required
+        )
         yield Lack(f"options of its own: {', '.join(required)}", how, "open")
 
 
@@ -111,7 +115,11 @@ def needs_in_words(method: Any) -> str:
     """What a method needs of model, tools and data, in a line."""
     requires: Requirements = method.requires
     needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
-    wanted = [*sorted(requires.outputs), *sorted(requires.edits), *sorted(requires.exposes)]
+    wanted = [
+        *sorted(requires.outputs),
+        *sorted(requires.edits),
+        *sorted(requires.exposes),
+    ]
     model = ", ".join(WORDS["needs"].get(word, word) for word in wanted)
     of_data = ["questions with answers"] if needs.questions else []
     of_data += ["clips"] if needs.clips else []
@@ -150,7 +158,9 @@ def refusal(method: Any, has: Capabilities) -> str | None:
     return None if why is None else f"the model does not fit: it gives {why}"
 
 
-def _of_model(method: Any, has: Capabilities | None, registry: Registry) -> Iterator[Lack]:
+def _of_model(
+    method: Any, has: Capabilities | None, registry: Registry
+) -> Iterator[Lack]:
     if has is None or (why := refusal(method, has)) is None:
         return
     able = [
@@ -162,7 +172,9 @@ def _of_model(method: Any, has: Capabilities | None, registry: Registry) -> Iter
     yield Lack(why, f"--model SPEC, one of {', '.join(able) or 'none here'}")
 
 
-def _of_tools(requires: Requirements, given: Collection[str], registry: Registry) -> Iterator[Lack]:
+def _of_tools(
+    requires: Requirements, given: Collection[str], registry: Registry
+) -> Iterator[Lack]:
     roles = ROLES | {role.name: role for role in requires.roles}
     for name in sorted(requires.tools - set(given)):
         able = find_tools(roles[name], registry)
@@ -196,7 +208,9 @@ def _capabilities(question: Question, registry: Registry) -> Capabilities | None
     spec = Spec.parse(question.model)
     entry = registry.find("model", spec.name)
     model = registry.load(entry)
-    if spec.arg is not None or question.model_options:  # a bare name may still lack its ARG
+    if (
+        spec.arg is not None or question.model_options
+    ):  # a bare name may still lack its ARG
         validate(entry, model, spec, question.model_options or {})
     capabilities: Capabilities = model.capabilities
     return capabilities

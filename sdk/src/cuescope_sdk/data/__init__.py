@@ -1,7 +1,12 @@
 """What data set plugins share: media files as frames, official layouts, question files."""
 
 from cuescope.plain_yaml import load_yaml
-from cuescope.trust.addresses import Roots, is_plain_name, looks_like_address, parse_root
+from cuescope.trust.addresses import (
+    Roots,
+    is_plain_name,
+    looks_like_address,
+    parse_root,
+)
 from cuescope.trust.paths import inside
 from cuescope.whole_files import Draft
 from cuescope_sdk.data._annotation_files import (
@@ -12,7 +17,12 @@ from cuescope_sdk.data._annotation_files import (
     read_lines,
 )
 from cuescope_sdk.data._copies import require_unchanged_copies
-from cuescope_sdk.data._episodes import Episode, EpisodeOptions, Episodes, held_out_categories
+from cuescope_sdk.data._episodes import (
+    Episode,
+    EpisodeOptions,
+    Episodes,
+    held_out_categories,
+)
 from cuescope_sdk.data._groups import describe_groups, groups_across, groups_by_rule
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
@@ -26,7 +36,12 @@ from cuescope_sdk.data._image_folders import (
 )
 from cuescope_sdk.data._independence import independent_samples
 from cuescope_sdk.data._kept_files import KeptFiles, write_whole
-from cuescope_sdk.data._media.files import MAX_PIXELS, MOST_PIXELS, kind_of, printable_name
+from cuescope_sdk.data._media.files import (
+    MAX_PIXELS,
+    MOST_PIXELS,
+    kind_of,
+    printable_name,
+)
 from cuescope_sdk.data._media.frames import (
     clip_frames,
     clip_times,

@@ -29,7 +29,9 @@ def find_file(root: Path, name: str, title: str) -> Path:
     """
     if not root.is_dir():
         raise UserError(
-            f"{title}: no such folder", expected=f"a folder with {name}", got=f"'{root}'"
+            f"{title}: no such folder",
+            expected=f"a folder with {name}",
+            got=f"'{root}'",
         )
     names = set[str]()
     level = [root]  # by level, so that the file nearest to `root` wins
@@ -48,7 +50,11 @@ def find_file(root: Path, name: str, title: str) -> Path:
         if matches:
             return require_inside_one(root, matches[0], title)
         names |= {entry.name for entry in entries}
-        level = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+        level = [
+            entry
+            for entry in entries
+            if entry.is_dir() and not entry.name.startswith(".")
+        ]
     raise UserError(
         f"{title}: no {name}",
         expected=f"it in {root} or two folders below",
@@ -62,7 +68,9 @@ def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
         entries = json.loads(read_text(path, title))
     except json.JSONDecodeError as error:
         position = f"line {error.lineno} column {error.colno}"
-        raise UserError(f"{title}: {path.name} {position} is no JSON", got=error.msg) from None
+        raise UserError(
+            f"{title}: {path.name} {position} is no JSON", got=error.msg
+        ) from None
     except RecursionError:  # brackets nested by the thousand
         raise UserError(f"{title}: {path.name} is no JSON list of objects") from None
     if not isinstance(entries, list):
@@ -74,7 +82,9 @@ def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
     _require_rows(path, entries, title)
     name = f"{title}: {path.name}"
     numbered = enumerate(entries, start=1)
-    return [_validate(row, entry, f"{name} entry {number}") for number, entry in numbered]
+    return [
+        _validate(row, entry, f"{name} entry {number}") for number, entry in numbered
+    ]
 
 
 def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
@@ -88,7 +98,9 @@ def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
-            raise UserError(f"{title}: {path.name} is no JSON", got=first["ctx"]["error"]) from None
+            raise UserError(
+                f"{title}: {path.name} is no JSON", got=first["ctx"]["error"]
+            ) from None
         raise _misfit(f"{title}: {path.name}", first) from None
 
 
@@ -126,18 +138,24 @@ def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
         location += f" entry {part + 1}" if isinstance(part, int) else f" '{part}'"
     if first["type"] == "missing":
         return UserError(location, expected="a value", got="none")
-    expected = first["msg"].removeprefix("Input should be ")  # pydantic's sentence as ours
+    expected = first["msg"].removeprefix(
+        "Input should be "
+    )  # pydantic's sentence as ours
     return UserError(location, expected=expected, got=_shorten(first["input"]))
 
 
 def _shorten(value: Any) -> str:
     try:
         return repr(value)[:_SHOWN]
-    except RecursionError:  # brackets in brackets, just fewer than the parser gives up at
+    except (
+        RecursionError
+    ):  # brackets in brackets, just fewer than the parser gives up at
         return "values that are nested too deeply"
 
 
-def _require_columns(path: Path, there: Sequence[str], row: type[Row], title: str) -> None:
+def _require_columns(
+    path: Path, there: Sequence[str], row: type[Row], title: str
+) -> None:
     fields = row.model_fields.items()
     wanted = [field.alias or name for name, field in fields if field.is_required()]
     missing = [name for name in wanted if name not in there]

@@ -10,7 +10,9 @@ from cuescope_sdk import Context, DamagedFileError, UserError
 from cuescope_sdk.data._media.files import printable_name, shorten_names
 from cuescope_sdk.data._media.survey import Probe
 
-IMAGES = "images"  # of the cache folder: files that came as bytes, each named by its digest
+IMAGES = (
+    "images"  # of the cache folder: files that came as bytes, each named by its digest
+)
 REMOTE = "remote"  # files that were fetched, each named by its address
 
 
@@ -64,7 +66,9 @@ def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> 
         # of a file that cannot be read at all there is no digest
         if probes[path].digest not in ("", digest):
             changed.append(path.name)
-            with suppress(OSError):  # a cache folder that cannot be written: the error is the same
+            with suppress(
+                OSError
+            ):  # a cache folder that cannot be written: the error is the same
                 path.unlink()
     if not changed:
         return

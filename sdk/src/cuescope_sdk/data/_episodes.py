@@ -82,10 +82,15 @@ class EpisodeOptions(Options):
     argument: ClassVar[str | None] = "path"
 
     path: Path = Field(description="the folder of the authors' annotation files")
-    images: Path | None = Field(None, description="the folder of the pictures; default PATH/images")
+    images: Path | None = Field(
+        None, description="the folder of the pictures; default PATH/images"
+    )
     split: str = Field(description="which split to show")
     max_missing: float = Field(
-        0.5, ge=0, le=1, description="share of samples whose pictures may be missing or unreadable"
+        0.5,
+        ge=0,
+        le=1,
+        description="share of samples whose pictures may be missing or unreadable",
     )
 
 
@@ -109,7 +114,9 @@ class Episodes(Plugin):
         self.root = options.path.expanduser()
         if not self.root.is_dir():
             raise UserError(f"{self.title}: no such folder", got=f"'{self.root}'")
-        self.images = options.images.expanduser() if options.images else self.root / "images"
+        self.images = (
+            options.images.expanduser() if options.images else self.root / "images"
+        )
         self.facts: dict[str, str] = {}  # before read(), which may add to it
         episodes = list(self.read(options.split))
         require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
@@ -171,7 +178,9 @@ class Episodes(Plugin):
         base = {"split": self.options.split, SCENE: episode.scene, TIMES: episode.times}
         return Sample(
             key=episode.key,
-            frames=tuple(image_frame(path, self.probes[path]) for path in episode.pictures),
+            frames=tuple(
+                image_frame(path, self.probes[path]) for path in episode.pictures
+            ),
             question=episode.question,
             group=episode.group,
             annotations={**base, **episode.annotations},
@@ -184,7 +193,9 @@ class Episodes(Plugin):
     def _problem(self, episode: Episode) -> str | None:
         for picture in episode.pictures:
             problem = self.probes[picture].problem
-            if problem == "no such file":  # pictures often come by another way than the annotation
+            if (
+                problem == "no such file"
+            ):  # pictures often come by another way than the annotation
                 return "without all pictures"
             if problem:
                 return f"with an unreadable picture: {problem}"

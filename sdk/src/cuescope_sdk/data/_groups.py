@@ -55,7 +55,10 @@ def _compile(rule: str, title: str) -> re.Pattern[str]:
 
 
 def describe_groups(
-    groups: Sequence[str], labels: Sequence[str | None], source: str, alone: Sequence[str] = ()
+    groups: Sequence[str],
+    labels: Sequence[str | None],
+    source: str,
+    alone: Sequence[str] = (),
 ) -> str:
     """How many groups the samples are of, the largest, and those of several labels.
 
@@ -66,7 +69,9 @@ def describe_groups(
     group, largest = sizes.most_common(1)[0]
     parts = [f"{len(sizes):,} of {count_in_words(len(groups), 'sample')}, by {source}"]
     if largest == 1 and len(sizes) > 1:
-        parts = [f"each of the {len(groups):,} samples is a group by itself, by {source}"]
+        parts = [
+            f"each of the {len(groups):,} samples is a group by itself, by {source}"
+        ]
     if len(sizes) == 1:
         parts.append(f"all are of '{group}', so nothing can be said beyond it")
     elif largest > 1:

@@ -11,7 +11,16 @@ from PIL import Image
 from pydantic import Field
 
 from cuescope.trust.risks import NamesPart, NamesPattern, Words
-from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk import (
+    Context,
+    Frame,
+    Options,
+    Plugin,
+    Sample,
+    UserError,
+    digest,
+    nearest,
+)
 from cuescope_sdk.data._groups import describe_groups, groups_by_rule
 from cuescope_sdk.data._media.files import (
     describe_problems,
@@ -22,7 +31,11 @@ from cuescope_sdk.data._media.files import (
 from cuescope_sdk.data._media.frames import image_frame, load_image, sample_indices
 from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
-from cuescope_sdk.data._own_files import require_inside, require_inside_one, typed_folders
+from cuescope_sdk.data._own_files import (
+    require_inside,
+    require_inside_one,
+    typed_folders,
+)
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -66,7 +79,9 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
     """
     by_class: dict[str, list[int]] = {}
     for index, item in enumerate(items):
-        for name in item.classes or ("",):  # images without a class are thinned out as one class
+        for name in item.classes or (
+            "",
+        ):  # images without a class are thinned out as one class
             by_class.setdefault(name, []).append(index)
     # not the first ones: files are often sorted by source or difficulty
     kept = set[int]()
@@ -129,7 +144,9 @@ def _names(folder: Path) -> list[str]:
     """What is in a folder, in order; nothing where there is no such folder."""
     try:
         # file systems list in any order, and the order of samples is part of an audit
-        return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+        return sorted(
+            entry.name for entry in folder.iterdir() if not entry.name.startswith(".")
+        )
     except OSError:
         return []
 
@@ -157,16 +174,23 @@ class ImageFolderOptions(Options):
 
     argument: ClassVar[str | None] = "path"
 
-    path: Path = Field(description="the folder of the data set, as its authors lay it out")
+    path: Path = Field(
+        description="the folder of the data set, as its authors lay it out"
+    )
     split: Annotated[str, NamesPart()] = Field("val", description="which split to show")
     classes: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="only these classes: NAME,NAME; other images are never opened"
     )
     per_class: int | None = Field(
-        None, ge=1, description="open so many images a class, spread evenly over its files"
+        None,
+        ge=1,
+        description="open so many images a class, spread evenly over its files",
     )
     max_missing: float = Field(
-        0.01, ge=0, le=1, description="share of images that may be missing or unreadable"
+        0.01,
+        ge=0,
+        le=1,
+        description="share of images that may be missing or unreadable",
     )
     group: Annotated[str | None, NamesPattern()] = Field(
         None,
@@ -201,12 +225,18 @@ class ImageFolder(Plugin):
         self.facts: dict[str, str] = {}
         refuse_unknown(self.title, "split", options.split, self.split_names)
         labels, items = self.read(options.split)
-        self.labels = self._choose_labels(labels)  # after read(), which alone knows the classes
+        self.labels = self._choose_labels(
+            labels
+        )  # after read(), which alone knows the classes
         if options.classes is not None:
-            items = [item for item in items if self.concerns(item, frozenset(self.labels))]
+            items = [
+                item for item in items if self.concerns(item, frozenset(self.labels))
+            ]
         if options.per_class is not None:
             items = sample_evenly(items, options.per_class)
-        require_distinct(self.title, "image", [item.key for item in items], options.split)
+        require_distinct(
+            self.title, "image", [item.key for item in items], options.split
+        )
         files: list[Path] = []
         for item in items:
             files += [*item.images, *item.masks.values()]
@@ -265,11 +295,21 @@ class ImageFolder(Plugin):
         """Of everything that a sample shows."""
         shown = []
         for item in self.items:
-            masks = [(name, self.probes[file].digest) for name, file in item.masks.items()]
+            masks = [
+                (name, self.probes[file].digest) for name, file in item.masks.items()
+            ]
             image = self.probes[item.path].digest
             more = [] if item.group is None else [item.group]
             more += [self.probes[file].digest for file in item.earlier]
-            content = (item.key, item.classes, item.label, item.annotations, masks, image, *more)
+            content = (
+                item.key,
+                item.classes,
+                item.label,
+                item.annotations,
+                masks,
+                image,
+                *more,
+            )
             shown.append(content)
         return digest(self.title, self.options.split, self.labels, shown)
 
@@ -287,8 +327,12 @@ class ImageFolder(Plugin):
         base: dict[str, Any] = {"split": self.options.split, "objects": item.classes}
         if item.masks:
             masks = item.masks.items()
-            base["masks"] = {name: mask_frame(file, probes[file]) for name, file in masks}
-        frames = [image_frame(file, probes[file], turned=turned) for file in item.images]
+            base["masks"] = {
+                name: mask_frame(file, probes[file]) for name, file in masks
+            }
+        frames = [
+            image_frame(file, probes[file], turned=turned) for file in item.images
+        ]
         return Sample(
             key=item.key,
             frames=tuple(frames),
@@ -345,9 +389,13 @@ class ImageFolder(Plugin):
 
     def _facts(self, opened: int, problems: Mapping[str, str]) -> dict[str, str]:
         classes = f"{len(self.labels):,} class{'es' * (len(self.labels) != 1)}"
-        facts = {"images": f"{len(self.items):,} of {classes}, split {self.options.split}"}
+        facts = {
+            "images": f"{len(self.items):,} of {classes}, split {self.options.split}"
+        }
         if problems:
             share = f"at most {self.options.max_missing:.0%} may be"
             why = describe_problems(problems, "image")
-            facts["left out"] = f"{len(problems):,} of {opened:,} images ({share}): {why}"
+            facts["left out"] = (
+                f"{len(problems):,} of {opened:,} images ({share}): {why}"
+            )
         return facts

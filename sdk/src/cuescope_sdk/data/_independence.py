@@ -52,7 +52,10 @@ def independent_samples(audit: Audit) -> Iterator[Evidence]:
 
 def declared_groups(samples: Sequence[Sample]) -> Evidence:
     """How many groups there are, and whether these are few."""
-    from cuescope_sdk.statistics import FEW, Groups  # scipy takes a second, and verify needs it
+    from cuescope_sdk.statistics import (
+        FEW,
+        Groups,
+    )  # scipy takes a second, and verify needs it
 
     groups = Groups.of(samples)
     total = count_in_words(len(samples), "sample")
@@ -126,7 +129,9 @@ def look_alikes(audit: Audit) -> Evidence:
         detail = f"No groups are known, so the {total} are taken as independent"
         detail += f"; {some}." if alike.compared else "; too few were there to compare."
         if alike.compared and alike.plain:
-            detail += " The images are so plain that only neighbours in order were compared."
+            detail += (
+                " The images are so plain that only neighbours in order were compared."
+            )
     return Evidence(
         check=CHECK,
         verdict="refuted" if alike.matters else "inconclusive",
@@ -180,7 +185,9 @@ def compare(audit: Audit) -> Alike:
     if len(samples) <= RUN:
         return Alike(0, plain=True)
     distance = distances(hashes)
-    labels = [str(sample.label) if sample.label in audit.labels else "" for sample in samples]
+    labels = [
+        str(sample.label) if sample.label in audit.labels else "" for sample in samples
+    ]
     _, stratum = np.unique(labels, return_inverse=True)
     pairs = alike_pairs(distance, np.array(places), stratum, rng)
     alike = dict.fromkeys(chain.from_iterable(pairs))
@@ -199,7 +206,9 @@ def picture_hash(sample: Sample) -> np.ndarray | None:
         return None
     frame = sample.frames[len(sample.frames) // 2]
     if frame.source is not None:
-        with suppress(Exception):  # decoders raise anything, and there is still the frame
+        with suppress(
+            Exception
+        ):  # decoders raise anything, and there is still the frame
             picture = _quick_look(frame.source.path)
             return difference_hash(picture or frame.load())
     with suppress(BadDataError):  # the audit itself is done

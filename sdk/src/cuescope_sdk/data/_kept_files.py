@@ -10,7 +10,13 @@ from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import kind_of
 from cuescope_sdk.data._media.images import image_formats
 
-SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
+SUFFIXES = {
+    "JPEG": ".jpg",
+    "PNG": ".png",
+    "WEBP": ".webp",
+    "BMP": ".bmp",
+    "TIFF": ".tif",
+}
 SUFFIXES |= {"GIF": ".gif", "AVIF": ".avif", "PPM": ".ppm"}
 
 

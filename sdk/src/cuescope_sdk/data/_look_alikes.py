@@ -74,13 +74,18 @@ def alike_pairs(
     return [(int(first), int(second)) for first, second in rows[order]]
 
 
-def near_neighbours(near: Near, index: Codes, stratum: Codes, rng: np.random.Generator) -> Near:
+def near_neighbours(
+    near: Near, index: Codes, stratum: Codes, rng: np.random.Generator
+) -> Near:
     """The neighbours that are near; none where these are as many in other orders of each stratum.
 
     Samples that were drawn independently may come in any order.
     """
     # here, since scipy takes a second
-    from cuescope_sdk.statistics._resampling import monte_carlo_p_value, stratified_orders
+    from cuescope_sdk.statistics._resampling import (
+        monte_carlo_p_value,
+        stratified_orders,
+    )
 
     apart = index[None] - index[:, None]
     neighbours = (apart > 0) & (apart < RUN)

@@ -49,11 +49,15 @@ def read_own_bytes(path: Path, title: str, most: int = MOST_BYTES) -> bytes:
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise UserError(f"{title}: {path.name}", expected="a file", got=_kind(status))
+                raise UserError(
+                    f"{title}: {path.name}", expected="a file", got=_kind(status)
+                )
             # one more than is allowed: a file may grow while it is read
             content = file.read(most + 1) if status.st_size <= most else b""
     except OSError as error:
-        raise UserError(f"{title}: cannot read {path.name}", got=error.strerror) from None
+        raise UserError(
+            f"{title}: cannot read {path.name}", got=error.strerror
+        ) from None
     if max(len(content), status.st_size) > most:
         raise UserError(
             f"{title}: {path.name} is too large",

@@ -42,11 +42,15 @@ def name_at(address: str) -> str:
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2].replace(":", "-")
     steps = [host, *parts.path.split("/")]
-    name = printable_name("/".join(step for step in steps if step not in ("", ".", "..")))
+    name = printable_name(
+        "/".join(step for step in steps if step not in ("", ".", ".."))
+    )
     if not parts.query:
         return name
     stem, dot, suffix = name.rpartition(".")
-    mark = digest(parts.query)[:8]  # it may hold a signature, and may tell two files apart
+    mark = digest(parts.query)[
+        :8
+    ]  # it may hold a signature, and may tell two files apart
     if dot and "/" not in suffix:
         return f"{stem}-{mark}.{suffix}"
     return f"{name}-{mark}"
@@ -166,7 +170,9 @@ def _fetch(
     with _one_line(owner, address):
         system, name = _system(owner, address, roots)
         with suppress(FileNotFoundError), Draft(path) as draft:
-            system.get_file(name, str(draft.path), callback=_limit(owner, address, most))
+            system.get_file(
+                name, str(draft.path), callback=_limit(owner, address, most)
+            )
             with steady_bytes(draft.path) as (_, content):
                 digests.put(path, content)
 
@@ -235,7 +241,9 @@ def _one_line(owner: str, address: str) -> Iterator[None]:
             ) from error
         if isinstance(error, FileNotFoundError):
             raise UserError(f"{owner}: there is nothing at {shown}") from error
-        words = " ".join(f"{type(error).__name__}: {error}".split()).replace(address, shown)
+        words = " ".join(f"{type(error).__name__}: {error}".split()).replace(
+            address, shown
+        )
         raise UserError(
             f"{owner}: cannot read {shown}",
             got=words[:200],
@@ -246,7 +254,9 @@ def _one_line(owner: str, address: str) -> Iterator[None]:
 def _refused_host(error: BaseException | None) -> str | None:
     """What a connection was refused for; fsspec may have called it a file that is not found."""
     while error is not None:
-        if type(error).__name__ == "RefusedHostError":  # its module needs packages of an extra
+        if (
+            type(error).__name__ == "RefusedHostError"
+        ):  # its module needs packages of an extra
             return str(error)
         error = error.__cause__
     return None

@@ -11,7 +11,9 @@ from cuescope.building import find_tools
 from cuescope.capabilities import ROLES
 from cuescope_sdk import Audit, DataNeeds, Sample, UserError
 
-LOOKED_AT = 12  # clips in which movement is looked for; nearly always the first one has it
+LOOKED_AT = (
+    12  # clips in which movement is looked for; nearly always the first one has it
+)
 NOTE = "weak data"
 
 
@@ -32,7 +34,9 @@ class Shortage:
     @property
     def line(self) -> str:
         """All of it, in one line."""
-        return f"{self.problem}: expected {self.expected}, got {self.got}. {self.remedy}"
+        return (
+            f"{self.problem}: expected {self.expected}, got {self.got}. {self.remedy}"
+        )
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,12 @@ class DataProfile:
             sources.add(source)
             names = [] if sample.label is None else [sample.label]
             labels.update((label, source) for label in names)
-            objects.update((name, source) for name in sample.annotations.get("objects", names))
-            annotated.update(k for k, value in sample.annotations.items() if value is not None)
+            objects.update(
+                (name, source) for name in sample.annotations.get("objects", names)
+            )
+            annotated.update(
+                k for k, value in sample.annotations.items() if value is not None
+            )
         return cls(
             samples=len(samples),
             counts={
@@ -107,7 +115,9 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
     whole = audit.context.dataset
     limited = whole is not None and len(whole) > len(audit.samples)
     weak = []
-    for shortage in find_shortages(needs, DataProfile.of(audit.samples), audit.tools, method):
+    for shortage in find_shortages(
+        needs, DataProfile.of(audit.samples), audit.tools, method
+    ):
         if limited:
             remedy = f"{shortage.remedy} Without --limit and --part there are more."
             shortage = replace(shortage, remedy=remedy)
@@ -159,7 +169,9 @@ def find_shortages(
         )
     yield from _of_numbers(needs, profile, method)
     if needs.clips and not profile.moves:
-        still = "clips whose frames are all alike" if profile.has_clips else "single frames"
+        still = (
+            "clips whose frames are all alike" if profile.has_clips else "single frames"
+        )
         yield Shortage(
             f"{method}: nothing changes over time in these samples",
             expected="clips that move",
@@ -182,8 +194,12 @@ def find_shortages(
         )
 
 
-def _of_numbers(needs: DataNeeds, profile: DataProfile, method: str) -> Iterator[Shortage]:
-    counts = profile.counts[needs.each] or profile.counts["data set"]  # nothing is labelled
+def _of_numbers(
+    needs: DataNeeds, profile: DataProfile, method: str
+) -> Iterator[Shortage]:
+    counts = (
+        profile.counts[needs.each] or profile.counts["data set"]
+    )  # nothing is labelled
     name, most = counts.most_common(1)[0]
     typical = sorted(counts.values())[len(counts) // 2]
     of_one = f" of '{name}', the most frequent {needs.each}" if name else ""
@@ -191,7 +207,9 @@ def _of_numbers(needs: DataNeeds, profile: DataProfile, method: str) -> Iterator
     enough = f"About {needs.enough:,}{each} find {needs.enough_for}."
     drawn = "samples that were drawn by themselves"
     sources = profile.counts["data set"].total()
-    of_groups = f" ({profile.samples:,} samples of {sources:,} group{'s' * (sources > 1)})"
+    of_groups = (
+        f" ({profile.samples:,} samples of {sources:,} group{'s' * (sources > 1)})"
+    )
     of_groups *= sources < profile.samples
     if most < needs.least:
         yield Shortage(
@@ -205,6 +223,8 @@ def _of_numbers(needs: DataNeeds, profile: DataProfile, method: str) -> Iterator
         yield Shortage(
             f"{method}: few samples, so only strong cues can be found",
             expected=f"about {needs.enough:,} {drawn}{each}",
-            got=f"{typical:,}" + f" of the typical {needs.each}" * bool(name) + of_groups,
+            got=f"{typical:,}"
+            + f" of the typical {needs.each}" * bool(name)
+            + of_groups,
             remedy=f"{enough} Go on, or add data.",
         )

@@ -47,7 +47,9 @@ def read_text(path: Path, title: str, most: int = MOST_BYTES) -> str:
     return text
 
 
-def table_rows(text: str, name: str, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
+def table_rows(
+    text: str, name: str, delimiter: str = ","
+) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table with a header, each by column, behind the number of its last line.
 
     `name` stands before the line in errors. Raises UserError for a quote that is not closed or
@@ -55,8 +57,12 @@ def table_rows(text: str, name: str, delimiter: str = ",") -> Iterator[tuple[int
     """
     records = _records(text, name, delimiter)
     _, header, _ = next(records, (0, [], ""))
-    if twice := [column for column, count in Counter(header).items() if count > 1 and column]:
-        raise UserError(f"{name} has two columns '{twice[0]}'", remedy="Rename one of them")
+    if twice := [
+        column for column, count in Counter(header).items() if count > 1 and column
+    ]:
+        raise UserError(
+            f"{name} has two columns '{twice[0]}'", remedy="Rename one of them"
+        )
     for line, cells, raw in records:
         if len(cells) != len(header):
             count = "fewer"
@@ -77,7 +83,9 @@ def table_rows(text: str, name: str, delimiter: str = ",") -> Iterator[tuple[int
         yield line, dict(zip(header, cells, strict=True))
 
 
-def _records(text: str, name: str, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
+def _records(
+    text: str, name: str, delimiter: str
+) -> Iterator[tuple[int, list[str], str]]:
     """The last line, the cells and the raw text of each record; blank lines are none."""
     lines = _NEWLINE.split(text)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -93,7 +101,9 @@ def _records(text: str, name: str, delimiter: str) -> Iterator[tuple[int, list[s
         raw = "\n".join(lines[start : reader.line_num])
         width = width or len(cells)
         if raw.count('"') % 2 or _swallows_rows(cells, delimiter, width):
-            raise _stray_quote(name, start + 1, lines[start], "a quote that is not closed")
+            raise _stray_quote(
+                name, start + 1, lines[start], "a quote that is not closed"
+            )
         if cells:
             yield reader.line_num, cells, raw
 

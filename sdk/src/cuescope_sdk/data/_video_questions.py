@@ -81,12 +81,16 @@ def read_classes(path: Path, title: str) -> dict[str, str]:
     for location, line in read_lines(path, title):
         code, _, name = line.partition(" ")
         if not name:
-            raise UserError(location, expected="a code and a name", got=f"'{line[:60]}'")
+            raise UserError(
+                location, expected="a code and a name", got=f"'{line[:60]}'"
+            )
         classes[code] = name.strip()
     return classes
 
 
-def parse_timed_actions(text: str, classes: Mapping[str, str], location: str) -> tuple[Timed, ...]:
+def parse_timed_actions(
+    text: str, classes: Mapping[str, str], location: str
+) -> tuple[Timed, ...]:
     """(name, start, end) in seconds of each action in "c092 11.90 21.20;c147 0.00 12.60".
 
     Raises UserError at `location` for one that is no such triplet, or of no class.
@@ -102,10 +106,14 @@ def split_cell(text: str) -> tuple[str, ...]:
 def _parse_action(text: str, classes: Mapping[str, str], location: str) -> Timed:
     match = _ACTION.fullmatch(text)
     if match is None:
-        raise UserError(location, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'")
+        raise UserError(
+            location, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'"
+        )
     code, start, end = match.groups()
     if code not in classes:
-        raise UserError(f"{location}: no action class '{code}'", remedy=nearest(code, classes))
+        raise UserError(
+            f"{location}: no action class '{code}'", remedy=nearest(code, classes)
+        )
     # the length is not known before the video is opened
     return classes[code], float(start), float(end)
 
@@ -132,14 +140,20 @@ def open_videos(
     return good, problems
 
 
-def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> dict[str, Path]:
+def find_videos(
+    root: Path, names: Mapping[str, Sequence[str]], title: str
+) -> dict[str, Path]:
     """The file of each video that is there: one whose name without suffix is among its `names`.
 
     Raises UserError where there is no such folder, for a link that leads out of it, and where two
     files bear such a name: which one is meant cannot be known.
     """
     if not root.is_dir():
-        beside = [path.name for path in root.parent.iterdir()] if root.parent.is_dir() else []
+        beside = (
+            [path.name for path in root.parent.iterdir()]
+            if root.parent.is_dir()
+            else []
+        )
         raise UserError(
             f"{title}: no such folder",
             expected="a folder of videos",
@@ -154,7 +168,9 @@ def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> d
         video = videos.get(path.stem)
         if video is None:
             continue
-        if video in files:  # the same video twice, perhaps in two sizes: frames would differ
+        if (
+            video in files
+        ):  # the same video twice, perhaps in two sizes: frames would differ
             raise UserError(
                 f"{title}: two files of video '{video}'",
                 expected="one",
@@ -175,7 +191,9 @@ def _files(root: Path, title: str) -> Iterator[Path]:
             folders.clear()
             continue
         visited.add(real)
-        folders[:] = _visible_names(folders)  # in place: os.walk goes on by this very list
+        folders[:] = _visible_names(
+            folders
+        )  # in place: os.walk goes on by this very list
         # before it is entered: a link to the root of this machine would be walked for hours
         require_inside([root], [Path(folder, name) for name in folders], title)
         for name in _visible_names(files):
@@ -198,12 +216,18 @@ class VideoQuestionOptions(Options):
 
     path: Path = Field(description="the folder of the authors' annotation files")
     videos: Path | None = Field(
-        None, description="the folder of the videos, also in folders below; default PATH"
+        None,
+        description="the folder of the videos, also in folders below; default PATH",
     )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each video")
-    split: Annotated[str, NamesPart()] = Field("test", description="which split to show")
+    split: Annotated[str, NamesPart()] = Field(
+        "test", description="which split to show"
+    )
     max_missing: float = Field(
-        0.5, ge=0, le=1, description="share of questions whose video may be missing or unreadable"
+        0.5,
+        ge=0,
+        le=1,
+        description="share of questions whose video may be missing or unreadable",
     )
 
 
@@ -230,13 +254,23 @@ class VideoQuestions(Plugin):
         questions = list(self.read(options.split))
         keys = [question.key for question in questions]
         require_distinct(self.title, self.thing, keys, options.split)
-        names = {question.video: self.file_names(question.video) for question in questions}
+        names = {
+            question.video: self.file_names(question.video) for question in questions
+        }
         folder = (options.videos or options.path).expanduser()
         self.clips, problems = open_videos(folder, names, context, self.title)
-        self.questions = tuple(question for question in questions if question.video in self.clips)
+        self.questions = tuple(
+            question for question in questions if question.video in self.clips
+        )
         out = len(questions) - len(self.questions)
         require_enough_questions(
-            self.title, out, len(questions), options.max_missing, problems, str(folder), self.thing
+            self.title,
+            out,
+            len(questions),
+            options.max_missing,
+            problems,
+            str(folder),
+            self.thing,
         )
         self.facts |= self._facts(out, problems)
 
@@ -260,7 +294,9 @@ class VideoQuestions(Plugin):
             # content, no paths: the same data set elsewhere is the same
             video = self.clips[q.video][1].digest
             group = [] if q.group is None else [q.group]
-            shown.append((q.key, q.text, q.choices, q.label, q.annotations, video, *group))
+            shown.append(
+                (q.key, q.text, q.choices, q.label, q.annotations, video, *group)
+            )
         return digest(self.title, self.options.split, self.options.frames, shown)
 
     def __len__(self) -> int:
@@ -291,10 +327,16 @@ class VideoQuestions(Plugin):
 
     def _facts(self, out: int, problems: Mapping[str, str]) -> dict[str, str]:
         total = len(self.questions)
-        videos = count_in_words(len({question.video for question in self.questions}), "video")
-        facts = {f"{self.thing}s": f"{total:,} about {videos}, split {self.options.split}"}
+        videos = count_in_words(
+            len({question.video for question in self.questions}), "video"
+        )
+        facts = {
+            f"{self.thing}s": f"{total:,} about {videos}, split {self.options.split}"
+        }
         if out:
             share = f"at most {self.options.max_missing:.0%} may be"
             why = describe_video_problems(problems)
-            facts["left out"] = f"{out:,} of {out + total:,} {self.thing}s ({share}): {why}"
+            facts["left out"] = (
+                f"{out:,} of {out + total:,} {self.thing}s ({share}): {why}"
+            )
         return facts | loss_facts(dict(self.clips.values()))

@@ -56,7 +56,9 @@ class _Connector(aiohttp.TCPConnector):
         place = f"{_in_brackets(host)}:{req.url.port}"
         if (scheme, place) not in self._typed:
             if scheme != "https":
-                raise RefusedHostError(f"{scheme}://{place} is no https, and was not typed")
+                raise RefusedHostError(
+                    f"{scheme}://{place} is no https, and was not typed"
+                )
             # IP addresses are never looked up, so that the resolver does not see them
             if is_inner_host(host):
                 raise RefusedHostError(f"{host} is of this machine or network")
@@ -68,7 +70,9 @@ class _Resolver(AbstractResolver):
 
     def __init__(self, typed: Web) -> None:
         # proxies are named in the environment, which is a person's too
-        proxies = (urlsplit(proxy).netloc.rpartition("@")[2] for proxy in getproxies().values())
+        proxies = (
+            urlsplit(proxy).netloc.rpartition("@")[2] for proxy in getproxies().values()
+        )
         self._places = {place for _, place in typed}.union(proxies)
 
     async def resolve(
@@ -76,7 +80,9 @@ class _Resolver(AbstractResolver):
     ) -> list[ResolveResult]:
         """The IP addresses of a host; all of them are public, or the host was typed."""
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
+        found = await loop.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, family=family
+        )
         results = [_result(host, entry) for entry in found]
         if f"{_in_brackets(host)}:{port}" not in self._places:
             for result in results:

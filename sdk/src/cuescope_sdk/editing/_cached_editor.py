@@ -98,7 +98,9 @@ class CachedEditor:
             size = edits[0].frame.load().size
         return self.plan_of(count, count - len(self._lacking(edits)), size)
 
-    def plan_of(self, edits: int, cached: int, size: tuple[int, int] = (512, 512)) -> EditPlan:
+    def plan_of(
+        self, edits: int, cached: int, size: tuple[int, int] = (512, 512)
+    ) -> EditPlan:
         """The same of numbers alone; `size` of an image is for an editor that never worked."""
         pace = self._read_pace()
         return EditPlan(
@@ -106,7 +108,9 @@ class CachedEditor:
             cached=cached,
             device=self._device,
             seconds_each=pace.seconds / pace.edits if pace else None,
-            bytes_each=pace.bytes / pace.edits if pace else ESTIMATE * size[0] * size[1],
+            bytes_each=pace.bytes / pace.edits
+            if pace
+            else ESTIMATE * size[0] * size[1],
             free_bytes=disk_usage(_existing(self.folder)).free,
         )
 
@@ -122,7 +126,9 @@ class CachedEditor:
         distinct: dict[str, ImageEdit] = {}
         for edit in edits:
             distinct.setdefault(edit_key(edit, self.fingerprint), edit)
-        return [edit for key, edit in distinct.items() if not _is_whole(self._file(key))]
+        return [
+            edit for key, edit in distinct.items() if not _is_whole(self._file(key))
+        ]
 
     def _make_all(self, lacking: Sequence[ImageEdit]) -> None:
         self._open_weights()

@@ -53,7 +53,9 @@ def require_editable(owner: str, edit: ImageEdit) -> Image.Image:
 def edit_key(edit: ImageEdit, fingerprint: str) -> str:
     """Names the edited image: equal source pixels, editor, words, mask and seed, equal key."""
     mask = None if edit.mask is None else digest(edit.mask)
-    return digest("edited", 1, edit.frame.key, fingerprint, edit.instruction, mask, edit.seed)
+    return digest(
+        "edited", 1, edit.frame.key, fingerprint, edit.instruction, mask, edit.seed
+    )
 
 
 def edited_frame(edit: ImageEdit, fingerprint: str, image: Image.Image) -> Frame:
@@ -62,7 +64,10 @@ def edited_frame(edit: ImageEdit, fingerprint: str, image: Image.Image) -> Frame
 
 
 def keep_outside(
-    source: Image.Image, edited: Image.Image, mask: Bool[np.ndarray, "row col"], feather: int = 4
+    source: Image.Image,
+    edited: Image.Image,
+    mask: Bool[np.ndarray, "row col"],
+    feather: int = 4,
 ) -> Image.Image:
     """The edited image where `mask` is True; elsewhere the source's own pixels, to the bit.
 
@@ -77,7 +82,9 @@ def keep_outside(
     if feather <= 0 or mask.all() or not mask.any():
         return Image.fromarray(result)
     seam = mask & ~ndimage.minimum_filter(mask, 2 * feather + 1, mode="nearest")
-    beside = ~mask & ndimage.maximum_filter(mask, 3, mode="nearest")  # the nearest are of these
+    beside = ~mask & ndimage.maximum_filter(
+        mask, 3, mode="nearest"
+    )  # the nearest are of these
     outside = np.argwhere(beside)
     distance, nearest = cKDTree(outside).query(np.argwhere(seam))
     deepest = feather + 1

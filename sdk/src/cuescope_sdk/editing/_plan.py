@@ -32,7 +32,11 @@ class EditPlan:
     @property
     def hours(self) -> float | None:
         """Of one device; None where no pace was measured."""
-        return None if self.seconds_each is None else self.to_make * self.seconds_each / 3600
+        return (
+            None
+            if self.seconds_each is None
+            else self.to_make * self.seconds_each / 3600
+        )
 
     @property
     def bytes(self) -> float:
@@ -47,7 +51,9 @@ class EditPlan:
             time = f"{self.hours:,.2f} hours on {self.device} at {self.seconds_each:.3g} s an edit"
         told = "measured" if self.seconds_each is not None else "estimated"
         free = f"{self.free_bytes / GIGABYTE:,.1f} GB free"
-        return f"{made}; {time}; {self.bytes / GIGABYTE:,.2f} GB on disk ({told}; {free})"
+        return (
+            f"{made}; {time}; {self.bytes / GIGABYTE:,.2f} GB on disk ({told}; {free})"
+        )
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,9 @@ def read_pace(file: Path, device: str) -> Pace | None:
     """What was measured on a device; None for nothing, and for a file that cannot be read."""
     measured: Any = _read(file).get(device)
     try:
-        pace = Pace(int(measured["edits"]), float(measured["seconds"]), int(measured["bytes"]))
+        pace = Pace(
+            int(measured["edits"]), float(measured["seconds"]), int(measured["bytes"])
+        )
     except (KeyError, TypeError, ValueError):
         return None
     return pace if pace.edits > 0 and pace.seconds >= 0 and pace.bytes >= 0 else None

@@ -31,7 +31,9 @@ class Canvas(Readout):
 
     name: ClassVar[str] = "canvas"
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[UInt8[np.ndarray, "row col 3"]]:
+    def read(
+        self, model: Any, trials: Sequence[Trial]
+    ) -> list[UInt8[np.ndarray, "row col 3"]]:
         """By the model's own `canvas`."""
         frames = [single_frame(trial.sample) for trial in trials]
         return list(model.canvas(frames))
@@ -66,7 +68,9 @@ def canvas_samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
 
 
 def canvas_masks(
-    audit: Audit, samples: Sequence[Sample], masks: Sequence[Bool[np.ndarray, "_row _col"]]
+    audit: Audit,
+    samples: Sequence[Sample],
+    masks: Sequence[Bool[np.ndarray, "_row _col"]],
 ) -> list[Bool[np.ndarray, "_row _col"]]:
     """Masks over the samples' frames as the network sees them, resized and cropped alike.
 
@@ -95,7 +99,11 @@ def foreground_of(sample: Sample) -> Bool[np.ndarray, "row col"] | None:
         case np.ndarray() as mask if mask.dtype == bool and mask.ndim == 2:
             return mask
         case other:
-            shape = f"{other.dtype} of shape {other.shape}" if hasattr(other, "dtype") else None
+            shape = (
+                f"{other.dtype} of shape {other.shape}"
+                if hasattr(other, "dtype")
+                else None
+            )
             raise UserError(
                 f"the foreground of sample '{sample.key}'",
                 expected="a bool array (row, col), or a frame that is black on the background",

@@ -30,7 +30,9 @@ def areas(curves: Curves) -> Float[np.ndarray, " image"]:
     at half of the pixels: tables 1 and 2 of CCI have areas above 0.5, which half a width cannot
     hold. A constant curve has its own value as its area.
     """
-    values = np.asarray(curves, dtype=np.float64)  # booleans must not be added as booleans
+    values = np.asarray(
+        curves, dtype=np.float64
+    )  # booleans must not be added as booleans
     ends = (values[:, 0] + values[:, -1]) / 2
     return np.asarray((values.sum(axis=1) - ends) / (values.shape[1] - 1))
 
@@ -51,7 +53,9 @@ class Difference:
     @property
     def sign(self) -> int:
         """1: above 0 for sure, -1: below, 0: undecided."""
-        return int(self.low > 0) - int(self.high < 0)  # a bound at 0 itself decides nothing
+        return int(self.low > 0) - int(
+            self.high < 0
+        )  # a bound at 0 itself decides nothing
 
 
 def paired_difference(
@@ -59,7 +63,9 @@ def paired_difference(
 ) -> Difference:
     """Area of `first` minus area of `second` on the same images; values lie within 0 and 1."""
     if first.shape != second.shape:
-        raise ValueError(f"expected curves of the same images, got {first.shape}, {second.shape}")
+        raise ValueError(
+            f"expected curves of the same images, got {first.shape}, {second.shape}"
+        )
     change = areas(first) - areas(second)  # pairing takes out how hard each image is
     low, high = change_interval(change, groups, bound=None, confidence=confidence)
     return Difference(float(change.mean()), low or 0.0, high or 0.0)
@@ -92,11 +98,15 @@ def classification_curves(
             raise _unfit(sample, "a label", "none")
     steps = schedule.steps + 1
     curves = {k: np.empty((len(samples), steps), dtype=bool) for k in top}
-    at_once = max(1, TRIALS_AT_ONCE // steps)  # whole images: an image's steps share its pixels
+    at_once = max(
+        1, TRIALS_AT_ONCE // steps
+    )  # whole images: an image's steps share its pixels
     for start in range(0, len(samples), at_once):
         part = slice(start, start + at_once)
         paths = _paths(audit, samples[part], maps[part], schedule, direction)
-        outcomes = audit.respond(path.trial(step) for path in paths for step in range(steps))
+        outcomes = audit.respond(
+            path.trial(step) for path in paths for step in range(steps)
+        )
         for k, curve in curves.items():
             answers = [outcome.correct(k) for outcome in outcomes]
             curve[part] = np.reshape(answers, (-1, steps))
@@ -129,7 +139,9 @@ def retrieval_curves(
         for k in at:
             curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
     count = owns.sum(axis=1)
-    most = min(TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size))
+    most = min(
+        TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size)
+    )
     at_once = max(1, most)
     for start in every_step[::at_once]:
         steps = every_step[start : start + at_once]
@@ -147,7 +159,9 @@ def retrieval_curves(
 
 
 def is_recalled(
-    similarity: Float[np.ndarray, "query item"], owns: Bool[np.ndarray, "query item"], k: int
+    similarity: Float[np.ndarray, "query item"],
+    owns: Bool[np.ndarray, "query item"],
+    k: int,
 ) -> Bool[np.ndarray, " query"]:
     """Whether one of a query's own items is among its k most similar; a tie with others is lost.
 
@@ -190,7 +204,11 @@ class _Path:
 
 
 def _paths(
-    audit: Audit, samples: Sequence[Sample], maps: Maps, schedule: Schedule, direction: Direction
+    audit: Audit,
+    samples: Sequence[Sample],
+    maps: Maps,
+    schedule: Schedule,
+    direction: Direction,
 ) -> list[_Path]:
     paths = []
     # same noise for all maps: only the order differs

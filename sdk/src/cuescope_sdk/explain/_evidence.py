@@ -72,14 +72,18 @@ def faithfulness_evidence(
         return
     schedule = schedule or Schedule()
     dealt = maps_of_others(audit, samples, maps)
-    fewest = min(len(sample.choices) for sample in samples)  # top 5 of 5 choices is always right
+    fewest = min(
+        len(sample.choices) for sample in samples
+    )  # top 5 of 5 choices is always right
     ranks = [k for k in (1, 5) if k < fewest] or [1]
     row: dict[str, Cell] = {"maps": name}
     row_of_others: dict[str, Cell] = {"maps": OTHERS}
     row_of_gains: dict[str, Cell] = {"maps": "better by"}
     for direction in DIRECTIONS:
         ours = classification_curves(audit, samples, maps, schedule, direction, ranks)
-        theirs = classification_curves(audit, samples, dealt, schedule, direction, ranks)
+        theirs = classification_curves(
+            audit, samples, dealt, schedule, direction, ranks
+        )
         for k in ranks:
             better = improvement(ours[k], theirs[k], direction, groups)
             area = auc(ours[k])
@@ -112,7 +116,12 @@ def improvement(
 
 
 def _evidence(
-    direction: Direction, k: int, ours: float, theirs: float, better: Difference, images: int
+    direction: Direction,
+    k: int,
+    ours: float,
+    theirs: float,
+    better: Difference,
+    images: int,
 ) -> Evidence:
     verdicts: dict[int, Verdict] = {1: "supported", 0: "inconclusive", -1: "refuted"}
     verdict = verdicts[better.sign]
@@ -154,7 +163,11 @@ def _table(rows: Sequence[dict[str, Cell]], schedule: Schedule, images: int) -> 
 
 
 def _picture(
-    direction: Direction, schedule: Schedule, curves: Mapping[str, ByTop], k: int, groups: Groups
+    direction: Direction,
+    schedule: Schedule,
+    curves: Mapping[str, ByTop],
+    k: int,
+    groups: Groups,
 ) -> Picture:
     lines = []
     areas = []

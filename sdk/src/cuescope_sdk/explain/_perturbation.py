@@ -33,7 +33,8 @@ class Schedule(Options):
     """
 
     protocol: Literal["paper", "rise"] = Field(
-        "paper", description="paper: half of the pixels, noise and blank; rise: all, blank and blur"
+        "paper",
+        description="paper: half of the pixels, noise and blank; rise: all, blank and blur",
     )
     steps: PositiveInt = Field(100, description="how often pixels change")
     share: float | None = Field(
@@ -43,7 +44,9 @@ class Schedule(Options):
         description="share of the pixels a step; default: half (paper) or all (rise) of them "
         "over the steps",
     )
-    blank: Literal["black", "grey", "white"] = Field("black", description="what a blank pixel is")
+    blank: Literal["black", "grey", "white"] = Field(
+        "black", description="what a blank pixel is"
+    )
 
     @model_validator(mode="after")
     def _within_the_image(self) -> "Schedule":
@@ -119,10 +122,17 @@ class FilledImage:
     @classmethod
     def of(cls, frame: Frame, fill: Fill, seed: int) -> "FilledImage":
         """`seed` is that of the noise; the same image has the same noise at each step."""
-        return cls(digest(frame.key, fill, seed if fill == "noise" else None), frame, fill, seed)
+        return cls(
+            digest(frame.key, fill, seed if fill == "noise" else None),
+            frame,
+            fill,
+            seed,
+        )
 
 
-def perturb_image(ground: FilledImage, ranking: Ranking, direction: Direction, count: int) -> Frame:
+def perturb_image(
+    ground: FilledImage, ranking: Ranking, direction: Direction, count: int
+) -> Frame:
     """The image with its `count` most important pixels deleted, or with no others inserted.
 
     What has no pixel deleted is the image itself, and what has none left does not depend on the
@@ -142,7 +152,10 @@ def _fill_image(ground: FilledImage) -> Image.Image:
 
 
 def _mix(
-    ground: FilledImage, rank: UInt[np.ndarray, "row col"], direction: Direction, count: int
+    ground: FilledImage,
+    rank: UInt[np.ndarray, "row col"],
+    direction: Direction,
+    count: int,
 ) -> Image.Image:
     image, fill = _layers(ground)
     is_first = Image.fromarray(rank < count)
@@ -167,7 +180,9 @@ def fill_pixels(pixels: Pixels, fill: Fill, rng: np.random.Generator) -> Pixels:
         case "noise":
             return rng.integers(0, 256, pixels.shape, dtype=np.uint8)
         case "blur":
-            sigma = BLUR * min(pixels.shape[:2])  # so that images of any size lose the same detail
+            sigma = BLUR * min(
+                pixels.shape[:2]
+            )  # so that images of any size lose the same detail
             blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
             return np.asarray(np.rint(blurred).astype(np.uint8))
         case _:

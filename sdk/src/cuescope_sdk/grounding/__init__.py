@@ -19,7 +19,13 @@ from cuescope_sdk.grounding._claims import (
     per_frame,
     why_unverifiable,
 )
-from cuescope_sdk.grounding._kinds import KINDS, Claim, ClaimKind, KindName, declare_kind
+from cuescope_sdk.grounding._kinds import (
+    KINDS,
+    Claim,
+    ClaimKind,
+    KindName,
+    declare_kind,
+)
 from cuescope_sdk.grounding._naming import is_kind_only
 from cuescope_sdk.grounding._relations import (
     IN_DEPTH,

@@ -18,7 +18,12 @@ from cuescope_sdk.grounding._claims import (
 )
 from cuescope_sdk.grounding._kinds import Claim
 from cuescope_sdk.grounding._naming import is_kind_only
-from cuescope_sdk.grounding._relations import IN_DEPTH, INVERSE, box_centre, relation_holds
+from cuescope_sdk.grounding._relations import (
+    IN_DEPTH,
+    INVERSE,
+    box_centre,
+    relation_holds,
+)
 from cuescope_sdk.grounding._scenes import MOTIONS, SceneFrame, Thing, scene_of
 from cuescope_sdk.language._words import (
     AGENTS,
@@ -61,7 +66,11 @@ def holds_for_agent(relation: str, in_picture: Judgement, width: float) -> Judge
     if relation == "in front of":
         return in_picture
     if relation == "behind":
-        return Judgement.of(False, box=in_picture.box) if there else Judgement.open("no evidence")
+        return (
+            Judgement.of(False, box=in_picture.box)
+            if there
+            else Judgement.open("no evidence")
+        )
     if relation not in ("left of", "right of"):
         return Judgement.open("complex relation")
     if not there:
@@ -70,7 +79,9 @@ def holds_for_agent(relation: str, in_picture: Judgement, width: float) -> Judge
         return Judgement.open("no evidence")
     off = box_centre(in_picture.box)[0] - width / 2
     return Judgement.of(
-        off < 0 if relation == "left of" else off > 0, box=in_picture.box, score=in_picture.score
+        off < 0 if relation == "left of" else off > 0,
+        box=in_picture.box,
+        score=in_picture.score,
     )
 
 
@@ -93,7 +104,10 @@ def _judged(sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
     if scene is None:
         frames = len(sample.frames)
         nothing = Judgement.open("no evidence")
-        return [judge_claim(claim, frames, lambda claim, frames: nothing) for claim in claims]
+        return [
+            judge_claim(claim, frames, lambda claim, frames: nothing)
+            for claim in claims
+        ]
     look = per_frame(SceneEvidence(scene, sample.frames).at)
     return [judge_claim(claim, len(scene), look) for claim in claims]
 
@@ -155,7 +169,8 @@ class SceneEvidence:
             if noun not in PEOPLE:
                 continue
             names = [
-                normalise_words(item.name) for item in self._meant(frame, frame.things, phrase)
+                normalise_words(item.name)
+                for item in self._meant(frame, frame.things, phrase)
             ]
             if names and all(is_kind_only(noun, name) for name in names):
                 return True
@@ -177,31 +192,51 @@ class SceneEvidence:
         judgements = []
         for item in frame.things:
             fit = self._fit(frame, item, phrase)
-            if item is but or fit.verdict == "unsupported":  # a thing is not next to itself
+            if (
+                item is but or fit.verdict == "unsupported"
+            ):  # a thing is not next to itself
                 continue
             judgement = judge(item) if item.visible else Judgement.open("occluded")
             # a yes about what may not be meant is open; a no stays a no
-            judgements.append(fit if fit.reason and judgement.verdict == "supported" else judgement)
+            judgements.append(
+                fit if fit.reason and judgement.verdict == "supported" else judgement
+            )
         return best_judgement(judgements) if judgements else self._absent(frame, phrase)
 
     def _fit(self, frame: SceneFrame, thing: Thing, phrase: str) -> Judgement:
         """Whether a phrase means a thing: the longest name that is its, and all adjectives."""
         words = normalise_words(phrase).split()
-        for start in range(len(words)):  # the longest name first: "fire truck" before "truck"
+        for start in range(
+            len(words)
+        ):  # the longest name first: "fire truck" before "truck"
             if is_name_of(" ".join(words[start:]), normalise_words(thing.name)):
                 adjectives = [self._has(frame, thing, word) for word in words[:start]]
-                doubts = [judgement for judgement in adjectives if judgement.verdict != "supported"]
-                certain = [judgement for judgement in doubts if judgement.reason is None]
+                doubts = [
+                    judgement
+                    for judgement in adjectives
+                    if judgement.verdict != "supported"
+                ]
+                certain = [
+                    judgement for judgement in doubts if judgement.reason is None
+                ]
                 # one wrong adjective outweighs an unknown one
                 return next(iter(certain or doubts), Judgement.of(True))
         return Judgement.of(False)
 
-    def _meant(self, frame: SceneFrame, things: Sequence[Thing], phrase: str) -> list[Thing]:
+    def _meant(
+        self, frame: SceneFrame, things: Sequence[Thing], phrase: str
+    ) -> list[Thing]:
         """Those of the things that a phrase means for certain."""
-        return [item for item in things if self._fit(frame, item, phrase).verdict == "supported"]
+        return [
+            item
+            for item in things
+            if self._fit(frame, item, phrase).verdict == "supported"
+        ]
 
     def _absent(self, frame: SceneFrame, phrase: str) -> Judgement:
-        if "things" in frame.closed:  # all is annotated, so what is missing is not there
+        if (
+            "things" in frame.closed
+        ):  # all is annotated, so what is missing is not there
             return Judgement.of(False)
         words = normalise_words(phrase).split()
         tails = [" ".join(words[start:]) for start in range(len(words))]
@@ -235,7 +270,9 @@ class SceneEvidence:
             meant = self._meant(frame, frame.things, phrase)
             hidden = any(not item.visible for item in meant)
             return Judgement.of(hidden) if meant else self._absent(frame, phrase)
-        return self._any(frame, phrase, lambda thing: self._has(frame, thing, attribute))
+        return self._any(
+            frame, phrase, lambda thing: self._has(frame, thing, attribute)
+        )
 
     def _has(self, frame: SceneFrame, thing: Thing, attribute: str) -> Judgement:
         if attribute in map(normalise_words, thing.attributes):
@@ -290,7 +327,10 @@ class SceneEvidence:
         told = (subject.id, relation, target.id)
         inverse = (target.id, INVERSE.get(relation, ""), subject.id)
         for annotated in frame.relations:
-            if (annotated.subject, annotated.predicate, annotated.object) in (told, inverse):
+            if (annotated.subject, annotated.predicate, annotated.object) in (
+                told,
+                inverse,
+            ):
                 return Judgement.of(True, box=subject.box)
         if "relations" in frame.closed:
             return Judgement.of(False, box=subject.box)
@@ -309,17 +349,28 @@ class SceneEvidence:
         frame = self.scene[index]
         verb = normalise_words(claim.predicate or "")
         passing = verb.partition(" ")[0] in COMING_AND_GOING  # need not be in sight
-        names_subject = bool(claim.subject) and normalise_words(claim.subject) not in AGENTS
-        in_picture = self._entity(frame, claim.subject) if names_subject and not passing else None
+        names_subject = (
+            bool(claim.subject) and normalise_words(claim.subject) not in AGENTS
+        )
+        in_picture = (
+            self._entity(frame, claim.subject)
+            if names_subject and not passing
+            else None
+        )
         if in_picture and in_picture.reason == "occluded":
             return in_picture
         for action in frame.actions:
             if (
                 _tells(normalise_words(action.verb), verb)
                 and self._takes_part(index, action.subject, claim.subject)
-                and (not claim.object or self._takes_part(index, action.object, claim.object))
+                and (
+                    not claim.object
+                    or self._takes_part(index, action.object, claim.object)
+                )
             ):
-                thing = self._near(index, action.subject)  # an agent behind the camera has no box
+                thing = self._near(
+                    index, action.subject
+                )  # an agent behind the camera has no box
                 return Judgement.of(True, box=thing[0].box if thing else None)
         if "actions" in frame.closed:
             return Judgement.of(False)
@@ -336,9 +387,9 @@ class SceneEvidence:
         if known is None or not phrase:
             return known is not None
         if known not in self._things:
-            return normalise_words(phrase) in AGENTS or normalise_words(phrase) == normalise_words(
-                known
-            )
+            return normalise_words(phrase) in AGENTS or normalise_words(
+                phrase
+            ) == normalise_words(known)
         return bool(self._meant(self.scene[index], self._near(index, known), phrase))
 
     def _near(self, index: int, known: str) -> list[Thing]:
@@ -354,7 +405,9 @@ class SceneEvidence:
             return Judgement.of(frame.motion == motion)
         if "motion" in frame.closed:
             return Judgement.of(motion == "stop")
-        return Judgement.open("no evidence" if motion in MOTIONS else "out of vocabulary")
+        return Judgement.open(
+            "no evidence" if motion in MOTIONS else "out of vocabulary"
+        )
 
 
 def _tells(known: str, claimed: str) -> bool:

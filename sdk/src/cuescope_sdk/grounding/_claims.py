@@ -11,7 +11,14 @@ from pydantic import FiniteFloat
 from cuescope.capabilities import ToolRole
 from cuescope.types import Sample
 from cuescope_sdk.grounding._kinds import KINDS, Claim, Copied
-from cuescope_sdk.language._words import IDEAS, MENTAL, STATES, UNCLEAR, head_noun, normalise_words
+from cuescope_sdk.language._words import (
+    IDEAS,
+    MENTAL,
+    STATES,
+    UNCLEAR,
+    head_noun,
+    normalise_words,
+)
 
 Verdict = Literal["supported", "unsupported", "unverifiable"]
 Reason = Literal[  # the most telling first
@@ -99,7 +106,11 @@ def judge_claim(claim: Claim, frames: int, look: Look) -> Judgement:
 
 def why_unverifiable(claim: Claim) -> Reason | None:
     """Why no picture could tell: it is about a thought, or about nothing in particular."""
-    nouns = [head_noun(normalise_words(noun)) for noun in (claim.subject, claim.object) if noun]
+    nouns = [
+        head_noun(normalise_words(noun))
+        for noun in (claim.subject, claim.object)
+        if noun
+    ]
     predicate = normalise_words(claim.predicate or "")
     if (
         any(noun in IDEAS for noun in nouns)
@@ -129,7 +140,9 @@ def best_judgement(judgements: Iterable[Judgement]) -> Judgement:
     left_open = [chance for chance in chances if chance.reason is not None]
     if left_open:
         # before any no: what could not be seen may hold
-        return min(left_open, key=lambda chance: REASONS.index(chance.reason or "no evidence"))
+        return min(
+            left_open, key=lambda chance: REASONS.index(chance.reason or "no evidence")
+        )
     return chances[0] if chances else Judgement.open("no evidence")
 
 
@@ -169,11 +182,15 @@ def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
             (frame, judge_claim(part.replace(frames=(frame,)), frames, look))
             for frame in frames_meant(part, frames)
         ]
-        held.append([frame for frame, judgement in judged if judgement.verdict == "supported"])
+        held.append(
+            [frame for frame, judgement in judged if judgement.verdict == "supported"]
+        )
         if not held[-1]:  # what never happens has no time
             return best_judgement(judgement for _, judgement in judged)
     first, second = held
     if claim.predicate == "while":
         return Judgement.of(not set(first).isdisjoint(second), frame=first[0])
-    in_order = first[0] < second[0] if claim.predicate == "before" else first[0] > second[0]
+    in_order = (
+        first[0] < second[0] if claim.predicate == "before" else first[0] > second[0]
+    )
     return Judgement.of(in_order, frame=first[0])

@@ -43,9 +43,15 @@ def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
         case "below":
             return y > other_y
         case "on":
-            return y < other_y and _touch(subject, other) and _share_columns(subject, other)
+            return (
+                y < other_y
+                and _touch(subject, other)
+                and _share_columns(subject, other)
+            )
         case "under":
-            return relation_holds("on", other, subject)  # so that the two can never disagree
+            return relation_holds(
+                "on", other, subject
+            )  # so that the two can never disagree
         case "touching":
             return _touch(subject, other)
         case "near":
@@ -74,7 +80,9 @@ def gap(box: Box, other: Box) -> float:
 
 def _touch(box: Box, other: Box) -> bool:
     """Whether the gap is a tenth of the mean diagonal or less."""
-    return gap(box, other) <= 0.1 * _diagonal(box, other)  # relative: boxes of far things are small
+    return gap(box, other) <= 0.1 * _diagonal(
+        box, other
+    )  # relative: boxes of far things are small
 
 
 def _diagonal(box: Box, other: Box) -> float:
@@ -92,7 +100,9 @@ def _covered(box: Box, other: Box) -> float:
     width = max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
     height = max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
     area = (box[2] - box[0]) * (box[3] - box[1])
-    return width * height / area if area > 0 else 0.0  # a box may be a line in bad annotations
+    return (
+        width * height / area if area > 0 else 0.0
+    )  # a box may be a line in bad annotations
 
 
 # ----------------------------------------------------------------------------------------- motions

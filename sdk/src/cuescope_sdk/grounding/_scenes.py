@@ -64,7 +64,9 @@ class SceneFrame(Value):
     relations: tuple[Relation, ...] = ()
     actions: tuple[Action, ...] = ()
     motion: str | None = None
-    closed: frozenset[str] = frozenset()  # empty: annotators rarely write down everything
+    closed: frozenset[str] = (
+        frozenset()
+    )  # empty: annotators rarely write down everything
 
     def named(self, name: str) -> Iterator[Thing]:
         """The things of this name."""

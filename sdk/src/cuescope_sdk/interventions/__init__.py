@@ -1,7 +1,12 @@
 """What takes a cue out of samples or puts it in: where the cue is, what changes it, placebos."""
 
 from cuescope_sdk.interventions._intervention import Case, Intervention, Placebo
-from cuescope_sdk.interventions._located import GOOD_AUROC, Localisation, LocatedCue, Place
+from cuescope_sdk.interventions._located import (
+    GOOD_AUROC,
+    Localisation,
+    LocatedCue,
+    Place,
+)
 from cuescope_sdk.interventions._pixels import change_frames, open_frame
 from cuescope_sdk.interventions._placebos import elsewhere, other_frames
 

@@ -71,7 +71,9 @@ class Intervention(Plugin, ABC):
     def lacks(cls, has: Capabilities, tools: Sequence[str]) -> str | None:
         """What model and tools lack for it, in a line; None where nothing does."""
         needs = cls.requires
-        if missing := [f"the edit '{edit}'" for edit in sorted(needs.edits - has.edits)]:
+        if missing := [
+            f"the edit '{edit}'" for edit in sorted(needs.edits - has.edits)
+        ]:
             return f"the model does not take {' and '.join(missing)}"
         if outputs := sorted(needs.outputs - has.outputs):
             return f"the model gives no {' and no '.join(outputs)}"
@@ -80,7 +82,9 @@ class Intervention(Plugin, ABC):
         return None
 
     @classmethod
-    def why_not(cls, cue: LocatedCue, has: Capabilities, tools: Sequence[str]) -> str | None:
+    def why_not(
+        cls, cue: LocatedCue, has: Capabilities, tools: Sequence[str]
+    ) -> str | None:
         """Why it does not apply to a cue, in a line; None where it does."""
         if lacking := cls.lacks(has, tools):
             return lacking

@@ -14,10 +14,13 @@ from cuescope.types import Frame, Sample, Trial
 from cuescope_sdk.interventions._located import Place
 
 Paint = Callable[
-    [UInt8[np.ndarray, "row col 3"], Bool[np.ndarray, "row col"]], UInt8[np.ndarray, "row col 3"]
+    [UInt8[np.ndarray, "row col 3"], Bool[np.ndarray, "row col"]],
+    UInt8[np.ndarray, "row col 3"],
 ]
 
-REMEMBERED = 64_000_000  # pixels of opened frames, in each process that opens them: 192 MB
+REMEMBERED = (
+    64_000_000  # pixels of opened frames, in each process that opens them: 192 MB
+)
 
 
 class _Opened:
@@ -82,10 +85,14 @@ def change_frames(
             name = f"{operation} {digest(np.packbits(mask).tobytes(), mask.shape)}"
             opened = Frame(frames[number].key, partial(open_frame, frames[number]))
             frames[number] = opened.derive(name, partial(_under, mask, paint(number)))
-    suffix = f"{operation.partition(' ')[0]}-{digest(*(frame.key for frame in frames))[:10]}"
+    suffix = (
+        f"{operation.partition(' ')[0]}-{digest(*(frame.key for frame in frames))[:10]}"
+    )
     return Trial(sample=sample.with_frames(tuple(frames), suffix))
 
 
-def _under(mask: Bool[np.ndarray, "row col"], paint: Paint, image: Image.Image) -> Image.Image:
+def _under(
+    mask: Bool[np.ndarray, "row col"], paint: Paint, image: Image.Image
+) -> Image.Image:
     pixels = np.asarray(image)
     return Image.fromarray(np.where(mask[..., None], paint(pixels, mask), pixels))

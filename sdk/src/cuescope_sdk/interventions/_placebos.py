@@ -10,12 +10,18 @@ from cuescope_sdk.interventions._located import Place
 
 TRIES = 32
 ENOUGH = 0.02  # a placebo that differs by less is taken at once
-MOST_SHARED = 0.5  # of the cue's own region; more of it and the placebo would be the intervention
-MOST_OBJECT = 0.1  # of the object, by which a placebo may cover more or less than the cue does
+MOST_SHARED = (
+    0.5  # of the cue's own region; more of it and the placebo would be the intervention
+)
+MOST_OBJECT = (
+    0.1  # of the object, by which a placebo may cover more or less than the cue does
+)
 
 
 def elsewhere(
-    place: Place, objects: Sequence[Bool[np.ndarray, "_row _col"]], rng: np.random.Generator
+    place: Place,
+    objects: Sequence[Bool[np.ndarray, "_row _col"]],
+    rng: np.random.Generator,
 ) -> Place | None:
     """The cue's region moved to another place, round the edges: the same area in the same frames.
 
@@ -29,18 +35,23 @@ def elsewhere(
     known = len(objects) == len(place.masks) and any(mask.any() for mask in objects)
     # what is alike in several frames is looked at once
     parts = {
-        (place.masks[n].tobytes(), objects[n].tobytes() if known else b""): n for n in shown
+        (place.masks[n].tobytes(), objects[n].tobytes() if known else b""): n
+        for n in shown
     }.values()
     reach = {n: distance_transform_edt(~objects[n]) for n in parts} if known else {}
     best: tuple[float, np.ndarray] | None = None
     for share in rng.random((TRIES, 2)):
         moved = {n: _moved(place.masks[n], share) for n in parts}
-        shared = np.mean([(moved[n] & place.masks[n]).sum() / moved[n].sum() for n in parts])
+        shared = np.mean(
+            [(moved[n] & place.masks[n]).sum() / moved[n].sum() for n in parts]
+        )
         if shared > MOST_SHARED:
             continue
         cost = float(shared)
         if known:
-            covered = [_covered(masks, objects) for masks in (_some(place, parts), moved)]
+            covered = [
+                _covered(masks, objects) for masks in (_some(place, parts), moved)
+            ]
             if abs(covered[0] - covered[1]) > MOST_OBJECT:
                 continue
             far = [
@@ -62,14 +73,21 @@ def _some(place: Place, numbers: Iterable[int]) -> dict[int, np.ndarray]:
     return {n: place.masks[n] for n in numbers}
 
 
-def _moved(mask: Bool[np.ndarray, "row col"], share: np.ndarray) -> Bool[np.ndarray, "row col"]:
-    rows, cols = (int(part * size) for part, size in zip(share, mask.shape, strict=True))
+def _moved(
+    mask: Bool[np.ndarray, "row col"], share: np.ndarray
+) -> Bool[np.ndarray, "row col"]:
+    rows, cols = (
+        int(part * size) for part, size in zip(share, mask.shape, strict=True)
+    )
     return np.roll(mask, (rows, cols), axis=(0, 1))
 
 
 def _covered(masks: Mapping[int, np.ndarray], objects: Sequence[np.ndarray]) -> float:
     """The mean share of the object that is covered."""
-    shares = [(mask & objects[n]).sum() / max(objects[n].sum(), 1) for n, mask in masks.items()]
+    shares = [
+        (mask & objects[n]).sum() / max(objects[n].sum(), 1)
+        for n, mask in masks.items()
+    ]
     return float(np.mean(shares))
 
 

@@ -16,7 +16,9 @@ WORDINGS = (
     "Look at all that is shown, then answer: {question}",
     "{question} Decide by what is shown.",
 )
-LONGEST = 800  # characters of a description: the question stands behind it in the same prompt
+LONGEST = (
+    800  # characters of a description: the question stands behind it in the same prompt
+)
 
 
 def description_request(shown: str = "image") -> str:
@@ -42,7 +44,9 @@ def add_guidance(question: str, thing: str) -> str:
     )
 
 
-def add_warning(question: str, cues: Sequence[str], thing: str, claim: str = "it is there") -> str:
+def add_warning(
+    question: str, cues: Sequence[str], thing: str, claim: str = "it is there"
+) -> str:
     """The question after a warning that the cues go with `thing`, and do not prove the claim."""
     return (
         f"{', '.join(cues)}: these often go with {thing}, but do not prove that {claim}. "

@@ -18,8 +18,26 @@ PREPOSITIONS = _LISTS["leading"]  # a name does not begin with one
 LIGHT = _LISTS["light"]  # two names may share these
 ALWAYS_PLURAL = _LISTS["plural"]
 # of words in f; simplemma takes these for verbs
-PLURALS_IN_VES = ("leaves", "shelves", "halves", "calves", "loaves", "thieves", "hooves")
-PLURALS_WITHOUT_S = ("men", "children", "mice", "geese", "feet", "teeth", "oxen", "cacti", "fungi")
+PLURALS_IN_VES = (
+    "leaves",
+    "shelves",
+    "halves",
+    "calves",
+    "loaves",
+    "thieves",
+    "hooves",
+)
+PLURALS_WITHOUT_S = (
+    "men",
+    "children",
+    "mice",
+    "geese",
+    "feet",
+    "teeth",
+    "oxen",
+    "cacti",
+    "fungi",
+)
 
 
 # ------------------------------------------------------------------------------------------ naming
@@ -43,7 +61,9 @@ def clean_name(text: str) -> str | None:
     """
     # twice: lower case may come apart again, as of a dotted İ
     name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
-    name = "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in name)
+    name = "".join(
+        " " if unicodedata.category(letter)[0] == "C" else letter for letter in name
+    )
     name = name.replace("’", "'")  # noqa: RUF001
     name = _MARKUP.sub(" ", name)
     name = _ASIDE.sub(" ", name).strip(_EDGES)
@@ -95,7 +115,11 @@ def _singular(word: str) -> str:
     import simplemma  # an extra: the word lists take a moment to read
 
     lemma = simplemma.lemmatize(word, lang="en").lower()
-    if lemma != word or simplemma.is_known(word, lang="en") or word.endswith(("ss", "us", "is")):
+    if (
+        lemma != word
+        or simplemma.is_known(word, lang="en")
+        or word.endswith(("ss", "us", "is"))
+    ):
         return lemma
     return word[:-1]
 
@@ -114,7 +138,9 @@ def _forms(word: str) -> set[str]:
 # ----------------------------------------------------------------------------------------- listing
 
 
-_MARK = re.compile(r"(?:[-*+•·‣◦●○▪■–—・>]\s*|[(\[#]?\d{1,3}\s*[.):\]、|]+\s*|[a-z]\)\s+)+")
+_MARK = re.compile(
+    r"(?:[-*+•·‣◦●○▪■–—・>]\s*|[(\[#]?\d{1,3}\s*[.):\]、|]+\s*|[a-z]\)\s+)+"
+)
 _INLINE = re.compile(r"\s+[(\[]?\d{1,2}[.)\]]\s+")
 _IN_BRACKETS = re.compile(r"\([^)]*\)")
 _AFTER_NAME = re.compile(r"[:：]|\s[-–—]\s")  # noqa: RUF001
@@ -142,7 +168,10 @@ def _of_json(text: str) -> list[str]:
         try:
             value, _ = json.JSONDecoder().raw_decode(text, match.start())
             texts = list(_texts(value))
-        except (ValueError, RecursionError):  # a bracket of prose, or brackets without end
+        except (
+            ValueError,
+            RecursionError,
+        ):  # a bracket of prose, or brackets without end
             continue
         if texts:
             return texts
@@ -208,7 +237,9 @@ class Filter:
 
     def prompt(self, cue: str, label: str) -> str:
         """The prompt."""
-        return f"{self.question.format(cue=cue, label=label)} {_PROMPTS['form_of_answer']}"
+        return (
+            f"{self.question.format(cue=cue, label=label)} {_PROMPTS['form_of_answer']}"
+        )
 
     def objection(self, reply: str, label: str) -> str | None:
         """What a reply says against the cue."""
@@ -279,11 +310,15 @@ def filter_proposals(
             names.append(name)
     # before the generator: words are free, questions are not
     shared = [shared_word(name, (label, *synonyms)) for name in names]
-    names = sift(names, [word and f"has '{word}' in common with the class" for word in shared])
+    names = sift(
+        names, [word and f"has '{word}' in common with the class" for word in shared]
+    )
     if generator is None:
         return names, rejected
     for question in filters:
         if names:
-            replies = generator.generate([question.prompt(name, label) for name in names])
+            replies = generator.generate(
+                [question.prompt(name, label) for name in names]
+            )
             names = sift(names, [question.objection(reply, label) for reply in replies])
     return names, rejected

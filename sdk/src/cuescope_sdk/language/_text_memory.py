@@ -30,4 +30,6 @@ class TextMemory:
         self._cache.put({self._key(prompt): text for prompt, text in texts.items()})
 
     def _key(self, prompt: str) -> str:
-        return digest("text", 1, self._fingerprint, prompt)  # 1: the version of how a prompt is put
+        return digest(
+            "text", 1, self._fingerprint, prompt
+        )  # 1: the version of how a prompt is put

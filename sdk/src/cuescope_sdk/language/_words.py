@@ -20,10 +20,18 @@ ANYTHING = _LISTS["anything"]  # names of everything
 ANYONE = _LISTS["anyone"]
 PEOPLE = ANYONE | _LISTS["someone"]
 AGENTS = _LISTS["agents"]  # they need not be in the picture
-IN_SIGHT = frozenset({"visible", "present", "there", "seen", "in view", "in sight", "on screen"})
-OUT_OF_SIGHT = frozenset({"hidden", "occluded", "invisible", "out of view", "out of sight"})
+IN_SIGHT = frozenset(
+    {"visible", "present", "there", "seen", "in view", "in sight", "on screen"}
+)
+OUT_OF_SIGHT = frozenset(
+    {"hidden", "occluded", "invisible", "out of view", "out of sight"}
+)
 COMING_AND_GOING = _LISTS["passing"]  # verbs of what is out of sight
-_SPELLINGS = {"gray": "grey", "violet": "purple", "vanish": "disappear"}  # as data sets spell them
+_SPELLINGS = {
+    "gray": "grey",
+    "violet": "purple",
+    "vanish": "disappear",
+}  # as data sets spell them
 
 
 def normalise_words(words: str) -> str:
@@ -74,11 +82,16 @@ class BagOfWords:
             from sklearn.feature_extraction.text import HashingVectorizer
         except ImportError as error:
             raise UserError(
-                "the bag-of-words encoder needs scikit-learn", remedy="pip install scikit-learn"
+                "the bag-of-words encoder needs scikit-learn",
+                remedy="pip install scikit-learn",
             ) from error
         # no alternating signs: a collision must not make two texts opposite
         self._counts: Any = HashingVectorizer(
-            analyzer=features, n_features=DIM, alternate_sign=False, norm="l2", dtype=np.float32
+            analyzer=features,
+            n_features=DIM,
+            alternate_sign=False,
+            norm="l2",
+            dtype=np.float32,
         )
 
     def encode(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:

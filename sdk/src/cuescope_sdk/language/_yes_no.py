@@ -7,7 +7,9 @@ from cuescope_sdk.language._tables import word_sets
 
 _ANSWERS = word_sets("answers")
 _MEANING = dict.fromkeys(_ANSWERS["yes"], True) | dict.fromkeys(_ANSWERS["no"], False)
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(
+    r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u097f]+[^\W_]*)*")
 _NEITHER = re.compile(
     r"\W*(?:yes\W*(?:or|and|/|\|)\W*no|no\W*(?:or|and|/|\|)\W*yes|no\s+(?:idea|clue|doubt))\b"
@@ -23,14 +25,18 @@ def parse_yes_no(answer: str) -> bool | None:
     between think tags is passed over. "Yes or no", "no idea" and "there is a cup" are neither: no
     word is judged by what it holds ("know", "cannot") or implies.
     """
-    text = unicodedata.normalize("NFC", strip_thinking(answer)).lower()  # accents may come apart
+    text = unicodedata.normalize(
+        "NFC", strip_thinking(answer)
+    ).lower()  # accents may come apart
     if _NEITHER.match(text):
         return None
     lines = list(filter(None, map(_WORD.findall, text.splitlines())))
     if not lines:
         return None
     telling = [lines[0][0]]
-    telling += _ANSWER.findall(text)[-1:]  # the last: a model may quote the question first
+    telling += _ANSWER.findall(text)[
+        -1:
+    ]  # the last: a model may quote the question first
     if len(lines[-1]) == 1:  # reasoning that ends in "No." on a line
         telling += lines[-1]
     return next((_MEANING[word] for word in telling if word in _MEANING), None)

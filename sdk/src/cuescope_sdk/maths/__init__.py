@@ -8,7 +8,14 @@ from cuescope_sdk.maths._clustering import (
     normalise,
     spherical_kmeans,
 )
-from cuescope_sdk.maths._maps import energy_share, iou, iou_at_area, rescale, soft_iou, upsample
+from cuescope_sdk.maths._maps import (
+    energy_share,
+    iou,
+    iou_at_area,
+    rescale,
+    soft_iou,
+    upsample,
+)
 from cuescope_sdk.maths._ranking import precision_at_k, r_precision, rank_frames
 
 __all__ = [

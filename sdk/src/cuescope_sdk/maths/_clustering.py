@@ -43,7 +43,9 @@ def normalise(points: Points) -> Points:
     return np.asarray(points / length, dtype=np.float32)
 
 
-def spherical_kmeans(points: Points, k: int, seed: int, *, restarts: int = 1) -> Clusters:
+def spherical_kmeans(
+    points: Points, k: int, seed: int, *, restarts: int = 1
+) -> Clusters:
     """At most `k` clusters of unit vectors by cosine, the largest first; all points are used.
 
     Points that are all the same are one cluster, and a centroid that no point is nearest to is
@@ -51,7 +53,9 @@ def spherical_kmeans(points: Points, k: int, seed: int, *, restarts: int = 1) ->
     order, with the same seed give the same clusters.
     """
     if k < 1 or len(points) == 0:
-        raise ValueError(f"expected k >= 1 and some points, got k = {k}, {len(points)} points")
+        raise ValueError(
+            f"expected k >= 1 and some points, got k = {k}, {len(points)} points"
+        )
     unit = np.ascontiguousarray(points, dtype=np.float32)
     if np.ptp(unit, axis=0).max() <= NOISE:
         alone = np.zeros(len(unit), dtype=np.int64)
@@ -68,10 +72,14 @@ def euclidean_kmeans(
     k-means++ (Arthur and Vassilvitskii, 2007); of several `restarts` the one with the least sum of
     squares is kept. A cluster may be empty. Raises ValueError for no points, or k below 1.
     """
-    from scipy.cluster.vq import kmeans2  # a tenth of a second, which not all who import us need
+    from scipy.cluster.vq import (
+        kmeans2,
+    )  # a tenth of a second, which not all who import us need
 
     if k < 1 or len(points) == 0:
-        raise ValueError(f"expected k >= 1 and some points, got k = {k}, {len(points)} points")
+        raise ValueError(
+            f"expected k >= 1 and some points, got k = {k}, {len(points)} points"
+        )
     # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
     count = min(k, len(np.unique(points, axis=0)))
     least = np.inf
@@ -129,7 +137,9 @@ def _clusters(cluster: Labels, strength: PerPoint, centroid: Centres) -> Cluster
     )
     order = np.lexsort((first, -size))
     place = np.argsort(order)  # the inverse
-    return Clusters(centroid[used[order]], place[cluster.ravel()], strength.astype(np.float64))
+    return Clusters(
+        centroid[used[order]], place[cluster.ravel()], strength.astype(np.float64)
+    )
 
 
 class CosineSilhouette:
@@ -155,7 +165,9 @@ class CosineSilhouette:
 
         Singletons score 0 (Rousseeuw, 1987), and so does every point of a lone cluster.
         """
-        used, cluster, size = np.unique(cluster, return_inverse=True, return_counts=True)
+        used, cluster, size = np.unique(
+            cluster, return_inverse=True, return_counts=True
+        )
         if len(used) < 2:
             return np.zeros(len(self.apart))
         cluster = cluster.ravel()
@@ -167,7 +179,11 @@ class CosineSilhouette:
         return np.concatenate(parts)
 
     def _block(
-        self, block: slice, cluster: Labels, size: Int[np.ndarray, " cluster"], away: Centres
+        self,
+        block: slice,
+        cluster: Labels,
+        size: Int[np.ndarray, " cluster"],
+        away: Centres,
     ) -> Float[np.ndarray, " block"]:
         mine = cluster[block]
         to_centre = self.to_centre[block]

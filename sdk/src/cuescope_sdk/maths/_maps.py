@@ -11,7 +11,9 @@ Map = Float[np.ndarray, "row col"]
 Mask = Bool[np.ndarray, "row col"]
 
 
-def upsample(importance: Float[np.ndarray, "map_row map_col"], size: tuple[int, int]) -> Map:
+def upsample(
+    importance: Float[np.ndarray, "map_row map_col"], size: tuple[int, int]
+) -> Map:
     """Bilinear, to (rows, cols) in pixels, as torch does without aligned corners; float32.
 
     To a smaller size it averages, as Pillow does.
@@ -90,5 +92,7 @@ def iou_at_area(importance: Map, mask: Mask) -> float:
 def _alike(importance: np.ndarray, mask: np.ndarray) -> Float[np.ndarray, "row col"]:
     """The map in float64; raises ValueError where the mask is of another shape."""
     if importance.shape != mask.shape:
-        raise ValueError(f"a map of shape {importance.shape} and a mask of shape {mask.shape}")
+        raise ValueError(
+            f"a map of shape {importance.shape} and a mask of shape {mask.shape}"
+        )
     return np.asarray(importance, dtype=np.float64)

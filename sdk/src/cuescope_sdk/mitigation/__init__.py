@@ -1,6 +1,11 @@
 """What learns to do without a cue, what it learned, and a model that answers with it."""
 
-from cuescope_sdk.mitigation._mitigation import Mitigation, columns_of, content, rescored
+from cuescope_sdk.mitigation._mitigation import (
+    Mitigation,
+    columns_of,
+    content,
+    rescored,
+)
 from cuescope_sdk.mitigation._mitigator import Mitigator, Task, balanced_weights, save
 from cuescope_sdk.mitigation._routing import (
     Ask,

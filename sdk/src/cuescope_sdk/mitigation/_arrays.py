@@ -12,7 +12,9 @@ import numpy as np
 from cuescope_sdk.models._archives import archive_limit, too_much
 
 OWNER = "mitigated"
-_HEADERS: Mapping[tuple[int, int], Callable[[Any], tuple[tuple[int, ...], bool, np.dtype]]] = {
+_HEADERS: Mapping[
+    tuple[int, int], Callable[[Any], tuple[tuple[int, ...], bool, np.dtype]]
+] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }

@@ -55,7 +55,9 @@ class Mitigation(ABC):
             return _built(kinds[stamp.kind], stamp.learned | arrays, "")  # type: ignore[no-any-return]
         except UserError:
             raise
-        except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
+        except (
+            Exception
+        ) as error:  # the reader of a stranger's bytes fails in any way it likes
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise UserError(
                 f"mitigated={folder}", expected=WANTED, got=reason, remedy=REMEDY
@@ -95,7 +97,9 @@ def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
     with jaxtyped("context"):  # a dimension has one size in all of its arrays
         for field in fields(kind):
             name, hint = prefix + field.name, hints[field.name]
-            if hint is Router:  # what is kept tells the cues; routers of chance are of placebos
+            if (
+                hint is Router
+            ):  # what is kept tells the cues; routers of chance are of placebos
                 hint = CueRouter
             if is_dataclass(hint):
                 given[field.name] = _built(hint, stored, f"{name}.")
@@ -108,7 +112,9 @@ def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
 
 def _checked(name: str, value: Any, hint: Any) -> Any:
     """A stored value as its field wants it; raises ValueError for another type or shape."""
-    wanted = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))
+    wanted = TypeAdapter(
+        hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True)
+    )
     try:
         if isinstance(value, np.ndarray):
             return wanted.validate_python(value)
@@ -117,7 +123,9 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
     except ValidationError as error:
         fault = error.errors()[0]
         is_array_wanted = fault["type"] == "needs_python_object"  # no JSON is one
-        reason = "Input should be an array of numbers" if is_array_wanted else fault["msg"]
+        reason = (
+            "Input should be an array of numbers" if is_array_wanted else fault["msg"]
+        )
         raise ValueError(f"'{name}': {reason}") from error
 
 
@@ -130,7 +138,9 @@ def rescored(
     """
     more: frozenset[Output] = frozenset({"logits", "embedding"})
     asked = [
-        replace(trial, outputs=trial.outputs | more) if "logits" in trial.outputs else trial
+        replace(trial, outputs=trial.outputs | more)
+        if "logits" in trial.outputs
+        else trial
         for trial in trials
     ]
     responses = []

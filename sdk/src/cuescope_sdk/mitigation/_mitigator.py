@@ -81,7 +81,10 @@ def balanced_weights(
     groups: Int[np.ndarray, " sample"], targets: Int[np.ndarray, " sample"]
 ) -> Float[np.ndarray, " sample"]:
     """Weights of mean 1: each label weighs the same, and in a label each group."""
-    in_label = {target: len(np.unique(groups[targets == target])) for target in np.unique(targets)}
+    in_label = {
+        target: len(np.unique(groups[targets == target]))
+        for target in np.unique(targets)
+    }
     sizes = np.bincount(groups)[groups]
     weights = 1.0 / (sizes * np.array([in_label[target] for target in targets]))
     return np.asarray(weights / weights.mean())
@@ -130,7 +133,10 @@ class Mitigator(Plugin, ABC):
             type(model),
             learned,
             fingerprint=digest(
-                model.fingerprint, entry.name, version_with_code(entry.dist), *content(learned)
+                model.fingerprint,
+                entry.name,
+                version_with_code(entry.dist),
+                *content(learned),
             ),
             options=_wider(model.options, folder),
             name=entry.name,
@@ -138,7 +144,9 @@ class Mitigator(Plugin, ABC):
         return changed  # type: ignore[no-any-return]
 
 
-def save(mitigation: Mitigation, folder: Path, *, mitigator: str, model: Mapping[str, str]) -> None:
+def save(
+    mitigation: Mitigation, folder: Path, *, mitigator: str, model: Mapping[str, str]
+) -> None:
     """Write what was learned, for `-M mitigated=FOLDER`; `model` has its fingerprint and spec."""
     write(mitigation, {"mitigator": mitigator, **model}, folder)
 
@@ -156,7 +164,11 @@ def _changed_class(
 
     def facts(self: Any) -> dict[str, str]:
         of_class = getattr(kind, "facts", None)
-        before = of_class.__get__(self) if isinstance(of_class, property) else vars(self)["facts"]
+        before = (
+            of_class.__get__(self)
+            if isinstance(of_class, property)
+            else vars(self)["facts"]
+        )
         return {**before, "mitigated": f"by {name} ({options.mitigated})"}
 
     def capabilities(self: Any) -> Any:
@@ -177,15 +189,21 @@ def _changed_class(
 
 def _wider(own: Any, mitigated: Path) -> Any:
     """The model's options, and the folder that it was mitigated by."""
-    wider = create_model(type(own).__name__, __base__=type(own), mitigated=(Path | None, mitigated))
+    wider = create_model(
+        type(own).__name__, __base__=type(own), mitigated=(Path | None, mitigated)
+    )
     return wider(**{field: getattr(own, field) for field in type(own).model_fields})
 
 
-def _in_batches(model: Any, respond: Any, trials: Sequence[Trial]) -> Iterator[Response]:
+def _in_batches(
+    model: Any, respond: Any, trials: Sequence[Trial]
+) -> Iterator[Response]:
     """The model's own answers, as the engine would ask for them."""
     size = model.context.batch_size
     for readout, run in groupby(trials, key=lambda trial: trial.readout):
         same = list(run)
         for start in range(0, len(same), size):
             batch = same[start : start + size]
-            yield from respond(model, batch) if readout is None else answer_batch(model, batch)
+            yield from (
+                respond(model, batch) if readout is None else answer_batch(model, batch)
+            )

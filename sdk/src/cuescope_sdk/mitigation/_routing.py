@@ -53,16 +53,22 @@ class CueRouter:
 
     def nearest(
         self, trials: Sequence[Trial], ask: Ask
-    ) -> tuple[Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]]:
+    ) -> tuple[
+        Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]
+    ]:
         """The same as `place`, after asking for the embedding of each frame held still."""
         stills = [each for trial in trials for each in stills_of(trial)]
         if not stills:
             return np.zeros((len(trials), len(self.centroids)), dtype=bool), []
-        return self.place(trials, stack_embeddings(list(map(Outcome, stills, ask(stills)))))
+        return self.place(
+            trials, stack_embeddings(list(map(Outcome, stills, ask(stills))))
+        )
 
     def place(
         self, trials: Sequence[Trial], embedding: Float[np.ndarray, "still dim"]
-    ) -> tuple[Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]]:
+    ) -> tuple[
+        Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]
+    ]:
         """Which clusters each sample shows, and the cosine of each of its frames with each.
 
         `embedding` has the frames held still, in the order of `stills_of` each trial.
@@ -89,7 +95,9 @@ class FixedRouter:
 
     def best(self, trials: Sequence[Trial], ask: Ask) -> list[int]:
         """The first of them."""
-        return [int(row.argmax()) if row.any() else -1 for row in self.route(trials, ask)]
+        return [
+            int(row.argmax()) if row.any() else -1 for row in self.route(trials, ask)
+        ]
 
 
 def stills_of(trial: Trial) -> list[Trial]:

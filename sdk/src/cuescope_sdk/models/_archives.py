@@ -31,11 +31,15 @@ def too_much(owner: str, path: Path, decoded: int) -> UserError:
 
 def archive_limit(owner: str) -> int:
     """Bytes, from the environment; raises UserError for what is no number there."""
-    text = os.environ.get(LIMIT, str(LIMIT_GB))  # read late: it may be set as a notebook runs
+    text = os.environ.get(
+        LIMIT, str(LIMIT_GB)
+    )  # read late: it may be set as a notebook runs
     try:
         return int(float(text) * 1e9)
     except (ValueError, OverflowError):  # also of nan and inf
-        raise UserError(f"{owner}: {LIMIT}", expected="a number of gigabytes", got=text) from None
+        raise UserError(
+            f"{owner}: {LIMIT}", expected="a number of gigabytes", got=text
+        ) from None
 
 
 def is_stored(path: Path) -> bool:

@@ -38,7 +38,10 @@ class FrameMemory(Generic[Row]):
     """
 
     def __init__(
-        self, encode: Callable[[Sequence[Frame]], Iterable[Row]], batch_size: int, most_bytes: int
+        self,
+        encode: Callable[[Sequence[Frame]], Iterable[Row]],
+        batch_size: int,
+        most_bytes: int,
     ) -> None:
         self._encode = encode
         self._batch_size = batch_size
@@ -46,7 +49,9 @@ class FrameMemory(Generic[Row]):
         self._memory: OrderedDict[str, Row] = OrderedDict()
 
     def rows(
-        self, frames: Sequence[Frame], advance: Callable[[int], object] = lambda step: None
+        self,
+        frames: Sequence[Frame],
+        advance: Callable[[int], object] = lambda step: None,
     ) -> list[Row]:
         """A row a frame, in order; `advance` is called with the number of those that are ready."""
         rows: dict[str, Row] = {}

@@ -15,7 +15,9 @@ from cuescope.errors import UserError
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 Found = TypeVar("Found")
-PROBE_SECONDS = 5.0  # a slow line answers within it; the hub's client tries for a minute
+PROBE_SECONDS = (
+    5.0  # a slow line answers within it; the hub's client tries for a minute
+)
 
 
 def require_hub(owner: str, wanted: str, remedy: str) -> None:
@@ -54,7 +56,9 @@ def fetch_repository(
     try:
         return opened(Path(snapshot(local_files_only=True)))
     except Exception:  # not in the cache, or not whole: it is fetched
-        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
+        context.stop_plan_before(
+            f"the weights of {title}, which must be downloaded first"
+        )
     require_hub(owner, title, f"Connect, or {otherwise}")
     try:
         return opened(Path(snapshot()))
@@ -71,7 +75,9 @@ def fetch_repository(
 def _reachable(host: str, port: int) -> bool:
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return False
-    if "https" in getproxies():  # a direct connection may be forbidden there, and says nothing
+    if (
+        "https" in getproxies()
+    ):  # a direct connection may be forbidden there, and says nothing
         return True
     try:
         socket.create_connection((host, port), timeout=PROBE_SECONDS).close()

@@ -27,7 +27,9 @@ class StockOptions(Options):
 
     argument: ClassVar[str | None] = "model"
 
-    model: RepositoryName = Field(description="a folder that save_pretrained wrote, or a hub id")
+    model: RepositoryName = Field(
+        description="a folder that save_pretrained wrote, or a hub id"
+    )
     revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )

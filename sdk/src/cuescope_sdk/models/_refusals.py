@@ -37,7 +37,9 @@ def refuse_unanswerable(name: str, capabilities: Capabilities, trial: Trial) -> 
             expected=", ".join(sorted(capabilities.edits)) or "a plain trial",
             got=f"the edit '{trial.edit.kind}'",
         )
-    for output in sorted(trial.outputs - capabilities.outputs):  # sorted: the same line every time
+    for output in sorted(
+        trial.outputs - capabilities.outputs
+    ):  # sorted: the same line every time
         raise UserError(
             f"{name} gives no {output}",
             expected=f"outputs {' or '.join(sorted(capabilities.outputs))}",

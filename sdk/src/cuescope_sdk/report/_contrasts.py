@@ -12,7 +12,9 @@ from cuescope.conclusions import Contrast, Exhibit, Occurrence, Side
 from cuescope.types import Outcome
 from cuescope_sdk.report._numbers import percent
 
-Judge = Callable[[Outcome], bool | None]  # whether an answer is right; None where nobody knows
+Judge = Callable[
+    [Outcome], bool | None
+]  # whether an answer is right; None where nobody knows
 EXHIBITS = 4  # on a side: more are not looked at
 DRAWING = 256  # pixels of a drawing's width, and at most of its height
 RULE = (
@@ -84,10 +86,14 @@ def typical(
     outcomes: Sequence[Outcome], count: int = EXHIBITS, correct: Judge = is_right
 ) -> list[Outcome]:
     """So many of them, at even steps of the probability of the right answer; the median first."""
-    return _spread(outcomes, [_of_label(outcome, correct) for outcome in outcomes], count)
+    return _spread(
+        outcomes, [_of_label(outcome, correct) for outcome in outcomes], count
+    )
 
 
-def _spread(outcomes: Sequence[Outcome], values: Sequence[float], count: int) -> list[Outcome]:
+def _spread(
+    outcomes: Sequence[Outcome], values: Sequence[float], count: int
+) -> list[Outcome]:
     """So many of them, at even steps from the least to the most value; the median first."""
     keys = [outcome.trial.sample.key for outcome in outcomes]
     ranked = sorted(range(len(values)), key=lambda row: (values[row], keys[row]))
@@ -116,7 +122,9 @@ def draw_beside(images: Sequence[UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     return out.getvalue()
 
 
-def _changes(before: Sequence[Outcome], after: Sequence[Outcome], correct: Judge) -> list[float]:
+def _changes(
+    before: Sequence[Outcome], after: Sequence[Outcome], correct: Judge
+) -> list[float]:
     """What the second answer to each sample takes from the probability of the right one."""
     first = [_of_label(outcome, correct) for outcome in before]
     second = [_of_label(outcome, correct) for outcome in after]

@@ -27,7 +27,16 @@ FAINT = "#d9d9d4"
 SMALL: dict[str, Any] = {"size": 7, "color": INK}  # of letters
 HEADING: dict[str, Any] = {"size": 8, "weight": "bold", "color": INK}
 # Okabe and Ito (2008), the yellow darkened to be seen on a light ground
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#b8a800", "#555555")
+COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#e69f00",
+    "#b8a800",
+    "#555555",
+)
 BRIGHT = 380  # sum of red, green and blue
 LARGEST = 150_000  # bytes
 QUALITIES = (92, 85, 75, 60)
@@ -85,7 +94,9 @@ class Line:
 def thumbnail(frame: Frame, side: int = 160) -> Pixels:
     """The frame with at most `side` pixels along its longer side, for strips and panels."""
     # Smaller before it is drawn: strips of full frames would make a report of many megabytes.
-    image = frame.load().copy()  # Pillow's thumbnail() works in place, and frames are shared
+    image = (
+        frame.load().copy()
+    )  # Pillow's thumbnail() works in place, and frames are shared
     image.thumbnail((side, side), Image.Resampling.LANCZOS)
     return np.asarray(image)
 
@@ -95,15 +106,24 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
 
     A column that no row has is left out.
     """
-    titles = {"image": "image", "clusters": "clusters", "heat": "importance", "mask": "foreground"}
-    shown = [name for name in titles if any(getattr(row, name) is not None for row in rows)]
+    titles = {
+        "image": "image",
+        "clusters": "clusters",
+        "heat": "importance",
+        "mask": "foreground",
+    }
+    shown = [
+        name for name in titles if any(getattr(row, name) is not None for row in rows)
+    ]
     width = MARGIN + PANEL * len(shown)
     height = HEAD + (CAPTION + PANEL) * len(rows)
     side = PANEL - MARGIN
     figure = _figure(width, height)
     for column, name in enumerate(shown):
         middle = (MARGIN + PANEL * column + side / 2) / width
-        figure.text(middle, 1 - 0.15 / height, titles[name], weight="bold", ha="center", **SMALL)
+        figure.text(
+            middle, 1 - 0.15 / height, titles[name], weight="bold", ha="center", **SMALL
+        )
     bottom = height - HEAD + MARGIN
     for row in rows:
         bottom -= CAPTION + PANEL
@@ -113,7 +133,9 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
             axes = _image_axes(figure, MARGIN + PANEL * column, bottom, side)
             picture = _panel(row, name)
             if picture is not None:
-                axes.imshow(picture, interpolation="lanczos")  # large or small, without steps
+                axes.imshow(
+                    picture, interpolation="lanczos"
+                )  # large or small, without steps
             if name == "mask" and row.mask is not None:
                 # as numbers: the 0.5 line of a coarse mask is smooth
                 mask = row.mask.astype(np.float32)
@@ -133,7 +155,9 @@ def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
         top -= tall
         above = (top + STRIP + MARGIN) / height
         caption = _words(row.caption)
-        figure.text(MARGIN / width, above, caption, va="bottom", linespacing=1.5, **SMALL)
+        figure.text(
+            MARGIN / width, above, caption, va="bottom", linespacing=1.5, **SMALL
+        )
         for column, index in enumerate(_even_indices(len(row.frames), most)):
             left = MARGIN + STRIP * column
             axes = _image_axes(figure, left, top + MARGIN, STRIP - MARGIN)
@@ -201,7 +225,9 @@ def overlay_heat(image: Pixels, heat: Heat) -> Pixels:
     return _blend(image, colour, 0.85 * strength)
 
 
-def _blend(image: Pixels, above: np.ndarray, opacity: np.ndarray | np.float64) -> Pixels:
+def _blend(
+    image: Pixels, above: np.ndarray, opacity: np.ndarray | np.float64
+) -> Pixels:
     """Colours over the image in grey, half way to white, so that they show on dark images."""
     grey = (image.mean(axis=2, keepdims=True) + 255) / 2
     blended = grey + (above - grey) * opacity
@@ -232,7 +258,9 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
         style = styles[number // len(COLOURS) % len(styles)]
         axes.plot(line.x, line.y, style, color=colour, linewidth=1.4)
         if line.low is not None and line.high is not None:
-            axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.12, linewidth=0)
+            axes.fill_between(
+                line.x, line.low, line.high, color=colour, alpha=0.12, linewidth=0
+            )
     axes.margins(x=0, y=0.04)
     low, high = axes.get_ylim()
     last = np.array([line.y[-1] for line in lines], dtype=float)
@@ -261,7 +289,9 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
 
 
 def scatter_plot(
-    groups: Mapping[str, tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str
+    groups: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    xlabel: str,
+    ylabel: str,
 ) -> bytes:
     """A PNG: points (x, y) by group, each group's name beside its colour, and the line of all."""
     figure = _figure(4.2, 3.0)
@@ -270,11 +300,15 @@ def scatter_plot(
     axes.grid(color=FAINT, linewidth=0.6)
     for number, (name, (x, y)) in enumerate(groups.items()):
         label = _words(name)
-        axes.scatter(x, y, s=14, color=_colour(number), label=label, linewidths=0, zorder=3)
+        axes.scatter(
+            x, y, s=14, color=_colour(number), label=label, linewidths=0, zorder=3
+        )
     across, up = np.concatenate(list(groups.values()), axis=1)
     if np.ptp(across) > 0:  # else no line is defined
         ends = np.array([across.min(), across.max()])
-        slope, start = np.polyfit(across, up, 1)  # of all groups together: the claim is about all
+        slope, start = np.polyfit(
+            across, up, 1
+        )  # of all groups together: the claim is about all
         axes.plot(ends, start + slope * ends, color=INK, linewidth=0.8, linestyle="--")
     if len(groups) > 1:
         axes.legend(fontsize=6.5, frameon=False)
@@ -304,7 +338,10 @@ def space_labels(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def bar_chart(
-    rows: Mapping[str, Mapping[str, float]], title: str, xlabel: str, limit: float | None = None
+    rows: Mapping[str, Mapping[str, float]],
+    title: str,
+    xlabel: str,
+    limit: float | None = None,
 ) -> bytes:
     """A PNG: a bar for each row, made of its shares one after another, in the order they come.
 
@@ -325,7 +362,9 @@ def bar_chart(
         ink = INK if sum(_rgb(colour)) > BRIGHT else "#ffffff"
         label = _words(part)
         axes.barh(names, width, left=left, color=colour, height=0.7, label=label)
-        for row in np.flatnonzero(width > 0.06 * longest):  # a narrower part has no room
+        for row in np.flatnonzero(
+            width > 0.06 * longest
+        ):  # a narrower part has no room
             middle = left[row] + width[row] / 2
             share = f"{width[row]:.0%}"
             axes.text(middle, row, share, size=6.5, color=ink, ha="center", va="center")

@@ -5,7 +5,16 @@ from itertools import chain
 
 import numpy as np
 
-from cuescope_sdk.report._figures import FAINT, INK, _colour, _figure, _head, _png, _style, _words
+from cuescope_sdk.report._figures import (
+    FAINT,
+    INK,
+    _colour,
+    _figure,
+    _head,
+    _png,
+    _style,
+    _words,
+)
 
 Ends = tuple[float, float, float]  # value, low, high
 # inches
@@ -15,7 +24,9 @@ HEAD = 0.45
 FOOT = 0.4
 
 
-def interval_chart(rows: Mapping[str, Mapping[str, Ends]], title: str, xlabel: str) -> bytes:
+def interval_chart(
+    rows: Mapping[str, Mapping[str, Ends]], title: str, xlabel: str
+) -> bytes:
     """A PNG: in each row a dot and its interval for each series (value, low, high).
 
     A line stands at 0; the first row is on top.

@@ -40,10 +40,17 @@ def heat_maps(
         line, place = divmod(number, COLUMNS)
         left = EDGE + place * (SIDE + GAP)
         bottom = height - (line + 1) * (TITLE + SIDE + GAP) + GAP
-        axes = figure.add_axes((left / width, bottom / height, SIDE / width, SIDE / height))
+        axes = figure.add_axes(
+            (left / width, bottom / height, SIDE / width, SIDE / height)
+        )
         # no smoothing: a cell is a weight
         image = axes.imshow(
-            matrix, vmin=0, vmax=highest, cmap="viridis", interpolation="nearest", aspect="auto"
+            matrix,
+            vmin=0,
+            vmax=highest,
+            cmap="viridis",
+            interpolation="nearest",
+            aspect="auto",
         )
         axes.set_title(_words(title), size=7, weight="bold", color=INK)
         _name_kinds(rows, axes.yaxis, axes.axhline)

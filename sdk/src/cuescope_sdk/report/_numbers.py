@@ -41,7 +41,9 @@ def percent(share: float) -> str:
     return f"{hundredths(share)}%"
 
 
-def interval(low: float | None, high: float | None, write: Callable[[float], str] = signed) -> str:
+def interval(
+    low: float | None, high: float | None, write: Callable[[float], str] = signed
+) -> str:
     """What follows a figure, "" where it has no interval.
 
     >>> interval(-1, 2.5), interval(0.65, 0.771, hundredths), interval(None, None)

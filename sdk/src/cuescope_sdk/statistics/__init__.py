@@ -1,6 +1,9 @@
 """Intervals, tests, corrections and power: what every method says a finding is."""
 
-from cuescope_sdk.statistics._above_zero import mean_above_zero_p_value, smallest_mean_above_zero
+from cuescope_sdk.statistics._above_zero import (
+    mean_above_zero_p_value,
+    smallest_mean_above_zero,
+)
 from cuescope_sdk.statistics._association import (
     AssociationTests,
     association,
@@ -10,7 +13,11 @@ from cuescope_sdk.statistics._association import (
     tests_of_draws,
 )
 from cuescope_sdk.statistics._conformal import conformal_quantile
-from cuescope_sdk.statistics._correlation import Correlation, correlation, pearson_interval
+from cuescope_sdk.statistics._correlation import (
+    Correlation,
+    correlation,
+    pearson_interval,
+)
 from cuescope_sdk.statistics._groups import FEW, Groups, design_effect, split_groups
 from cuescope_sdk.statistics._intervals import (
     bca_interval,
@@ -78,7 +85,11 @@ from cuescope_sdk.statistics._tests import (
     holm,
     overlap_p_value,
 )
-from cuescope_sdk.statistics._unseen import lower_mean_p_value, most_by_chance, most_unseen
+from cuescope_sdk.statistics._unseen import (
+    lower_mean_p_value,
+    most_by_chance,
+    most_unseen,
+)
 from cuescope_sdk.statistics._weighted_means import MarginTest, WeightedMeans
 from cuescope_sdk.statistics._weighted_tests import (
     can_pass,

@@ -48,7 +48,12 @@ def is_mean_above_zero(values: PerSample, groups: Groups, level: float) -> bool:
 
 
 def smallest_mean_above_zero(
-    values: PerSample, groups: Groups, level: float, rng: np.random.Generator, *, power: float = 0.8
+    values: PerSample,
+    groups: Groups,
+    level: float,
+    rng: np.random.Generator,
+    *,
+    power: float = 0.8,
 ) -> float | None:
     """The mean that would be found at a level with `power`, were values scattered as these are.
 
@@ -69,5 +74,7 @@ def smallest_mean_above_zero(
     return detectable(limits, power)
 
 
-def _is_shift_found(values: PerSample, groups: Groups, level: float, shift: float) -> bool:
+def _is_shift_found(
+    values: PerSample, groups: Groups, level: float, shift: float
+) -> bool:
     return is_mean_above_zero(np.clip(values + shift, -1, 1), groups, level)

@@ -7,7 +7,12 @@ from jaxtyping import Bool, Float, Shaped
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._permutation import step_down_max
-from cuescope_sdk.statistics._shapes import DrawByCell, FeatureByColumn, GroupByColumn, IntPerGroup
+from cuescope_sdk.statistics._shapes import (
+    DrawByCell,
+    FeatureByColumn,
+    GroupByColumn,
+    IntPerGroup,
+)
 
 StratumByColumn = Float[np.ndarray, "stratum column"]
 DRAWS = 2000
@@ -131,7 +136,9 @@ def association(
     return _standardise(feature, value, _spread(feature, value, stratum))
 
 
-def group_means(values: Shaped[np.ndarray, "sample column"], groups: Groups) -> GroupByColumn:
+def group_means(
+    values: Shaped[np.ndarray, "sample column"], groups: Groups
+) -> GroupByColumn:
     """The mean of each group."""
     sums = groups.sums(values.astype(np.float64))
     sizes = np.bincount(groups.codes, minlength=groups.count)
@@ -152,7 +159,9 @@ def _stratum_sums(values: GroupByColumn, stratum: IntPerGroup) -> StratumByColum
 
 
 def _spread(
-    feature: Float[np.ndarray, "group feature"], value: GroupByColumn, stratum: IntPerGroup
+    feature: Float[np.ndarray, "group feature"],
+    value: GroupByColumn,
+    stratum: IntPerGroup,
 ) -> FeatureByColumn:
     """Standard deviation of the statistic under permutation, exactly (Hoeffding, 1951)."""
     freedom = np.maximum(np.bincount(stratum) - 1, 1)
@@ -162,7 +171,9 @@ def _spread(
 
 
 def _standardise(
-    feature: Float[np.ndarray, "group feature"], value: GroupByColumn, spread: FeatureByColumn
+    feature: Float[np.ndarray, "group feature"],
+    value: GroupByColumn,
+    spread: FeatureByColumn,
 ) -> FeatureByColumn:
     """The statistic over its spread: under permutation, or as the groups have it if that is more.
 

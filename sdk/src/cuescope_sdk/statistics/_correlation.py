@@ -99,7 +99,9 @@ def _centre(values: PerRow, groups: IntPerRow) -> PerRow:
 def _residual(values: PerRow, control: PerRow) -> PerRow:
     """What a line through `control` leaves; both are centred."""
     square = float(control @ control)
-    return values if square < TIE else values - control * float(control @ values) / square
+    return (
+        values if square < TIE else values - control * float(control @ values) / square
+    )
 
 
 def _orders(

@@ -8,9 +8,16 @@ from jaxtyping import Float, Int, Shaped
 from scipy import sparse
 
 from cuescope.types import Sample
-from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerGroup, IntPerSample, PerSample
+from cuescope_sdk.statistics._shapes import (
+    BoolPerSample,
+    IntPerGroup,
+    IntPerSample,
+    PerSample,
+)
 
-FEW = 20  # groups: with fewer, intervals cover less than they say, and reports say "few"
+FEW = (
+    20  # groups: with fewer, intervals cover less than they say, and reports say "few"
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,9 @@ class Groups:
         kept, codes = np.unique(self.codes[samples], return_inverse=True)
         return Groups(codes, len(kept), self.declared)
 
-    def sums(self, values: Float[np.ndarray, "sample ..."]) -> Float[np.ndarray, "group ..."]:
+    def sums(
+        self, values: Float[np.ndarray, "sample ..."]
+    ) -> Float[np.ndarray, "group ..."]:
         """The sum of each group."""
         samples = len(self.codes)
         entries = (np.ones(samples), (self.codes, np.arange(samples)))
@@ -71,7 +80,9 @@ class Groups:
         return np.asarray(levels[sizes.argmax(axis=1)])
 
 
-def level_indices(levels: Shaped[np.ndarray, " sample"]) -> list[Int[np.ndarray, " some"]]:
+def level_indices(
+    levels: Shaped[np.ndarray, " sample"],
+) -> list[Int[np.ndarray, " some"]]:
     """Which samples have each level, in the order of the levels."""
     order = np.argsort(levels, kind="stable")
     ordered = levels[order]

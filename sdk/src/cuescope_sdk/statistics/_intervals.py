@@ -72,7 +72,11 @@ def gap_intervals(
 
 
 def change_interval(
-    change: PerSample, groups: Groups, *, bound: float | None = 1.0, confidence: float = 0.95
+    change: PerSample,
+    groups: Groups,
+    *,
+    bound: float | None = 1.0,
+    confidence: float = 0.95,
 ) -> tuple[float | None, float | None]:
     """Interval of the mean of paired changes, after minus before; None where there are none.
 
@@ -90,7 +94,8 @@ def change_interval(
     won = np.maximum(shares, 0)
     lost = np.maximum(-shares, 0)
     low, high = _difference(
-        _mean_of(won, everyone, groups, confidence), _mean_of(lost, everyone, groups, confidence)
+        _mean_of(won, everyone, groups, confidence),
+        _mean_of(lost, everyone, groups, confidence),
     )
     return largest * float(low[0]), largest * float(high[0])
 
@@ -122,7 +127,9 @@ def difference_interval(
     return float(least), float(largest)
 
 
-def student_interval(values: PerItem, *, confidence: float = 0.95) -> tuple[float, float]:
+def student_interval(
+    values: PerItem, *, confidence: float = 0.95
+) -> tuple[float, float]:
     """Interval of the mean of independent numbers without bounds (Student, 1908).
 
     Raises ValueError for fewer than two numbers, which have no spread.
@@ -157,7 +164,9 @@ def bca_interval(
     for draw in rng.integers(groups.count, size=(resamples, groups.count)):
         samples = np.concatenate([members[code] for code in draw])
         resampled.append(figure(samples))
-    omitted = [figure(np.flatnonzero(groups.codes != code)) for code in range(groups.count)]
+    omitted = [
+        figure(np.flatnonzero(groups.codes != code)) for code in range(groups.count)
+    ]
     figures = _drop_missing(resampled)
     jackknife = _drop_missing(omitted)
     if not len(figures) or not len(jackknife):
@@ -197,7 +206,9 @@ class _Mean(NamedTuple):
     influence: GroupByCell
 
 
-def _mean_of(shares: PerSample, member: SampleByCell, groups: Groups, confidence: float) -> _Mean:
+def _mean_of(
+    shares: PerSample, member: SampleByCell, groups: Groups, confidence: float
+) -> _Mean:
     limits = _limits(shares, member, groups, confidence)
     with np.errstate(invalid="ignore", divide="ignore"):
         count = member.sum(axis=0)
@@ -205,7 +216,9 @@ def _mean_of(shares: PerSample, member: SampleByCell, groups: Groups, confidence
     return _Mean(*limits, groups.sums(influence))
 
 
-def _limits(shares: PerSample, member: SampleByCell, groups: Groups, confidence: float) -> Limits:
+def _limits(
+    shares: PerSample, member: SampleByCell, groups: Groups, confidence: float
+) -> Limits:
     """Mean, lower and upper limit of the shares of each cell's members; NaN without members."""
     sizes = groups.sums(member)
     clusters = (sizes > 0).sum(axis=0)

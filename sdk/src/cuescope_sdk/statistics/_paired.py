@@ -65,4 +65,6 @@ def paired_flips(
     # samples that stay as they were say nothing of the direction: the sign test leaves them out
     p_value = change_p_value(np.sign(change), groups, rng, alternative=alternative)
     mean = float(change.mean())
-    return PairedFlips(mean, low or 0.0, high or 0.0, p_value, gained, lost, len(change))
+    return PairedFlips(
+        mean, low or 0.0, high or 0.0, p_value, gained, lost, len(change)
+    )

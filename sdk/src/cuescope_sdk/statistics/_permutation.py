@@ -30,7 +30,9 @@ from cuescope_sdk.statistics._tests import accuracy_gap_p_value, overlap_p_value
 Alternative = Literal["two-sided", "greater", "less"]
 ALL_ORDERS = 10_000  # so many are tried one by one
 DRAWS = 100_000  # at most, where there are more
-REACHED = 50  # a cell is done once so many draws reached it: its p-value is then known to 14%
+REACHED = (
+    50  # a cell is done once so many draws reached it: its p-value is then known to 14%
+)
 PORTION = 2_000_000  # numbers of a draw that are in memory together
 TIE = 1e-9
 
@@ -99,7 +101,9 @@ class _Orders:
 
     @property
     def count(self) -> int:
-        return prod(factorial(min(len(members), 20)) for members in level_indices(self._stratum))
+        return prod(
+            factorial(min(len(members), 20)) for members in level_indices(self._stratum)
+        )
 
     def all(self) -> IntOrderBySample:
         strata = level_indices(self._stratum)
@@ -114,7 +118,9 @@ class _Orders:
     def _samples(self, orders: Int[np.ndarray, "order group"]) -> IntOrderBySample:
         source = orders.take(self._codes, axis=1)  # much faster than orders[:, codes]
         place = self._place
-        if np.ptp(self._sizes):  # a longer group is thinned out, a shorter one repeats its samples
+        if np.ptp(
+            self._sizes
+        ):  # a longer group is thinned out, a shorter one repeats its samples
             place = place * self._sizes.take(source) // self._sizes[self._codes]
         return self._by_group.take(self._starts.take(source) + place)
 
@@ -169,7 +175,9 @@ def change_p_value(
         return 1.0
     if np.ptp(np.abs(sums)) < TIE:
         gained = int((sums > 0).sum())
-        return float(stats.binomtest(gained, count, 0.5, alternative=alternative).pvalue)
+        return float(
+            stats.binomtest(gained, count, 0.5, alternative=alternative).pvalue
+        )
     is_exact = 2**count <= ALL_ORDERS
     if is_exact:
         flips = np.array(list(product((1.0, -1.0), repeat=count)))

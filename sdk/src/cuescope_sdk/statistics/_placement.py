@@ -71,7 +71,9 @@ def critical_z(level: float) -> float:
     return float(stats.norm.isf(level))
 
 
-def deal_places(block: IntPerUnit, place: IntPerUnit, rng: np.random.Generator) -> IntPerUnit:
+def deal_places(
+    block: IntPerUnit, place: IntPerUnit, rng: np.random.Generator
+) -> IntPerUnit:
     """The places dealt anew within blocks."""
     dealt = place.copy()
     for units in _members(block):
@@ -85,7 +87,11 @@ def _members(block: IntPerUnit) -> list[Int[np.ndarray, " some"]]:
 
 
 def share_beyond_chance(
-    holds: BoolPerItem, rate: PerItem, group: Int[np.ndarray, " item"], *, confidence: float = 0.95
+    holds: BoolPerItem,
+    rate: PerItem,
+    group: Int[np.ndarray, " item"],
+    *,
+    confidence: float = 0.95,
 ) -> tuple[float, float, float] | None:
     """The share of items that hold for a reason, with its interval; others hold at their `rate`.
 

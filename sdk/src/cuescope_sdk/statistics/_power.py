@@ -47,7 +47,10 @@ def gap_power(
     while (left := low < high).any():
         middle = (low + high) // 2
         right = right_with[np.minimum(middle, len(right_with) - 1)]
-        passes = stats.hypergeom.cdf(right, many + some, right_without + right, some) <= threshold
+        passes = (
+            stats.hypergeom.cdf(right, many + some, right_without + right, some)
+            <= threshold
+        )
         low = np.where(left & passes, middle + 1, low)
         high = np.where(left & ~passes, middle, high)
     chance_of_fewer = np.concatenate([[0.0], np.cumsum(chance_with)])
@@ -59,7 +62,9 @@ def _gap_variance(drop: float, n_with: float, n_without: float, rate: float) -> 
     return rate * (1 - rate) / n_without + (rate - drop) * (1 - rate + drop) / n_with
 
 
-def _likely(n: int, rate: float) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+def _likely(
+    n: int, rate: float
+) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     """The counts of a binomial that are not too rare, and their probabilities."""
     chances = stats.binom.pmf(np.arange(n + 1), n, rate)
     likely = np.flatnonzero(chances > RARE)
@@ -78,7 +83,9 @@ def smallest_gap(
     """The smallest drop of accuracy found with `power`; None where none is that large."""
 
     def power_of(drop: float) -> float:
-        return gap_power(drop, n_with, n_without, rate, threshold, design_effect=design_effect)
+        return gap_power(
+            drop, n_with, n_without, rate, threshold, design_effect=design_effect
+        )
 
     return smallest_with_power(power_of, rate, power=power) if rate > 0 else None
 
@@ -99,7 +106,9 @@ def smallest_with_power(
     return float(optimize.brentq(lacking, 0.0, largest, xtol=1e-3))
 
 
-def exceeds_power(drop: float, n_with: float, n_without: float, rate: float, least: float) -> float:
+def exceeds_power(
+    drop: float, n_with: float, n_without: float, rate: float, least: float
+) -> float:
     """Chance that a drop of accuracy, as measured, is above `least`.
 
     Accuracy is `rate` without a cue and `rate - drop` with it; their difference is taken as normal.
@@ -108,12 +117,16 @@ def exceeds_power(drop: float, n_with: float, n_without: float, rate: float, lea
     return float(stats.norm.cdf((drop - least) / max(spread, 1e-9)))
 
 
-def split_quantiles(total: int, marked: int, drawn: int, shares: Sequence[float]) -> list[float]:
+def split_quantiles(
+    total: int, marked: int, drawn: int, shares: Sequence[float]
+) -> list[float]:
     """Quantiles of how many of the marked are among those drawn (hypergeometric)."""
     return list(stats.hypergeom(total, marked, drawn).ppf(shares).tolist())
 
 
-def smallest_flip_share(count: float, level: float, *, power: float = 0.8) -> float | None:
+def smallest_flip_share(
+    count: float, level: float, *, power: float = 0.8
+) -> float | None:
     """The share of answers that must be lost, winning none, to be significant with this power.
 
     McNemar's test (1947) of m lost answers and none won has p = 2 / 2**m, and how many of them are
@@ -154,7 +167,9 @@ def limit_of_detection(
     None where even a cue that makes all of them wrong would be missed too often.
     """
     members = level_indices(strata)
-    parts = [_Stratum(values[samples], groups.take(samples), rng) for samples in members]
+    parts = [
+        _Stratum(values[samples], groups.take(samples), rng) for samples in members
+    ]
     needed = float(stats.norm.isf(threshold))
     planted = rng.choice(len(parts), PLANTED)
     limits = [parts[index].smallest_drop(share, needed, rng) for index in planted]
@@ -185,13 +200,17 @@ def smallest_effect(is_found: Callable[[float], bool], largest: float = 1.0) -> 
 class _Stratum:
     """The answers of one stratum, with the permutations under which a cue's drop is judged."""
 
-    def __init__(self, values: PerSample, groups: Groups, rng: np.random.Generator) -> None:
+    def __init__(
+        self, values: PerSample, groups: Groups, rng: np.random.Generator
+    ) -> None:
         self._values = np.asarray(values, dtype=float)
         self._groups = groups
         one_stratum = np.zeros(groups.count, dtype=int)
         self._orders = _Orders(groups, one_stratum).draw(PERMUTED, rng)
 
-    def smallest_drop(self, share: float, needed: float, rng: np.random.Generator) -> float:
+    def smallest_drop(
+        self, share: float, needed: float, rng: np.random.Generator
+    ) -> float:
         """The smallest drop that this draw of a cue needs; infinite where none suffices."""
         groups = self._groups
         values = self._values

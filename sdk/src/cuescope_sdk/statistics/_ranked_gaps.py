@@ -12,7 +12,13 @@ from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.statistics._permutation import step_down_max
 from cuescope_sdk.statistics._resampling import portions, stratified_orders
-from cuescope_sdk.statistics._shapes import CueByUnit, IntPerUnit, PerCue, PerDraw, PerUnit
+from cuescope_sdk.statistics._shapes import (
+    CueByUnit,
+    IntPerUnit,
+    PerCue,
+    PerDraw,
+    PerUnit,
+)
 
 TIE = 1e-9  # rates are shares of few questions: real differences are far larger
 DIGITS = 9
@@ -45,7 +51,9 @@ def gap_weights(
     return np.asarray(weights * whole)
 
 
-def expected_gaps(rates: PerUnit, weights: CueByUnit, stratum: IntPerUnit | None) -> PerCue:
+def expected_gaps(
+    rates: PerUnit, weights: CueByUnit, stratum: IntPerUnit | None
+) -> PerCue:
     """The gap that the strata alone make: each unit has the mean rate of its stratum."""
     if stratum is None:
         return np.zeros(len(weights))
@@ -117,7 +125,9 @@ def gap_test(
     # Rounded: two equal gaps may differ in the last bit, and a tie counts as reached.
     strength = np.round(gaps / spread, DIGITS)
     dealt = np.round(dealt / spread, DIGITS)
-    return GapTest(strength, step_down_max(strength, dealt), expected, dealt.max(axis=1))
+    return GapTest(
+        strength, step_down_max(strength, dealt), expected, dealt.max(axis=1)
+    )
 
 
 def smallest_ranked_gap(

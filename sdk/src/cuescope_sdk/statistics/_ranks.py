@@ -45,13 +45,17 @@ def matched_auroc(
     return float(np.average(values, weights=sizes))
 
 
-def mann_whitney_p_value(first: PerItem, second: Float[np.ndarray, " other_item"]) -> float:
+def mann_whitney_p_value(
+    first: PerItem, second: Float[np.ndarray, " other_item"]
+) -> float:
     """One-sided p-value that the first are larger than the second (Mann and Whitney, 1947).
 
     Raises ValueError where one of them is empty.
     """
     if not len(first) or not len(second):
-        raise ValueError(f"expected numbers on both sides, got {len(first)} and {len(second)}")
+        raise ValueError(
+            f"expected numbers on both sides, got {len(first)} and {len(second)}"
+        )
     return float(stats.mannwhitneyu(first, second, alternative="greater").pvalue)
 
 

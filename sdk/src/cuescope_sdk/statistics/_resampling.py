@@ -10,7 +10,12 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
-from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerSample, PerDraw, PerSample
+from cuescope_sdk.statistics._shapes import (
+    BoolPerSample,
+    IntPerSample,
+    PerDraw,
+    PerSample,
+)
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
 DRAWS = 4000  # of a permutation test
@@ -45,7 +50,9 @@ def percentile_interval(
     figures = np.asarray(draws)
     figures = figures[~np.isnan(figures)]
     if not len(figures):
-        raise ValueError("expected draws with a value, got none: draw more, or of more samples")
+        raise ValueError(
+            "expected draws with a value, got none: draw more, or of more samples"
+        )
     tail = (1 - confidence) / 2
     low, high = np.quantile(figures, (tail, 1 - tail)).tolist()
     if value is None:

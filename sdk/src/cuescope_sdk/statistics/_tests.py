@@ -16,7 +16,10 @@ P = TypeVar("P", float, float | None)
 
 
 def accuracy_gap_p_value(
-    correct_without: IntPerCell, n_without: IntPerCell, correct_with: IntPerCell, n_with: IntPerCell
+    correct_without: IntPerCell,
+    n_without: IntPerCell,
+    correct_with: IntPerCell,
+    n_with: IntPerCell,
 ) -> PerCell:
     """Exact one-sided permutation p-value of accuracy without minus accuracy with.
 
@@ -70,7 +73,9 @@ def cohen_kappa(first: BoolPerSample, second: BoolPerSample) -> float | None:
     return (agreement - chance) / (1 - chance)
 
 
-def correlation_interval(r: float, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
+def correlation_interval(
+    r: float, n: int, *, confidence: float = 0.95
+) -> tuple[float, float]:
     """Interval of Pearson's r over n independent points (Fisher, 1921)."""
     # r itself is skewed near 1; its inverse hyperbolic tangent is nearly normal.
     quantile = stats.norm.ppf((1 + confidence) / 2)

@@ -51,7 +51,9 @@ class WeightedMeans:
     unit: float = 1.0
 
     @classmethod
-    def over(cls, stratum: IntPerSample, groups: Groups, *, unit: float = 1.0) -> "WeightedMeans":
+    def over(
+        cls, stratum: IntPerSample, groups: Groups, *, unit: float = 1.0
+    ) -> "WeightedMeans":
         """Equal weight to each stratum, which are numbered from 0."""
         counts = np.bincount(stratum)
         weight = len(stratum) / (np.count_nonzero(counts) * counts[stratum])
@@ -61,19 +63,25 @@ class WeightedMeans:
         """The weighted mean."""
         return self.unit * float((values * self.weight).mean())
 
-    def mean_interval(self, values: PerSample, confidence: float) -> tuple[float, float]:
+    def mean_interval(
+        self, values: PerSample, confidence: float
+    ) -> tuple[float, float]:
         """Interval of the mean of values from 0 to 1, by `mean_interval` of whole groups."""
         shares = values * self.weight / self.most
         low, high = mean_interval(shares, self.groups, confidence=confidence)
         scale = self.unit * self.most
         return scale * (low or 0.0), min(scale * (high or 0.0), self.unit)
 
-    def change_interval(self, change: PerSample, confidence: float) -> tuple[float, float]:
+    def change_interval(
+        self, change: PerSample, confidence: float
+    ) -> tuple[float, float]:
         """Interval of the mean of changes from -1 to 1, by `change_interval` of whole groups."""
         shares = change * self.weight / self.most
         low, high = change_interval(shares, self.groups, confidence=confidence)
         scale = self.unit * self.most
-        return max(scale * (low or 0.0), -self.unit), min(scale * (high or 0.0), self.unit)
+        return max(scale * (low or 0.0), -self.unit), min(
+            scale * (high or 0.0), self.unit
+        )
 
     def correlation(self, first: PerSample, second: PerSample) -> float:
         """Of two means over the same groups; 0 where one of them does not vary."""
@@ -135,7 +143,9 @@ class MarginTest:
         factor = 1.0 if self.means.groups.all_single else CAUTION
         return min(1.0, factor * interval_p_value(holds))
 
-    def _beyond_share(self, low: float, high: float, confidence: float) -> tuple[float, float]:
+    def _beyond_share(
+        self, low: float, high: float, confidence: float
+    ) -> tuple[float, float]:
         """Interval of the change less the share of what is above chance, from the change's."""
         least, most = self.means.mean_interval(self.values, confidence)
         changed = self.means.mean(self.change)

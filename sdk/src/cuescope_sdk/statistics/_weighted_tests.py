@@ -36,7 +36,9 @@ def weighted_q_values(p_value: PerTest, weight: PerTest) -> PerTest:
     return q_value
 
 
-def joined_p_values_of_others(p_value: PerTest, family: Int[np.ndarray, " test"]) -> PerTest:
+def joined_p_values_of_others(
+    p_value: PerTest, family: Int[np.ndarray, " test"]
+) -> PerTest:
     """The p-values of all other tests of a test's family, joined by Stouffer's method (1949).
 
     NaN marks a test that was not made, and in the result one whose family has no other. A p-value

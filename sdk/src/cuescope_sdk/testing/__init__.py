@@ -53,7 +53,13 @@ from cuescope_sdk.testing._media_files import (
 from cuescope_sdk.testing._method_contract import MethodContract
 from cuescope_sdk.testing._mitigator_contract import MitigatorContract
 from cuescope_sdk.testing._model_contract import ModelContract
-from cuescope_sdk.testing._running import NAME, PluginShelf, Setup, run_audit, temporary_cache
+from cuescope_sdk.testing._running import (
+    NAME,
+    PluginShelf,
+    Setup,
+    run_audit,
+    temporary_cache,
+)
 from cuescope_sdk.testing._tool_contract import ToolContract
 
 __all__ = [

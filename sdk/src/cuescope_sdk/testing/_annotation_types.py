@@ -25,7 +25,9 @@ def _is_foreground(value: Any, sample: Sample) -> bool:
 
 
 def _are_masks(value: Any, sample: Sample) -> bool:
-    return isinstance(value, Mapping) and all(_is_mask(mask, sample) for mask in value.values())
+    return isinstance(value, Mapping) and all(
+        _is_mask(mask, sample) for mask in value.values()
+    )
 
 
 def _is_mask(value: Any, sample: Sample) -> bool:
@@ -57,7 +59,9 @@ def _are_poses(value: Any, sample: Sample) -> bool:
 
 
 def _are_actions(value: Any, sample: Sample) -> bool:
-    return _is_list(value) and all(_is_action(action, len(sample.frames)) for action in value)
+    return _is_list(value) and all(
+        _is_action(action, len(sample.frames)) for action in value
+    )
 
 
 def _is_action(value: Any, frames: int) -> bool:
@@ -85,7 +89,10 @@ def _size(frame: Frame) -> tuple[int, int]:
 
 NAMES = "a tuple of texts"
 KNOWN: Mapping[str, tuple[str, Callable[[Any, Sample], bool]]] = {
-    "foreground": ("a bool array (row, column) or a Frame, as large as the frame", _is_foreground),
+    "foreground": (
+        "a bool array (row, column) or a Frame, as large as the frame",
+        _is_foreground,
+    ),
     "masks": ("{name: Frame}, each as large as the frame", _are_masks),
     "boxes": ("a tuple of Detection", _are_boxes),
     "objects": (NAMES, _are_names),
@@ -94,5 +101,8 @@ KNOWN: Mapping[str, tuple[str, Callable[[Any, Sample], bool]]] = {
     "factors": ("{name: value}", _are_factors),
     "times": ("seconds, one a frame", _are_times),
     "poses": ("(x, y, z, heading), one a frame", _are_poses),
-    "actions": ("(name, first frame, frame after the last) each, within the sample", _are_actions),
+    "actions": (
+        "(name, first frame, frame after the last) each, within the sample",
+        _are_actions,
+    ),
 }

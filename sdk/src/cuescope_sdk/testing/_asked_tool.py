@@ -11,7 +11,14 @@ from cuescope_sdk.grounding import CLAIM_VERIFIER, Claim
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.testing._contract import NotApplicable, PerClass, ShownContract
 from cuescope_sdk.testing._fake_data import CUE, DECOY
-from cuescope_sdk.testing._fake_tools import action, attribute, entity, motion, order, relation
+from cuescope_sdk.testing._fake_tools import (
+    action,
+    attribute,
+    entity,
+    motion,
+    order,
+    relation,
+)
 from cuescope_sdk.tools import NAMER, FrameGroup
 
 PROMPTS = ("Name an animal.", "Name a plant.", "Say where a tree stands.")
@@ -24,7 +31,11 @@ class AskedTool(ShownContract):
     names: ClassVar[tuple[str, ...]] = (CUE, DECOY)
     label: ClassVar[str] = "top"
     count: ClassVar[int] = 4
-    known_roles: ClassVar[tuple[ToolRole, ...]] = (*ROLES.values(), CLAIM_VERIFIER, NAMER)
+    known_roles: ClassVar[tuple[ToolRole, ...]] = (
+        *ROLES.values(),
+        CLAIM_VERIFIER,
+        NAMER,
+    )
     tool: PerClass[Any] = PerClass(lambda contract: contract.built.of(contract))
 
     @property
@@ -35,7 +46,9 @@ class AskedTool(ShownContract):
     @property
     def roles(self) -> list[str]:
         """The roles that it can fill."""
-        return [role.name for role in self.known_roles if hasattr(self.plugin, role.method)]
+        return [
+            role.name for role in self.known_roles if hasattr(self.plugin, role.method)
+        ]
 
     def inputs(self, role: str) -> list[Any]:
         """What a tool of this role is given, item by item."""
@@ -70,11 +83,15 @@ class AskedTool(ShownContract):
         centre = np.eye(4, dtype=np.float32)[index % 4]
         others = (*frames[:index], *frames[index + 1 :])
         rest = (1 - centre) / 3
-        return FrameGroup((frames[index],), others, centre, rest, embed_texts, (self.label,))
+        return FrameGroup(
+            (frames[index],), others, centre, rest, embed_texts, (self.label,)
+        )
 
     def ask(self, role: str, inputs: Sequence[Any], tool: Any = None) -> Any:
         """The tool's results for these inputs."""
-        methods = {known_role.name: known_role.method for known_role in self.known_roles}
+        methods = {
+            known_role.name: known_role.method for known_role in self.known_roles
+        }
         method = getattr(self.tool if tool is None else tool, methods[role])
         if role in ("detector", "segmenter"):
             return method(inputs, self.names)

@@ -55,7 +55,9 @@ class Handler(BaseHTTPRequestHandler):
             elif self.path != "/v1/chat/completions":
                 self.reply(404, {"detail": "Not Found"})
             elif body["model"] not in server.models:
-                self.reply(404, {"error": {"message": f"model {body['model']} is unknown"}})
+                self.reply(
+                    404, {"error": {"message": f"model {body['model']} is unknown"}}
+                )
             else:
                 self.answer(body)
         finally:
@@ -76,7 +78,9 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.reply(200, completion(server.brain(body)))
 
-    def reply(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:
+    def reply(
+        self, status: int, content: object, headers: dict[str, str] | None = None
+    ) -> None:
         """Send JSON, or text as it is."""
         text = content if isinstance(content, str) else json.dumps(content)
         data = text.encode()

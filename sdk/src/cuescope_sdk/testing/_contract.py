@@ -67,13 +67,17 @@ class Contract:
     device: ClassVar[str] = "auto"
     dtype: ClassVar[str] = "float32"
     built: PerClass[Any] = PerClass(lambda contract: contract.build())
-    imported: PerClass[dict[str, list[str]]] = PerClass(lambda c: import_report_of(c.plugin))
+    imported: PerClass[dict[str, list[str]]] = PerClass(
+        lambda c: import_report_of(c.plugin)
+    )
 
     @classmethod
     def context(cls) -> Context:
         """What the plugin is built with; the other plugins that are installed can be reached."""
         shelf = PluginShelf({(cls.kind, NAME): cls.plugin}, installed=True)
-        return Context(registry=shelf, cache=cls.cache_folder(), device=cls.device, dtype=cls.dtype)
+        return Context(
+            registry=shelf, cache=cls.cache_folder(), device=cls.device, dtype=cls.dtype
+        )
 
     @classmethod
     def cache_folder(cls) -> Path:
@@ -175,7 +179,9 @@ class ShownContract(Contract):
     data: ClassVar[type[Any]] = FakeDataset
     data_options: ClassVar[Mapping[str, Any]] = {}
     count: ClassVar[int]
-    samples: PerClass[tuple[Sample, ...]] = PerClass(lambda contract: contract.first_samples())
+    samples: PerClass[tuple[Sample, ...]] = PerClass(
+        lambda contract: contract.first_samples()
+    )
 
     @classmethod
     def dataset(cls) -> Dataset:
@@ -219,7 +225,9 @@ class FingerprintedContract(Contract):
     def test_has_another_fingerprint_for_other_options(self) -> None:
         """Equal fingerprints mean equal answers and samples, or the cache replays wrong ones."""
         if self.other_options is None:
-            raise NotApplicable("needs `other_options` that change the answers or the content")
+            raise NotApplicable(
+                "needs `other_options` that change the answers or the content"
+            )
         other = self.build(self.other_options)
         expect(
             other.fingerprint != self.built.fingerprint,
@@ -282,7 +290,9 @@ def run_check(contract: type[Contract], check: str) -> Result:
     except UserError as refusal:
         return Result(check, "skipped", f"refused: {refusal}")
     except Exception as error:
-        return Result(check, "failed", " ".join(f"{type(error).__name__}: {error}".split()))
+        return Result(
+            check, "failed", " ".join(f"{type(error).__name__}: {error}".split())
+        )
     return Result(check, "ok")
 
 
@@ -307,7 +317,9 @@ def expect(condition: bool, expected: str, *, got: object, remedy: str) -> None:
 
 
 @contextmanager
-def expect_error(kind: type[Exception], expected: str, *, got: str, remedy: str) -> Iterator[None]:
+def expect_error(
+    kind: type[Exception], expected: str, *, got: str, remedy: str
+) -> Iterator[None]:
     """Raise ContractViolation unless the block raises an error of this kind; `got` if it ends."""
     try:
         yield

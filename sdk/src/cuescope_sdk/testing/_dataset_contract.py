@@ -8,7 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope_sdk import Dataset, Frame, HasPlantedCues, HasSplits, Sample, UserError, digest
+from cuescope_sdk import (
+    Dataset,
+    Frame,
+    HasPlantedCues,
+    HasSplits,
+    Sample,
+    UserError,
+    digest,
+)
 from cuescope_sdk.testing._annotation_types import annotation_faults
 from cuescope_sdk.testing._contract import (
     ContractViolation,
@@ -57,7 +65,9 @@ class DatasetContract(FingerprintedContract):
     def test_declares_labels(self) -> None:
         """The closed label set, () where there is none."""
         labels: Any = getattr(self.data, "labels", None)
-        are_names = isinstance(labels, tuple) and all(isinstance(n, str) and n for n in labels)
+        are_names = isinstance(labels, tuple) and all(
+            isinstance(n, str) and n for n in labels
+        )
         expect(
             are_names and len(set(labels)) == len(labels),
             "`labels`, a tuple of distinct names",
@@ -69,7 +79,12 @@ class DatasetContract(FingerprintedContract):
 
     def test_has_samples(self) -> None:
         """There is something to audit."""
-        expect(len(self.data) > 0, "a sample or more", got=0, remedy="Check the path and split")
+        expect(
+            len(self.data) > 0,
+            "a sample or more",
+            got=0,
+            remedy="Check the path and split",
+        )
 
     def test_ends_with_an_index_error(self) -> None:
         """`for sample in data` ends there."""
@@ -105,7 +120,9 @@ class DatasetContract(FingerprintedContract):
     def test_keeps_slashes_for_changes(self) -> None:
         """`KEY/what was changed` is the key of a changed sample: no key may be another's start."""
         keys = {sample.key for sample in self.samples}
-        inside = [key for key in keys if any(key.startswith(f"{other}/") for other in keys)]
+        inside = [
+            key for key in keys if any(key.startswith(f"{other}/") for other in keys)
+        ]
         expect(
             not inside,
             "keys of which none continues another after a slash",
@@ -116,7 +133,8 @@ class DatasetContract(FingerprintedContract):
     def test_gives_the_same_sample_twice(self) -> None:
         """Reading moves nothing."""
         expect(
-            list(map(_content, self.read(self.data))) == list(map(_content, self.samples)),
+            list(map(_content, self.read(self.data)))
+            == list(map(_content, self.samples)),
             "the same samples when they are read again",
             got="others",
             remedy="Draw once, in __init__, from cuescope_sdk.generator(seed, name)",
@@ -127,7 +145,8 @@ class DatasetContract(FingerprintedContract):
         again = self.read(self.build())
         same_content = list(map(_content, again)) == list(map(_content, self.samples))
         expect(
-            same_content and all(map(_same_pixels, again[0].frames, self.samples[0].frames)),
+            same_content
+            and all(map(_same_pixels, again[0].frames, self.samples[0].frames)),
             "the same samples from a second build",
             got="others",
             remedy="Sort what a folder lists, and seed what is drawn",
@@ -244,7 +263,9 @@ class DatasetContract(FingerprintedContract):
     def test_plants_the_cues_that_it_annotates(self) -> None:
         """`verify` looks a planted cue up in the annotation by its key."""
         if not isinstance(self.data, HasPlantedCues):
-            raise NotApplicable("asks about `planted_cues`, which this data set does not declare")
+            raise NotApplicable(
+                "asks about `planted_cues`, which this data set does not declare"
+            )
         planted = {cue.key for cue in self.data.planted_cues}
         annotated = set[str]()
         for sample in self.annotated():
@@ -344,4 +365,6 @@ def _describe(value: object) -> str:
 
 
 def _same_pixels(frame: Frame, other: Frame) -> bool:
-    return frame is other or np.array_equal(np.asarray(frame.load()), np.asarray(other.load()))
+    return frame is other or np.array_equal(
+        np.asarray(frame.load()), np.asarray(other.load())
+    )

@@ -63,7 +63,9 @@ class ExecutorContract(Contract):
     watched: PerClass[Path] = PerClass(lambda contract: new_folder())
     opener: PerClass[Any] = PerClass(
         # one function for all checks: workers may stay between calls
-        lambda contract: partial(open_respond, partial(open_watched, contract.watched.of(contract)))
+        lambda contract: partial(
+            open_respond, partial(open_watched, contract.watched.of(contract))
+        )
     )
 
     def exercise(self) -> None:
@@ -80,7 +82,12 @@ class ExecutorContract(Contract):
         """What the executor yields, checked to be each batch once."""
         seen: set[int] = set()
         for index, responses in self.built.map(self.opener, batches()):
-            expect(index not in seen, "each batch once", got=f"batch {index} twice", remedy=ONCE)
+            expect(
+                index not in seen,
+                "each batch once",
+                got=f"batch {index} twice",
+                remedy=ONCE,
+            )
             seen.add(index)
             yield index, responses
 
@@ -89,10 +96,17 @@ class ExecutorContract(Contract):
         self.prepare(fault)
         return dict(self.batches())
 
-    def compare(self, answers: Mapping[int, list[Response]], expected: Iterable[int]) -> None:
+    def compare(
+        self, answers: Mapping[int, list[Response]], expected: Iterable[int]
+    ) -> None:
         """Raise ContractViolation unless the answers are those of this process, in its order."""
         indices = set(expected)
-        expect(answers.keys() == indices, f"batches {indices}", got=f"{set(answers)}", remedy=ONCE)
+        expect(
+            answers.keys() == indices,
+            f"batches {indices}",
+            got=f"{set(answers)}",
+            remedy=ONCE,
+        )
         for index in indices:
             expect(
                 equal(batches()[index], answers[index]),
@@ -110,7 +124,12 @@ class ExecutorContract(Contract):
         self.prepare("refuses")
         answered = len(list(self.built.map(self.opener, [])))
         remedy = "Return before workers start where there are no batches"
-        expect(not answered, "nothing for no batches", got=f"{answered} batches", remedy=remedy)
+        expect(
+            not answered,
+            "nothing for no batches",
+            got=f"{answered} batches",
+            remedy=remedy,
+        )
 
     def test_errors_of_a_worker_arrive(self) -> None:
         """A model that cannot answer must end the audit with its own line, and not hang it."""
@@ -135,9 +154,14 @@ class ExecutorContract(Contract):
         if hasattr(generator, "close"):
             generator.close()
         seconds = time.monotonic() - since
-        remedy = "Cancel what has not begun, and wait for nothing, where the loop is left"
+        remedy = (
+            "Cancel what has not begun, and wait for nothing, where the loop is left"
+        )
         expect(
-            seconds < STOP_SECONDS, "an end within seconds", got=f"{seconds:.0f} s", remedy=remedy
+            seconds < STOP_SECONDS,
+            "an end within seconds",
+            got=f"{seconds:.0f} s",
+            remedy=remedy,
         )
 
     def test_hands_on_each_answer_at_once(self) -> None:
@@ -180,7 +204,12 @@ class ExecutorContract(Contract):
             got = f"{type(error).__name__}: {error}"
         remedy = "After its second dead worker leave a batch out, and raise UserError at the end"
         named = got.startswith("UserError") and all(key in got for key in special)
-        expect(named, f"a UserError that names {', '.join(special)}", got=got, remedy=remedy)
+        expect(
+            named,
+            f"a UserError that names {', '.join(special)}",
+            got=got,
+            remedy=remedy,
+        )
         self.compare(answers, set(range(COUNT)) - {SPECIAL})
         tries = [key for _, key in calls(self.watched)].count(special[0])
         expect(tries == 2, "two tries of it", got=tries, remedy=remedy)
@@ -199,7 +228,11 @@ class ExecutorContract(Contract):
         (folder / "fault").write_text("slow")
         driver = self.start_a_driver(folder)
         until = time.monotonic() + 2 * STOP_SECONDS
-        while len(calls(folder)) < 3 and driver.poll() is None and time.monotonic() < until:
+        while (
+            len(calls(folder)) < 3
+            and driver.poll() is None
+            and time.monotonic() < until
+        ):
             time.sleep(0.01)
         with suppress(ProcessLookupError):
             stop = os.killpg if number == signal.SIGINT else os.kill
@@ -223,11 +256,20 @@ class ExecutorContract(Contract):
         """A process that answers the batches through the executor, as slowly as the fault says."""
         file = inspect.getsourcefile(self.plugin) or ""
         options = json.dumps(dict(self.options))
-        words = [self.plugin.__module__, file, self.plugin.__qualname__, options, str(folder)]
-        with (folder / "said").open("wb") as said:  # a pipe would be held by workers that are left
+        words = [
+            self.plugin.__module__,
+            file,
+            self.plugin.__qualname__,
+            options,
+            str(folder),
+        ]
+        with (folder / "said").open(
+            "wb"
+        ) as said:  # a pipe would be held by workers that are left
             return subprocess.Popen(
                 [sys.executable, "-c", DRIVER, *words],
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env=os.environ
+                | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 stderr=said,
                 start_new_session=True,
             )
@@ -243,7 +285,9 @@ class ExecutorContract(Contract):
                     missing += 1
                     continue
                 right = equal(batch, [kept[key] for key in keys if key in kept])
-                expect(right, "whole batches of true answers", got="others", remedy=ONCE)
+                expect(
+                    right, "whole batches of true answers", got="others", remedy=ONCE
+                )
         workers = len(callers(folder))
         lost = len(calls(folder)) - (COUNT - missing)
         expect(
@@ -279,7 +323,10 @@ def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
         stat = Path(f"/proc/{pid}/stat")  # Linux alone has it
-        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
+        return (
+            not stat.exists()
+            or stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
+        )
     except OSError:
         return False
 
@@ -303,7 +350,9 @@ class ObserverContract(Contract):
     def follow(self) -> str:
         """The report hash of an audit that the observer follows; raises where it fails."""
         with temporary_cache() as cache, warnings.catch_warnings():
-            warnings.simplefilter("error")  # a fault of an observer is a warning in an audit
+            warnings.simplefilter(
+                "error"
+            )  # a fault of an observer is a warning in an audit
             plain = Setup(FakeMethod).session(cache)
             session = Session(plain.request, plain.parts.context, cache, [self.build()])
             try:

@@ -47,14 +47,21 @@ COVERS = 0.5
 class FakeDataOptions(Options):
     """What to draw."""
 
-    samples: PositiveInt = Field(150, description="sequences, label after label in turn")
+    samples: PositiveInt = Field(
+        150, description="sequences, label after label in turn"
+    )
     frames: PositiveInt = Field(3, description="frames of a sequence")
-    labels: int = Field(len(LABELS), ge=1, le=len(LABELS), description="how many classes")
-    scale: PositiveInt = Field(1, description="pixels a side of each of the 8 x 8 cells")
+    labels: int = Field(
+        len(LABELS), ge=1, le=len(LABELS), description="how many classes"
+    )
+    scale: PositiveInt = Field(
+        1, description="pixels a side of each of the 8 x 8 cells"
+    )
     split: Annotated[str, NamesPart()] = Field("val", description="train, val or test")
     identical: bool = Field(False, description="every frame the same")
     cue: Literal["misleads", "helps"] = Field(
-        "misleads", description="whether the red corner makes the model err, or is why it is right"
+        "misleads",
+        description="whether the red corner makes the model err, or is why it is right",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -78,7 +85,9 @@ class FakeDataset(Plugin):
     def __init__(self, options: FakeDataOptions, context: Context) -> None:
         super().__init__(options, context)
         if options.split not in SPLITS:
-            raise UserError("fake: split", expected=", ".join(SPLITS), got=f"'{options.split}'")
+            raise UserError(
+                "fake: split", expected=", ".join(SPLITS), got=f"'{options.split}'"
+            )
         self.labels = LABELS[: options.labels]
         rng = seeded(options.seed, "fake-data", options.split)
         self._label = np.arange(options.samples) % options.labels
@@ -99,7 +108,9 @@ class FakeDataset(Plugin):
         return Sample(
             key=key,
             group=key,
-            frames=tuple(self._frame(index, number, cue) for number, cue in enumerate(presence)),
+            frames=tuple(
+                self._frame(index, number, cue) for number, cue in enumerate(presence)
+            ),
             choices=self.labels,
             label=self.labels[self._label[index]],
             annotations=self.annotations(presence),
@@ -111,7 +122,11 @@ class FakeDataset(Plugin):
         cells[:, 3:8] = True
         scale = self.options.scale
         foreground = cells.repeat(scale, axis=0).repeat(scale, axis=1)
-        return {"split": self.options.split, "foreground": foreground, "cues": {CUE: shown}}
+        return {
+            "split": self.options.split,
+            "foreground": foreground,
+            "cues": {CUE: shown},
+        }
 
     def split(self, name: str) -> "FakeDataset":
         """The same options on another split; raises UserError where there is no such split."""
@@ -170,7 +185,9 @@ def points_at(
     def is_hit(occurrence: Occurrence) -> bool:
         if occurrence.region is not None:
             return _share_covered(occurrence, samples, box) >= COVERS
-        return any(shows(frame, box, channel) for frame in frames_of(occurrence, samples))
+        return any(
+            shows(frame, box, channel) for frame in frames_of(occurrence, samples)
+        )
 
     hits = list(map(is_hit, feature.occurrences))
     return float(np.mean(hits)) if hits else None
@@ -193,13 +210,17 @@ def where_it_points(feature: Feature, samples: Mapping[str, Sample]) -> str:
     return f"{name} ({region}), which covers {covered:.0%} of the cue; half is needed"
 
 
-def frames_of(occurrence: Occurrence, samples: Mapping[str, Sample]) -> tuple[Frame, ...]:
+def frames_of(
+    occurrence: Occurrence, samples: Mapping[str, Sample]
+) -> tuple[Frame, ...]:
     """The frame of an occurrence, or all of its sample."""
     frames = samples[occurrence.sample].frames
     return frames if occurrence.frame is None else (frames[occurrence.frame],)
 
 
-def _share_covered(occurrence: Occurrence, samples: Mapping[str, Sample], box: Box) -> float:
+def _share_covered(
+    occurrence: Occurrence, samples: Mapping[str, Sample], box: Box
+) -> float:
     """How much of `box`, in cells, the region of an occurrence covers; it is given in pixels."""
     scale = frames_of(occurrence, samples)[0].load().width / SIDE
     region = np.array(occurrence.region or (0, 0, 0, 0)) / scale

@@ -23,7 +23,12 @@ from cuescope_sdk import (
     hookimpl,
 )
 from cuescope_sdk.report import contrast
-from cuescope_sdk.statistics import Groups, PairedFlips, benjamini_hochberg, paired_flips
+from cuescope_sdk.statistics import (
+    Groups,
+    PairedFlips,
+    benjamini_hochberg,
+    paired_flips,
+)
 
 # left and top edge of each quarter, as shares of the frame
 QUARTERS = {
@@ -45,9 +50,15 @@ class FakeMethod(Plugin):
     """Hides each quarter of the frames; where answers get better, it was a misleading cue."""
 
     title = "Fake: quarters of the frame that mislead"
-    requires = Requirements(outputs=frozenset({"logits"}), may_use=frozenset({"detector"}))
+    requires = Requirements(
+        outputs=frozenset({"logits"}), may_use=frozenset({"detector"})
+    )
     metrics = (
-        Metric(name="gain", title="Gain", meaning="accuracy when hidden minus accuracy when shown"),
+        Metric(
+            name="gain",
+            title="Gain",
+            meaning="accuracy when hidden minus accuracy when shown",
+        ),
     )
     leans: ClassVar[bool] = False  # the cue is what a right model leans on
     Options: ClassVar[type[Options]] = FakeMethodOptions
@@ -61,7 +72,9 @@ class FakeMethod(Plugin):
             for sample in audit.samples:
                 quarter = region(name, sample.frames[0].load().size)
                 places.append(Occurrence(sample=sample.key, region=quarter))
-            yield Feature(key=name, kind="quarter", name=f"the {name}", occurrences=tuple(places))
+            yield Feature(
+                key=name, kind="quarter", name=f"the {name}", occurrences=tuple(places)
+            )
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
@@ -90,7 +103,11 @@ class FakeMethod(Plugin):
                 rng = audit.rng("interval", feature.key, label)
                 own = labels == label
                 flips = paired_flips(
-                    before[own], after[own], groups.take(own), rng, alternative="greater"
+                    before[own],
+                    after[own],
+                    groups.take(own),
+                    rng,
+                    alternative="greater",
                 )
                 rows.append((feature.key, label, flips))
         q_values = benjamini_hochberg([flips.p_value for _, _, flips in rows])
@@ -127,7 +144,11 @@ class FakeRelianceMethod(FakeMethod):
 
     title = "Fake: quarters of the frame that a right model leans on"
     metrics = (
-        Metric(name="loss", title="Loss", meaning="accuracy when shown minus accuracy when hidden"),
+        Metric(
+            name="loss",
+            title="Loss",
+            meaning="accuracy when shown minus accuracy when hidden",
+        ),
     )
     leans = True
 
@@ -146,7 +167,9 @@ def show(audit: Audit, score: Score, outcomes: Sequence[Outcome]) -> None:
 
 def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:
     """Whether each sample is answered right with the feature hidden, or as it is (None)."""
-    right = {o.trial.sample.key: o.correct() for o in outcomes if o.trial.feature == feature}
+    right = {
+        o.trial.sample.key: o.correct() for o in outcomes if o.trial.feature == feature
+    }
     return np.array(list(right.values()))
 
 

@@ -22,7 +22,14 @@ from cuescope_sdk import (
     digest,
     generator as seeded,
 )
-from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, DECOY_BOX, LABELS, SIDE, SIGNAL_ROWS
+from cuescope_sdk.testing._fake_data import (
+    CUE,
+    CUE_BOX,
+    DECOY_BOX,
+    LABELS,
+    SIDE,
+    SIGNAL_ROWS,
+)
 
 NAMED = len(LABELS) + 2
 STRIP = 2 * SIDE * 3
@@ -37,9 +44,15 @@ LONGEST = 500.0  # of the weights of a choice as embedded
 class FakeModelOptions(Options):
     """How the model errs."""
 
-    lean: NonNegativeFloat = Field(1.0, description="reliance on the red corner; 0: none at all")
-    noise: NonNegativeFloat = Field(1.0, description="errors from pixels that mean nothing")
-    signal: NonNegativeFloat = Field(1.0, description="use of the green patch; 0: none at all")
+    lean: NonNegativeFloat = Field(
+        1.0, description="reliance on the red corner; 0: none at all"
+    )
+    noise: NonNegativeFloat = Field(
+        1.0, description="errors from pixels that mean nothing"
+    )
+    signal: NonNegativeFloat = Field(
+        1.0, description="use of the green patch; 0: none at all"
+    )
 
 
 class FakeModel(Plugin):
@@ -77,7 +90,9 @@ class FakeModel(Plugin):
         return Response(
             logits=logits if "logits" in outputs else None,
             text=best if "text" in outputs else None,
-            embedding=np.append(features * EMBEDDED, 0) if "embedding" in outputs else None,
+            embedding=np.append(features * EMBEDDED, 0)
+            if "embedding" in outputs
+            else None,
         )
 
     def see(self, trial: Trial) -> Float[np.ndarray, " dim"]:
@@ -85,15 +100,21 @@ class FakeModel(Plugin):
         pixels = np.stack([pixels_of(frame) for frame in trial.sample.frames])
         if trial.edit is not None:
             if not isinstance(trial.edit, HideTokens):
-                raise UserError("fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'")
-            pixels = np.where(_at_cells(trial.edit.mask, len(pixels))[..., None], 0.0, pixels)
+                raise UserError(
+                    "fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'"
+                )
+            pixels = np.where(
+                _at_cells(trial.edit.mask, len(pixels))[..., None], 0.0, pixels
+            )
         return np.asarray(FEATURES @ pixels.mean(axis=0).ravel())
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The 8 x 8 pixels that it sees, uint8."""
         return [np.rint(pixels_of(frame) * 255).astype(np.uint8) for frame in frames]
 
-    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+    def patch_features(
+        self, frames: Sequence[Frame], layer: int = -1
+    ) -> list[np.ndarray]:
         """A patch is a pixel; its features are its colour, and whether it is read as noise."""
         strip = np.zeros((SIDE, SIDE, 1))
         strip[:, 3:5] = 1

@@ -10,7 +10,15 @@ from PIL import Image, ImageDraw
 from cuescope_sdk import Detection, Frame, ImageEdit, Plugin, Sample, digest, generator
 from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
 from cuescope_sdk.grounding._claims import judge_claim, per_frame
-from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, DECOY, DECOY_BOX, LABELS, SIDE, shows
+from cuescope_sdk.testing._fake_data import (
+    CUE,
+    CUE_BOX,
+    DECOY,
+    DECOY_BOX,
+    LABELS,
+    SIDE,
+    shows,
+)
 from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
 
 
@@ -36,9 +44,13 @@ def action(subject: str, verb: str, *frames: int, **more: Any) -> Claim:
     return claim("action", subject, *frames, predicate=verb, **more)
 
 
-def relation(subject: str, predicate: str, other: str, *frames: int, **more: Any) -> Claim:
+def relation(
+    subject: str, predicate: str, other: str, *frames: int, **more: Any
+) -> Claim:
     """One is so to the other."""
-    return claim("relation", subject, *frames, predicate=predicate, object=other, **more)
+    return claim(
+        "relation", subject, *frames, predicate=predicate, object=other, **more
+    )
 
 
 def motion(predicate: str, *frames: int, **more: Any) -> Claim:
@@ -67,19 +79,25 @@ Box = tuple[float, float, float, float]
 class FakeDetector(Plugin):
     """Finds the red corner and the blue corner."""
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """A detection for each of the names that a frame shows."""
         return [self._detect(frame, names) for frame in frames]
 
     def _detect(self, frame: Frame, names: Sequence[str]) -> tuple[Detection, ...]:
         visible = [name for name in names if _is_visible(frame, name)]
-        return tuple(Detection(name=name, score=0.9, box=_box(frame, name)) for name in visible)
+        return tuple(
+            Detection(name=name, score=0.9, box=_box(frame, name)) for name in visible
+        )
 
 
 class FakeSegmenter(Plugin):
     """Outlines the corners."""
 
-    def segment(self, frames: Sequence[Frame], names: Sequence[str]) -> list[np.ndarray]:
+    def segment(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[np.ndarray]:
         """Bool masks (name, row, col), an array a frame."""
         return [np.stack([_mask(frame, name) for name in names]) for frame in frames]
 
@@ -89,7 +107,10 @@ class FakeTextGenerator(Plugin):
 
     def generate(self, prompts: Sequence[str]) -> list[str]:
         """A completion a prompt."""
-        return [f"{prompt.split()[-1]}." if prompt.split() else "Nothing." for prompt in prompts]
+        return [
+            f"{prompt.split()[-1]}." if prompt.split() else "Nothing."
+            for prompt in prompts
+        ]
 
 
 class FakeSentenceEncoder(Plugin):
@@ -147,7 +168,9 @@ class FakeNamer(Plugin):
         guesses = []
         for group in groups:
             rows = group.embed_texts(words)
-            guesses.append(best_name(words, rows @ group.centre, rows @ group.elsewhere))
+            guesses.append(
+                best_name(words, rows @ group.centre, rows @ group.elsewhere)
+            )
         return guesses
 
 
@@ -191,7 +214,9 @@ def _judge(sample: Sample, claim: Claim, index: int) -> Judgement:
     return Judgement.of(present, score=0.9, frame=index, box=box)
 
 
-def _paint(image: Image.Image, instruction: str, mask: np.ndarray | None) -> Image.Image:
+def _paint(
+    image: Image.Image, instruction: str, mask: np.ndarray | None
+) -> Image.Image:
     changed = image.copy()
     scale = image.width / SIDE
     boxes = [box for name, (box, _) in CORNERS.items() if name in instruction]
@@ -200,4 +225,6 @@ def _paint(image: Image.Image, instruction: str, mask: np.ndarray | None) -> Ima
         ImageDraw.Draw(changed).rectangle(edges, fill=(128, 128, 128))
     if mask is None:
         return changed
-    return Image.fromarray(np.where(mask[..., None], np.asarray(changed), np.asarray(image)))
+    return Image.fromarray(
+        np.where(mask[..., None], np.asarray(changed), np.asarray(image))
+    )

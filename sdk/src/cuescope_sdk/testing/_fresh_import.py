@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from cuescope_sdk.testing import _global_state
 
-FORKS = sys.platform == "linux"  # elsewhere a process with threads may not fork, or cannot at all
+FORKS = (
+    sys.platform == "linux"
+)  # elsewhere a process with threads may not fork, or cannot at all
 SCRIPT = (sys.executable, "-P", _global_state.__file__)
 
 
@@ -27,7 +29,10 @@ class Ended(NamedTuple):
 def import_freshly(module: str, file: str, heavy: Sequence[str]) -> Ended:
     """The process whose last line of output is the report on a module; see `_global_state`."""
     folder = str(Path.cwd())
-    places = [*filter(None, sys.path), folder]  # pytest names tests from where it stands
+    places = [
+        *filter(None, sys.path),
+        folder,
+    ]  # pytest names tests from where it stands
     arguments = [module, file, *heavy]
     if FORKS:
         return _ask(
@@ -39,7 +44,11 @@ def import_freshly(module: str, file: str, heavy: Sequence[str]) -> Ended:
             }
         )
     finished = subprocess.run(
-        [*SCRIPT, *arguments], env=_environment(places), capture_output=True, text=True, check=False
+        [*SCRIPT, *arguments],
+        env=_environment(places),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return Ended(finished.returncode, finished.stdout, finished.stderr)
 

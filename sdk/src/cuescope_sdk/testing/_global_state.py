@@ -32,7 +32,9 @@ def moved_states(action: Callable[[], object]) -> list[str]:
         after = _random_states()
     finally:
         _put_back(saved)
-    return [name for name, state in before.items() if _text(state) != _text(after[name])]
+    return [
+        name for name, state in before.items() if _text(state) != _text(after[name])
+    ]
 
 
 def _random_states() -> dict[str, Any]:
@@ -84,7 +86,9 @@ def _import_report(name: str, file: str, *heavy: str) -> dict[str, list[str]]:
     loaded = [library for library in heavy if library in sys.modules]
     package = name.partition(".")[0]
     for module in list(sys.modules):
-        if module.partition(".")[0] == package and not package.startswith("cuescope_sdk"):
+        if module.partition(".")[0] == package and not package.startswith(
+            "cuescope_sdk"
+        ):
             del sys.modules[module]
     warnings.resetwarnings()
     filters = repr(warnings.filters)

@@ -43,7 +43,9 @@ class InterventionContract(ShownContract):
     @property
     def tools(self) -> dict[str, Any]:
         """The tools that it may need."""
-        return {"image-editor": FakeImageEditor(FakeImageEditor.Options(), self.context())}
+        return {
+            "image-editor": FakeImageEditor(FakeImageEditor.Options(), self.context())
+        }
 
     @property
     def modality(self) -> Literal["video", "text"]:
@@ -78,7 +80,9 @@ class InterventionContract(ShownContract):
             region = elsewhere(case.place, (), rng)
             frames = other_frames(Place(frames=(1,)), len(case.sample.frames), rng)
             if region is None or frames is None:
-                raise ValueError("a red corner of three by three cells leaves room for a placebo")
+                raise ValueError(
+                    "a red corner of three by three cells leaves room for a placebo"
+                )
             place = Place(
                 masks=region.masks,
                 frames=frames.frames,
@@ -96,7 +100,8 @@ class InterventionContract(ShownContract):
         """A report names each witness, and what it was measured beside."""
         cls: type[Intervention] = self.plugin
         expect(
-            bool(getattr(cls, "title", "")) and isinstance(getattr(cls, "needs", None), str),
+            bool(getattr(cls, "title", ""))
+            and isinstance(getattr(cls, "needs", None), str),
             "a title in words, and what it needs to know of the cue",
             got=f"title {getattr(cls, 'title', None)!r}, needs {getattr(cls, 'needs', None)!r}",
             remedy="Set title, needs ('region', 'frames', 'words', 'name' ...), effect",
@@ -131,12 +136,16 @@ class InterventionContract(ShownContract):
         for cases in (self.cases, self.placebos):
             for case, trial in zip(cases, self.trials(cases), strict=True):
                 for mask, old, new in zip(
-                    case.place.masks, case.sample.frames, trial.sample.frames, strict=True
+                    case.place.masks,
+                    case.sample.frames,
+                    trial.sample.frames,
+                    strict=True,
                 ):
                     before = np.asarray(old.load())
                     after = np.asarray(new.load())
                     expect(
-                        before.shape == after.shape and bool((before == after)[~mask].all()),
+                        before.shape == after.shape
+                        and bool((before == after)[~mask].all()),
                         "the sample's own pixels outside of the mask",
                         got="others",
                         remedy="`change_frames` takes painted pixels under the mask alone",
@@ -165,10 +174,14 @@ class InterventionContract(ShownContract):
 
     def test_gives_the_same_twice(self) -> None:
         """A report that runs again finds the same; equal keys are equal pixels."""
-        for one, other in zip(self.trials(self.cases), self.trials(self.cases), strict=True):
+        for one, other in zip(
+            self.trials(self.cases), self.trials(self.cases), strict=True
+        ):
             same = content(one) == content(other) and all(
                 (np.asarray(first.load()) == np.asarray(second.load())).all()
-                for first, second in zip(one.sample.frames, other.sample.frames, strict=True)
+                for first, second in zip(
+                    one.sample.frames, other.sample.frames, strict=True
+                )
             )
             expect(
                 same,
@@ -182,7 +195,10 @@ class InterventionContract(ShownContract):
         trials = [*self.trials(self.cases), *self.trials(self.placebos)]
         seen: dict[str, bytes] = {}
         originals = [frame for case in self.cases for frame in case.sample.frames]
-        for frame in [*originals, *(f for trial in trials for f in trial.sample.frames)]:
+        for frame in [
+            *originals,
+            *(f for trial in trials for f in trial.sample.frames),
+        ]:
             pixels = np.asarray(frame.load()).tobytes()
             expect(
                 seen.setdefault(frame.key, pixels) == pixels,
@@ -207,7 +223,9 @@ class InterventionContract(ShownContract):
 
     def test_says_in_a_line_why_it_does_not_apply(self) -> None:
         """A cue of which nothing is known, and a model that takes no edit and has no tools."""
-        nothing = LocatedCue("cue", "a cue", None, {"a": Place()}, frozenset(), Localisation("-"))
+        nothing = LocatedCue(
+            "cue", "a cue", None, {"a": Place()}, frozenset(), Localisation("-")
+        )
         reason = self.plugin.why_not(nothing, Capabilities(outputs=frozenset()), ())
         expect(
             isinstance(reason, str) and bool(reason.strip()) and "\n" not in reason,
@@ -244,7 +262,9 @@ def place_in(sample: Sample) -> Place:
 def content(trial: Trial) -> str:
     """Digest of all that a model is shown."""
     edit = trial.edit and (trial.edit.kind, trial.edit)
-    return digest([frame.key for frame in trial.sample.frames], trial.sample.question, edit)
+    return digest(
+        [frame.key for frame in trial.sample.frames], trial.sample.question, edit
+    )
 
 
 def changed(old: Any, new: Any) -> Bool[np.ndarray, "row col"]:

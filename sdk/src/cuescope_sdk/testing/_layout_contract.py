@@ -68,7 +68,9 @@ class LayoutContract(DatasetContract):
     @classmethod
     def open(cls, root: Path | None = None, **options: Any) -> Any:
         """The data set of the shared tree, or of another one, with options beside `options`."""
-        return super().build({"path": root or cls.tree.of(cls), **cls.options, **options})
+        return super().build(
+            {"path": root or cls.tree.of(cls), **cls.options, **options}
+        )
 
     @classmethod
     def build(cls, options: Mapping[str, Any] | None = None) -> Dataset:
@@ -170,4 +172,6 @@ def media_in(root: Path) -> list[Path]:
     """The images and videos of a tree."""
     from cuescope_sdk.data._media import kind_of
 
-    return [file for file in sorted(root.rglob("*")) if file.is_file() and kind_of(file)]
+    return [
+        file for file in sorted(root.rglob("*")) if file.is_file() and kind_of(file)
+    ]

@@ -31,7 +31,9 @@ def write_image(path: Path, size: tuple[int, int] = (16, 12)) -> Path:
     return path
 
 
-def write_mask(path: Path, box: tuple[int, int, int, int], size: tuple[int, int]) -> Path:
+def write_mask(
+    path: Path, box: tuple[int, int, int, int], size: tuple[int, int]
+) -> Path:
     """A black image (width, height) that is white in a box (x0, y0, x1, y1)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     mask = Image.new("L", size)
@@ -102,7 +104,9 @@ class OddImage:
 
     def seen_in(self, pixels: np.ndarray) -> bool:
         """Whether these are its pixels."""
-        return pixels.shape == self.pixels.shape and _within(pixels, self.pixels, self.tolerance)
+        return pixels.shape == self.pixels.shape and _within(
+            pixels, self.pixels, self.tolerance
+        )
 
 
 def _within(pixels: np.ndarray, expected: np.ndarray, tolerance: int) -> bool:
@@ -126,7 +130,12 @@ def answered_as_seen(model: Any, frame: Frame, odd: OddImage) -> None:
     )
     trial = Trial(sample=Sample(key="odd", frames=(frame,)), outputs=EMBEDDING)
     [answer] = model.respond([trial])
-    expect(answer.embedding is not None, "an embedding", got="none", remedy="Answer the trial")
+    expect(
+        answer.embedding is not None,
+        "an embedding",
+        got="none",
+        remedy="Answer the trial",
+    )
 
 
 def _odd(
@@ -171,13 +180,17 @@ def _odd_images() -> Iterator[OddImage]:
     # 16 bits a pixel, of which the high byte is what an 8-bit screen shows.
     deep = generator(0, "odd", "deep").integers(0, 2**16, (20, 30), dtype=np.uint16)
     for name, kind in (("deep.png", "PNG"), ("deep.tif", "TIFF"), ("deep.pgm", "PPM")):
-        yield _odd(name, Image.fromarray(deep), _rgb((deep // 256).astype(np.uint8)), kind=kind)
+        yield _odd(
+            name, Image.fromarray(deep), _rgb((deep // 256).astype(np.uint8)), kind=kind
+        )
 
     # Red, then black: a still image of it is the first.
     first = Image.new("RGB", (30, 20), RED)
     second = Image.new("RGB", (30, 20), "black")
     animation = {"save_all": True, "append_images": [second], "duration": 100}
-    yield _odd("animated.gif", first, np.asarray(first), JPEG_ROUNDING, "GIF", **animation)
+    yield _odd(
+        "animated.gif", first, np.asarray(first), JPEG_ROUNDING, "GIF", **animation
+    )
 
     # Four inks: no cyan, all magenta and yellow, no black.
     inks = Image.new("CMYK", (32, 24), (0, 255, 255, 0))

@@ -10,8 +10,20 @@ import numpy as np
 
 from cuescope.digest import digest
 from cuescope_sdk import Response, Trial, UserError
-from cuescope_sdk.mitigation import CueRouter, Mitigation, Task, centroids, content, save
-from cuescope_sdk.testing._contract import NotApplicable, PerClass, ShownContract, expect
+from cuescope_sdk.mitigation import (
+    CueRouter,
+    Mitigation,
+    Task,
+    centroids,
+    content,
+    save,
+)
+from cuescope_sdk.testing._contract import (
+    NotApplicable,
+    PerClass,
+    ShownContract,
+    expect,
+)
 from cuescope_sdk.testing._fake_data import CUE
 from cuescope_sdk.testing._fake_models import FakeModel
 
@@ -120,7 +132,9 @@ class MitigatorContract(ShownContract):
 
     def test_does_not_look_at_labels(self) -> None:
         """At test time nobody knows them."""
-        bare = [_with_sample(trial, label=None, annotations={}) for trial in self.trials]
+        bare = [
+            _with_sample(trial, label=None, annotations={}) for trial in self.trials
+        ]
         expect(
             bool(np.allclose(self._logits(self.trials), self._logits(bare), atol=1e-4)),
             "the same answers to samples without label and annotations",

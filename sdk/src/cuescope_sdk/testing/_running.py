@@ -21,9 +21,13 @@ from cuescope_sdk.testing._fake_models import FakeModel
 class PluginShelf(Registry):
     """A registry of the given classes by (kind, name), before the installed plugins if asked."""
 
-    def __init__(self, plugins: Mapping[tuple[str, str], Any], *, installed: bool = False) -> None:
+    def __init__(
+        self, plugins: Mapping[tuple[str, str], Any], *, installed: bool = False
+    ) -> None:
         super().__init__(None if installed else ())
-        self._own = {_entry(kind, name, cls): cls for (kind, name), cls in plugins.items()}
+        self._own = {
+            _entry(kind, name, cls): cls for (kind, name), cls in plugins.items()
+        }
         self._loaded.update(self._own)
 
     @cached_property
@@ -43,7 +47,9 @@ def installed_entries() -> tuple[Entry, ...]:
 
 def _entry(kind: str, name: str, cls: Any) -> Entry:
     target = f"{cls.__module__}:{cls.__qualname__}"
-    return Entry(kind, name, target, dist="not-installed", version="0", summary=cls.__doc__ or "")
+    return Entry(
+        kind, name, target, dist="not-installed", version="0", summary=cls.__doc__ or ""
+    )
 
 
 # ----------------------------------------------------------------------------------------- running
@@ -91,7 +97,9 @@ class Setup:
         with temporary_cache() as kept:
             return plan_of(self.session(kept, planning=True, **settings))
 
-    def session(self, cache: ResponseCache, *, planning: bool = False, **settings: Any) -> Session:
+    def session(
+        self, cache: ResponseCache, *, planning: bool = False, **settings: Any
+    ) -> Session:
         """Everything built and nothing asked; whoever opened the cache closes it."""
         request = Request(
             method=NAME,

@@ -100,12 +100,18 @@ class ToolContract(AskedTool):
 
     def test_detects_what_was_asked_for(self) -> None:
         """Detections bear names that were asked for, scores within 0 and 1, boxes in the frame."""
-        for frame, detections in zip(self.frames, self.results("detector"), strict=True):
+        for frame, detections in zip(
+            self.frames, self.results("detector"), strict=True
+        ):
             size = frame.load().size
             for detection in detections:
-                is_named = isinstance(detection, Detection) and detection.name in self.names
+                is_named = (
+                    isinstance(detection, Detection) and detection.name in self.names
+                )
                 expect(
-                    is_named and 0 <= detection.score <= 1 and lies_within(detection.box, size),
+                    is_named
+                    and 0 <= detection.score <= 1
+                    and lies_within(detection.box, size),
                     f"detections of {', '.join(self.names)} within {size} pixels, "
                     "scores within 0 and 1",
                     got=detection,
@@ -150,7 +156,9 @@ class ToolContract(AskedTool):
         rows = self.results("sentence-encoder")
         norms = np.linalg.norm(rows, axis=-1)
         expect(
-            isinstance(rows, np.ndarray) and rows.ndim == 2 and np.allclose(norms, 1, atol=1e-3),
+            isinstance(rows, np.ndarray)
+            and rows.ndim == 2
+            and np.allclose(norms, 1, atol=1e-3),
             "unit rows (text, dim)",
             got=f"norms {norms}",
             remedy="Divide each row by its norm",
@@ -168,7 +176,9 @@ class ToolContract(AskedTool):
 
     def test_edits_into_loadable_frames(self) -> None:
         """An edited frame is a Frame, RGB, of the same size."""
-        for frame, edited in zip(self.frames, self.results("image-editor"), strict=True):
+        for frame, edited in zip(
+            self.frames, self.results("image-editor"), strict=True
+        ):
             before = frame.load()
             after = edited.load()
             expect(
@@ -194,7 +204,9 @@ class ToolContract(AskedTool):
 
     def test_edits_under_another_key(self) -> None:
         """Equal keys mean equal pixels: a changed frame has a key of its own."""
-        for frame, edited in zip(self.frames, self.results("image-editor"), strict=True):
+        for frame, edited in zip(
+            self.frames, self.results("image-editor"), strict=True
+        ):
             same = np.array_equal(np.asarray(frame.load()), np.asarray(edited.load()))
             expect(
                 same or frame.key != edited.key,
@@ -218,7 +230,8 @@ class ToolContract(AskedTool):
         """A guess says by how much the group differs from the rest, or there is none."""
         for guess in self.results("namer"):
             expect(
-                guess is None or (bool(guess.name.strip()) and guess.score > guess.elsewhere),
+                guess is None
+                or (bool(guess.name.strip()) and guess.score > guess.elsewhere),
                 "a name with a larger figure in the group than elsewhere, or None",
                 got=guess,
                 remedy="Take `best_name`",
@@ -245,10 +258,13 @@ class ToolContract(AskedTool):
     def test_says_why_nothing_can_be_said(self) -> None:
         """A reason goes with "unverifiable", and with nothing else; a moment outside is open."""
         for (_, claims), judgements in self.judgements():
-            for claim, judgement in zip(claims, judgements, strict=False):  # counted above
+            for claim, judgement in zip(
+                claims, judgements, strict=False
+            ):  # counted above
                 open_ = judgement.verdict == "unverifiable"
                 expect(
-                    open_ == (judgement.reason is not None) and (open_ or claim.frames != ()),
+                    open_ == (judgement.reason is not None)
+                    and (open_ or claim.frames != ()),
                     "a reason for 'unverifiable' alone, and that for a moment outside the video",
                     got=judgement,
                     remedy="Use Judgement.open(reason), and judged() for moments",
@@ -291,7 +307,9 @@ class ToolContract(AskedTool):
 def _alike(result: Any, other: Any) -> bool:
     """Whether two results say the same, figures within a tolerance."""
     if isinstance(result, np.ndarray):
-        return result.shape == other.shape and bool(np.allclose(result, other, atol=1e-5))
+        return result.shape == other.shape and bool(
+            np.allclose(result, other, atol=1e-5)
+        )
     if isinstance(result, Frame):
         return bool(result.key == other.key)
     words, figures = _words_and_figures(result)

@@ -29,13 +29,17 @@ TOLERANCE = 1e-5
 CHUNK = 3
 
 
-def hiding_nothing_is_the_plain_forward(tower: ImageTower, frames: Sequence[Frame]) -> None:
+def hiding_nothing_is_the_plain_forward(
+    tower: ImageTower, frames: Sequence[Frame]
+) -> None:
     """An empty mask changes nothing."""
     for inputs in _inputs(tower, frames):
         plain = _encode(tower, inputs, None)
         for how in WAYS:
             hiding = _encode(tower, inputs, _nothing(tower, inputs), how)
-            _expect_alike(plain, hiding, f"the plain forward where '{how}' hides nothing")
+            _expect_alike(
+                plain, hiding, f"the plain forward where '{how}' hides nothing"
+            )
 
 
 def dropping_is_masking(tower: ImageTower, frames: Sequence[Frame]) -> None:
@@ -63,12 +67,18 @@ def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -
         hidden = _half(tower, inputs, 1)
         pairs = zip(canvases, hidden.numpy(), strict=True)
         grid = tower.grid(inputs)
-        noisy = tower.prepare([_noisy(canvas, mask, grid, rng) for canvas, mask in pairs])
+        noisy = tower.prepare(
+            [_noisy(canvas, mask, grid, rng) for canvas, mask in pairs]
+        )
         for how in WAYS:
             clean = _encode(tower, inputs, hidden, how)
             blurred = _encode(tower, noisy, hidden, how)
-            _expect_alike(clean, blurred, f"'{how}' to be blind to what is under the mask")
-        difference = _distance(_encode(tower, inputs, None), _encode(tower, noisy, None))
+            _expect_alike(
+                clean, blurred, f"'{how}' to be blind to what is under the mask"
+            )
+        difference = _distance(
+            _encode(tower, inputs, None), _encode(tower, noisy, None)
+        )
         expect(
             difference > 100 * TOLERANCE,
             "the noise to show where nothing is hidden",
@@ -84,8 +94,15 @@ def hiding_everything_is_answered(tower: ImageTower, frames: Sequence[Frame]) ->
         dropped = _encode(tower, inputs, everything, "drop")
         masked = _encode(tower, inputs, everything, "mask")
         finite = bool(dropped.isfinite().all() and masked.isfinite().all())
-        expect(finite, "finite embeddings with all hidden", got="others", remedy="Keep a key")
-        _expect_alike(dropped, masked, "'drop' to give what 'mask' gives, with all hidden")
+        expect(
+            finite,
+            "finite embeddings with all hidden",
+            got="others",
+            remedy="Keep a key",
+        )
+        _expect_alike(
+            dropped, masked, "'drop' to give what 'mask' gives, with all hidden"
+        )
 
 
 def different_counts_share_a_batch(tower: ImageTower, frames: Sequence[Frame]) -> None:
@@ -98,7 +115,9 @@ def different_counts_share_a_batch(tower: ImageTower, frames: Sequence[Frame]) -
     for how in WAYS:
         alone = torch.cat([_encode(tower, inputs, mask, how) for mask in hidden])
         batch = _encode(tower, together, torch.cat(hidden), how)
-        _expect_alike(batch, alone, f"'{how}' to answer a batch as it answers each alone")
+        _expect_alike(
+            batch, alone, f"'{how}' to answer a batch as it answers each alone"
+        )
 
 
 def padded_chunks_answer_alike(tower: ImageTower, frames: Sequence[Frame]) -> None:
@@ -124,7 +143,9 @@ def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -
     for group in _groups(tower, frames):
         canvas = Image.fromarray(tower.canvas(group[0].load()))
         rows, cols = tower.grid(tower.prepare([canvas] * tower.frames))
-        features = TowerEncoder(tower, 1).features(Frame.from_array(np.asarray(canvas)), -1)
+        features = TowerEncoder(tower, 1).features(
+            Frame.from_array(np.asarray(canvas)), -1
+        )
         expect(
             features.shape[:2] == (rows, cols) and bool(np.isfinite(features).all()),
             f"finite features (row, col, dim) on a grid of {rows} x {cols}",
@@ -134,8 +155,12 @@ def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -
         for row, col in ((0, cols - 1), (rows - 1, 0)):
             only = np.zeros((rows, cols), dtype=bool)
             only[row, col] = True
-            noisy = _noisy(canvas, only.ravel(), (rows, cols), generator(0, "one patch"))
-            difference = np.abs(_entering_tokens(tower, noisy) - _entering_tokens(tower, canvas))
+            noisy = _noisy(
+                canvas, only.ravel(), (rows, cols), generator(0, "one patch")
+            )
+            difference = np.abs(
+                _entering_tokens(tower, noisy) - _entering_tokens(tower, canvas)
+            )
             is_changed = difference.max(axis=-1) > TOLERANCE
             expect(
                 np.array_equal(is_changed, only),
@@ -167,7 +192,9 @@ def _groups(tower: ImageTower, frames: Sequence[Frame]) -> list[Sequence[Frame]]
 
 
 def _inputs(tower: ImageTower, frames: Sequence[Frame]) -> list[Inputs]:
-    return [tower.prepare([f.load() for f in group]) for group in _groups(tower, frames)]
+    return [
+        tower.prepare([f.load() for f in group]) for group in _groups(tower, frames)
+    ]
 
 
 def _nothing(tower: ImageTower, inputs: Inputs) -> Bool[Tensor, "image patch"]:
@@ -205,7 +232,10 @@ def _entering_tokens(tower: ImageTower, image: Image.Image) -> np.ndarray:
 
 
 def _noisy(
-    canvas: Image.Image, mask: np.ndarray, grid: tuple[int, int], rng: np.random.Generator
+    canvas: Image.Image,
+    mask: np.ndarray,
+    grid: tuple[int, int],
+    rng: np.random.Generator,
 ) -> Image.Image:
     """The canvas with noise in the patches under the mask."""
     return Image.fromarray(noise_under(np.asarray(canvas), mask.reshape(grid), rng))

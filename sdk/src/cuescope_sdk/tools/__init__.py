@@ -1,7 +1,12 @@
 """What detectors share: boxes, K-scores, and a memory of what was found; what namers are given."""
 
 from cuescope_sdk.tools._cached_detector import CachedDetector, cached_detector
-from cuescope_sdk.tools._detection import k_scores, make_detections, normalise_name, sort_by_score
+from cuescope_sdk.tools._detection import (
+    k_scores,
+    make_detections,
+    normalise_name,
+    sort_by_score,
+)
 from cuescope_sdk.tools._naming import (
     NAMER,
     FrameGroup,

@@ -50,7 +50,11 @@ class CachedDetector:
     @property
     def facts(self) -> dict[str, str]:
         """What the detector says of itself, and where its answers are kept."""
-        storage = "in the user's cache" if self.fingerprint else "for this run (no fingerprint)"
+        storage = (
+            "in the user's cache"
+            if self.fingerprint
+            else "for this run (no fingerprint)"
+        )
         return {**getattr(self._detector, "facts", {}), "detections are kept": storage}
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[Boxes]:
@@ -60,16 +64,22 @@ class CachedDetector:
     def detect_all(self, asked: Sequence[Asked]) -> list[list[Boxes]]:
         """As `detect`, for several groups of frames, each with names of its own."""
         # before any work, for a plan stops at the first of it
-        self._context.tool_calls[PASSES] += sum(self.passes_to_come(*group) for group in asked)
+        self._context.tool_calls[PASSES] += sum(
+            self.passes_to_come(*group) for group in asked
+        )
         return [self._detect(*group) for group in asked]
 
     def _detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[Boxes]:
         names = tuple(dict.fromkeys(names))
         detections: dict[str, Boxes] = {}
-        with self._context.progress("finding objects", len(_distinct(frames))) as advance:
+        with self._context.progress(
+            "finding objects", len(_distinct(frames))
+        ) as advance:
             for batch in self._batches(frames):
                 stored = self._read(batch, names)
-                stored |= self._ask(batch, names, stored)  # a kill loses this batch and no more
+                stored |= self._ask(
+                    batch, names, stored
+                )  # a kill loses this batch and no more
                 for frame in batch:
                     by_name = [stored[frame.key, name] for name in names]
                     detections[frame.key] = sort_by_score(chain.from_iterable(by_name))
@@ -112,8 +122,12 @@ class CachedDetector:
             for name in lacking[frame.key]:
                 # nothing found is kept too, as ()
                 new[frame.key, name] = tuple(d for d in detections if d.name == name)
-        if not self._context.planning:  # a free detector answers in a plan, and counts in the audit
-            texts = {self._key(pair, names): _to_json(boxes) for pair, boxes in new.items()}
+        if (
+            not self._context.planning
+        ):  # a free detector answers in a plan, and counts in the audit
+            texts = {
+                self._key(pair, names): _to_json(boxes) for pair, boxes in new.items()
+            }
             self._cache.put(texts)
         return new
 
@@ -128,7 +142,9 @@ class CachedDetector:
         return stored
 
     def _key(self, key: Key, names: tuple[str, ...]) -> str:
-        beside = names if self._joint else ()  # else a new name would make all others unknown
+        beside = (
+            names if self._joint else ()
+        )  # else a new name would make all others unknown
         return digest("detections", 1, self.fingerprint, *key, beside)
 
 
@@ -146,4 +162,6 @@ def _to_json(boxes: Boxes) -> str:
 
 def _from_json(name: str, text: str) -> Boxes:
     rows = json.loads(text)
-    return tuple(Detection(name=name, score=score, box=tuple(box)) for score, *box in rows)
+    return tuple(
+        Detection(name=name, score=score, box=tuple(box)) for score, *box in rows
+    )

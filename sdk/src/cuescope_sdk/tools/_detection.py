@@ -55,7 +55,9 @@ def suppress_overlaps(
     scores: Float[np.ndarray, " box"], boxes: Boxes, overlap: float
 ) -> Int[np.ndarray, " kept"]:
     """Places that greedy non-maximum suppression keeps, best first; the first of equals."""
-    order = np.argsort(-scores, kind="stable")  # equal scores are common in half precision
+    order = np.argsort(
+        -scores, kind="stable"
+    )  # equal scores are common in half precision
     kept = []
     while len(order):
         best = order[0]
@@ -65,7 +67,9 @@ def suppress_overlaps(
     return np.array(kept, dtype=np.int64)
 
 
-def intersection_over_union(box: Float[np.ndarray, "4"], boxes: Boxes) -> Float[np.ndarray, " box"]:
+def intersection_over_union(
+    box: Float[np.ndarray, "4"], boxes: Boxes
+) -> Float[np.ndarray, " box"]:
     """Of one box with each of the others; boxes are (x0, y0, x1, y1) with an area."""
     starts = np.maximum(box[:2], boxes[:, :2])
     ends = np.minimum(box[2:], boxes[:, 2:])

@@ -91,7 +91,9 @@ class TextEmbeddings(Readout):
 
 
 def best_name(
-    names: Sequence[str], scores: Float[np.ndarray, " name"], elsewhere: Float[np.ndarray, " name"]
+    names: Sequence[str],
+    scores: Float[np.ndarray, " name"],
+    elsewhere: Float[np.ndarray, " name"],
 ) -> NameGuess | None:
     """The name whose figure in the group most exceeds that elsewhere; None where none does.
 

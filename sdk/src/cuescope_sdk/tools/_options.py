@@ -18,4 +18,6 @@ class DetectionOptions(Options):
         description="boxes of a name that overlap a better one by more (intersection over union) "
         "are dropped; 1 keeps them",
     )
-    images: PositiveInt = Field(4, description="images that the network is shown at once")
+    images: PositiveInt = Field(
+        4, description="images that the network is shown at once"
+    )

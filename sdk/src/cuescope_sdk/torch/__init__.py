@@ -3,8 +3,17 @@
 from cuescope_sdk.torch._ahead import LoadedAhead
 from cuescope_sdk.torch._arrays import to_array
 from cuescope_sdk.torch._checkpoint import Checkpoint, read_state, state_of
-from cuescope_sdk.torch._devices import files_digest, quiet, resolve_device, resolve_dtype
-from cuescope_sdk.torch._fusion.attention import fused_attention, fused_self_attention, stock_fusion
+from cuescope_sdk.torch._devices import (
+    files_digest,
+    quiet,
+    resolve_device,
+    resolve_dtype,
+)
+from cuescope_sdk.torch._fusion.attention import (
+    fused_attention,
+    fused_self_attention,
+    stock_fusion,
+)
 from cuescope_sdk.torch._fusion.state import (
     Fusion,
     Watch,

@@ -39,7 +39,9 @@ class Checkpoint:
             raise UserError(
                 f"{self.title} does not fit",
                 expected=f"a tensor '{self.describe(name)}'",
-                got="none of this name" if tensor is None else f"shape {tuple(tensor.shape)}",
+                got="none of this name"
+                if tensor is None
+                else f"shape {tuple(tensor.shape)}",
             )
         return int(tensor.shape[axis])
 
@@ -55,7 +57,9 @@ class Checkpoint:
     def layers_with(self, prefix: str, name: str) -> list[int]:
         """The numbers of the layers that have a tensor `name`."""
         numbers = range(self.layers(prefix))
-        return [number for number in numbers if f"{prefix}.{number}.{name}" in self.tensors]
+        return [
+            number for number in numbers if f"{prefix}.{number}.{name}" in self.tensors
+        ]
 
     def heads(self, width: int, head_dim: int, option: str = "head_dim") -> int:
         """Attention heads of a width; raises UserError where it cannot be cut so."""

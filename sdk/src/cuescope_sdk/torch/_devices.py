@@ -14,7 +14,11 @@ from cuescope.errors import UserError, nearest
 from cuescope_sdk.torch._strangers import ask_nobody
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+DTYPES = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+}
 
 
 def resolve_device(name: str) -> torch.device:

@@ -85,7 +85,9 @@ class TowerEncoder:
 
     def __init__(self, tower: ImageTower, batch_size: int) -> None:
         self.tower = tower
-        self._chunk = 1 if tower.device.type == "cpu" else min(batch_size, LARGEST_CHUNK)
+        self._chunk = (
+            1 if tower.device.type == "cpu" else min(batch_size, LARGEST_CHUNK)
+        )
         self._rows: OrderedDict[object, np.ndarray] = OrderedDict()
         self._inputs: OrderedDict[object, Inputs] = OrderedDict()
         self._ahead = LoadedAhead[Inputs](REMEMBERED_INPUTS)
@@ -132,10 +134,15 @@ class TowerEncoder:
         item = TowerInput((frame,) * tower.frames)
         tokens: list[Tensor] = []
         inputs = self._prepare(item)
-        with hook_output(tower.blocks[layer].module, tokens.append), torch.inference_mode():
+        with (
+            hook_output(tower.blocks[layer].module, tokens.append),
+            torch.inference_mode(),
+        ):
             row = tower.encode(inputs)[0]
         self._remember_row(item.key, row.float().cpu().numpy())
-        rows, cols = tower.grid(inputs)  # some towers take images of any shape, each with its grid
+        rows, cols = tower.grid(
+            inputs
+        )  # some towers take images of any shape, each with its grid
         end = tower.prefix + rows * cols
         patches = tokens[0][0, tower.prefix : end].float().cpu().numpy()
         return patches.reshape(rows, cols, -1)
@@ -161,7 +168,9 @@ class TowerEncoder:
         return self.tower.grid(inputs), [tensor.shape for tensor in inputs.values()]
 
     @torch.inference_mode()
-    def _forward(self, inputs: Sequence[Inputs], hidden: Sequence[np.ndarray | None]) -> np.ndarray:
+    def _forward(
+        self, inputs: Sequence[Inputs], hidden: Sequence[np.ndarray | None]
+    ) -> np.ndarray:
         """Rows of inputs with what is hidden of each."""
         placed = [self._place(tensors) for tensors in inputs]
         # padded with the last one: kernels round differently for another batch size
@@ -170,9 +179,13 @@ class TowerEncoder:
         shown = list(hidden)
         stacked = placed[0]
         if len(placed) > 1:  # of one alone there is nothing to copy
-            stacked = {name: torch.cat([item[name] for item in placed]) for name in stacked}
+            stacked = {
+                name: torch.cat([item[name] for item in placed]) for name in stacked
+            }
         masks = self._stack(shown + shown[-1:] * missing, inputs[0])
-        rows: np.ndarray = encode_visible(self.tower, stacked, masks).float().cpu().numpy()
+        rows: np.ndarray = (
+            encode_visible(self.tower, stacked, masks).float().cpu().numpy()
+        )
         return rows[: len(inputs)]
 
     def _stack(self, masks: list[np.ndarray | None], inputs: Inputs) -> Tensor | None:
@@ -203,7 +216,9 @@ class TowerEncoder:
             _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
         return [prepared[item.frame_keys] for item in items]
 
-    def _missing_inputs(self, items: Iterable[TowerInput]) -> dict[Hashable, Callable[[], Inputs]]:
+    def _missing_inputs(
+        self, items: Iterable[TowerInput]
+    ) -> dict[Hashable, Callable[[], Inputs]]:
         new: dict[Hashable, Callable[[], Inputs]] = {}
         for item in items:
             if item.frame_keys not in self._inputs:

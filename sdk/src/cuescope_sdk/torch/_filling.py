@@ -25,9 +25,15 @@ def load_state_strictly(
     """
     state = network.state_dict()
     missing = [name for name in state if name not in tensors]
-    unused = [name for name in tensors if name not in state and not name.startswith(spare)]
+    unused = [
+        name for name in tensors if name not in state and not name.startswith(spare)
+    ]
     other = [n for n in state if n in tensors and state[n].shape != tensors[n].shape]
-    for wrong, what in ((missing, "missing"), (unused, "that fit nowhere"), (other, "misshapen")):
+    for wrong, what in (
+        (missing, "missing"),
+        (unused, "that fit nowhere"),
+        (other, "misshapen"),
+    ):
         if wrong:
             first = wrong[0]
             shape = ""

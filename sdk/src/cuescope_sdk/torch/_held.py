@@ -17,10 +17,19 @@ from cuescope.errors import UserError
 from cuescope_sdk.torch._pretrained import Pretrained, Source, config_content
 
 HELD = "in memory"
-PLAIN = (bool, int, float, str)  # not None: state that a forward pass leaves begins as None
+PLAIN = (
+    bool,
+    int,
+    float,
+    str,
+)  # not None: state that a forward pass leaves begins as None
 NOT_CONTENT = ("training", "name_or_path")
 CHUNK = 2**24  # numbers of a tensor that are brought to the CPU at a time
-PROBES = ((37, 53), (64, 64), (90, 41))  # sizes that no resizing and cropping treats alike
+PROBES = (
+    (37, 53),
+    (64, 64),
+    (90, 41),
+)  # sizes that no resizing and cropping treats alike
 
 
 def network_digest(network: nn.Module) -> str:
@@ -35,7 +44,9 @@ def network_digest(network: nn.Module) -> str:
             flat = tensor.detach().reshape(-1)
             for start in range(0, len(flat), CHUNK):
                 part = flat[start : start + CHUNK].cpu().contiguous()
-                state.update(part.view(torch.uint8).numpy().tobytes())  # numpy has no bfloat16
+                state.update(
+                    part.view(torch.uint8).numpy().tobytes()
+                )  # numpy has no bfloat16
     return digest(state.hexdigest(), list(_structure(network)))
 
 
@@ -131,7 +142,9 @@ class HeldPretrained(Pretrained):
         return digest("held", network, config, str(self.dtype), *parts)
 
 
-def hold_pretrained(owner: str, network: Any, title: str, context: Context) -> HeldPretrained:
+def hold_pretrained(
+    owner: str, network: Any, title: str, context: Context
+) -> HeldPretrained:
     """A transformers model of the caller; raises UserError for one in training mode."""
     require_evaluation(owner, network)
     source = Source(owner, Path(), title)

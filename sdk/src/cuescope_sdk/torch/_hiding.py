@@ -56,7 +56,9 @@ def encode_visible(
 
 
 @contextmanager
-def show_only(tower: ImageTower, visible: Patches, how: Hiding = "drop") -> Iterator[None]:
+def show_only(
+    tower: ImageTower, visible: Patches, how: Hiding = "drop"
+) -> Iterator[None]:
     """While open, the forward pass of these images sees the `visible` patches and no other."""
     images = len(visible)
     device = tower.device
@@ -122,11 +124,15 @@ def _averaging(tower: ImageTower, present: Tokens) -> AbstractContextManager[Non
         return torch.cat([output[:, :prefix], filled], dim=1)
 
     if tower.pooling.module is None:
-        raise ValueError(f"{tower.name}: average pooling without the module that is averaged")
+        raise ValueError(
+            f"{tower.name}: average pooling without the module that is averaged"
+        )
     return hook_output(tower.pooling.module, fill)
 
 
-def _placing(module: nn.Module, index: Tensor, present: Tokens) -> AbstractContextManager[None]:
+def _placing(
+    module: nn.Module, index: Tensor, present: Tokens
+) -> AbstractContextManager[None]:
     """The tokens at `index` (image, token) go back to their places; the hidden ones are NaN."""
 
     def put_back(output: Tensor) -> Tensor:
@@ -141,7 +147,9 @@ def _placing(module: nn.Module, index: Tensor, present: Tokens) -> AbstractConte
 
 def _masked_pool(tower: ImageTower) -> Masked:
     if tower.pooling.masked is None:
-        raise ValueError(f"{tower.name}: attention pooling without the module that pools")
+        raise ValueError(
+            f"{tower.name}: attention pooling without the module that pools"
+        )
     return tower.pooling.masked
 
 

@@ -156,7 +156,9 @@ def hook_input(module: nn.Module, change: Change) -> Iterator[None]:
         if args:
             changed = change(args[0])
             return None if changed is None else ((changed, *args[1:]), kwargs)
-        changed = change(kwargs["hidden_states"])  # transformers' name for it in every block
+        changed = change(
+            kwargs["hidden_states"]
+        )  # transformers' name for it in every block
         return None if changed is None else (args, {**kwargs, "hidden_states": changed})
 
     with module.register_forward_pre_hook(hook, with_kwargs=True):
@@ -183,7 +185,9 @@ def without_mask(masked: Masked) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def hook_mask(masked: Masked, form: Callable[[Any, Any], Tensor | None]) -> Iterator[None]:
+def hook_mask(
+    masked: Masked, form: Callable[[Any, Any], Tensor | None]
+) -> Iterator[None]:
     """While open, the module's attention mask is what `form` makes of its arguments."""
 
     def hook(module: nn.Module, args: Any, kwargs: Any) -> Any:

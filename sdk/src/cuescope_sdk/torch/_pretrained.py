@@ -16,7 +16,12 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._hub import require_hub
-from cuescope_sdk.torch._devices import files_digest, quiet, resolve_device, resolve_dtype
+from cuescope_sdk.torch._devices import (
+    files_digest,
+    quiet,
+    resolve_device,
+    resolve_dtype,
+)
 from cuescope_sdk.torch._strangers import asks_for_code, fault_of, refuse_kernels
 
 CONFIG = "config.json"
@@ -108,7 +113,9 @@ def _check(source: Source) -> Source:
         )
     if not (files := weight_files(source)):
         raise UserError(
-            f"{owner}: no weights in {folder}", expected=" or ".join(WEIGHTS), got="none"
+            f"{owner}: no weights in {folder}",
+            expected=" or ".join(WEIGHTS),
+            got="none",
         )
     if missing := [file.name for file in files if not file.is_file()]:
         raise UserError(
@@ -135,7 +142,9 @@ def _from_hub(
         if files and all(file.is_file() for file in files):
             return Path(cached).parent
     if context is not None:
-        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
+        context.stop_plan_before(
+            f"the weights of {title}, which must be downloaded first"
+        )
     require_hub(owner, title, "Connect, or give a folder with the model's files.")
     patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
     try:
@@ -147,7 +156,9 @@ def _from_hub(
         reason = f"{error}".strip().partition("\n")[0]
         raise UserError(
             f"{owner}: {title} could not be downloaded",
-            got=f"{type(error).__name__} ({reason})" if reason else type(error).__name__,
+            got=f"{type(error).__name__} ({reason})"
+            if reason
+            else type(error).__name__,
             remedy="Check name and network, or give a folder with the model's files.",
         ) from error
     return _check(Source(owner, folder, title)).folder
@@ -171,7 +182,13 @@ TRUST = (
     "Read that code, then add -M trust_remote_code=true, "
     "or -T ROLE.trust_remote_code=true for a tool."
 )
-VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model")
+VOCABULARIES = (
+    "tokenizer.json",
+    "vocab.json",
+    "vocab.txt",
+    "spiece.model",
+    "tokenizer.model",
+)
 
 
 def load_part(
@@ -184,12 +201,18 @@ def load_part(
     try:
         with quiet():
             trusted = bool(trust_remote_code)
-            return cls.from_pretrained(source.folder, trust_remote_code=trusted, **options)
-    except Exception as error:  # the reader of a stranger's files fails in any way it likes
+            return cls.from_pretrained(
+                source.folder, trust_remote_code=trusted, **options
+            )
+    except (
+        Exception
+    ) as error:  # the reader of a stranger's files fails in any way it likes
         raise UserError(
             f"{source.owner}: the {what} of {source.title} cannot be read",
             got=fault_of(error),
-            remedy=TRUST if asks_for_code(error) and trust_remote_code is not None else None,
+            remedy=TRUST
+            if asks_for_code(error) and trust_remote_code is not None
+            else None,
         ) from error
 
 
@@ -199,7 +222,9 @@ def config_content(configuration: Any) -> str:
     def without(value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        return {name: without(of) for name, of in value.items() if name not in NOT_CONTENT}
+        return {
+            name: without(of) for name, of in value.items() if name not in NOT_CONTENT
+        }
 
     return json.dumps(without(configuration.to_dict()), sort_keys=True, default=str)
 
@@ -228,8 +253,13 @@ def require_vocabulary(source: Source) -> None:
 # -------------------------------------------------------------------------------------- pretrained
 
 
-PLACED = frozenset({"device_map", "quantization_config"})  # the library puts layers in their place
-BESIDE_WEIGHTS = ("generation_config.json", "adapter_*")  # what transformers opens with them
+PLACED = frozenset(
+    {"device_map", "quantization_config"}
+)  # the library puts layers in their place
+BESIDE_WEIGHTS = (
+    "generation_config.json",
+    "adapter_*",
+)  # what transformers opens with them
 
 
 @dataclass(frozen=True)
@@ -291,7 +321,10 @@ class Pretrained:
     @property
     def facts(self) -> dict[str, str]:
         """What a report says of it."""
-        return {"architecture": self.network_class.__name__, "weights": self.source.title}
+        return {
+            "architecture": self.network_class.__name__,
+            "weights": self.source.title,
+        }
 
     def read(self, what: str, cls: Any, **options: Any) -> Any:
         """`cls.from_pretrained` of the files; raises UserError where they cannot be read."""
@@ -317,7 +350,9 @@ class Pretrained:
         beside: list[Path] = []
         for name in BESIDE_WEIGHTS:
             beside += self.source.folder.glob(name)
-        files = files_digest([*weight_files(self.source), *sorted(beside)])  # globs have no order
+        files = files_digest(
+            [*weight_files(self.source), *sorted(beside)]
+        )  # globs have no order
         loading = []
         for name, value in sorted(self.loading.items()):
             if name != "device_map":  # where layers lie changes no answer
@@ -348,8 +383,17 @@ def find_pretrained(
     source = find_source(owner, model, revision, bool(trust_remote_code), context)
     if not trust_remote_code:
         refuse_kernels(owner, source.folder / CONFIG)
-    config = load_part(source, trust_remote_code, "configuration", transformers.AutoConfig)
+    config = load_part(
+        source, trust_remote_code, "configuration", transformers.AutoConfig
+    )
     builder = builder_of(config, source)
     return Pretrained(
-        source, config, builder, context, device, dtype, trust_remote_code, loading or {}
+        source,
+        config,
+        builder,
+        context,
+        device,
+        dtype,
+        trust_remote_code,
+        loading or {},
     )

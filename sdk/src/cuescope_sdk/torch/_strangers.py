@@ -11,7 +11,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from cuescope.errors import UserError
-from cuescope_sdk.models._archives import archive_limit, is_stored, require_small_archive, too_much
+from cuescope_sdk.models._archives import (
+    archive_limit,
+    is_stored,
+    require_small_archive,
+    too_much,
+)
 
 OWN_CODE = "code of its own, which is not run unasked"
 
@@ -23,13 +28,19 @@ def ask_nobody() -> None:
     """
     from transformers import dynamic_module_utils
 
-    dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0  # seconds to wait for an answer: 0 is a refusal
+    dynamic_module_utils.TIME_OUT_REMOTE_CODE = (
+        0  # seconds to wait for an answer: 0 is a refusal
+    )
 
 
 def fault_of(error: Exception) -> str:
     """Why a stranger's files could not be read, in a line."""
     # transformers has no class for this refusal
-    return OWN_CODE if asks_for_code(error) else shorten(str(error), 200) or type(error).__name__
+    return (
+        OWN_CODE
+        if asks_for_code(error)
+        else shorten(str(error), 200) or type(error).__name__
+    )
 
 
 def asks_for_code(error: Exception) -> bool:
@@ -63,7 +74,9 @@ def refuse_kernels(owner: str, config: Path) -> None:
     """
     for name, value in named_values(config):
         names = value.values() if isinstance(value, Mapping) else [value]
-        if name.endswith("_implementation") and any("/" in str(kernel) for kernel in names):
+        if name.endswith("_implementation") and any(
+            "/" in str(kernel) for kernel in names
+        ):
             raise UserError(
                 f"{owner}: {config.name} names compiled code of the hub, which is not run unasked",
                 expected="no such key, or 'eager' or 'sdpa'",
@@ -78,11 +91,15 @@ def read_weights(owner: str, path: Path) -> Any:
             return load_file(path)
         require_small_archive(owner, path)
         # mapped: what nobody looks at is never read from the disk
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=is_stored(path))
+        content = torch.load(
+            path, map_location="cpu", weights_only=True, mmap=is_stored(path)
+        )
         require_stored_tensors(owner, path, content)
     except UserError:
         raise
-    except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
+    except (
+        Exception
+    ) as error:  # the reader of a stranger's bytes fails in any way it likes
         raise unreadable_weights(
             owner, path, f"{type(error).__name__} ({shorten(str(error), 120)})"
         ) from error

@@ -51,7 +51,9 @@ class Answering:
             self._taken.put(lambda: pickle.loads(batch))  # noqa: S301 - told by `answer`
             return
         if prefetch := getattr(self._respond, "prefetch", None):
-            with suppress(Exception):  # what is wrong with a trial is told as it is answered
+            with suppress(
+                Exception
+            ):  # what is wrong with a trial is told as it is answered
                 prefetch(trials)
         self._taken.put(lambda: self._answer(trials))
 

@@ -14,7 +14,9 @@ from cuescope_sdk.workers._answering import read_reply
 WINDOW = 2  # batches with a worker: the next one is there when the first is answered
 KILLS = 2  # workers that a batch may kill before it is left out
 VAIN_OPENINGS = 2  # workers in a row that die while they open the model
-VAIN_DEATHS = 10  # deaths in a row without an answer, and twice as many as there are workers
+VAIN_DEATHS = (
+    10  # deaths in a row without an answer, and twice as many as there are workers
+)
 
 Pack = Callable[[Sequence[Trial]], bytes]
 
@@ -66,7 +68,9 @@ class Crew:
         self._setup = setup
         self._numbers = count()
         self._opening: set[int] = set()
-        self._batches: dict[int, deque[int]] = {}  # by worker; the first is being answered
+        self._batches: dict[
+            int, deque[int]
+        ] = {}  # by worker; the first is being answered
         self._vain_openings = self._vain_deaths = 0
 
     def map(
@@ -102,7 +106,9 @@ class Crew:
                     yield index, read_reply(message)
                     self.pool.kept(worker)
         if poison:
-            raise self._poison_error([batches[index] for index in sorted(poison)], poison)
+            raise self._poison_error(
+                [batches[index] for index in sorted(poison)], poison
+            )
 
     def _start(self, waiting: int) -> None:
         """No more workers than there are batches for."""
@@ -113,7 +119,9 @@ class Crew:
             self._opening.add(worker)
             self.pool.start(worker, self._setup)
 
-    def _feed(self, waiting: deque[int], batches: Sequence[Sequence[Trial]], pack: Pack) -> None:
+    def _feed(
+        self, waiting: deque[int], batches: Sequence[Sequence[Trial]], pack: Pack
+    ) -> None:
         """A batch for each worker first; a second one while more wait than there are workers."""
         workers = [worker for worker in self._batches if worker not in self._opening]
         for most in range(1, WINDOW + 1):
@@ -156,7 +164,9 @@ class Crew:
 
 def pack_trials(trials: Sequence[Trial]) -> bytes:
     """Trials as bytes; raises UserError for frames that cannot be sent."""
-    return pack(list(trials), "the frames", "a module-level function as the loader of a Frame")
+    return pack(
+        list(trials), "the frames", "a module-level function as the loader of a Frame"
+    )
 
 
 def pack(item: Any, what: str, expected: str) -> bytes:

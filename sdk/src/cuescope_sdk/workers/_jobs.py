@@ -16,7 +16,9 @@ from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
 from cuescope_sdk import Context, digest
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-Job = tuple[Callable[..., Any], tuple[Any, ...]]  # a module's function, and with what it is called
+Job = tuple[
+    Callable[..., Any], tuple[Any, ...]
+]  # a module's function, and with what it is called
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,24 @@ class KeptJobs:
     stamp: object
     workers: int
 
-    def run(self, jobs: Mapping[str, Job], context: Context, noun: str) -> dict[str, Any]:
+    def run(
+        self, jobs: Mapping[str, Job], context: Context, noun: str
+    ) -> dict[str, Any]:
         """The result of each job by name, as it is kept; under a progress bar with its forecast."""
         results: dict[str, Any] = {}
         if context.resume:
             results = self._read_all(jobs)
         if results:
-            context.announce(f"{len(results)} of {len(jobs)} {noun} are kept; --again redoes them")
+            context.announce(
+                f"{len(results)} of {len(jobs)} {noun} are kept; --again redoes them"
+            )
         # The bar has what is left alone, or its forecast would count what took no time.
         left = {name: job for name, job in jobs.items() if name not in results}
         with context.progress(noun, len(left)) as advance:
             for name, result in self._work(left):
-                results[name] = self.write(name, result)  # shown as it is kept, resumed or not
+                results[name] = self.write(
+                    name, result
+                )  # shown as it is kept, resumed or not
                 advance(1)
         return {name: results[name] for name in jobs}
 
@@ -76,7 +84,9 @@ class KeptJobs:
         spawn = get_context("spawn")
         workers = min(self.workers, len(jobs))
         with _one_thread_each(), ProcessPoolExecutor(workers, spawn, _begin) as pool:
-            running = {pool.submit(work, *given): name for name, (work, given) in jobs.items()}
+            running = {
+                pool.submit(work, *given): name for name, (work, given) in jobs.items()
+            }
             try:
                 for done in as_completed(running):
                     yield running[done], done.result()

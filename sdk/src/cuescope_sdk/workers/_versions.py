@@ -12,7 +12,16 @@ from cuescope_sdk import UserError
 Versions = Mapping[str, tuple[str, str]]  # module -> dist and its version
 ENGINE = {"cuescope": "cuescope", "cuescope_sdk": "cuescope-sdk"}
 # What answers depend on, where it is loaded.
-LIBRARIES = ("numpy", "PIL", "torch", "torchvision", "transformers", "open_clip", "timm", "av")
+LIBRARIES = (
+    "numpy",
+    "PIL",
+    "torch",
+    "torchvision",
+    "transformers",
+    "open_clip",
+    "timm",
+    "av",
+)
 
 
 def loaded_versions() -> dict[str, tuple[str, str]]:
@@ -23,10 +32,14 @@ def loaded_versions() -> dict[str, tuple[str, str]]:
         module = re.split(r"\W", entry.target, maxsplit=1)[0]
         dists[module] = entry.dist
     loaded = {name.partition(".")[0] for name in sys.modules}
-    versions = {module: (dist, _version(module, dist)) for module, dist in ENGINE.items()}
+    versions = {
+        module: (dist, _version(module, dist)) for module, dist in ENGINE.items()
+    }
     for module in sorted(loaded):
         is_ours = module.startswith("cuescope_") or module in LIBRARIES
-        if is_ours and module in dists and module not in ENGINE:  # else it is no installed package
+        if (
+            is_ours and module in dists and module not in ENGINE
+        ):  # else it is no installed package
             dist = dists[module]
             versions[module] = (dist, _version(module, dist))
     return versions

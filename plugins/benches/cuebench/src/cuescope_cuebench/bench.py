@@ -33,16 +33,21 @@ class AuditorsOptions(Options):
     quick: bool = Field(
         False, description=f"the first {QUICK}: most worlds, causes, decoys, a null"
     )
-    workers: PositiveInt = Field(2, description="configurations at once, on a core each")
+    workers: PositiveInt = Field(
+        2, description="configurations at once, on a core each"
+    )
     out: Path | None = Field(
-        None, description="folder of kept results and of table.md; default: in the cache folder"
+        None,
+        description="folder of kept results and of table.md; default: in the cache folder",
     )
     auditor: Annotated[str, NamesPlugin()] = Field(
         "",
         description="further auditors, METHOD or METHOD:option=value,option=value, with a space "
         "between two",
     )
-    findings: Path | None = Field(None, description="JSON of another auditor's findings")
+    findings: Path | None = Field(
+        None, description="JSON of another auditor's findings"
+    )
     list: Path | None = Field(
         None, description="write the configurations here for another auditor, and stop"
     )
@@ -75,7 +80,9 @@ class AuditorsBench(Plugin):
         options = self.options
         everything = zoo()
         if options.quick and options.configs:
-            raise UserError("bench auditors: --quick and --configs", expected="one of them")
+            raise UserError(
+                "bench auditors: --quick and --configs", expected="one of them"
+            )
         if options.configs and options.configs > len(everything):
             raise UserError(
                 "bench auditors: --configs",
@@ -86,7 +93,9 @@ class AuditorsBench(Plugin):
             require_known(read_findings(options.findings), options.findings, everything)
         return everything[: QUICK if options.quick else options.configs]
 
-    def _results(self, chosen: "Sequence[Configuration]", folder: Path) -> "list[Result]":
+    def _results(
+        self, chosen: "Sequence[Configuration]", folder: Path
+    ) -> "list[Result]":
         from cuescope_cuebench.grading import Settings, grade, grade_sheet, train
         from cuescope_cuebench.tables import Result
         from cuescope_sdk.workers import Job, KeptJobs
@@ -119,7 +128,9 @@ class AuditorsBench(Plugin):
             auditors: dict[str, Any] = dict(sheet["auditors"])
             for audit in names_of[name]:
                 auditors |= done[audit]
-            results.append(Result(configuration, sheet["use"], sheet["accuracy"], auditors))
+            results.append(
+                Result(configuration, sheet["use"], sheet["accuracy"], auditors)
+            )
         return results
 
     def _audits(

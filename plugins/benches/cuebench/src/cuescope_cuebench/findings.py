@@ -4,7 +4,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field, FiniteFloat, NonNegativeInt, ValidationError, field_validator
+from pydantic import (
+    Field,
+    FiniteFloat,
+    NonNegativeInt,
+    ValidationError,
+    field_validator,
+)
 
 from cuescope_cuebench.zoo import Configuration
 from cuescope_sdk import Feature, Occurrence, Options, UserError
@@ -22,7 +28,9 @@ class StatedFinding(Options):
 
     def feature(self, number: int) -> Feature:
         """As a report has it."""
-        shown = tuple(Occurrence(sample=sample, frame=frame) for sample, frame in self.occurrences)
+        shown = tuple(
+            Occurrence(sample=sample, frame=frame) for sample, frame in self.occurrences
+        )
         key = self.name if self.kind != "cluster" else f"stated-{number:02d}"
         return Feature(key=key, kind=self.kind, name=self.name, occurrences=shown)
 
@@ -35,7 +43,9 @@ class StatedConfiguration(Options):
 
     @field_validator("features")
     @classmethod
-    def _require_ranking(cls, features: tuple[StatedFinding, ...]) -> tuple[StatedFinding, ...]:
+    def _require_ranking(
+        cls, features: tuple[StatedFinding, ...]
+    ) -> tuple[StatedFinding, ...]:
         scores = [feature.score for feature in features]
         if scores != sorted(scores, reverse=True):
             raise ValueError("features with the highest score first")

@@ -46,7 +46,9 @@ class Settings:
 
     def runner(self, folder: Path) -> Runner:
         """Answers are kept in memory, for the auditors of one configuration together."""
-        context = Context(registry=shelf(), seed=self.seed, device=self.device, cache=self.cache)
+        context = Context(
+            registry=shelf(), seed=self.seed, device=self.device, cache=self.cache
+        )
         return Runner(context, folder, cache_responses=False)
 
 
@@ -61,7 +63,10 @@ def train(settings: Settings, configuration: Configuration) -> bool:
 
 
 def grade(
-    settings: Settings, configuration: Configuration, auditors: Sequence[str], file: Path | None
+    settings: Settings,
+    configuration: Configuration,
+    auditors: Sequence[str],
+    file: Path | None,
 ) -> Graded:
     """The grades of these auditors, and of `confirm` on their findings, by auditor.
 
@@ -81,7 +86,9 @@ def grade_sheet(settings: Settings, configuration: Configuration) -> Graded:
 
 
 @contextmanager
-def _bench(settings: Settings, configuration: Configuration, *parts: str) -> "Iterator[_Bench]":
+def _bench(
+    settings: Settings, configuration: Configuration, *parts: str
+) -> "Iterator[_Bench]":
     """In a folder of its own, which is gone afterwards."""
     folder = settings.folder / "runs" / digest(*parts)
     rmtree(folder, ignore_errors=True)  # of a run that was killed
@@ -120,7 +127,9 @@ class _Bench:
     def _sheet_options(self) -> dict[str, str]:
         return {"cue": self.configuration.asked, "label": self.configuration.victim}
 
-    def _request(self, method: str, options: Mapping[str, Any], part: str = "1/2") -> Request:
+    def _request(
+        self, method: str, options: Mapping[str, Any], part: str = "1/2"
+    ) -> Request:
         model, model_options = self.configuration.model
         data, data_options = self.configuration.data
         return Request(
@@ -154,17 +163,27 @@ class _Bench:
         plants = self.configuration.plants
         planted = {}
         for feature in report.features:
-            planted[feature.key] = any(is_planted(feature, cue, sheet) for cue in plants)
+            planted[feature.key] = any(
+                is_planted(feature, cue, sheet) for cue in plants
+            )
         return planted
 
     def _confirm(self, request: Request, report: Report, sheet: Sheet) -> Graded:
         """Nothing to confirm is nothing called a cause, and costs nothing."""
-        nothing: Graded = {"hits": [], "alarm": False, "detected": False, "best": None, "calls": 0}
+        nothing: Graded = {
+            "hits": [],
+            "alarm": False,
+            "detected": False,
+            "best": None,
+            "calls": 0,
+        }
         if not report.findings:
             return nothing
         options = {"run": str(self.runner.folder(request).path), **CONFIRM}
         tested = self._request("confirm", options, "2/2")
-        tools = {role: spec for role, spec in tested.tools.items() if role == "detector"}
+        tools = {
+            role: spec for role, spec in tested.tools.items() if role == "detector"
+        }
         try:
             confirmed = self.runner.run(tested.model_copy(update={"tools": tools}))
         except UserError as error:
@@ -175,7 +194,9 @@ class _Bench:
         grades = self._grade(confirmed, confirmed.findings, sure, planted)
         grades["verdicts"] = []
         for score in confirmed.headlines:
-            grades["verdicts"].append([verdict_of(confirmed, score), planted[score.feature]])
+            grades["verdicts"].append(
+                [verdict_of(confirmed, score), planted[score.feature]]
+            )
         grades["enough"] = confirmed.notes.get("power", "").endswith("enough")
         return grades
 
@@ -210,18 +231,24 @@ class _Bench:
         configuration = self.configuration
         if configuration.clean is None or not configuration.victim:
             return None, None
-        request = self._request(SHEET, self._sheet_options()).model_copy(update={"part": None})
+        request = self._request(SHEET, self._sheet_options()).model_copy(
+            update={"part": None}
+        )
         audit = self.runner.session(request).audit
         data: Any = audit.context.dataset
         clean: Any = self.runner.context.build("dataset", *configuration.clean)
         samples = list(map(data.__getitem__, range(len(data))))
         right, answered = probabilities(audit, samples)
-        shows = [any(sample.annotations["cues"][configuration.asked]) for sample in samples]
+        shows = [
+            any(sample.annotations["cues"][configuration.asked]) for sample in samples
+        ]
         on_victim = [sample.label == configuration.victim for sample in samples]
         shown = np.flatnonzero(np.logical_and(shows, on_victim))
         change = None
         if len(shown):
-            without, _ = probabilities(audit, [clean[index] for index in shown.tolist()])
+            without, _ = probabilities(
+                audit, [clean[index] for index in shown.tolist()]
+            )
             change = float((without - right[shown]).mean())
         return change, float(answered.mean())
 
@@ -243,9 +270,13 @@ def probabilities(
 
 def verdict_of(report: Report, score: Score) -> str:
     """From the dossier's table."""
-    table = next(table for table in report.tables if table.title.startswith("Cues by harm"))
+    table = next(
+        table for table in report.tables if table.title.startswith("Cues by harm")
+    )
     named = {"label": score.label or "any", "cue": report.names[score.feature]}
-    return str(next(row["verdict"] for row in table.rows if named.items() <= row.items()))
+    return str(
+        next(row["verdict"] for row in table.rows if named.items() <= row.items())
+    )
 
 
 def parse_auditor(text: str) -> tuple[str, dict[str, str]]:
@@ -256,7 +287,8 @@ def parse_auditor(text: str) -> tuple[str, dict[str, str]]:
         key, equals, value = part.partition("=")
         if not key or not equals:
             raise UserError(
-                f"bench auditors: '{text}'", expected="METHOD or METHOD:option=value,option=value"
+                f"bench auditors: '{text}'",
+                expected="METHOD or METHOD:option=value,option=value",
             )
         options[key] = value
     return method, options

@@ -73,7 +73,9 @@ def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
         video = "video" in words
         return text and not video if cue == "question" else video and not text
     if feature.kind == "thing":
-        return last == name or feature.name == name or (cue == "question" and last == WORD)
+        return (
+            last == name or feature.name == name or (cue == "question" and last == WORD)
+        )
     if feature.key.startswith("background"):
         kind = feature.key.partition("=")[2]
         return cue.startswith("background") and kind in ("", name)

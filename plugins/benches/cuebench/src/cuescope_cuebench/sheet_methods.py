@@ -56,7 +56,11 @@ class AnswerSheet(Auditor):
 
     title = "Answer sheet"
     metrics = (
-        Metric(name="gap", title="Gap", meaning="accuracy without the cue minus accuracy with it"),
+        Metric(
+            name="gap",
+            title="Gap",
+            meaning="accuracy without the cue minus accuracy with it",
+        ),
     )
     Options = AnswerSheetOptions
     options: AnswerSheetOptions
@@ -72,8 +76,12 @@ class AnswerSheet(Auditor):
         occurrences = []
         for sample in self._samples_of(audit):
             frames = np.flatnonzero(sample.annotations["cues"][cue.key]).tolist()
-            occurrences += [Occurrence(sample=sample.key, frame=frame) for frame in frames]
-        yield Feature(key=cue.key, kind="cluster", name=cue.name, occurrences=tuple(occurrences))
+            occurrences += [
+                Occurrence(sample=sample.key, frame=frame) for frame in frames
+            ]
+        yield Feature(
+            key=cue.key, kind="cluster", name=cue.name, occurrences=tuple(occurrences)
+        )
 
     @hookimpl
     def compute_scores(
@@ -90,7 +98,9 @@ class AnswerSheet(Auditor):
                 sides[shown].append(outcome.correct())
         gap = float(np.mean(sides[0]) - np.mean(sides[1])) if all(sides) else None
         for feature in features:
-            yield Score(feature=feature.key, label=label, metric="gap", value=gap, finding=True)
+            yield Score(
+                feature=feature.key, label=label, metric="gap", value=gap, finding=True
+            )
 
     def _samples_of(self, audit: Audit) -> Iterator[Any]:
         """The audited samples, with the sheet that a method is not shown."""

@@ -14,7 +14,9 @@ from cuescope_cuebench.zoo import Configuration
 from cuescope_sdk import Cell, Table
 from cuescope_sdk.statistics import auroc
 
-LEAST_USE = 0.1  # `confirm` takes an effect below it for none: a cause does more, a decoy less
+LEAST_USE = (
+    0.1  # `confirm` takes an effect below it for none: a cause does more, a decoy less
+)
 ON = "confirm on "
 LEAST_AUROC = 0.95
 MOST_DECOYS = 0.05
@@ -38,7 +40,9 @@ class Result:
         role = self.configuration.role
         if self.use is None or role == "null":
             return role
-        as_trained = self.use >= LEAST_USE if role == "cause" else abs(self.use) < LEAST_USE
+        as_trained = (
+            self.use >= LEAST_USE if role == "cause" else abs(self.use) < LEAST_USE
+        )
         return role if as_trained else "unclear"
 
     def grades(self, auditor: str) -> Grades | None:
@@ -50,7 +54,11 @@ class Result:
 
 
 def make_table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str, decimals: int = 1
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    note: str,
+    decimals: int = 1,
 ) -> Table:
     """A table from the cells of its rows."""
     return Table(
@@ -64,15 +72,21 @@ def make_table(
 
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     """Promises of `confirm`, auditors, strength, kinds of cues, configurations."""
-    names = list(dict.fromkeys(chain.from_iterable(result.auditors for result in results)))
+    names = list(
+        dict.fromkeys(chain.from_iterable(result.auditors for result in results))
+    )
     both: list[str] = []
     for name in names:
         both += [name, ON + name]
     yield promise_table(results, names)
     yield auditor_table(results, both)
     yield detection_table(results, both, "strength in training", strength_of)
-    yield detection_table(results, both, "kind of cue", lambda result: result.configuration.cue)
-    yield detection_table(results, both, "world", lambda result: result.configuration.world)
+    yield detection_table(
+        results, both, "kind of cue", lambda result: result.configuration.cue
+    )
+    yield detection_table(
+        results, both, "world", lambda result: result.configuration.world
+    )
     yield configuration_table(results)
 
 
@@ -94,7 +108,9 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     as_trained = promises(results, lambda result: result.configuration.role)
     by_use = promises(results, lambda result: result.role)
     rows: list[Sequence[Cell]] = []
-    for (figure, asked), trained, used in zip(FIGURES.items(), as_trained, by_use, strict=True):
+    for (figure, asked), trained, used in zip(
+        FIGURES.items(), as_trained, by_use, strict=True
+    ):
         rows.append((figure, asked, *trained, *used))
     roles = Counter(result.role for result in results)
     nulls = [result for result in results if result.role == "null"]
@@ -230,7 +246,10 @@ def strength_of(result: Result) -> str:
 
 
 def detection_table(
-    results: Sequence[Result], names: Sequence[str], by: str, key: Callable[[Result], str]
+    results: Sequence[Result],
+    names: Sequence[str],
+    by: str,
+    key: Callable[[Result], str],
 ) -> Table:
     """The share of causes that each auditor finds, by something; in brackets, of how many."""
     causes: dict[str, list[Result]] = defaultdict(list)
@@ -247,7 +266,9 @@ def detection_table(
                 grades = result.grades(name)
                 if grades:
                     detected.append(grades["detected"])
-            cells.append(f"{np.mean(detected):.0%} ({len(detected)})" if detected else None)
+            cells.append(
+                f"{np.mean(detected):.0%} ({len(detected)})" if detected else None
+            )
         rows.append(cells)
     note = "In brackets: of how many. Empty: the auditor does not fit."
     return make_table(f"Causes found, by {by}", ("auditor", *values), rows, note)
@@ -289,8 +310,16 @@ def markdown(tables: Sequence[Table]) -> str:
     """All tables as a page."""
     parts = []
     for table in tables:
-        lines = [f"## {table.title}", "", _line(table.columns), _line(["---"] * len(table.columns))]
-        lines += [_line([_cell(row[name], table.decimals) for name in row]) for row in table.rows]
+        lines = [
+            f"## {table.title}",
+            "",
+            _line(table.columns),
+            _line(["---"] * len(table.columns)),
+        ]
+        lines += [
+            _line([_cell(row[name], table.decimals) for name in row])
+            for row in table.rows
+        ]
         parts.append("\n".join([*lines, "", *table.notes]))
     return "\n\n".join(parts) + "\n"
 
@@ -302,4 +331,8 @@ def _line(cells: Sequence[str]) -> str:
 def _cell(value: Cell, decimals: int) -> str:
     if value is None:
         return "-"
-    return f"{value:.{decimals}f}" if isinstance(value, float) else str(value).replace("|", "/")
+    return (
+        f"{value:.{decimals}f}"
+        if isinstance(value, float)
+        else str(value).replace("|", "/")
+    )

@@ -8,14 +8,18 @@ from typing import Any, Literal
 Role = Literal["cause", "decoy", "null"]
 Spec = tuple[str, Mapping[str, Any]]  # SPEC and its options
 Pairs = list[Iterator["Configuration"]]
-USUAL = 0.9  # share of the label's samples that show the cue, where the model learned it
+USUAL = (
+    0.9  # share of the label's samples that show the cue, where the model learned it
+)
 RATES = (0.75, 0.4)  # of the label, and of other samples, in the audited data
 STRONG = 0.97  # the same, where content would else be enough
 TOGETHER = 0.75  # of the samples, where two cues stand side by side
 UNINFORMATIVE = 0.4  # of all samples, where a decoy's model learned
 PLENTY = 8000  # training samples of a decoy's model: with few, a cue that tells nothing disturbs it
 # their null check costs as much as they do, and changes no finding
-RIVALS = tuple(f"{name}:null_shuffles=0" for name in ("domino", "george", "distilling-failures"))
+RIVALS = tuple(
+    f"{name}:null_shuffles=0" for name in ("domino", "george", "distilling-failures")
+)
 CLUSTERS = ("trove", *RIVALS)
 
 
@@ -147,7 +151,9 @@ class World:
         """A pair for each cue, each on another draw, from the first one on."""
         return [self.pair(cue, n, learned) for n, cue in enumerate(self.cues, first)]
 
-    def tangle(self, cue: str, other: str, even: Sequence[str], n: int) -> Iterator[Configuration]:
+    def tangle(
+        self, cue: str, other: str, even: Sequence[str], n: int
+    ) -> Iterator[Configuration]:
         """A cue that the toy learned and one that told it nothing, side by side in the same data.
 
         The toy learned all cues of this world but the `even` ones, `other` among them.
@@ -202,7 +208,16 @@ def by_role(learned: float) -> Iterator[tuple[Role, float | None]]:
 
 WAYS = ("moving north", "moving south", "moving east", "moving west")
 ANSWERS = ("north", "south", "east", "west")
-SCENES = ("ladybird", "cookie", "crate", "basket", "daisy", "sunflower", "donut", "wreath")
+SCENES = (
+    "ladybird",
+    "cookie",
+    "crate",
+    "basket",
+    "daisy",
+    "sunflower",
+    "donut",
+    "wreath",
+)
 CLIP = {"length": 3, "train": 2000}
 FAST = {"learning_rate": 1e-3}  # of `toy`, which else learns slowly
 CLIPS = World(
@@ -218,14 +233,22 @@ CLIPS = World(
     frames=0.67,
 )
 MOVED = replace(
-    CLIPS, cues={"position": WAYS[0], "camera": WAYS[1]}, frames=1.0, victim="moving west"
+    CLIPS,
+    cues={"position": WAYS[0], "camera": WAYS[1]},
+    frames=1.0,
+    victim="moving west",
 )
-BACKED = {"dial": 0.6, "audit_dial": 0.6}  # backgrounds tell less than cues do, in training
+BACKED = {
+    "dial": 0.6,
+    "audit_dial": 0.6,
+}  # backgrounds tell less than cues do, in training
 PICTURES = World(
     name="scenes",
     spec="scenes",
     model="toy",
-    cues=dict(zip(("mark", "cast", "text", "border", "position"), SCENES, strict=False)),
+    cues=dict(
+        zip(("mark", "cast", "text", "border", "position"), SCENES, strict=False)
+    ),
     size=2400,
     labels=SCENES,
     training={**BACKED, "train": 2000, "val": 400},
@@ -276,7 +299,10 @@ def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
             world="moving-shapes",
             cue=cue,
             role=role,
-            model=("toy", {**FAST, "data": f"moving-shapes:{cue}", "data_options": training}),
+            model=(
+                "toy",
+                {**FAST, "data": f"moving-shapes:{cue}", "data_options": training},
+            ),
             data=(f"moving-shapes:{cue}", audited),
             clean=("moving-shapes:none", clean),
             auditors=CLUSTERS,
@@ -314,7 +340,13 @@ def native_scenes(label: str, victim: str, n: int) -> Iterator[Configuration]:
 
 def native_objects(name: str, companion: str, n: int) -> Iterator[Configuration]:
     """Things beside objects, as a toy that answers questions of presence sees them."""
-    audited = {"audit": "planted", "strength": 0.7, "elsewhere": 0.35, "val": 800, "seed": n}
+    audited = {
+        "audit": "planted",
+        "strength": 0.7,
+        "elsewhere": 0.35,
+        "val": 800,
+        "seed": n,
+    }
     for role, learned in by_role(USUAL):
         training: dict[str, Any] = {"questions": "presence"}
         if role == "decoy":
@@ -336,7 +368,11 @@ def native_objects(name: str, companion: str, n: int) -> Iterator[Configuration]
         )
 
 
-NATIVE = {"background": "red background", "object": "red square", "attribute": "red disc"}
+NATIVE = {
+    "background": "red background",
+    "object": "red square",
+    "attribute": "red disc",
+}
 OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
 
 
@@ -388,16 +424,24 @@ def pairs() -> list[list[Configuration]]:
     )
     order = list(filter(None, chain.from_iterable(rounds)))
     # The dear ones come last.
-    order += [native_scenes("ladybird", "basket", 36), native_scenes("daisy", "wreath", 37)]
+    order += [
+        native_scenes("ladybird", "basket", 36),
+        native_scenes("daisy", "wreath", 37),
+    ]
     order += [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
     return list(map(list, order))
 
 
 def nulls() -> list[Configuration]:
     """Twenty data sets without a cue, and toys that never saw one."""
-    even = {"dial": 0.125, "audit_dial": 0.125}  # each background with each of eight labels
+    even = {
+        "dial": 0.125,
+        "audit_dial": 0.125,
+    }  # each background with each of eight labels
     pictures = replace(PICTURES, training={**PICTURES.training, **even}, auditing=even)
-    both = {"questions": "both"}  # the answer takes video and question: neither is a short cut
+    both = {
+        "questions": "both"
+    }  # the answer takes video and question: neither is a short cut
     asked = replace(
         ASKED,
         training={**ASKED.training, **both},

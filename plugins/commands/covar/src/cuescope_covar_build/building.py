@@ -6,7 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain
 
-from cuescope_covar_build.drafts import Draft, of_variants, on_background, original, paint
+from cuescope_covar_build.drafts import (
+    Draft,
+    of_variants,
+    on_background,
+    original,
+    paint,
+)
 from cuescope_covar_build.files import BuildFolder, file_name
 from cuescope_covar_build.filtering import Filter
 from cuescope_covar_build.lists import Background
@@ -15,7 +21,9 @@ from cuescope_covar_build.recipe import Recipe
 from cuescope_covar_build.sources import Source, Sources, outline
 from cuescope_sdk import Context, Sample
 
-AT_ONCE = 2**21  # pixels of images on backgrounds that are in memory together, without variants
+AT_ONCE = (
+    2**21
+)  # pixels of images on backgrounds that are in memory together, without variants
 THREADS = 2  # that judge images and write files; OpenCV and zlib let go of the lock
 
 
@@ -49,7 +57,9 @@ class Builder:
 
     def lacking(self) -> int:
         """How many images are still to be made."""
-        return sum(self._lacking(self.keys(sample)) for sample in self.sources.samples())
+        return sum(
+            self._lacking(self.keys(sample)) for sample in self.sources.samples()
+        )
 
     def run(self, context: Context) -> list[Row]:
         """Make what is lacking; all rows, in the order of photos, backgrounds and variants."""
@@ -72,7 +82,9 @@ class Builder:
     def draft(self, source: Source, backgrounds: Sequence[Background]) -> list[Draft]:
         """All images of a photo on these backgrounds, judged."""
         recipe = self.recipe
-        firsts = [on_background(recipe, source, background) for background in backgrounds]
+        firsts = [
+            on_background(recipe, source, background) for background in backgrounds
+        ]
         paint(firsts, recipe.editor)
         groups = [[first, *of_variants(recipe, source, first)] for first in firsts]
         variants = [draft for group in groups for draft in group[1:]]
@@ -107,7 +119,9 @@ class Builder:
             self._keep(source, self.draft(source, chunk), pool)
             yield sum(wanted[background] for background in chunk)
 
-    def _keep(self, source: Source, drafts: Sequence[Draft], pool: ThreadPoolExecutor) -> None:
+    def _keep(
+        self, source: Source, drafts: Sequence[Draft], pool: ThreadPoolExecutor
+    ) -> None:
         """Write files, then the rows that say that they are there."""
         rows = list(pool.map(partial(self._write, source), drafts))
         self.folder.add(rows)
@@ -140,7 +154,8 @@ class Builder:
             editor=draft.editor.spec if draft.editor else "",
             editor_fingerprint=draft.editor.fingerprint if draft.editor else "",
             licence=source.licence or self.recipe.licence,
-            kept_exactly=draft.variant.subset != "viewpoint",  # `paint` refuses anything else
+            kept_exactly=draft.variant.subset
+            != "viewpoint",  # `paint` refuses anything else
             dropped=draft.dropped,
             image_digest=image_digest,
             mask_digest=mask_digest,
@@ -162,4 +177,6 @@ def _parts(sample: Sample, background: Background | None, name: str) -> list[str
 
 
 def _key(sample: Sample, background: Background | None, name: str) -> str:
-    return "--".join(_parts(sample, background, name))  # no slash: it would name a changed sample
+    return "--".join(
+        _parts(sample, background, name)
+    )  # no slash: it would name a changed sample

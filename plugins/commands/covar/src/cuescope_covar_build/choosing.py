@@ -81,7 +81,9 @@ def write_backgrounds(writer: TextGenerator, count: int) -> tuple[str, ...]:
         question = SCENES.format(count=count - len(places))
         if places:
             question += f" Not again: {', '.join(places)}."
-        reply = writer.generate([question + " " * turn])[0]  # a memory of texts is not asked again
+        reply = writer.generate([question + " " * turn])[
+            0
+        ]  # a memory of texts is not asked again
         places |= dict.fromkeys(parse_list(reply))
         if len(places) >= count:
             return tuple(places)[:count]

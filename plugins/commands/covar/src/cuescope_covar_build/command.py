@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cuescope.application import DataOptions, Output, Quiet, echo, echo_json, open_runner, spread
+from cuescope.application import (
+    DataOptions,
+    Output,
+    Quiet,
+    echo,
+    echo_json,
+    open_runner,
+    spread,
+)
 from cuescope_covar_build.options import BuildOptions, Texts
 
 if TYPE_CHECKING:
@@ -42,19 +50,27 @@ def build(options: BuildOptions, output: Output) -> None:
 
 
 Writer = Annotated[
-    Texts, typer.Option("--tool", metavar="ROLE=SPEC", help="text-generator: writes the list.")
+    Texts,
+    typer.Option(
+        "--tool", metavar="ROLE=SPEC", help="text-generator: writes the list."
+    ),
 ]
 WriterOption = Annotated[
-    Texts, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of the text generator.")
+    Texts,
+    typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of the text generator."),
 ]
-ListFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the YAML there.")]
+ListFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the YAML there.")
+]
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def classes(
     source: Annotated[
         str | None,
-        typer.Argument(metavar="[SOURCE]", help="Data set whose labels are asked about."),
+        typer.Argument(
+            metavar="[SOURCE]", help="Data set whose labels are asked about."
+        ),
     ] = None,
     data_option: DataOptions = None,
     tool: Writer = None,
@@ -74,7 +90,8 @@ def classes(
     if tool is None:
         if source is not None:
             raise UserError(
-                f"covar classes {source}", expected="--tool text-generator=SPEC, which chooses"
+                f"covar classes {source}",
+                expected="--tool text-generator=SPEC, which chooses",
             )
         _give(as_yaml("classes", paper_list("classes")), out)
         return
@@ -83,7 +100,9 @@ def classes(
     if source is None:
         raise UserError("covar classes", expected="SOURCE, a data set with labels")
     with open_runner(quiet=quiet) as runner:
-        writer, labels = open_writer(tool, tool_option or (), runner.context, source, data_option)
+        writer, labels = open_writer(
+            tool, tool_option or (), runner.context, source, data_option
+        )
         chosen = choose_by_words(labels, writer, count)
     _give(as_yaml("classes", chosen.classes), out)
     echo(
@@ -149,9 +168,13 @@ def _show(options: BuildOptions, rows: "list[Row]", as_json: bool) -> None:
     images = ", ".join(f"{count:,} {name}" for name, count in by_subset.items())
     echo(f"wrote {manifest}: {len(rows):,} images: {images}")
     if options.viewpoint_editor is None:
-        echo("viewpoint is left out: it needs --viewpoint-editor SPEC, an editor by instruction")
+        echo(
+            "viewpoint is left out: it needs --viewpoint-editor SPEC, an editor by instruction"
+        )
     if dropped:
         shown = " (shown, as keep_all asks)" if options.keep_all else ""
-        of_all = f"{len(dropped):,} of {len(rows):,} images by the quality filter{shown}"
+        of_all = (
+            f"{len(dropped):,} of {len(rows):,} images by the quality filter{shown}"
+        )
         echo(f"dropped {of_all}: {describe_faults(dropped)}")
     echo(f"next: cuescope audit METHOD --model SPEC --data covar:{out}")

@@ -34,7 +34,9 @@ def write_croissant(folder: Path, rows: Sequence[Row]) -> None:
 
 def metadata(folder: Path, rows: Sequence[Row]) -> dict[str, Any]:
     """The folder in words of schema.org and Croissant."""
-    content: dict[str, Any] = json.loads(files(__package__).joinpath(CROISSANT).read_bytes())
+    content: dict[str, Any] = json.loads(
+        files(__package__).joinpath(CROISSANT).read_bytes()
+    )
     labels = {row.label for row in rows}
     photos = {row.source_key for row in rows}
     backgrounds = {row.background for row in rows} - {ORIGINAL}
@@ -46,7 +48,9 @@ def metadata(folder: Path, rows: Sequence[Row]) -> dict[str, Any]:
     content["license"] = sorted(licences) or ["unknown"]
     manifest = (folder / MANIFEST).read_bytes()
     content["distribution"][0]["sha256"] = sha256(manifest).hexdigest()
-    content["recordSet"][0]["field"] = [_field(field.name, field.type) for field in fields(Row)]
+    content["recordSet"][0]["field"] = [
+        _field(field.name, field.type) for field in fields(Row)
+    ]
     return content
 
 

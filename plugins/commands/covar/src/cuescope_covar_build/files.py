@@ -82,7 +82,10 @@ class BuildFolder:
     def add(self, rows: Sequence[Row]) -> None:
         """Rows whose files are written: a kill after this loses none of them."""
         lines = "".join(map(_journal_line, rows))
-        with self.telling(), (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
+        with (
+            self.telling(),
+            (self.folder / JOURNAL).open("a", encoding="utf-8") as file,
+        ):
             file.write(lines)
             file.flush()
             os.fsync(file.fileno())
@@ -137,7 +140,8 @@ class BuildFolder:
             before = None
         if not isinstance(before, dict):
             raise UserError(
-                f"covar: {file} cannot be read", remedy="Build into another folder with --out"
+                f"covar: {file} cannot be read",
+                remedy="Build into another folder with --out",
             )
         # as it is read back: a tuple is a list in JSON
         settings = json.loads(json.dumps(self._settings))
@@ -159,7 +163,9 @@ class BuildFolder:
             try:
                 yield from read_manifest(self.folder)
             except (DamagedFileError, BadDataError) as error:
-                warnings.warn(f"images that it lists are made again: {error}", stacklevel=2)
+                warnings.warn(
+                    f"images that it lists are made again: {error}", stacklevel=2
+                )
         journal = self.folder / JOURNAL
         if not journal.is_file():
             return
@@ -208,7 +214,9 @@ def folder_size(folder: Path, rows: Iterable[Row]) -> int:
 
 def encode_png(pixels: np.ndarray) -> bytes:
     """Without loss, of (row, col) levels or blue, green and red."""
-    _, encoded = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION])
+    _, encoded = cv2.imencode(
+        ".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION]
+    )
     return encoded.tobytes()
 
 

@@ -98,7 +98,10 @@ class Filter:
 
 def _blind_only(measures: dict[str, float | None]) -> dict[str, float | None]:
     """Those that compare an image with itself."""
-    return {name: value if MEASURES[name].blind else None for name, value in measures.items()}
+    return {
+        name: value if MEASURES[name].blind else None
+        for name, value in measures.items()
+    }
 
 
 def read_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
@@ -167,7 +170,9 @@ def _clean_recipe(recipe: Recipe, context: Context) -> Recipe:
     instruction = recipe.instruction
     if pasting is None:
         pasting = Composite(CompositeOptions(), context)
-        backgrounds = tuple(Background(name=name, prompt=name) for name in pasting.names)
+        backgrounds = tuple(
+            Background(name=name, prompt=name) for name in pasting.names
+        )
         instruction = "{background}"
     return replace(
         recipe,
@@ -184,7 +189,9 @@ def _clean_cases(recipe: Recipe, source: Source, background: Background) -> list
     paint([first], recipe.editor)
     drafts = [first, *of_variants(recipe, source, first)]
     paint(drafts[1:], recipe.editor)
-    cases = [as_case(source, draft, recipe.editor) for draft in drafts if draft.shows_object]
+    cases = [
+        as_case(source, draft, recipe.editor) for draft in drafts if draft.shows_object
+    ]
     # nobody knows where another viewpoint puts the pixels: as if of a turned object
     turned = [case for case in cases if case.subset in ("crop", "rotation")]
     for case in turned:
@@ -193,7 +200,9 @@ def _clean_cases(recipe: Recipe, source: Source, background: Background) -> list
     return cases
 
 
-def _unedited_cases(recipe: Recipe, source: Source, background: Background) -> list[Case]:
+def _unedited_cases(
+    recipe: Recipe, source: Source, background: Background
+) -> list[Case]:
     """The photo as it is, and moved: what is usual on a background that no one edited."""
     first = replace(on_background(recipe, source, background), edit=None)
     drafts = [first, *of_variants(recipe, source, first)]

@@ -41,7 +41,9 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> None:
     picture = np.full((height, width, 3), 255, np.uint8)
     for column, variant in enumerate(variants):
         corner = (column * CELL + 4, HEAD - 7)
-        cv2.putText(picture, variant, corner, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1)
+        cv2.putText(
+            picture, variant, corner, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1
+        )
     for line, number in enumerate(chosen):
         photo = photos[number]
         first = line * len(backgrounds) // len(chosen)

@@ -29,7 +29,9 @@ def read_backgrounds(path: Path | None) -> tuple[Background, ...]:
 
     Raises UserError for a file that is no such list, and for a name that stands twice.
     """
-    entries = paper_list("backgrounds") if path is None else _read_list(path, "backgrounds")
+    entries = (
+        paper_list("backgrounds") if path is None else _read_list(path, "backgrounds")
+    )
     backgrounds: dict[str, Background] = {}
     for number, entry in enumerate(entries, 1):
         values = {"name": entry} if isinstance(entry, str) else entry
@@ -45,13 +47,16 @@ def read_backgrounds(path: Path | None) -> tuple[Background, ...]:
             ) from error
         if background.name in backgrounds:
             raise UserError(
-                f"{path}: two backgrounds '{background.name}'", remedy="Rename one of them"
+                f"{path}: two backgrounds '{background.name}'",
+                remedy="Rename one of them",
             )
         backgrounds[background.name] = background
     return tuple(backgrounds.values())
 
 
-def choose_classes(given: str | None, labels: tuple[str, ...], title: str) -> tuple[str, ...]:
+def choose_classes(
+    given: str | None, labels: tuple[str, ...], title: str
+) -> tuple[str, ...]:
     """The labels of the source that are built: all, those of a list (a,b or a file), or `paper`.
 
     Of the paper's classes those that the source has. Raises UserError for a class that is none of
@@ -106,5 +111,7 @@ def _read_list(path: Path, what: str) -> list[Any]:
         raise UserError(f"covar: {path}", expected="YAML", got=reason) from None
     entries = content.get(what) if isinstance(content, dict) else content
     if not isinstance(entries, list) or not entries:
-        raise UserError(f"covar: {path}", expected=f"a list of {what}", got=type(entries).__name__)
+        raise UserError(
+            f"covar: {path}", expected=f"a list of {what}", got=type(entries).__name__
+        )
     return entries

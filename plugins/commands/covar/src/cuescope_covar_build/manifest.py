@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 MANIFEST = "covar.parquet"
 # The eight subsets in the order of the paper's Table 3, and the images that they were made from.
-SUBSETS = ("background", "h-flip", "translate", "crop", "v-flip", "rotation", "viewpoint", "scale")
+SUBSETS = (
+    "background",
+    "h-flip",
+    "translate",
+    "crop",
+    "v-flip",
+    "rotation",
+    "viewpoint",
+    "scale",
+)
 ORIGINAL = "original"
 AGAIN = "`cuescope covar build` with the same words writes it again"
 
@@ -109,4 +118,6 @@ def read_manifest(folder: Path) -> list[Row]:
         return [Row(**values) for values in table.to_pylist()]
     except (pa.ArrowException, TypeError) as error:
         reason = str(error).splitlines()[0]
-        raise BadDataError(f"covar: {path} cannot be read", got=reason, remedy=AGAIN) from None
+        raise BadDataError(
+            f"covar: {path} cannot be read", got=reason, remedy=AGAIN
+        ) from None

@@ -57,7 +57,9 @@ class OpenBuild:
         if quality is not None and self.builder.lacking():
             with folder.telling():
                 begun = bool(folder.rows)
-                quality.calibrate(self.builder.sources, folder.folder, self.context, begun=begun)
+                quality.calibrate(
+                    self.builder.sources, folder.folder, self.context, begun=begun
+                )
         rows = self.builder.run(self.context)
         with folder.telling():
             write_manifest(folder.folder, rows, self.choices)
@@ -76,11 +78,15 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     scales = parse_scales(options.scales)
     tools = Tools.of(options)
     backgrounds = read_backgrounds(options.backgrounds)
-    context = replace(context, seed=options.seed, device=options.device, dtype=options.dtype)
+    context = replace(
+        context, seed=options.seed, device=options.device, dtype=options.dtype
+    )
     data_options = pairs("-D", options.data_option or ())
     data: Dataset = context.build("dataset", options.source, data_options)
     classes = choose_classes(options.classes, data.labels, options.source)
-    chosen = choose_samples(data, classes, options.per_class, options.limit, options.seed)
+    chosen = choose_samples(
+        data, classes, options.per_class, options.limit, options.seed
+    )
     every = choose_samples(data, classes, None, None, options.seed)
     context = context.for_dataset(data)
     segmenter = tools.open(SEGMENTER, context)
@@ -123,7 +129,9 @@ def _settings(
     return {
         "source": options.source,
         "data": data.fingerprint,
-        "backgrounds": {background.name: background.prompt for background in recipe.backgrounds},
+        "backgrounds": {
+            background.name: background.prompt for background in recipe.backgrounds
+        },
         "editor": recipe.editor.fingerprint,
         "viewpoint_editor": views and views.fingerprint,
         "segmenter": getattr(recipe.segmenter, "fingerprint", None),
@@ -151,7 +159,11 @@ class Tools:
     @classmethod
     def of(cls, options: BuildOptions) -> Self:
         """Raises UserError for a role that a build has not."""
-        named = {EDITOR: options.editor, VIEWPOINT: options.viewpoint_editor, JUDGE: options.judge}
+        named = {
+            EDITOR: options.editor,
+            VIEWPOINT: options.viewpoint_editor,
+            JUDGE: options.judge,
+        }
         specs = pairs("--tool", options.tool or ())
         for role in specs:
             if role not in (SEGMENTER, DETECTOR):
@@ -184,7 +196,9 @@ class Tools:
                 f"image editor {spec} has no fingerprint",
                 expected="a digest of its weights and options, so that a build can go on",
             )
-        pasting = Composite(tool.options, context) if isinstance(tool, Composite) else None
+        pasting = (
+            Composite(tool.options, context) if isinstance(tool, Composite) else None
+        )
         if not getattr(tool, "instant", False):
             tool = cached_editor(tool, context)
         return NamedEditor(spec, fingerprint, tool, pasting)
@@ -197,7 +211,9 @@ def parse_keeps(text: str) -> Keeps:
         if word == text:
             return word
     raise UserError(
-        f"--keep {text}", expected=f"one of {', '.join(words)}", remedy=nearest(text, words)
+        f"--keep {text}",
+        expected=f"one of {', '.join(words)}",
+        remedy=nearest(text, words),
     )
 
 
@@ -230,7 +246,9 @@ def open_writer(
             raise UserError(f"tool role '{role}'", expected=f"--tool {WRITER}=SPEC")
     labels: tuple[str, ...] = ()
     if source is not None:
-        data: Dataset = context.build("dataset", source, pairs("-D", data_options or ()))
+        data: Dataset = context.build(
+            "dataset", source, pairs("-D", data_options or ())
+        )
         context = context.for_dataset(data)
         labels = data.labels
     writer = Tools(specs, options).open(WRITER, context)

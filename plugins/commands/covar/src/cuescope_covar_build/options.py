@@ -15,19 +15,30 @@ Texts = list[str] | None
 class BuildOptions:
     """What a person asked for, as it was typed."""
 
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Data set, NAME[:ARG].")]
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the images and manifest.")]
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="Data set, NAME[:ARG].")
+    ]
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder of the images and manifest.")
+    ]
     data_option: DataOptions = None
     backgrounds: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="YAML list of backgrounds. [default: the paper's 20]"),
+        typer.Option(
+            metavar="FILE", help="YAML list of backgrounds. [default: the paper's 20]"
+        ),
     ] = None
     editor: Annotated[
-        str, typer.Option(metavar="SPEC", help="Image editor; composite:FOLDER pastes on photos.")
+        str,
+        typer.Option(
+            metavar="SPEC", help="Image editor; composite:FOLDER pastes on photos."
+        ),
     ] = "composite"
     viewpoint_editor: Annotated[
         str | None,
-        typer.Option(metavar="SPEC", help="Editor by instruction; without it, no viewpoints."),
+        typer.Option(
+            metavar="SPEC", help="Editor by instruction; without it, no viewpoints."
+        ),
     ] = None
     tool: Annotated[
         Texts,
@@ -48,29 +59,42 @@ class BuildOptions:
     ] = None
     judge: Annotated[
         str | None,
-        typer.Option(metavar="SPEC", help="Zero-shot model that the quality filter asks."),
+        typer.Option(
+            metavar="SPEC", help="Zero-shot model that the quality filter asks."
+        ),
     ] = None
     judged: Annotated[
         bool,
-        typer.Option("--filter/--no-filter", help="Judge each image, and drop those with a fault."),
+        typer.Option(
+            "--filter/--no-filter",
+            help="Judge each image, and drop those with a fault.",
+        ),
     ] = True
     false_drops: Annotated[
         float,
         typer.Option(
-            metavar="SHARE", help="Share of good images that the quality filter may drop."
+            metavar="SHARE",
+            help="Share of good images that the quality filter may drop.",
         ),
     ] = 0.01
-    instruction: Annotated[str, typer.Option(metavar="TEXT", help="What the editor is told.")] = (
-        "{background}"
-    )
+    instruction: Annotated[
+        str, typer.Option(metavar="TEXT", help="What the editor is told.")
+    ] = "{background}"
     classes: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="NAME,NAME, a file, or `paper`. [default: all labels]"),
+        typer.Option(
+            metavar="LIST", help="NAME,NAME, a file, or `paper`. [default: all labels]"
+        ),
     ] = None
-    per_class: Annotated[int | None, typer.Option(min=1, help="Photos of each class.")] = None
-    limit: Annotated[int | None, typer.Option(min=1, help="Photos in all, drawn.")] = None
+    per_class: Annotated[
+        int | None, typer.Option(min=1, help="Photos of each class.")
+    ] = None
+    limit: Annotated[int | None, typer.Option(min=1, help="Photos in all, drawn.")] = (
+        None
+    )
     scales: Annotated[
-        str, typer.Option(metavar="LIST", help="How many times smaller the object gets.")
+        str,
+        typer.Option(metavar="LIST", help="How many times smaller the object gets."),
     ] = "1.5,2,4,8"
     keep: Annotated[
         str,
@@ -81,10 +105,14 @@ class BuildOptions:
         ),
     ] = "paper"
     side: Annotated[
-        int | None, typer.Option(min=32, help="Shrink photos whose longer side has more pixels.")
+        int | None,
+        typer.Option(min=32, help="Shrink photos whose longer side has more pixels."),
     ] = None
     licence: Annotated[
-        str, typer.Option(metavar="TEXT", help="Of photos of which the data set names none.")
+        str,
+        typer.Option(
+            metavar="TEXT", help="Of photos of which the data set names none."
+        ),
     ] = ""
     keep_all: Annotated[
         bool, typer.Option("--keep-all", help="Keep the files of dropped images too.")

@@ -39,7 +39,9 @@ class BuildPlan:
         return json.dumps(asdict(self), indent=1)
 
     def __str__(self) -> str:
-        edits = " and ".join(f"{number:,} by {spec}" for spec, number in self.edits.items())
+        edits = " and ".join(
+            f"{number:,} by {spec}" for spec, number in self.edits.items()
+        )
         time = "unknown: no editor's pace was measured here, so make a few first: --limit 1"
         if self.seconds is not None:
             time = f"about {duration(self.seconds)} ({self.seconds / 3600:.2f} hours)"

@@ -51,7 +51,11 @@ class Source:
 
 
 def choose_samples(
-    data: Dataset, classes: Sequence[str], per_class: int | None, limit: int | None, seed: int
+    data: Dataset,
+    classes: Sequence[str],
+    per_class: int | None,
+    limit: int | None,
+    seed: int,
 ) -> list[int]:
     """The places of the samples that are built from, in the order of the data set.
 
@@ -195,7 +199,9 @@ def _pixels(sample: Sample, side: int | None) -> Pixels:
     if side is not None and longest > side:
         cols = max(1, round(side / longest * cols))
         rows = max(1, round(side / longest * rows))
-        pixels = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA).astype(np.uint8)
+        pixels = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA).astype(
+            np.uint8
+        )
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         raise _fault(
             sample,
@@ -206,7 +212,9 @@ def _pixels(sample: Sample, side: int | None) -> Pixels:
     return pixels
 
 
-def _fault(sample: Sample, expected: str, got: str, remedy: str | None = None) -> BadDataError:
+def _fault(
+    sample: Sample, expected: str, got: str, remedy: str | None = None
+) -> BadDataError:
     return BadDataError(
         f"covar: image '{sample.key}'",
         expected=expected,

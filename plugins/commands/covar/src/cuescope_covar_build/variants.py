@@ -75,7 +75,9 @@ def variants(
             {"right": right, "down": down},
             partial(geometry.translate, right=right, down=down),
         ),
-        Variant("crop", "crop", {"area": area}, partial(geometry.crop, area=area), True),
+        Variant(
+            "crop", "crop", {"area": area}, partial(geometry.crop, area=area), True
+        ),
         Variant("v-flip", "v-flip", {}, partial(geometry.flip, vertical=True)),
         Variant(
             "rotation",
@@ -84,7 +86,10 @@ def variants(
             partial(geometry.rotate, degrees=degrees),
             True,
         ),
-        *(_viewpoint(label, n, VIEWPOINTS[view]) for n, view in enumerate(shown[:views], 1)),
+        *(
+            _viewpoint(label, n, VIEWPOINTS[view])
+            for n, view in enumerate(shown[:views], 1)
+        ),
         *(
             Variant(
                 "scale",

@@ -21,27 +21,40 @@ COLOURS = {"ok": None, "failed": "red", "skipped": "yellow"}
 def run(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="NAME or NAME:ARG.")],
     option: Annotated[
-        list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the plugin.")
+        list[str] | None,
+        typer.Option("-O", metavar="KEY=VALUE", help="Option of the plugin."),
     ] = None,
     data: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Data set that a model or tool is shown.")
+        str | None,
+        typer.Option(metavar="SPEC", help="Data set that a model or tool is shown."),
     ] = None,
     data_option: Annotated[
-        list[str] | None, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
+        list[str] | None,
+        typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set."),
     ] = None,
     kind: Annotated[
-        str | None, typer.Option(help="method, model, dataset ..., where a name is several.")
+        str | None,
+        typer.Option(help="method, model, dataset ..., where a name is several."),
     ] = None,
     other_cues: Annotated[
-        bool, typer.Option("--other-cues", help="The method looks for no things seen in frames.")
+        bool,
+        typer.Option(
+            "--other-cues", help="The method looks for no things seen in frames."
+        ),
     ] = False,
     paradigm: Annotated[
         str,
-        typer.Option(help="errors: cues that make a model err; reliance: that a right one needs."),
+        typer.Option(
+            help="errors: cues that make a model err; reliance: that a right one needs."
+        ),
     ] = "errors",
-    only: Annotated[str, typer.Option(help="Run the checks whose name contains this.")] = "",
+    only: Annotated[
+        str, typer.Option(help="Run the checks whose name contains this.")
+    ] = "",
     device: Annotated[str, typer.Option(help="Device of a model or tool.")] = "auto",
-    dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
+    dtype: Annotated[
+        str, typer.Option(help="float32, float16 or bfloat16.")
+    ] = "float32",
 ) -> None:
     """Check that a plugin holds what its kind promises; exit 1 where it does not.
 
@@ -58,7 +71,9 @@ def run(
         contract.paradigm = paradigm  # type: ignore[attr-defined]
     if other_cues:
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
-    with suppress(PluginError):  # it shows as failed checks; a mistake of the person ends here
+    with suppress(
+        PluginError
+    ):  # it shows as failed checks; a mistake of the person ends here
         contract.build()
     counts = dict.fromkeys(COLOURS, 0)
     for result in results(contract, only):
@@ -96,7 +111,9 @@ def contract_of(
     facts = {"folder": cache_folder(), **settings, "plugin": plugin, "options": known}
     if data is not None:
         if entry.kind not in ("model", "tool"):
-            raise UserError("--data", expected="a model or tool to show it to", got=entry.kind)
+            raise UserError(
+                "--data", expected="a model or tool to show it to", got=entry.kind
+            )
         spec = Spec.parse(data)
         dataset = registry.find("dataset", spec.name)
         facts["data"], facts["data_options"] = _with_options(
@@ -125,7 +142,9 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
         )
     first, *others = named
     if others:
-        raise UserError(f"'{name}' is {' and '.join(named)}", remedy=f"Add --kind {first}")
+        raise UserError(
+            f"'{name}' is {' and '.join(named)}", remedy=f"Add --kind {first}"
+        )
     return named[first]
 
 
@@ -136,7 +155,9 @@ def _with_options(
     from cuescope.application import validate
 
     plugin = registry.load(entry)
-    validate(entry, plugin, spec, options)  # a person's own mistakes are no broken contract
+    validate(
+        entry, plugin, spec, options
+    )  # a person's own mistakes are no broken contract
     if spec.arg is not None:
         options = {plugin.Options.argument: spec.arg} | options
     return plugin, options

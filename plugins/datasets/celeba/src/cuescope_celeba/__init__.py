@@ -12,7 +12,13 @@ from pydantic import Field
 
 from cuescope_celeba.layout import read_attributes, read_partition, read_persons
 from cuescope_sdk import PlantedCue, UserError, Words
-from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
+from cuescope_sdk.data import (
+    ImageFolder,
+    ImageFolderOptions,
+    ImageItem,
+    Listing,
+    first_place,
+)
 from cuescope_sdk.models import refuse_unknown
 
 
@@ -57,17 +63,26 @@ class CelebA(ImageFolder):
             refuse_unknown(self.title, "attribute", name, names)
         if target == spurious:
             raise UserError(
-                "celeba: target and spurious", expected="two attributes", got=f"'{target}' twice"
+                "celeba: target and spurious",
+                expected="two attributes",
+                got=f"'{target}' twice",
             )
         partition = read_partition(
-            self.place("list_eval_partition.txt", "Eval/list_eval_partition.txt"), self.title
+            self.place("list_eval_partition.txt", "Eval/list_eval_partition.txt"),
+            self.title,
         )
         # Kaggle's copy has the folder within a folder of the same name.
         folder = self.place(
-            "img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba"
+            "img_align_celeba/img_align_celeba",
+            "img_align_celeba",
+            "Img/img_align_celeba",
         )
         # The partition decides which faces there are, and in which order.
-        files = [file for file, number in partition.items() if self.split_names[number] == split]
+        files = [
+            file
+            for file, number in partition.items()
+            if self.split_names[number] == split
+        ]
         self._require_faces(table, attributes, files)
         persons = self._persons(files)
         items = []
@@ -95,7 +110,9 @@ class CelebA(ImageFolder):
 
     def _persons(self, files: Sequence[str]) -> Mapping[str, str]:
         """The person of each face; none where there is no file of them."""
-        table = first_place(self.root, "identity_CelebA.txt", "Anno/identity_CelebA.txt")
+        table = first_place(
+            self.root, "identity_CelebA.txt", "Anno/identity_CelebA.txt"
+        )
         if table is None:
             self.facts["persons"] = "not known: there is no identity_CelebA.txt"
             return {}
@@ -103,7 +120,9 @@ class CelebA(ImageFolder):
         self._require_faces(table, persons, files)
         return persons
 
-    def _require_faces(self, table: Path, faces: Container[str], files: Sequence[str]) -> None:
+    def _require_faces(
+        self, table: Path, faces: Container[str], files: Sequence[str]
+    ) -> None:
         for file in files:
             if file not in faces:
                 raise UserError(

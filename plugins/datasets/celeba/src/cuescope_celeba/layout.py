@@ -7,7 +7,9 @@ from cuescope_sdk import UserError
 from cuescope_sdk.data import read_lines
 
 
-def read_attributes(path: Path, title: str) -> tuple[tuple[str, ...], dict[str, frozenset[str]]]:
+def read_attributes(
+    path: Path, title: str
+) -> tuple[tuple[str, ...], dict[str, frozenset[str]]]:
     """The names of the attributes, and those that each face has.
 
     A line with the number of faces, one with the names, then "000001.jpg -1 1 ..." a face.
@@ -33,7 +35,9 @@ def read_partition(path: Path, title: str) -> dict[str, int]:
     for location, line in read_lines(path, title):
         file, *number = line.split()
         if number not in (["0"], ["1"], ["2"]):
-            raise UserError(location, expected="'000001.jpg 0', 1 or 2", got=f"'{line[:60]}'")
+            raise UserError(
+                location, expected="'000001.jpg 0', 1 or 2", got=f"'{line[:60]}'"
+            )
         splits[file] = int(number[0])
     return splits
 
@@ -44,6 +48,8 @@ def read_persons(path: Path, title: str) -> dict[str, str]:
     for location, line in read_lines(path, title):
         file, *number = line.split()
         if len(number) != 1 or not number[0].isdecimal():
-            raise UserError(location, expected="'000001.jpg 2880'", got=f"'{line[:60]}'")
+            raise UserError(
+                location, expected="'000001.jpg 2880'", got=f"'{line[:60]}'"
+            )
         persons[file] = number[0]
     return persons

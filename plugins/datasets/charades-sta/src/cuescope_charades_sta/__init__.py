@@ -39,4 +39,6 @@ class CharadesSTA(VideoQuestions):
                     f"{self.title}: {table.name} has no video '{name}'",
                     expected=f"every video of charades_sta_{split}.txt",
                 )
-            yield Question(name, name, annotations={"moments": sort_by_start(timed), **video})
+            yield Question(
+                name, name, annotations={"moments": sort_by_start(timed), **video}
+            )

@@ -7,7 +7,13 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Timed, parse_timed_actions, read_csv, read_lines, split_cell
+from cuescope_sdk.data import (
+    Timed,
+    parse_timed_actions,
+    read_csv,
+    read_lines,
+    split_cell,
+)
 
 # Some lines have spaces around ##; times may be whole seconds.
 _MOMENT = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s*##\s*(\S.*)")
@@ -31,21 +37,27 @@ def read_moments(path: Path, title: str) -> dict[str, list[Timed]]:
     for location, line in read_lines(path, title):
         fields = _MOMENT.fullmatch(line)
         if fields is None:
-            raise UserError(location, expected="'VIDEO START END##sentence'", got=f"'{line[:60]}'")
+            raise UserError(
+                location, expected="'VIDEO START END##sentence'", got=f"'{line[:60]}'"
+            )
         video, start, end, sentence = fields.groups()
         # a video has several sentences
         moments.setdefault(video, []).append((sentence, float(start), float(end)))
     return moments
 
 
-def read_videos(path: Path, classes: Mapping[str, str], title: str) -> dict[str, dict[str, object]]:
+def read_videos(
+    path: Path, classes: Mapping[str, str], title: str
+) -> dict[str, dict[str, object]]:
     """What Charades knows of each video by id, as a sample's annotations.
 
     Raises UserError for an action that is no triplet.
     """
     videos: dict[str, dict[str, object]] = {}
     for row in read_csv(path, VideoRow, title):
-        actions = parse_timed_actions(row.actions, classes, f"{title}: {path.name} video {row.id}")
+        actions = parse_timed_actions(
+            row.actions, classes, f"{title}: {path.name} video {row.id}"
+        )
         videos[row.id] = {
             "timed_actions": sort_by_start(actions),
             "duration": row.length,

@@ -40,7 +40,9 @@ SOURCES: dict[str, dict[str, Any]] = {
     "moving-shapes": {"actions": 2, "train": 400, "val": 60, "test": 60},
     "folder": {"frames": 64},
 }
-TIMED = """A manifest's column 'actions' times them in seconds: [["waving", 1.5, 4.0]]"""
+TIMED = (
+    """A manifest's column 'actions' times them in seconds: [["waving", 1.5, 4.0]]"""
+)
 
 
 class Clavi(Plugin):
@@ -66,7 +68,9 @@ class Clavi(Plugin):
         self.source = options.source
         self.parts: Mapping[str, frozenset[str]] = {}
         root = Path(options.source).expanduser()
-        read = partial(self._from_charades, root) if root.is_dir() else self._from_source
+        read = (
+            partial(self._from_charades, root) if root.is_dir() else self._from_source
+        )
         self.entries, self.footage = read()
         if not self.entries:
             raise UserError(
@@ -76,7 +80,9 @@ class Clavi(Plugin):
                 got=self.facts.get("no negative control", "none"),
                 remedy="See -D shortest, -D neighbourhood, and the source's own options",
             )
-        self._ends = np.cumsum([len(questions) for questions in of_videos(self.entries)])
+        self._ends = np.cumsum(
+            [len(questions) for questions in of_videos(self.entries)]
+        )
         self.clips = self._open_clips() if options.clips is not None else {}
         self.facts = self._counts() | self.facts
         self.fingerprint = self._digest()
@@ -85,7 +91,9 @@ class Clavi(Plugin):
         return int(self._ends[-1])
 
     def __getitem__(self, index: int) -> Sample:
-        index = range(len(self))[index]  # raises IndexError beyond the end, counts back from -1
+        index = range(len(self))[
+            index
+        ]  # raises IndexError beyond the end, counts back from -1
         # Videos stand in pairs, an original and its complement, each with its own questions.
         video = int(np.searchsorted(self._ends, index, side="right"))
         number = index - int(self._ends[video - 1]) if video else index
@@ -93,9 +101,15 @@ class Clavi(Plugin):
         complemented = bool(video % 2)
         footage = self.footage[entry.video]
         frames = self.options.frames
-        sample = make_sample(entry, footage, complemented, number, frames, self.shown_split)
+        sample = make_sample(
+            entry, footage, complemented, number, frames, self.shown_split
+        )
         clip = self.clips.get(video_key(entry, complemented))
-        return sample if clip is None else replace(sample, frames=clip_frames(*clip, frames))
+        return (
+            sample
+            if clip is None
+            else replace(sample, frames=clip_frames(*clip, frames))
+        )
 
     def _digest(self) -> str:
         """Of all that decides the samples; of written clips also what they show."""
@@ -107,14 +121,18 @@ class Clavi(Plugin):
             shown.append((entry.key, *borders, entry.questions, content))
         parts: list[object] = ["clavi", self.options.frames, self.shown_split, shown]
         if self.clips:
-            parts.append({name: probe.digest for name, (_, probe) in self.clips.items()})
+            parts.append(
+                {name: probe.digest for name, (_, probe) in self.clips.items()}
+            )
         return digest(*parts)
 
     def split(self, name: str) -> Self:
         """The same of another split, of all its videos; no source video is in two of them."""
         changes: dict[str, Any] = {"split": name}
         if name != self.shown_split:
-            changes["max_videos"] = None  # fewer to audit must not mean less to learn from
+            changes["max_videos"] = (
+                None  # fewer to audit must not mean less to learn from
+            )
         return type(self)(self.options.model_copy(update=changes), self.context)
 
     def _from_source(self) -> tuple[list[Entry], dict[str, Footage]]:
@@ -135,12 +153,16 @@ class Clavi(Plugin):
                 expected="a Charades folder, or NAME[:ARG] of a data set",
                 got=f"'{options.source}'",
             )
-        given = {**SOURCES.get(name, {}), **options.source_options}  # what a person says wins
+        given = {
+            **SOURCES.get(name, {}),
+            **options.source_options,
+        }  # what a person says wins
         source = self.context.build("dataset", options.source, given)
         if options.split is not None:
             if not isinstance(source, HasSplits):
                 raise UserError(
-                    f"clavi: {options.source} has no splits", remedy="Leave -D split out"
+                    f"clavi: {options.source} has no splits",
+                    remedy="Leave -D split out",
                 )
             source = source.split(options.split)
         videos, footage = clip_footage(map(source.__getitem__, range(len(source))))
@@ -166,17 +188,23 @@ class Clavi(Plugin):
         classes = read_classes(root)
         self.parts = classes.parts
         if options.source_options:
-            raise UserError("clavi: source_options", expected="none with a Charades folder")
+            raise UserError(
+                "clavi: source_options", expected="none with a Charades folder"
+            )
         videos = read_charades(root, split, classes)
         if options.annotation is None:
             left_out = frozenset[str]() if options.all_classes else classes.objectless
             entries, without = curate(videos, classes.parts, options, left_out)
         else:
             annotation = options.annotation.expanduser()
-            entries, without = published_entries(annotation, split, classes, videos, options)
+            entries, without = published_entries(
+                annotation, split, classes, videos, options
+            )
         self._note_without_control(without)
         folder = (options.videos or root).expanduser()
-        footage, problems = open_footage([entry.video for entry in entries], folder, self.context)
+        footage, problems = open_footage(
+            [entry.video for entry in entries], folder, self.context
+        )
         readable = [entry for entry in entries if entry.video in footage]
         total = sum(map(len, entries))
         out = total - sum(map(len, readable))
@@ -212,7 +240,9 @@ class Clavi(Plugin):
 
     def _counts(self) -> dict[str, str]:
         videos = len({entry.video for entry in self.entries})
-        segments = f"{len(self.entries):,} of {videos:,} videos, each with its complement"
+        segments = (
+            f"{len(self.entries):,} of {videos:,} videos, each with its complement"
+        )
         if self.shown_split:
             segments += f", split {self.shown_split}"
         kinds = count_types(self.entries)
@@ -228,7 +258,9 @@ def of_videos(entries: Sequence[Entry]) -> Iterator[Sequence[Question]]:
 
 def count_types(entries: Sequence[Entry]) -> Counter[str]:
     """How many questions there are of each type."""
-    return Counter(question.kind for question in chain.from_iterable(of_videos(entries)))
+    return Counter(
+        question.kind for question in chain.from_iterable(of_videos(entries))
+    )
 
 
 def _no_charades(source: str, got: str) -> UserError:

@@ -56,7 +56,8 @@ class ClaviBenchOptions(ClaviOptions):
     argument: ClassVar[str | None] = None
 
     write: Path | None = Field(
-        None, description="folder to write every clip to, with its questions: then -D clips=FOLDER"
+        None,
+        description="folder to write every clip to, with its questions: then -D clips=FOLDER",
     )
     sizes: Annotated[tuple[str, ...], NamesPlugin()] = Field(
         (),
@@ -64,7 +65,9 @@ class ClaviBenchOptions(ClaviOptions):
         "msrvtt-qa:./MSRVTT-QA (table 13)",
     )
     size_splits: Annotated[tuple[str, ...], NamesPart()] = Field(
-        ("train", "val", "test"), min_length=1, description="splits that are counted together"
+        ("train", "val", "test"),
+        min_length=1,
+        description="splits that are counted together",
     )
 
 
@@ -92,7 +95,9 @@ class ClaviBench(Plugin):
         yield histogram("Figure 6 (b): length of videos", lengths["videos"])
         yield bars("Figure 7 (a): questions of each type", count_types(data.entries))
         for letter, (what, counts) in zip("bcd", kinds.items(), strict=False):
-            yield bars(f"Figure 7 ({letter}): how often each of the {what} occurs", counts)
+            yield bars(
+                f"Figure 7 ({letter}): how often each of the {what} occurs", counts
+            )
 
     def _sizes(self, data: Clavi) -> Table:
         """Table 13: the paper's data sets, and questions of those that are here."""
@@ -118,14 +123,18 @@ class ClaviBench(Plugin):
     def _write(self, data: Clavi, folder: Path) -> None:
         if data.benchmark is None:
             raise UserError(
-                "clavi: option 'write'", expected="a Charades folder as source", got=data.source
+                "clavi: option 'write'",
+                expected="a Charades folder as source",
+                got=data.source,
             )
         root = (data.options.videos or Path(data.options.source)).expanduser()
         names = {entry.video: (entry.video,) for entry in data.entries}
         files, _ = open_videos(root, names, self.context, "clavi")
         with self.context.progress("clips written", 2 * len(data.entries)) as advance:
             split = str(data.shown_split)
-            write_clips(data.entries, lambda name: files[name][0], folder, split, advance)
+            write_clips(
+                data.entries, lambda name: files[name][0], folder, split, advance
+            )
 
 
 def _actions(entries: Sequence[Entry]) -> Iterator[Action]:
@@ -213,11 +222,15 @@ def histogram(title: str, values: np.ndarray) -> Picture:
 def bars(title: str, counts: Mapping[str, int]) -> Picture:
     """The most frequent first."""
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    more = f", the first {MOST_BARS} of {len(ranked)}" if len(ranked) > MOST_BARS else ""
+    more = (
+        f", the first {MOST_BARS} of {len(ranked)}" if len(ranked) > MOST_BARS else ""
+    )
     return _picture(f"{title}{more}", dict(ranked[:MOST_BARS]), sum(counts.values()))
 
 
 def _picture(title: str, counts: Mapping[str, int], total: int) -> Picture:
     rows = {name: {"share": count / total} for name, count in counts.items()}
     image = bar_chart(rows, title, f"share of {total:,}")
-    return Picture(title=title, caption=f"{title}, as shares of {total:,}.", image=image)
+    return Picture(
+        title=title, caption=f"{title}, as shares of {total:,}.", image=image
+    )

@@ -59,7 +59,9 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
             for start, end in spans:
                 for frame in _frames_between(video, pictures, start, end):
                     if out is None:
-                        out = container.add_stream(codec, rate=pictures.average_rate or 25)
+                        out = container.add_stream(
+                            codec, rate=pictures.average_rate or 25
+                        )
                         # encoders of 4:2:0 want even sides
                         out.width = frame.width // 2 * 2
                         out.height = frame.height // 2 * 2
@@ -76,7 +78,9 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
             container.mux(out.encode(None))
 
 
-def _frames_between(video: Any, pictures: Any, start: float, end: float) -> Iterable[Any]:
+def _frames_between(
+    video: Any, pictures: Any, start: float, end: float
+) -> Iterable[Any]:
     """The decoded frames that come on screen in [start, end), seconds from the first."""
     base = float(pictures.time_base)
     first = pictures.start_time or 0
@@ -104,7 +108,11 @@ def question_records(
                 number = str(len(questions))
                 kind = numbers[question.kind] + OF_COMPLEMENT * complemented
                 questions.append(
-                    {"question_id": number, "video_name": name, "question": question.text}
+                    {
+                        "question_id": number,
+                        "video_name": name,
+                        "question": question.text,
+                    }
                 )
                 answer = question.answer(complemented)
                 answers.append({"question_id": number, "answer": answer, "type": kind})

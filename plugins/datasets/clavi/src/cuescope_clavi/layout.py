@@ -15,7 +15,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, RootModel
 
-from cuescope_clavi.questions import SUBSETS, YES, Kind, Question, QuestionPair, word_parts
+from cuescope_clavi.questions import (
+    SUBSETS,
+    YES,
+    Kind,
+    Question,
+    QuestionPair,
+    word_parts,
+)
 from cuescope_clavi.segments import Action, Segment, TimedVideo
 from cuescope_sdk import UserError, digest
 from cuescope_sdk.data import (
@@ -35,7 +42,15 @@ MAPPING = "Charades_v1_mapping.txt"
 FILES = "[Cc]harades_v1_*"
 VAL_SHARE = 10  # one in so many of the authors' training videos
 # `type` of a question about the original video; of the complement video it is 16 more.
-KINDS: dict[int, Kind] = {0: "E", 1: "E-NC", 4: "BE", 5: "BE", 8: "BA", 9: "BA", 10: "BA-NC"}
+KINDS: dict[int, Kind] = {
+    0: "E",
+    1: "E-NC",
+    4: "BE",
+    5: "BE",
+    8: "BA",
+    9: "BA",
+    10: "BA-NC",
+}
 OF_COMPLEMENT = 16
 # Without an object ("someone is laughing"); the published questions ask about none of them.
 OBJECTLESS = frozenset(f"c{number}" for number in range(146, 157))
@@ -61,7 +76,9 @@ class Classes:
     @property
     def objectless(self) -> frozenset[str]:
         """The names of those that the published questions leave out: c146 to c156."""
-        return frozenset(name for code, name in self.names.items() if code in OBJECTLESS)
+        return frozenset(
+            name for code, name in self.names.items() if code in OBJECTLESS
+        )
 
 
 def is_charades(root: Path) -> bool:
@@ -72,7 +89,9 @@ def is_charades(root: Path) -> bool:
 def authors_split(split: str) -> str:
     """The authors have "train" and "test"; "val" is drawn from the former. Raises UserError."""
     if split not in SPLITS:
-        raise UserError("clavi: split", expected=f"one of {', '.join(SPLITS)}", got=f"'{split}'")
+        raise UserError(
+            "clavi: split", expected=f"one of {', '.join(SPLITS)}", got=f"'{split}'"
+        )
     return "test" if split == "test" else "train"
 
 
@@ -119,11 +138,15 @@ def read_charades(root: Path, split: str, classes: Classes) -> list[TimedVideo]:
     """The videos of a split; an action ends with its video. Raises UserError naming a bad entry."""
     file = find_file(root, f"Charades_v1_{authors_split(split)}.csv", "clavi")
     rows = read_csv(file, VideoRow, "clavi")
-    return [_timed_video(row, classes, file.name) for row in rows if in_split(row.id, split)]
+    return [
+        _timed_video(row, classes, file.name) for row in rows if in_split(row.id, split)
+    ]
 
 
 def _timed_video(row: VideoRow, classes: Classes, file: str) -> TimedVideo:
-    timed = parse_timed_actions(row.actions, classes.names, f"clavi: {file} video {row.id}")
+    timed = parse_timed_actions(
+        row.actions, classes.names, f"clavi: {file} video {row.id}"
+    )
     actions = []
     for name, start, end in timed:
         # An annotated action may end, or even start, after its video does.
@@ -183,20 +206,28 @@ class PublishedSegment:
     actions: frozenset[str]
 
 
-def read_published_segments(file: Path, names: Mapping[str, str]) -> list[PublishedSegment]:
+def read_published_segments(
+    file: Path, names: Mapping[str, str]
+) -> list[PublishedSegment]:
     """The segments; raises UserError naming the one that is not as published."""
     segments = []
     for key, row in read_json_object(file, SegmentRows, "clavi").root.items():
         try:
-            first, second = (Action(names[code], start, end) for code, start, end in row.info)
+            first, second = (
+                Action(names[code], start, end) for code, start, end in row.info
+            )
             others = set(map(names.__getitem__, row.other_actions))
         except KeyError as error:
             raise UserError(
-                f"clavi: {file.name}: segment {key}", expected="a class of Charades", got=str(error)
+                f"clavi: {file.name}: segment {key}",
+                expected="a class of Charades",
+                got=str(error),
             ) from None
         cuts = (row.ext.out_a, row.ext.in_a, row.ext.in_b, row.ext.out_b)
         actions = frozenset(others | {first.name, second.name})
-        segments.append(PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions))
+        segments.append(
+            PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions)
+        )
     return segments
 
 

@@ -22,33 +22,49 @@ class ClaviOptions(Options):
         {}, description="options of that data set, as YAML"
     )
     annotation: Path | None = Field(
-        None, description="the published annotation (its file or folder) instead of curation"
+        None,
+        description="the published annotation (its file or folder) instead of curation",
     )
-    videos: Path | None = Field(None, description="folder of the Charades videos; default PATH")
+    videos: Path | None = Field(
+        None, description="folder of the Charades videos; default PATH"
+    )
     clips: Path | None = Field(
         None,
         description="folder with the clips that `cuescope bench clavi --write` wrote: frames and "
         "features are of these files",
     )
-    frames: int = Field(8, ge=1, description="frames sampled uniformly from each segment")
-    split: Annotated[str | None, NamesPart()] = Field(
-        None, description="train, val or test; default test of Charades, else what the source shows"
+    frames: int = Field(
+        8, ge=1, description="frames sampled uniformly from each segment"
     )
-    seed: int = Field(0, ge=0, description="another seed, other borders and negative controls")
+    split: Annotated[str | None, NamesPart()] = Field(
+        None,
+        description="train, val or test; default test of Charades, else what the source shows",
+    )
+    seed: int = Field(
+        0, ge=0, description="another seed, other borders and negative controls"
+    )
     max_videos: int | None = Field(
-        None, ge=1, description="source videos of the shown split, drawn at random; default all"
+        None,
+        ge=1,
+        description="source videos of the shown split, drawn at random; default all",
     )
     pairs_per_video: int | None = Field(
-        None, ge=1, description="pairs of actions a source video, drawn at random; default all"
+        None,
+        ge=1,
+        description="pairs of actions a source video, drawn at random; default all",
     )
     all_classes: bool = Field(
         False,
         description="ask about all 157 classes of Charades; the published questions are without "
         "the 11 that have no object (c146 to c156)",
     )
-    shortest: float = Field(4.0, ge=0, description="least length of an action, seconds or frames")
+    shortest: float = Field(
+        4.0, ge=0, description="least length of an action, seconds or frames"
+    )
     extension: float = Field(
-        2.0, ge=0, description="most that an action's region grows outwards, seconds or frames"
+        2.0,
+        ge=0,
+        description="most that an action's region grows outwards, seconds or frames",
     )
     neighbourhood: float | None = Field(
         None,
@@ -57,7 +73,10 @@ class ClaviOptions(Options):
         "default: nowhere in the video",
     )
     max_missing: float = Field(
-        0.5, ge=0, le=1, description="share of segments whose video may be missing or unreadable"
+        0.5,
+        ge=0,
+        le=1,
+        description="share of segments whose video may be missing or unreadable",
     )
 
     @property

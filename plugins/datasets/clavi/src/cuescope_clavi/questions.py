@@ -27,9 +27,16 @@ SUBSETS: dict[Kind, str] = {
     "BA-NC": "control",
 }
 # The word of time at its place in a template, not where the name of an action holds it too.
-_TIME = re.compile(r"(?<= at the )(beginning|end)(?=\?$)|(?<= happen )(before|after)(?= )")
+_TIME = re.compile(
+    r"(?<= at the )(beginning|end)(?=\?$)|(?<= happen )(before|after)(?= )"
+)
 WORDS = ("before", "after")
-_SWAPPED = {"beginning": "end", "end": "beginning", "before": "after", "after": "before"}
+_SWAPPED = {
+    "beginning": "end",
+    "end": "beginning",
+    "before": "after",
+    "after": "before",
+}
 
 
 class Question(NamedTuple):
@@ -59,7 +66,9 @@ def segment_questions(first: str, second: str, negative: str) -> tuple[Question,
     questions.append(Question("E-NC", existence(negative), False))
     for action, time in product(order, ("beginning", "end")):
         text = f"Was the person {action} at the {time}?"
-        questions.append(Question("BE", text, (time == "beginning") == (action == first)))
+        questions.append(
+            Question("BE", text, (time == "beginning") == (action == first))
+        )
     for subject, other in (order, order[::-1]):
         for word in WORDS:
             in_order = (word == "before") == (subject == first)
@@ -107,8 +116,13 @@ def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:
 
     Words that every name has, and those that only join others, tell no two actions apart.
     """
-    words = {name: frozenset(re.findall(r"[a-z]+", name.lower())) - _JOINING for name in names}
-    everywhere = frozenset.intersection(*words.values()) if len(words) > 1 else frozenset()
+    words = {
+        name: frozenset(re.findall(r"[a-z]+", name.lower())) - _JOINING
+        for name in names
+    }
+    everywhere = (
+        frozenset.intersection(*words.values()) if len(words) > 1 else frozenset()
+    )
     return {name: of_name - everywhere for name, of_name in words.items()}
 
 

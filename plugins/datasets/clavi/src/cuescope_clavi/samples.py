@@ -100,7 +100,9 @@ def curate(
     for name, index, pair in draw_items(pairs, options):
         video = by_name[name]
         rng = generator(options.seed, "clavi", name, str(index))
-        segment = cut_segment(*pair, video.length, rng, most=options.max_growth, step=video.step)
+        segment = cut_segment(
+            *pair, video.length, rng, most=options.max_growth, step=video.step
+        )
         occurring = frozenset(action.name for action in video.actions)
         questions = draw_questions(segment, occurring, parts, rng, never_asked)
         key = f"{name}-{index}"
@@ -124,12 +126,16 @@ def published_entries(
     name = f"{authors_split(split)}_annotations.json"
     file = location if location.is_file() else find_file(location, name, "clavi")
     stem = file.name.removesuffix("_annotations.json")
-    pairs = read_questions(file.with_name(f"{stem}_q.json"), file.with_name(f"{stem}_a.json"))
+    pairs = read_questions(
+        file.with_name(f"{stem}_q.json"), file.with_name(f"{stem}_a.json")
+    )
     segments: dict[str, list[PublishedSegment]] = {}
     for published in read_published_segments(file, classes.names):
         if in_split(published.video, split):
             segments.setdefault(published.video, []).append(published)
-    occurring = {video.name: {action.name for action in video.actions} for video in videos}
+    occurring = {
+        video.name: {action.name for action in video.actions} for video in videos
+    }
     never_asked = frozenset[str]() if options.all_classes else classes.objectless
     entries = []
     for name, _, published in draw_items(segments, options):
@@ -138,8 +144,12 @@ def published_entries(
         else:
             rng = generator(options.seed, "clavi", published.key)
             actions = published.actions.union(occurring.get(name, ()))
-            questions = draw_questions(published.segment, actions, classes.parts, rng, never_asked)
-        entries.append(questions and Entry(published.key, name, published.segment, questions))
+            questions = draw_questions(
+                published.segment, actions, classes.parts, rng, never_asked
+            )
+        entries.append(
+            questions and Entry(published.key, name, published.segment, questions)
+        )
     return _complete(entries)
 
 
@@ -169,7 +179,10 @@ def draw_questions(
     if negative is None:
         return None
     questions = segment_questions(segment.first.name, segment.second.name, negative)
-    return questions, questions  # the same are asked of both videos; only the answers differ
+    return (
+        questions,
+        questions,
+    )  # the same are asked of both videos; only the answers differ
 
 
 def _complete(entries: Sequence[Entry | None]) -> tuple[list[Entry], int]:
@@ -178,7 +191,9 @@ def _complete(entries: Sequence[Entry | None]) -> tuple[list[Entry], int]:
     return complete, len(entries) - len(complete)
 
 
-def _draw_indices(count: int, most: int | None, rng: np.random.Generator) -> Sequence[int]:
+def _draw_indices(
+    count: int, most: int | None, rng: np.random.Generator
+) -> Sequence[int]:
     if most is None or most >= count:
         return range(count)  # all in their order, and nothing is drawn
     return sorted(rng.choice(count, most, replace=False).tolist())
@@ -191,14 +206,18 @@ def open_footage(
     names: Iterable[str], root: Path, context: Context
 ) -> tuple[dict[str, Footage], dict[str, str]]:
     """The videos of these names under `root`, and what is wrong with each of the others."""
-    clips, problems = open_videos(root, {name: (name,) for name in names}, context, "clavi")
+    clips, problems = open_videos(
+        root, {name: (name,) for name in names}, context, "clavi"
+    )
     footage = {}
     for name, (file, probe) in clips.items():
         footage[name] = Footage(partial(at_seconds, file, probe), probe.digest, name)
     return footage, problems
 
 
-def clip_footage(samples: Iterable[Sample]) -> tuple[list[TimedVideo], dict[str, Footage]]:
+def clip_footage(
+    samples: Iterable[Sample],
+) -> tuple[list[TimedVideo], dict[str, Footage]]:
     """The samples that have timed actions, as videos whose times are frames.
 
     Their annotation "actions" says (name, first frame, frame after the last) of each. Raises
@@ -229,7 +248,9 @@ def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Fram
     return frames_at(path, probe, np.maximum(indices, 0).tolist())
 
 
-def at_positions(frames: tuple[Frame, ...], positions: Sequence[float]) -> tuple[Frame, ...]:
+def at_positions(
+    frames: tuple[Frame, ...], positions: Sequence[float]
+) -> tuple[Frame, ...]:
     """The frames of a clip in which these positions fall, frame i being from i to i + 1."""
     indices = (np.array(positions) + ROUNDING).astype(int)
     return tuple(frames[index] for index in indices.clip(max=len(frames) - 1).tolist())
@@ -237,7 +258,9 @@ def at_positions(frames: tuple[Frame, ...], positions: Sequence[float]) -> tuple
 
 def _action(sample: Sample, entry: object) -> Action:
     match entry:
-        case (str(name), int(first), int(after)) if 0 <= first <= after <= len(sample.frames):
+        case (str(name), int(first), int(after)) if (
+            0 <= first <= after <= len(sample.frames)
+        ):
             return Action(name, float(first), float(after))
     raise UserError(
         f"clavi: an action of {sample.key}",
@@ -250,7 +273,12 @@ def _action(sample: Sample, entry: object) -> Action:
 
 
 def make_sample(
-    entry: Entry, footage: Footage, complemented: bool, number: int, frames: int, split: str | None
+    entry: Entry,
+    footage: Footage,
+    complemented: bool,
+    number: int,
+    frames: int,
+    split: str | None,
 ) -> Sample:
     """Question `number` about the original or the complement video."""
     question = entry.questions[complemented][number]
@@ -290,7 +318,9 @@ def question_form(question: Question) -> dict[str, str]:
     return {"question_form": "Q" if question.original else "Q'"}
 
 
-def visible_actions(segment: Segment, times: Sequence[float]) -> tuple[tuple[str, int, int], ...]:
+def visible_actions(
+    segment: Segment, times: Sequence[float]
+) -> tuple[tuple[str, int, int], ...]:
     """(name, first frame, frame after the last) of the segment's actions, looked at at `times`.
 
     In the order in which they are seen; an action that falls between two frames is none of them.
@@ -298,7 +328,9 @@ def visible_actions(segment: Segment, times: Sequence[float]) -> tuple[tuple[str
     visible = []
     for action in (segment.first, segment.second):
         seconds = np.array(times)
-        within = np.flatnonzero((action.start <= seconds) & (seconds < action.end)).tolist()
+        within = np.flatnonzero(
+            (action.start <= seconds) & (seconds < action.end)
+        ).tolist()
         if within:
             visible.append((action.name, within[0], within[-1] + 1))
     return tuple(sorted(visible, key=lambda span: span[1]))

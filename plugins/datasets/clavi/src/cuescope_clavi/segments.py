@@ -101,7 +101,9 @@ def cut_segment(
     before = _draw_steps(min(most, first.start), step, rng)
     after = _draw_steps(min(most, length - second.end), step, rng)
     outwards = before + after
-    if outwards > room:  # Inwards they grow by as much, and the middle must not be used up.
+    if (
+        outwards > room
+    ):  # Inwards they grow by as much, and the middle must not be used up.
         before = before * room // outwards
         after = after * room // outwards
         outwards = before + after
@@ -127,14 +129,19 @@ def source_times(spans: Sequence[Span], count: int) -> list[float]:
     """
     starts_of_spans, ends_of_spans = np.array(spans, dtype=float).T
     ends = np.cumsum(ends_of_spans - starts_of_spans)
-    wanted = (np.arange(count) + 0.5) / count * ends[-1]  # middles: no frame lies on a cut
+    wanted = (
+        (np.arange(count) + 0.5) / count * ends[-1]
+    )  # middles: no frame lies on a cut
     span = np.minimum(np.searchsorted(ends, wanted, side="right"), len(spans) - 1)
     times: list[float] = (ends_of_spans[span] - (ends[span] - wanted)).tolist()
     return times
 
 
 def _recurs(
-    first: Action, second: Action, actions: Sequence[Action], neighbourhood: float | None
+    first: Action,
+    second: Action,
+    actions: Sequence[Action],
+    neighbourhood: float | None,
 ) -> bool:
     """Whether either name occurs once more, in the segment or within `neighbourhood` of it."""
     near = np.inf if neighbourhood is None else neighbourhood

@@ -17,7 +17,13 @@ from pydantic import Field
 from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
 from cuescope_coco.masks import mask_image
 from cuescope_sdk import Detection, Frame, NamesPart, Words, digest
-from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
+from cuescope_sdk.data import (
+    ImageFolder,
+    ImageFolderOptions,
+    ImageItem,
+    Listing,
+    first_place,
+)
 from cuescope_sdk.models import refuse_unknown
 
 # They are often in the picture without being annotated (SpurLens, section 5.2).
@@ -33,10 +39,12 @@ class CocoOptions(ImageFolderOptions):
         description="train2014, val2014, train2017, val2017, karpathy-val or karpathy-test",
     )
     classes: Annotated[tuple[str, ...] | None, Words()] = Field(
-        None, description="only these labels: NAME,NAME; images of their supercategories are opened"
+        None,
+        description="only these labels: NAME,NAME; images of their supercategories are opened",
     )
     exclude: Annotated[tuple[str, ...], Words()] = Field(
-        UNRELIABLE, description="classes that are annotated but no labels; empty: all are labels"
+        UNRELIABLE,
+        description="classes that are annotated but no labels; empty: all are labels",
     )
 
 
@@ -127,7 +135,9 @@ class Coco(ImageFolder):
             "crowds": _names_shown(item.classes, crowds),
             "boxes": tuple(boxes),
             # Drawn only where a method looks at one: an image has many, most are never seen.
-            "masks": {name: _mask(name, things, height, width) for name in item.classes},
+            "masks": {
+                name: _mask(name, things, height, width) for name in item.classes
+            },
         }
 
     def _supercategories(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -150,7 +160,9 @@ class Coco(ImageFolder):
             return names
         left_out = [name for name in names if name in excluded]
         if left_out:
-            self.facts["excluded"] = f"{', '.join(left_out)} (-D exclude= makes labels of all)"
+            self.facts["excluded"] = (
+                f"{', '.join(left_out)} (-D exclude= makes labels of all)"
+            )
         return tuple(name for name in names if name not in excluded)
 
 

@@ -99,7 +99,9 @@ class Thing(NamedTuple):
     outlines: tuple[np.ndarray, ...]
 
 
-def read_instances(path: Path, title: str) -> tuple[dict[str, str], list[ImageRow], Things]:
+def read_instances(
+    path: Path, title: str
+) -> tuple[dict[str, str], list[ImageRow], Things]:
     """The supercategory of each class, the images, and the things of each.
 
     Raises UserError with the entry that does not fit.
@@ -144,7 +146,9 @@ def read_karpathy(path: Path, split: str, title: str) -> dict[str, tuple[str, ..
     captions = {}
     for row in read_json_object(path, KarpathyFile, title).images:
         if row.split == split:
-            captions[row.filename] = tuple(_one_line(sentence.raw) for sentence in row.sentences)
+            captions[row.filename] = tuple(
+                _one_line(sentence.raw) for sentence in row.sentences
+            )
     return captions
 
 
@@ -159,7 +163,9 @@ def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.nda
         for polygon in row.segmentation:
             if len(polygon) < 6 or len(polygon) % 2:
                 expected = "polygons of three points or more, x and y each"
-                raise UserError(location, expected=expected, got=f"{len(polygon)} numbers")
+                raise UserError(
+                    location, expected=expected, got=f"{len(polygon)} numbers"
+                )
             yield np.array(polygon).reshape(-1, 2)
         return
     counts = row.segmentation.counts

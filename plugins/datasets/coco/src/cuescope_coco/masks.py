@@ -29,7 +29,9 @@ def polygon_mask(
     edge, row = np.nonzero((y0[:, None] <= centres) != (y1[:, None] <= centres))
     along = (centres[row] - y0[edge]) / (y1 - y0)[edge]
     x = x0[edge] + along * (x1 - x0)[edge]
-    first = np.clip(np.ceil(x - 0.5), 0, width).astype(int)  # the first centre right of it
+    first = np.clip(np.ceil(x - 0.5), 0, width).astype(
+        int
+    )  # the first centre right of it
     crossed = np.zeros((height, width + 1), int)
     np.add.at(crossed, (row, first), 1)
     inside: np.ndarray = crossed.cumsum(axis=1)[:, :width] % 2 == 1
@@ -57,13 +59,17 @@ def decoded_counts(text: str) -> list[int]:
         bits = ord(character) - _OFFSET
         if not 0 <= bits < 64:
             raise ValueError(f"{character!r} in run lengths")
-        if shift > _MOST_BITS:  # such numbers grow with each letter, and the time with their square
+        if (
+            shift > _MOST_BITS
+        ):  # such numbers grow with each letter, and the time with their square
             raise ValueError("a number that is longer than any image")
         value |= (bits & 31) << shift
         shift += _BITS
         if bits & 32:
             continue
-        if bits & 16:  # a negative number, in two's complement of the bits that were read
+        if (
+            bits & 16
+        ):  # a negative number, in two's complement of the bits that were read
             value -= 1 << shift
         if len(counts) > 2:
             value += counts[-2]
@@ -74,7 +80,9 @@ def decoded_counts(text: str) -> list[int]:
     return counts
 
 
-def union(outlines: Sequence[np.ndarray], height: int, width: int) -> Bool[np.ndarray, "row col"]:
+def union(
+    outlines: Sequence[np.ndarray], height: int, width: int
+) -> Bool[np.ndarray, "row col"]:
     """The mask of several outlines: polygons (point, 2), or run lengths (run)."""
     mask = np.zeros((height, width), bool)
     for outline in outlines:

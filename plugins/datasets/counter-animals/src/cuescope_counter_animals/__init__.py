@@ -58,7 +58,9 @@ class CounterAnimals(ImageFolder):
     def read(self, split: str) -> Listing:
         """The photos of one group, or of both; sets `planted_cues`."""
         # by number: names of folders would sort 10 before 9
-        groups = sorted(self._groups(), key=lambda group: (group.number, group.difficulty))
+        groups = sorted(
+            self._groups(), key=lambda group: (group.number, group.difficulty)
+        )
         # A background that is common for one class may be the hard one of another: as a cue it
         # is annotated in the photos of every class, and gives away those that it is common for.
         easy: dict[str, list[str]] = {}
@@ -68,7 +70,9 @@ class CounterAnimals(ImageFolder):
         self.planted_cues: tuple[PlantedCue, ...] = ()
         for background in sorted(easy):
             name = cue_name(background)
-            self.planted_cues += (PlantedCue(key=name, name=name, labels=tuple(easy[background])),)
+            self.planted_cues += (
+                PlantedCue(key=name, name=name, labels=tuple(easy[background])),
+            )
         root = groups[0].folder.parent.parent  # keys do not tell where the folder is
         items = []
         for group in groups:
@@ -78,7 +82,9 @@ class CounterAnimals(ImageFolder):
             for photo in images_in(group.folder):
                 key = photo.relative_to(root).as_posix()
                 label = group.label
-                items.append(ImageItem(key, photo, (label,), label, annotations=annotations))
+                items.append(
+                    ImageItem(key, photo, (label,), label, annotations=annotations)
+                )
         return Listing(tuple(dict.fromkeys(group.label for group in groups)), items)
 
     def _groups(self) -> Iterator[Group]:
@@ -90,7 +96,8 @@ class CounterAnimals(ImageFolder):
                 folders += [(name, inner) for inner in folders_in(folder)]
         if not folders:
             raise UserError(
-                f"{self.title}: no class folders", expected=f"'296 ice bear/common-snow' in {root}"
+                f"{self.title}: no class folders",
+                expected=f"'296 ice bear/common-snow' in {root}",
             )
         for name, folder in folders:
             group = _GROUP.fullmatch(folder.name)

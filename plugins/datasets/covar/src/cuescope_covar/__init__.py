@@ -10,7 +10,15 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from cuescope_covar.manifest import ORIGINAL, SUBSETS, Row, read_manifest
-from cuescope_sdk import BadDataError, Context, NamesPart, PlantedCue, Sample, UserError, Words
+from cuescope_sdk import (
+    BadDataError,
+    Context,
+    NamesPart,
+    PlantedCue,
+    Sample,
+    UserError,
+    Words,
+)
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
 from cuescope_sdk.models import refuse_unknown
 
@@ -37,7 +45,8 @@ class CovarOptions(ImageFolderOptions):
         None, description=f"only these subsets: {ORIGINAL}, {', '.join(SUBSETS)}"
     )
     keep_all: bool = Field(
-        False, description="show the images too that the quality filter dropped, flagged"
+        False,
+        description="show the images too that the quality filter dropped, flagged",
     )
 
 
@@ -79,7 +88,11 @@ class Covar(ImageFolder):
                 f"{len(dropped):,} of {len(rows):,} images by the quality filter{shown}: "
                 + describe_faults(dropped)
             )
-        rows = [row for row in rows if row.image and (self.options.keep_all or not row.dropped)]
+        rows = [
+            row
+            for row in rows
+            if row.image and (self.options.keep_all or not row.dropped)
+        ]
         if not rows:
             raise UserError(
                 f"covar: nothing to show of {self.root}",
@@ -120,7 +133,11 @@ class Covar(ImageFolder):
         return super()._problem(item)
 
     def _item(self, row: Row, backgrounds: Iterable[str]) -> ImageItem:
-        factors = {"background": row.background, "subset": row.subset, "variant": row.variant}
+        factors = {
+            "background": row.background,
+            "subset": row.subset,
+            "variant": row.variant,
+        }
         parameters = json.loads(row.parameters)
         if "scale" in parameters:
             factors["scale"] = f"{parameters['scale']:g}"

@@ -11,7 +11,16 @@ from cuescope_sdk import BadDataError, UserError, nearest, read_sealed
 
 MANIFEST = "covar.parquet"
 # The eight subsets in the order of the paper's Table 3, and the images that they were made from.
-SUBSETS = ("background", "h-flip", "translate", "crop", "v-flip", "rotation", "viewpoint", "scale")
+SUBSETS = (
+    "background",
+    "h-flip",
+    "translate",
+    "crop",
+    "v-flip",
+    "rotation",
+    "viewpoint",
+    "scale",
+)
 ORIGINAL = "original"
 AGAIN = "`cuescope covar build` with the same words writes it again"
 
@@ -78,7 +87,9 @@ def read_manifest(folder: Path) -> tuple[list[Row], tuple[str, ...]]:
         choices = json.loads((table.schema.metadata or {}).get(b"choices", b"[]"))
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise BadDataError(f"covar: {path} cannot be read", got=reason, remedy=AGAIN) from None
+        raise BadDataError(
+            f"covar: {path} cannot be read", got=reason, remedy=AGAIN
+        ) from None
     rows = []
     for number, values in enumerate(table.to_pylist(), 1):
         rows.append(_check_row(values, f"covar: {path} row {number}"))
@@ -92,7 +103,9 @@ def _check_row(values: Mapping[str, Any], where: str) -> Row:
     for name, kind in columns.items():
         value = values.get(name)
         if not isinstance(value, kind):
-            raise BadDataError(f"{where}: {name}", expected=formatannotation(kind), got=repr(value))
+            raise BadDataError(
+                f"{where}: {name}", expected=formatannotation(kind), got=repr(value)
+            )
     row = Row(**{name: values[name] for name in columns})
     if row.subset not in (ORIGINAL, *SUBSETS):
         expected = f"one of {', '.join(SUBSETS)}"
@@ -107,5 +120,7 @@ def _check_row(values: Mapping[str, Any], where: str) -> Row:
     except ValueError:
         parameters = None
     if not isinstance(parameters, dict):
-        raise BadDataError(f"{where}: parameters", expected="a JSON object", got=row.parameters)
+        raise BadDataError(
+            f"{where}: parameters", expected="a JSON object", got=row.parameters
+        )
     return row

@@ -52,7 +52,9 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
         name = place.manifest.name
         rows = read_rows(place.manifest, copies)
         named = path_cells(rows, name)
-        cells = {cell: where for cell, where in named.items() if cell not in copies.files}
+        cells = {
+            cell: where for cell, where in named.items() if cell not in copies.files
+        }
         fetched, fact = fetch_cells(cells, place, options, context)
         copies.files |= fetched
         facts |= fact
@@ -72,7 +74,9 @@ def in_folders(root: Path, facts: Mapping[str, str]) -> Found:
     items, outside = class_items(root, files)
     if outside:
         passed_over["ignored"] = f"{outside} outside the class folders"
-    if all(item.label is None for item in items):  # an audit without labels runs, and says little
+    if all(
+        item.label is None for item in items
+    ):  # an audit without labels runs, and says little
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
         passed_over["empty classes"] = shorten_list(empty, NAMED)

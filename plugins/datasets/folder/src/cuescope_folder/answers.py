@@ -20,7 +20,9 @@ def common_choices(
     others = [item for item in items if not item.choices]
     if choices is not None:
         if answers == "open":
-            raise UserError("folder: -D choices with -D answers=open", remedy="Leave one out")
+            raise UserError(
+                "folder: -D choices with -D answers=open", remedy="Leave one out"
+            )
         return _given_choices(choices, others, root)
     if answers == "auto" and len(others) == len(items) and has_shared_answers(items):
         answers = "pooled"
@@ -38,7 +40,9 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
     labels = _labels(items)
     if sorted(map(str.lower, labels)) == ["no", "yes"]:
         return True
-    if not 2 <= len(labels) <= len(items) / 2:  # more: free words, most of them seen once
+    if (
+        not 2 <= len(labels) <= len(items) / 2
+    ):  # more: free words, most of them seen once
         return False
     answers: dict[str | None, set[str]] = {}
     for item in items:
@@ -49,7 +53,9 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
 
 def shared_choices(items: Sequence[Item], common: tuple[str, ...]) -> tuple[str, ...]:
     """The choices that all items have, () where they differ."""
-    sets = {item.choices or common for item in items}  # one set: an audit can tell classes apart
+    sets = {
+        item.choices or common for item in items
+    }  # one set: an audit can tell classes apart
     return sets.pop() if len(sets) == 1 else ()
 
 
@@ -64,7 +70,9 @@ def answer_facts(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, st
         parts.append(f"{with_choices:,} with the choices of their rows")
     if others and common:
         choices = shorten_list(common)
-        parts.append(f"{others:,} with the choices {choices} (-D answers=open for free words)")
+        parts.append(
+            f"{others:,} with the choices {choices} (-D answers=open for free words)"
+        )
     elif others:
         remedy = "-D answers=pooled for a choice of all labels, or -D choices"
         parts.append(f"{others:,} in free words ({remedy})")
@@ -75,7 +83,9 @@ def _labels(items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(sorted({item.label for item in items if item.label is not None}))
 
 
-def _given_choices(choices: Sequence[str], items: Sequence[Item], root: Path) -> tuple[str, ...]:
+def _given_choices(
+    choices: Sequence[str], items: Sequence[Item], root: Path
+) -> tuple[str, ...]:
     """The given choices, each once."""
     given = tuple(dict.fromkeys(_read_choices(choices, root)))
     for label in _labels(items):
@@ -97,7 +107,9 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
         below = file
         file = root / below
         if file.is_file() and not below.is_absolute():
-            inside(root, below, "folder: choices")  # a link in the data may lead anywhere
+            inside(
+                root, below, "folder: choices"
+            )  # a link in the data may lead anywhere
     if not file.is_file():
         raise UserError(
             "folder: choices",
@@ -112,7 +124,9 @@ def read_names(file: Path, what: str) -> list[str]:
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"folder: cannot read {what} from {file}", got=str(error)) from None
+        raise UserError(
+            f"folder: cannot read {what} from {file}", got=str(error)
+        ) from None
     return [line.strip() for line in lines if line.strip()]
 
 

@@ -21,7 +21,9 @@ def parse_json(text: str | bytes) -> Any:
     except RecursionError:
         raise ValueError("brackets are nested too deeply") from None
     if not _is_modest(value):
-        raise ValueError(f"it has more than {MOST_DEPTH} brackets in each other, or is too large")
+        raise ValueError(
+            f"it has more than {MOST_DEPTH} brackets in each other, or is too large"
+        )
     return value
 
 
@@ -96,9 +98,13 @@ def names_of(value: object, column: str, location: str) -> tuple[str, ...]:
         names = str(value).split("|")
     if not names:
         raise UserError(
-            f"folder: {location}: column '{column}'", expected="a|b, or a list", got="an empty list"
+            f"folder: {location}: column '{column}'",
+            expected="a|b, or a list",
+            got="an empty list",
         )
-    return tuple(text_of(name, f"text for each of the {column}", location) for name in names)
+    return tuple(
+        text_of(name, f"text for each of the {column}", location) for name in names
+    )
 
 
 def choices_of(value: object, label: str | None, location: str) -> tuple[str, ...]:
@@ -110,7 +116,9 @@ def choices_of(value: object, label: str | None, location: str) -> tuple[str, ..
             expected="two different choices or more, such as yes|no",
             got=repr(value)[:60],
         )
-    if label is not None and label not in choices:  # an answer that cannot be given is always wrong
+    if (
+        label is not None and label not in choices
+    ):  # an answer that cannot be given is always wrong
         raise UserError(
             f"folder: {location}: answer '{label[:60]}' is none of the row's choices",
             expected=f"one of {', '.join(choices)[:200]}",
@@ -136,7 +144,9 @@ def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
     for cue, present in sheet.items():
         if present is None:  # Parquet fills a cue of other rows with a null
             continue
-        if not isinstance(present, list) or any(flag not in (True, False) for flag in present):
+        if not isinstance(present, list) or any(
+            flag not in (True, False) for flag in present
+        ):
             raise wrong
         cues[str(cue)] = tuple(map(bool, present))
     return cues
@@ -154,7 +164,9 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
         for name, *corners in _value(value):
             x0, y0, x1, y1 = map(float, corners)
             # NaN fails every comparison
-            if not (str(name).strip() and -inf < x0 < x1 < inf and -inf < y0 < y1 < inf):
+            if not (
+                str(name).strip() and -inf < x0 < x1 < inf and -inf < y0 < y1 < inf
+            ):
                 raise wrong
             name = printable_name(str(name))
             boxes.append(Detection(name=name, score=1.0, box=(x0, y0, x1, y1)))
@@ -163,7 +175,9 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
     return tuple(boxes)
 
 
-def actions_of(value: object, timed: bool, location: str) -> tuple[tuple[str, float, float], ...]:
+def actions_of(
+    value: object, timed: bool, location: str
+) -> tuple[tuple[str, float, float], ...]:
     """(name, start, end) of each action, from a list or its JSON; only what is `timed` has any."""
     wrong = UserError(
         f"folder: {location}: column 'actions'",

@@ -13,7 +13,17 @@ QUESTIONS = ("question", "query", "prompt")
 CHOICES = ("choices", "options")
 MASKS = ("mask", "segmentation_mask")
 # what a manifest understands in its own way
-RESERVED = {"path", "video", "image", "file", "filename", "label", "answer", "answers", "actions"}
+RESERVED = {
+    "path",
+    "video",
+    "image",
+    "file",
+    "filename",
+    "label",
+    "answer",
+    "answers",
+    "actions",
+}
 RESERVED |= {"split", "question", "choices", "mask", "cues", "boxes"}
 
 
@@ -41,7 +51,11 @@ class Columns:
         words = []
         for role in ("image", "label", "question", "choices"):
             name = getattr(self, role)
-            guess = f" (guessed; -D {role}=COLUMN takes another)" if role in self.guessed else ""
+            guess = (
+                f" (guessed; -D {role}=COLUMN takes another)"
+                if role in self.guessed
+                else ""
+            )
             if name:
                 words.append(f"{role} '{name}'{guess}")
         return ", ".join(words)
@@ -80,7 +94,10 @@ class Columns:
 
 
 def choose_columns(
-    source: Any, repository: str, features: Mapping[str, Any], given: Mapping[str, str | None]
+    source: Any,
+    repository: str,
+    features: Mapping[str, Any],
+    given: Mapping[str, str | None],
 ) -> Columns:
     """The columns: for a role those that are `given`, else guessed by type and name.
 
@@ -91,11 +108,19 @@ def choose_columns(
         return [name for name, kind in features.items() if isinstance(kind, kinds)]
 
     media = of_kind(source.Image, source.Video)
-    masks = [name for name in media if name.lower() in MASKS and name != given.get("image")]
-    texts = [name for name, kind in features.items() if getattr(kind, "dtype", "") == "string"]
+    masks = [
+        name for name in media if name.lower() in MASKS and name != given.get("image")
+    ]
+    texts = [
+        name
+        for name, kind in features.items()
+        if getattr(kind, "dtype", "") == "string"
+    ]
     guessed = []
 
-    def pick(role: str, candidates: Sequence[str], usual: Sequence[str], needed: bool) -> str:
+    def pick(
+        role: str, candidates: Sequence[str], usual: Sequence[str], needed: bool
+    ) -> str:
         name = given.get(role)
         if name is not None:
             if name not in features:
@@ -105,7 +130,9 @@ def choose_columns(
                     remedy=nearest(name, list(features)),
                 )
             return name
-        usual_names = [name for word, name in product(usual, features) if name.lower() == word]
+        usual_names = [
+            name for word, name in product(usual, features) if name.lower() == word
+        ]
         likely = [name for name in usual_names if name in candidates]
         is_sure = bool(likely)
         if needed and not likely:
@@ -121,11 +148,15 @@ def choose_columns(
             guessed.append(role)
         return likely[0] if likely else ""
 
-    image = pick("image", [name for name in media if name not in masks], IMAGES, needed=True)
+    image = pick(
+        "image", [name for name in media if name not in masks], IMAGES, needed=True
+    )
     if image not in media:
         raise UserError(
             f"hf: column '{image}' of {repository} holds no images or videos",
-            expected=f"one of {', '.join(media)}" if media else "a column of type Image or Video",
+            expected=f"one of {', '.join(media)}"
+            if media
+            else "a column of type Image or Video",
             got=str(features[image])[:60],
         )
     named = [name for name in features if name.lower() in LABELS and name not in media]
@@ -138,4 +169,6 @@ def choose_columns(
     kind = features[label]
     names = tuple(kind.names) if isinstance(kind, source.ClassLabel) else ()
     mask = masks[0] if masks else ""
-    return Columns(image, label, question, choices, mask, tuple(others), names, tuple(guessed))
+    return Columns(
+        image, label, question, choices, mask, tuple(others), names, tuple(guessed)
+    )

@@ -25,7 +25,9 @@ class Copies:
         """Keep the bytes; `name` stands for them. Raises UserError for a name of other bytes."""
         path = self._kept.add(content, name)
         if self.files.setdefault(name, path) != path:
-            raise UserError(f"folder: there are two different {name}", expected="each name once")
+            raise UserError(
+                f"folder: there are two different {name}", expected="each name once"
+            )
 
     def of(self, cells: Mapping[str, Any]) -> dict[str, str]:
         """The files that cells name, relative to where all are kept."""

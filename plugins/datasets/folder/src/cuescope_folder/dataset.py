@@ -7,11 +7,22 @@ from math import ceil
 from pathlib import Path
 from typing import Self
 
-from cuescope_folder.answers import answer_facts, common_choices, shared_choices, shorten_list
+from cuescope_folder.answers import (
+    answer_facts,
+    common_choices,
+    shared_choices,
+    shorten_list,
+)
 from cuescope_folder.grouping import group_facts, group_items
 from cuescope_folder.layout import Item, canonical_split
 from cuescope_folder.options import SampleOptions
-from cuescope_folder.samples import contradictions, losses, needed_files, read_samples, with_mask
+from cuescope_folder.samples import (
+    contradictions,
+    losses,
+    needed_files,
+    read_samples,
+    with_mask,
+)
 from cuescope_sdk import (
     BadDataError,
     Context,
@@ -82,7 +93,9 @@ class FileSamples(Plugin):
         contradictory = contradictions(self._samples)
         passed_over["contradictions"] = shorten_list(contradictory, NAMED, "; ")
         passed_over = {name: words for name, words in passed_over.items() if words}
-        self.facts = _facts(self._samples, problems, passed_over) | answer_facts(items, common)
+        self.facts = _facts(self._samples, problems, passed_over) | answer_facts(
+            items, common
+        )
         cues: dict[str, None] = {}  # a dict keeps their order
         keys = set()
         contents = []
@@ -121,7 +134,9 @@ def in_split(items: Sequence[Item], wanted: str | None) -> list[Item]:
     splits = sorted({item.split for item in items if item.split})
     if splits:
         raise UserError(
-            problem, expected=f"one of {', '.join(splits)}", remedy=nearest(wanted, splits)
+            problem,
+            expected=f"one of {', '.join(splits)}",
+            remedy=nearest(wanted, splits),
         )
     remedy = "The data has no splits: use PATH/train/CLASS folders or a 'split' column"
     raise UserError(problem, remedy=remedy)
@@ -133,7 +148,11 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
         return
     share = len(problems) / items
     # The offered share is rounded up, so that taking it is enough.
-    accept = f", or accept them with -D max_bad={ceil(100 * share) / 100}" if share < 1 else ""
+    accept = (
+        f", or accept them with -D max_bad={ceil(100 * share) / 100}"
+        if share < 1
+        else ""
+    )
     raise BadDataError(
         f"folder: {len(problems)} of {items} samples cannot be read",
         expected=f"at most {max_bad:.1%}",
@@ -147,7 +166,13 @@ def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
     for name, value in sample.annotations.items():
         annotations[name] = value.key if isinstance(value, Frame) else value
     frames = [frame.key for frame in sample.frames]
-    content: list[object] = [sample.key, sample.label, sample.question, frames, annotations]
+    content: list[object] = [
+        sample.key,
+        sample.label,
+        sample.question,
+        frames,
+        annotations,
+    ]
     # Choices that are the labels are digested once, with these.
     if sample.choices != labels:
         content.append(sample.choices)
@@ -166,5 +191,7 @@ def _facts(
             counts.append(f"{count} {kind}{'s' * (count != 1)}")
     facts = {"files": ", ".join(counts), "skipped": "none"}
     if problems:
-        facts["skipped"] = f"{len(problems)} unreadable: {shorten_list(problems, NAMED, '; ')}"
+        facts["skipped"] = (
+            f"{len(problems)} unreadable: {shorten_list(problems, NAMED, '; ')}"
+        )
     return facts | passed_over

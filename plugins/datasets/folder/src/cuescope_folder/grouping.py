@@ -20,7 +20,9 @@ class Grouping(NamedTuple):
     alone: frozenset[str] = frozenset()
 
 
-def group_items(items: Sequence[Item], rule: str | None, columns: Collection[str]) -> Grouping:
+def group_items(
+    items: Sequence[Item], rule: str | None, columns: Collection[str]
+) -> Grouping:
     """The items with their groups: those of their column, or else by `rule` or a shared file.
 
     `columns` are those of the manifest, none where there is no manifest. An item of which neither
@@ -63,7 +65,9 @@ def group_facts(grouping: Grouping, shown: Sequence[Item]) -> dict[str, str]:
         splits.append(item.split)
     shared = groups_across(groups, splits)
     if shared:
-        facts["groups in several splits"] = f"{len(shared):,}: {shorten_list(shared, NAMED)}"
+        facts["groups in several splits"] = (
+            f"{len(shared):,}: {shorten_list(shared, NAMED)}"
+        )
     return facts
 
 

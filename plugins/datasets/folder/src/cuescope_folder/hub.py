@@ -52,11 +52,15 @@ class HuggingFaceOptions(SampleOptions):
     revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit; default: main"
     )
-    image: Annotated[str | None, Words()] = Field(None, description="column of images or videos")
+    image: Annotated[str | None, Words()] = Field(
+        None, description="column of images or videos"
+    )
     label: Annotated[str | None, Words()] = Field(
         None, description="column of labels, or of right answers"
     )
-    question: Annotated[str | None, Words()] = Field(None, description="column of questions")
+    question: Annotated[str | None, Words()] = Field(
+        None, description="column of questions"
+    )
     rows: PositiveInt | None = Field(None, description="only so many of the first rows")
 
     @property
@@ -97,15 +101,21 @@ class HuggingFace(FileSamples):
             own.require_own_links()
             own.require_own_files()
             config = _config(source, repository, options.config, pinned)
-            own.require_known_kind(source.load_dataset_builder(repository, config, **pinned))
+            own.require_known_kind(
+                source.load_dataset_builder(repository, config, **pinned)
+            )
             splits = source.get_dataset_split_names(repository, config, **pinned)
             split = _choose_split(repository, splits, wanted)
-            data = source.load_dataset(repository, config, split=split, streaming=True, **pinned)
+            data = source.load_dataset(
+                repository, config, split=split, streaming=True, **pinned
+            )
             features = data.features or data._resolve_features().features
             columns = choose_columns(source, repository, features, options.columns)
             for name in columns.files:
                 data = data.cast_column(name, type(features[name])(decode=False))
-            stamp = digest("hf", repository, revision, config, split, vars(columns), options.rows)
+            stamp = digest(
+                "hf", repository, revision, config, split, vars(columns), options.rows
+            )
             records = copies.remembered(stamp)
             if records is None:
                 total = options.rows or 0
@@ -126,7 +136,15 @@ class HuggingFace(FileSamples):
         facts = pinned | {"split": split + chosen, "columns": columns.words}
         # of a folder the content alone counts
         marks = (*pinned.values(), split)
-        return Found(Path.cwd(), read.items, read.columns, read.unread, facts, columns.names, marks)
+        return Found(
+            Path.cwd(),
+            read.items,
+            read.columns,
+            read.unread,
+            facts,
+            columns.names,
+            marks,
+        )
 
 
 def _datasets() -> Any:
@@ -153,7 +171,9 @@ def _revision(source: Any, repository: str, wanted: str | None) -> str:
         for file in sorted(root.rglob("*")):
             if file.is_file():
                 status = file.stat()
-                stamps.append((str(file.relative_to(root)), status.st_size, status.st_mtime_ns))
+                stamps.append(
+                    (str(file.relative_to(root)), status.st_size, status.st_mtime_ns)
+                )
         return digest(stamps)
     if repository.startswith((".", "/", "~")):
         raise UserError(f"hf: no folder {repository}")
@@ -167,7 +187,9 @@ def _revision(source: Any, repository: str, wanted: str | None) -> str:
         return str(info.sha)
 
 
-def _config(source: Any, repository: str, wanted: str | None, pinned: Mapping[str, str]) -> str:
+def _config(
+    source: Any, repository: str, wanted: str | None, pinned: Mapping[str, str]
+) -> str:
     names = source.get_dataset_config_names(repository, **pinned)
     if wanted is None and len(names) > 1 and "default" not in names:
         raise UserError(
@@ -203,7 +225,11 @@ def _choose_split(repository: str, splits: list[str], wanted: str | None) -> str
 
 
 def _record(
-    number: int, cells: Mapping[str, Any], columns: Columns, copies: Copies, own: Repository
+    number: int,
+    cells: Mapping[str, Any],
+    columns: Columns,
+    copies: Copies,
+    own: Repository,
 ) -> dict[str, Any]:
     """The cells that a manifest would have, with names in place of images."""
     where = f"hf: row {number}"

@@ -172,7 +172,9 @@ def has_splits(files: Sequence[PurePosixPath]) -> bool:
     )
 
 
-def _item(root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth: int) -> Item:
+def _item(
+    root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth: int
+) -> Item:
     split = canonical_split(key.parts[0]) if depth else None
     return Item(
         key=printable_name(str(key)),
@@ -186,7 +188,9 @@ def _item(root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth
 _Key = tuple[tuple[tuple[tuple[int, str], ...], str], ...]
 
 
-def _walk(root: Path, inside: str, order: _Key, unread: Unread) -> Iterator[tuple[_Key, str]]:
+def _walk(
+    root: Path, inside: str, order: _Key, unread: Unread
+) -> Iterator[tuple[_Key, str]]:
     """The sort key and the name, relative to `root`, of each file below the folder `inside`."""
     folder = root / inside
     try:
@@ -262,7 +266,11 @@ def is_inside(root: Path, path: Path) -> bool:
         end = path.resolve()
         # a loop of links has no end; Python 3.13 gives back the link itself
         return end.is_relative_to(root) and not os.path.islink(end)  # noqa: PTH114 - never raises
-    except (OSError, RuntimeError, ValueError):  # the same before 3.13; a name no file can have
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ):  # the same before 3.13; a name no file can have
         return False
 
 

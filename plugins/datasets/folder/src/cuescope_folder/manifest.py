@@ -19,7 +19,14 @@ from cuescope_folder.cells import (
 from cuescope_folder.layout import Item, canonical_split, natural
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Unread, inside, is_address, kind_of, name_at, printable_name
+from cuescope_sdk.data import (
+    Unread,
+    inside,
+    is_address,
+    kind_of,
+    name_at,
+    printable_name,
+)
 
 
 class Paths:
@@ -42,7 +49,9 @@ class Paths:
             name = name_at(path) if is_address(path) else path
             return PurePosixPath(name).as_posix(), self.copies[path]
         if self.root is None:
-            raise UserError(f"folder: {location}", expected="a file of its own", got=f"'{path}'")
+            raise UserError(
+                f"folder: {location}", expected="a file of its own", got=f"'{path}'"
+            )
         below = self.resolve(self.root, path, location)
         return below.as_posix(), self.root / below
 
@@ -55,7 +64,9 @@ class Paths:
         below = _inside(root, path, location)
         file = root / below
         try:
-            files = () if file.exists() else self._by_stem(file.parent).get(file.name, ())
+            files = (
+                () if file.exists() else self._by_stem(file.parent).get(file.name, ())
+            )
         except OSError as error:  # a name too long, a folder that may not be read
             raise UserError(
                 f"folder: {location}: cannot read '{path[:60]}'", got=error.strerror
@@ -66,7 +77,9 @@ class Paths:
                 got=", ".join(files),
                 remedy="Write the name with its suffix",
             )
-        return _inside(root, str(below.with_name(files[0])), location) if files else below
+        return (
+            _inside(root, str(below.with_name(files[0])), location) if files else below
+        )
 
     def images_in(self, folder: Path, location: str) -> tuple[Path, ...]:
         """The frames of a folder, in natural order."""
@@ -148,17 +161,23 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     cells = row.cells
     path = text_of(cells.get("path"), "path", location)
     key, file = paths.find(path, location)
-    annotations = {name: plain(cell) for name, cell in cells.items() if name not in COLUMNS}
+    annotations = {
+        name: plain(cell) for name, cell in cells.items() if name not in COLUMNS
+    }
     annotations["path"] = key
     if "cues" in cells:
         annotations["cues"] = cues_of(cells["cues"], location)
     if "boxes" in cells:
         annotations["boxes"] = boxes_of(cells["boxes"], location)
     if "label" in cells and "answer" in cells:
-        annotations["answer"] = plain(cells["answer"])  # the label wins, the answer is kept
+        annotations["answer"] = plain(
+            cells["answer"]
+        )  # the label wins, the answer is kept
     if "answers" in cells:
         annotations["answers"] = names_of(cells["answers"], "answers", location)
-    timed = kind_of(file) != "image" and not file.is_dir()  # a folder of frames has no clock
+    timed = (
+        kind_of(file) != "image" and not file.is_dir()
+    )  # a folder of frames has no clock
     label = _label(row, location)
     split = cells.get("split")
     question = cells.get("question")
@@ -167,12 +186,16 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
         files=paths.images_in(file, location) if file.is_dir() else (file,),
         folder=file.is_dir(),
         label=label,
-        choices=choices_of(cells["choices"], label, location) if "choices" in cells else (),
+        choices=choices_of(cells["choices"], label, location)
+        if "choices" in cells
+        else (),
         mask=_mask(row, paths, location),
         split=None if split is None else canonical_split(printable_name(str(split))),
         group=None if group is None else _group(cells.get(group), location),
         question=None if question is None else printable_name(str(question)),
-        actions=actions_of(cells["actions"], timed, location) if "actions" in cells else (),
+        actions=actions_of(cells["actions"], timed, location)
+        if "actions" in cells
+        else (),
         annotations=annotations,
         location=location,
     )
@@ -191,12 +214,20 @@ def _label(row: Row, location: str) -> str | None:
     label = cells.get("label", cells.get("answer"))
     if label is None and "answers" in cells:
         return names_of(cells["answers"], "answers", location)[0]
-    return None if label is None and "actions" in cells else text_of(label, "label", location)
+    return (
+        None
+        if label is None and "actions" in cells
+        else text_of(label, "label", location)
+    )
 
 
 def _group(value: object, location: str) -> str | None:
     """The group that a cell names; None where the cell is empty."""
-    return None if value is None or not str(value).strip() else text_of(value, "group", location)
+    return (
+        None
+        if value is None or not str(value).strip()
+        else text_of(value, "group", location)
+    )
 
 
 def _mask(row: Row, paths: Paths, location: str) -> Path | None:

@@ -5,7 +5,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from cuescope_sdk import NamesFile, NamesHost, NamesPart, NamesPattern, Options, UserError
+from cuescope_sdk import (
+    NamesFile,
+    NamesHost,
+    NamesPart,
+    NamesPattern,
+    Options,
+    UserError,
+)
 from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, is_address, parse_root
 
 Answers = Literal["auto", "pooled", "open"]
@@ -47,7 +54,9 @@ class SampleOptions(Options):
         description="questions without choices of their own are answered from all labels (pooled), "
         "or in free words (open); auto: pooled where few answers are shared by all questions",
     )
-    max_bad: float = Field(0.01, ge=0, le=1, description="share of samples that may be unreadable")
+    max_bad: float = Field(
+        0.01, ge=0, le=1, description="share of samples that may be unreadable"
+    )
     max_pixels: int = Field(
         MAX_PIXELS,
         ge=1,
@@ -74,11 +83,14 @@ class FolderOptions(SampleOptions):
         "an address (s3://, gs://, https:// ...)"
     )
     manifest: Annotated[Path | Address | None, NamesFile()] = Field(
-        None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
+        None,
+        description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there",
     )
     class_names: Path | None = Field(
         None,
         description="of tar shards: a file with a name a line for the numbers in .cls files; "
         "default classnames.txt beside them, if there",
     )
-    fetch_again: bool = Field(False, description="fetch files at addresses that are kept already")
+    fetch_again: bool = Field(
+        False, description="fetch files at addresses that are kept already"
+    )

@@ -60,7 +60,9 @@ def find_place(options: FolderOptions, context: Context) -> Place:
     table = None if options.manifest is None else Path(options.manifest)
     root, manifest = locate(path, table)
     if table is None and manifest is not None and path.is_dir():
-        inside(root, manifest.absolute(), f"folder: {manifest.name}")  # nobody typed its name
+        inside(
+            root, manifest.absolute(), f"folder: {manifest.name}"
+        )  # nobody typed its name
     return Place(root, manifest)
 
 
@@ -74,7 +76,9 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
     if given.lower().endswith(MANIFEST_SUFFIXES):
         return _of_table(given, options, context)
     if options.manifest is not None:
-        return _of_table(address_below(given, str(options.manifest)), options, context, base=given)
+        return _of_table(
+            address_below(given, str(options.manifest)), options, context, base=given
+        )
     names = list_address(OWNER, given)
     usual = set(map("manifest{}".format, MANIFEST_SUFFIXES))
     shards = []
@@ -105,7 +109,9 @@ def _of_table(
     table = copy_of(address, context)
     table.unlink(missing_ok=True)
     roots = Roots.of(address)
-    fetch_all(OWNER, {address: table}, context, again=True, roots=roots, most=MOST_TABLE_BYTES)
+    fetch_all(
+        OWNER, {address: table}, context, again=True, roots=roots, most=MOST_TABLE_BYTES
+    )
     if not table.exists():
         raise UserError(f"folder: there is nothing at {address}")
     if root is not None:
@@ -157,7 +163,9 @@ def _shards_alone(folder: Path) -> tuple[str, ...]:
     only_notes_beside = True
     for entry in sorted(folder.glob("[!.]*")):
         if entry.name.endswith(SHARD_SUFFIXES):
-            inside(folder, entry.absolute(), f"folder: {entry}")  # a link may lead anywhere
+            inside(
+                folder, entry.absolute(), f"folder: {entry}"
+            )  # a link may lead anywhere
             shards.append(str(entry))
         elif entry.suffix not in (".txt", ".json", ".md") or not entry.is_file():
             only_notes_beside = False
@@ -179,5 +187,7 @@ def _alternatives(inner: str) -> list[str]:
     first, last = span.groups()
     numbers = range(int(first), int(last) + 1)
     if not 0 < len(numbers) <= MOST_SHARDS:
-        raise UserError("folder: shards", expected="{000..009}, upwards", got=f"{{{inner}}}")
+        raise UserError(
+            "folder: shards", expected="{000..009}, upwards", got=f"{{{inner}}}"
+        )
     return [str(number).zfill(len(first)) for number in numbers]

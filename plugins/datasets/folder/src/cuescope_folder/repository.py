@@ -20,7 +20,16 @@ from cuescope_sdk.data import (
 
 # The library's readers of plain rows. Others follow links within a file (HDF5), run a query, or
 # have not been looked at.
-KINDS = ("parquet", "arrow", "csv", "json", "text", "imagefolder", "videofolder", "webdataset")
+KINDS = (
+    "parquet",
+    "arrow",
+    "csv",
+    "json",
+    "text",
+    "imagefolder",
+    "videofolder",
+    "webdataset",
+)
 MOST_BYTES = 2**30  # of an image or video
 MOST_CARD_BYTES = 2**24
 WEB_AND_BUCKETS = ("https", "http", "s3", "gs")  # what `roots` may let rows name
@@ -32,7 +41,9 @@ _SHOWN = 80
 class Repository:
     """A repository at one revision, or in the folder `root` of this machine."""
 
-    def __init__(self, name: str, root: Path | None, revision: str, roots: Roots) -> None:
+    def __init__(
+        self, name: str, root: Path | None, revision: str, roots: Roots
+    ) -> None:
         self.name = name
         self.root = None if root is None else root.resolve()
         self.roots = roots
@@ -43,7 +54,9 @@ class Repository:
         if self.root is None:
             return
         folders = [self.root]
-        if self.root.parent.name == "snapshots":  # the hub's own cache keeps contents beside them
+        if (
+            self.root.parent.name == "snapshots"
+        ):  # the hub's own cache keeps contents beside them
             folders.append(self.root.parent.parent / "blobs")
         links = (path for path in self.root.rglob("*") if path.is_symlink())
         require_inside(folders, links, "hf")
@@ -67,7 +80,8 @@ class Repository:
         kind = type(builder).__module__.rpartition(".")[2]
         if kind not in KINDS:
             raise UserError(
-                f"hf: {self.name} has files of the kind '{kind}'", expected=", ".join(KINDS)
+                f"hf: {self.name} has files of the kind '{kind}'",
+                expected=", ".join(KINDS),
             )
         for files in (builder.config.data_files or {}).values():
             for file in files:
@@ -84,7 +98,9 @@ class Repository:
             with self._opened(str(cell.get("path") or ""), where) as file:
                 content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise UserError(f"{where} is too large", expected=f"at most {MOST_BYTES:,} bytes")
+            raise UserError(
+                f"{where} is too large", expected=f"at most {MOST_BYTES:,} bytes"
+            )
         return bytes(content)
 
     def _opened(self, path: str, where: str) -> AbstractContextManager[Any]:
@@ -132,7 +148,11 @@ class Repository:
         _, _, revision = self._prefix.rstrip("/").rpartition("@")
         try:
             return _read_card(
-                Path(hf_hub_download(self.name, name, repo_type="dataset", revision=revision))
+                Path(
+                    hf_hub_download(
+                        self.name, name, repo_type="dataset", revision=revision
+                    )
+                )
             )
         except EntryNotFoundError:
             return ""
@@ -142,7 +162,9 @@ def _read_card(file: Path) -> str:
     with file.open("rb") as card:
         content = card.read(MOST_CARD_BYTES + 1)
     if len(content) > MOST_CARD_BYTES:
-        raise UserError(f"hf: {file.name} is too large", expected=f"{MOST_CARD_BYTES:,} bytes")
+        raise UserError(
+            f"hf: {file.name} is too large", expected=f"{MOST_CARD_BYTES:,} bytes"
+        )
     return content.decode("utf-8", "replace")
 
 

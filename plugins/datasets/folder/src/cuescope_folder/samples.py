@@ -8,7 +8,14 @@ import numpy as np
 
 from cuescope_folder.layout import Item
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.data import Probe, clip_frames, clip_times, image_frame, kind_of, sample_indices
+from cuescope_sdk.data import (
+    Probe,
+    clip_frames,
+    clip_times,
+    image_frame,
+    kind_of,
+    sample_indices,
+)
 from cuescope_sdk.grounding import TIMES
 
 
@@ -25,7 +32,10 @@ def with_mask(item: Item, files: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def read_samples(
-    items: Sequence[Item], probes: Mapping[Path, Probe], frames: int, choices: tuple[str, ...]
+    items: Sequence[Item],
+    probes: Mapping[Path, Probe],
+    frames: int,
+    choices: tuple[str, ...],
 ) -> tuple[list[Sample], list[str]]:
     """A sample for each readable item, and "key (problem)" for each of the others.
 
@@ -55,11 +65,15 @@ def _frames(
     if kind == "image":
         return tuple(image_frame(file, probes[file]) for file in files)
     probe = probes[files[0]]
-    still = kind == "animation" and probe.frames == 1  # a GIF of one picture is an image
+    still = (
+        kind == "animation" and probe.frames == 1
+    )  # a GIF of one picture is an image
     return clip_frames(files[0], probe, 1 if still else wanted)
 
 
-def _times_and_actions(item: Item, probes: Mapping[Path, Probe], wanted: int) -> dict[str, Any]:
+def _times_and_actions(
+    item: Item, probes: Mapping[Path, Probe], wanted: int
+) -> dict[str, Any]:
     """Of a video, the seconds of the sampled frames, unless it is one of a class and no more.
 
     Its actions as (name, first frame, frame after the last) of those sampled: one that begins and
@@ -72,7 +86,9 @@ def _times_and_actions(item: Item, probes: Mapping[Path, Probe], wanted: int) ->
     probe = probes[file]
     shown = list(sample_indices(probe.frames, wanted))
     times = clip_times(file, probe)[shown]
-    annotations: dict[str, Any] = {TIMES: tuple(round(float(time), 3) for time in times)}
+    annotations: dict[str, Any] = {
+        TIMES: tuple(round(float(time), 3) for time in times)
+    }
     if item.actions:
         actions = []
         for name, start, end in item.actions:
@@ -84,7 +100,9 @@ def _times_and_actions(item: Item, probes: Mapping[Path, Probe], wanted: int) ->
     return annotations
 
 
-def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) -> str | None:
+def _problem(
+    item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]
+) -> str | None:
     if not files:
         return "no images in this folder"
     for file in with_mask(item, tuple(files)):
@@ -97,13 +115,18 @@ def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) ->
 
 
 def _sample(
-    item: Item, frames: tuple[Frame, ...], known: Mapping[str, Any], choices: tuple[str, ...]
+    item: Item,
+    frames: tuple[Frame, ...],
+    known: Mapping[str, Any],
+    choices: tuple[str, ...],
 ) -> Sample:
     annotations: dict[str, Any] = {"path": item.key, **item.annotations, **known}
     if item.split is not None:
         annotations["split"] = item.split
     for cue, present in item.annotations.get("cues", {}).items():
-        if len(present) != len(frames):  # only now is it known how many frames are shown
+        if len(present) != len(
+            frames
+        ):  # only now is it known how many frames are shown
             raise UserError(
                 f"folder: {item.location}: cue '{cue}'",
                 expected=f"one true or false for each of the {len(frames)} sampled frames",

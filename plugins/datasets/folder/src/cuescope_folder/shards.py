@@ -126,12 +126,16 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
                 content = archive.extractfile(member)
                 parts[suffix.lower()] = content.read() if content else b""
     except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
-        raise UserError(f"folder: cannot read the shard {shard}", got=str(error)[:100]) from error
+        raise UserError(
+            f"folder: cannot read the shard {shard}", got=str(error)[:100]
+        ) from error
     if key is not None:
         yield _record(title, key, parts, copies)
 
 
-def _record(shard: str, key: str, parts: Mapping[str, bytes], copies: Copies) -> dict[str, Any]:
+def _record(
+    shard: str, key: str, parts: Mapping[str, bytes], copies: Copies
+) -> dict[str, Any]:
     location = f"{shard}: '{key}'"
     shown: list[str] = []
     masks: list[str] = []
@@ -159,19 +163,28 @@ def _record(shard: str, key: str, parts: Mapping[str, bytes], copies: Copies) ->
             cells[column] = parts[suffix].decode("utf-8", "replace").strip()
     if "json" in parts:
         cells = _json(parts["json"], location) | cells
-    return {"location": location, "cells": cells, "passed": passed, "files": copies.of(cells)}
+    return {
+        "location": location,
+        "cells": cells,
+        "passed": passed,
+        "files": copies.of(cells),
+    }
 
 
 def _json(content: bytes, location: str) -> dict[str, Any]:
     try:
         cells = parse_json(content)
     except ValueError as error:
-        raise UserError(f"folder: {location} has a .json that is none", got=str(error)) from None
+        raise UserError(
+            f"folder: {location} has a .json that is none", got=str(error)
+        ) from None
     if not isinstance(cells, dict):
         raise UserError(f"folder: {location}.json", expected="a JSON object")
     # in any spelling: a shard has its files in it, and names none
     files = {"path", "mask", *FILES}
-    return {name: cell for name, cell in cells.items() if name.strip().lower() not in files}
+    return {
+        name: cell for name, cell in cells.items() if name.strip().lower() not in files
+    }
 
 
 def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:

@@ -16,7 +16,17 @@ from cuescope_sdk import UserError, digest
 from cuescope_sdk.data import printable_name, read_text, table_rows
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
-COLUMNS = ("path", *RIGHT, "answers", "split", "group", "question", "choices", "mask", "cues")
+COLUMNS = (
+    "path",
+    *RIGHT,
+    "answers",
+    "split",
+    "group",
+    "question",
+    "choices",
+    "mask",
+    "cues",
+)
 FILES = ("video", "image", "file", "filename")  # what others call the path
 ALIKE = 0.75
 MOST_ROWS = 5_000_000
@@ -60,7 +70,9 @@ def read_rows(manifest: Path, copies: Copies) -> list[Row]:
                 raise _too_large(manifest, len(rows) + 1, manifest.stat().st_size)
             rows.append(row)
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"folder: cannot read {manifest.name}", got=_first_line(error)) from None
+        raise UserError(
+            f"folder: cannot read {manifest.name}", got=_first_line(error)
+        ) from None
     if not rows:
         raise UserError(f"folder: manifest {manifest.name} has no rows")
     return rows
@@ -98,10 +110,14 @@ def _json_rows(manifest: Path, _: Copies) -> Iterator[Row]:
         try:
             cells = parse_json(line)
         except ValueError as error:
-            raise UserError(f"{title} line {number} is no JSON", got=_first_line(error)) from None
+            raise UserError(
+                f"{title} line {number} is no JSON", got=_first_line(error)
+            ) from None
         if not isinstance(cells, dict):
             raise UserError(
-                f"{title} line {number}", expected="a JSON object", got=line.strip()[:_SHOWN]
+                f"{title} line {number}",
+                expected="a JSON object",
+                got=line.strip()[:_SHOWN],
             )
         yield _row(f"line {number}", cells, title)
 
@@ -165,7 +181,9 @@ def byte_columns(schema: Any) -> list[str]:
 
     def holds_bytes(kind: Any) -> bool:
         if types.is_struct(kind):
-            return kind.get_field_index("bytes") >= 0 and holds_bytes(kind.field("bytes").type)
+            return kind.get_field_index("bytes") >= 0 and holds_bytes(
+                kind.field("bytes").type
+            )
         return bool(types.is_binary(kind) or types.is_large_binary(kind))
 
     return [field.name for field in schema if holds_bytes(field.type)]
@@ -180,7 +198,9 @@ def _rows_with_images(
     """
     title = f"folder: {manifest.name}"
     status = manifest.stat()
-    stamp = digest("parquet", str(manifest.resolve()), status.st_size, status.st_mtime_ns)
+    stamp = digest(
+        "parquet", str(manifest.resolve()), status.st_size, status.st_mtime_ns
+    )
     records = copies.remembered(stamp)
     if records is None:
         records = []
@@ -198,7 +218,9 @@ def _rows_with_images(
         yield _row(f"row {number}", record["cells"], title)
 
 
-def _image_cells(manifest: Path, file: Any, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _image_cells(
+    manifest: Path, file: Any, columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     """The cells of each row; raises UserError where they are far more than the file is large."""
     metadata = file.metadata
     stored = _stored_bytes(metadata)
@@ -253,7 +275,9 @@ def _batches(manifest: Path, file: Any) -> Iterator[Any]:
         yield batch
 
 
-def _too_large(manifest: Path, rows: int, size: int, most: int = MOST_BYTES) -> UserError:
+def _too_large(
+    manifest: Path, rows: int, size: int, most: int = MOST_BYTES
+) -> UserError:
     return UserError(
         f"folder: {manifest.name} is too large",
         expected=f"at most {MOST_ROWS:,} rows and {most:,} bytes",
@@ -289,7 +313,9 @@ _READERS: dict[str, Callable[[Path, Copies], Iterator[Row]]] = {
 }
 
 
-def with_known_names(rows: Sequence[Row], name: str) -> tuple[list[Row], dict[str, str]]:
+def with_known_names(
+    rows: Sequence[Row], name: str
+) -> tuple[list[Row], dict[str, str]]:
     """The rows with columns by the names that are known here (`Path` is `path`), and all columns.
 
     These are the names as they are written, each with the one that it has in the rows.
@@ -361,7 +387,9 @@ def _missing(
     )
 
 
-def _rename_hint(needed: Sequence[str], columns: Sequence[str], words: Sequence[str]) -> str | None:
+def _rename_hint(
+    needed: Sequence[str], columns: Sequence[str], words: Sequence[str]
+) -> str | None:
     for column in columns[:MOST_COLUMNS]:
         lower = column.lower()[:_SHOWN]
         # "video_path" and "gold_label" hold the word itself; others are typing errors of it.

@@ -24,7 +24,9 @@ from cuescope_sdk.data import (
 )
 
 # Wnid -> number in ImageNet (by wnid, from 0) and name, in the order of the authors.
-_TABLE = csv.DictReader(files(__package__).joinpath("classes.csv").read_text("utf-8").splitlines())
+_TABLE = csv.DictReader(
+    files(__package__).joinpath("classes.csv").read_text("utf-8").splitlines()
+)
 CLASSES = {row["wnid"]: (int(row["number"]), row["name"]) for row in _TABLE}
 RANKINGS = ("meta/paths_by_rank.pkl", "paths_by_rank.pkl", "paths_by_rank2.pkl")
 
@@ -33,7 +35,8 @@ class HardImageNetOptions(ImageFolderOptions):
     """Those of every image folder, and where ImageNet is."""
 
     images: Path | None = Field(
-        None, description="ImageNet's folder, with train/WNID and val; default PATH/images"
+        None,
+        description="ImageNet's folder, with train/WNID and val; default PATH/images",
     )
 
 
@@ -55,7 +58,9 @@ class HardImageNet(ImageFolder):
         names = {wnid: name for wnid, (_, name) in CLASSES.items()}
         masks = images_in(self.place(split))
         folder = (self.options.images or self.root / "images").expanduser()
-        images = required_place(folder, self.title, split, f"ILSVRC/Data/CLS-LOC/{split}")
+        images = required_place(
+            folder, self.title, split, f"ILSVRC/Data/CLS-LOC/{split}"
+        )
         ranks = self._ranks()
         items = []
         for mask in masks:
@@ -90,4 +95,6 @@ class HardImageNet(ImageFolder):
         if table is None:
             self.facts["ranking"] = f"none: there is no {RANKINGS[0]}"
             return {}
-        return read_ranking(table, {number for number, _ in CLASSES.values()}, self.title)
+        return read_ranking(
+            table, {number for number, _ in CLASSES.values()}, self.title
+        )

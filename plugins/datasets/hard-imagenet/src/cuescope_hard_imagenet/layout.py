@@ -34,7 +34,9 @@ def read_ranking(path: Path, numbers: Collection[int], title: str) -> dict[str, 
     ranking = read_plain_pickle(path, title)
     if not isinstance(ranking, Mapping):
         raise UserError(
-            f"{title}: {path.name}", expected="a list of paths a class", got=type(ranking).__name__
+            f"{title}: {path.name}",
+            expected="a list of paths a class",
+            got=type(ranking).__name__,
         )
     ranks: dict[str, float] = {}
     for number, paths in ranking.items():

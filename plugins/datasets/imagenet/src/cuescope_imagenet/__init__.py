@@ -29,7 +29,12 @@ from cuescope_sdk.data import (
     images_in,
 )
 
-NAMES = ("LOC_synset_mapping.txt", "synset_words.txt", "words.txt", "imagenet_class_index.json")
+NAMES = (
+    "LOC_synset_mapping.txt",
+    "synset_words.txt",
+    "words.txt",
+    "imagenet_class_index.json",
+)
 DEVKIT = ("ILSVRC2012_devkit_t12/data/", "data/", "")
 
 
@@ -37,7 +42,8 @@ class ImageNetOptions(ImageFolderOptions):
     """Those of every image folder, and where the names of the classes are."""
 
     names: Path | None = Field(
-        None, description=f"names by wnid, text or JSON; default PATH/{NAMES[0]} or the like"
+        None,
+        description=f"names by wnid, text or JSON; default PATH/{NAMES[0]} or the like",
     )
 
 
@@ -62,17 +68,23 @@ class ImageNet(ImageFolder):
         wnids = sorted({labelled.wnid for labelled in images.values()})
         for wnid in wnids:
             if wnid not in names:
-                raise UserError(f"{self.title}: no name for {wnid}", remedy=nearest(wnid, names))
+                raise UserError(
+                    f"{self.title}: no name for {wnid}", remedy=nearest(wnid, names)
+                )
         labels = labels_of({wnid: names[wnid] for wnid in wnids})
         items = []
         for path, (wnid, boxes) in images.items():
             label = labels[wnid]
             annotations: dict[str, object] = {"wnid": wnid, "synonyms": names[wnid]}
             if boxes:
-                detections = [Detection(name=label, score=1.0, box=box) for box in boxes]
+                detections = [
+                    Detection(name=label, score=1.0, box=box) for box in boxes
+                ]
                 annotations["boxes"] = tuple(detections)
             key = f"{split}/{path.relative_to(folder).as_posix()}"
-            items.append(ImageItem(key, path, (label,), label=label, annotations=annotations))
+            items.append(
+                ImageItem(key, path, (label,), label=label, annotations=annotations)
+            )
         return Listing(tuple(labels.values()), items)
 
     def _sorted_images(self, folder: Path) -> dict[Path, Labelled]:

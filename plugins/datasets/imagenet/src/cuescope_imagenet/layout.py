@@ -69,14 +69,20 @@ def _names_from_json(path: Path, title: str) -> dict[str, tuple[str, ...]]:
     try:
         names = {}
         for wnid, words in dict(json.loads(read_text(path, title))).items():
-            if wnid.isdecimal():  # Keras counts the classes, and has the wnid in the value
+            if (
+                wnid.isdecimal()
+            ):  # Keras counts the classes, and has the wnid in the value
                 wnid, words = words
-            names[wnid] = _synonyms(words) if isinstance(words, str) else tuple(map(str, words))
+            names[wnid] = (
+                _synonyms(words) if isinstance(words, str) else tuple(map(str, words))
+            )
     except RecursionError:
         raise UserError(f"{title}: {path.name} is nested too deeply") from None
     except (ValueError, TypeError) as error:
         got = str(error).splitlines()[0]
-        raise UserError(f"{title}: cannot read names from {path.name}", got=got) from None
+        raise UserError(
+            f"{title}: cannot read names from {path.name}", got=got
+        ) from None
     for wnid, synonyms in names.items():
         if not WNID.fullmatch(wnid) or not synonyms:
             raise UserError(
@@ -106,7 +112,11 @@ def solution_labels(table: Path, folder: Path, title: str) -> dict[Path, Labelle
             numbers = [float(word) for index, word in enumerate(words) if index % 5]
         except ValueError:
             numbers = []
-        if len(wnids) != 1 or len(numbers) * 5 != len(words) * 4 or not WNID.fullmatch(words[0]):
+        if (
+            len(wnids) != 1
+            or len(numbers) * 5 != len(words) * 4
+            or not WNID.fullmatch(words[0])
+        ):
             raise UserError(
                 f"{title}: {table.name} line {line}",
                 expected="a wnid and four numbers, once an object",
@@ -151,7 +161,10 @@ def _numbered_wnids(path: Path, title: str) -> dict[int, str]:
     try:
         synsets = loadmat(path, squeeze_me=True)["synsets"]
         return {int(row["ILSVRC2012_ID"]): str(row["WNID"]) for row in synsets}
-    except Exception as error:  # scipy raises anything for a file that is no such matrix
+    except (
+        Exception
+    ) as error:  # scipy raises anything for a file that is no such matrix
         raise UserError(
-            f"{title}: {path.name} is not the development kit's", got=type(error).__name__
+            f"{title}: {path.name} is not the development kit's",
+            got=type(error).__name__,
         ) from None

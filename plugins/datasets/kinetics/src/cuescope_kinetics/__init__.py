@@ -38,12 +38,19 @@ class KineticsOptions(VideoQuestionOptions):
         None, description="only these classes: NAME,NAME; other videos are never opened"
     )
     per_class: int | None = Field(
-        None, ge=1, description="at most so many clips a class, spread evenly over its own"
+        None,
+        ge=1,
+        description="at most so many clips a class, spread evenly over its own",
     )
     dev_share: float = Field(
-        0.5, gt=0, lt=1, description="share of each class's validation clips that val-dev has"
+        0.5,
+        gt=0,
+        lt=1,
+        description="share of each class's validation clips that val-dev has",
     )
-    split_seed: int = Field(0, ge=0, description="another seed, another val-dev and val-test")
+    split_seed: int = Field(
+        0, ge=0, description="another seed, another val-dev and val-test"
+    )
 
 
 class Kinetics(VideoQuestions):
@@ -92,7 +99,9 @@ class Kinetics(VideoQuestions):
                 clip.name,
                 choices=self.labels,
                 label=clip.label,
-                annotations={} if clip.start is None else {"clip": (clip.start, clip.end)},
+                annotations={}
+                if clip.start is None
+                else {"clip": (clip.start, clip.end)},
                 group=clip.youtube_id,
             )
 
@@ -106,7 +115,10 @@ class Kinetics(VideoQuestions):
         file, probe = self.clips[question.video]
         start, end = question.annotations.get("clip", (0.0, 0.0))
         # a file called by the id alone may be the whole upload
-        if file.stem != question.video and clip_times(file, probe)[-1] > end - start + UNCUT:
+        if (
+            file.stem != question.video
+            and clip_times(file, probe)[-1] > end - start + UNCUT
+        ):
             frames = clip_frames(file, probe, self.options.frames, start, end)
             return replace(sample, frames=frames)
         return sample
@@ -147,4 +159,8 @@ class Kinetics(VideoQuestions):
             f"(seed {self.options.split_seed})"
         )
         wants_dev = split == PARTS[0]
-        return [clip for clip in clips if ((clip.label, clip.youtube_id) in dev) == wants_dev]
+        return [
+            clip
+            for clip in clips
+            if ((clip.label, clip.youtube_id) in dev) == wants_dev
+        ]

@@ -12,7 +12,11 @@ from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import first_place, folders_in, kind_of, read_csv
 
 # of CVDF's copy, and of the authors' own archives
-SPELLINGS = {"train": ("train",), "val": ("val", "validate", "validation"), "test": ("test",)}
+SPELLINGS = {
+    "train": ("train",),
+    "val": ("val", "validate", "validation"),
+    "test": ("test",),
+}
 TABLES = (
     *("{}.csv", "annotations/{}.csv", "kinetics_{}.csv", "kinetics400/{}.csv"),
     *("kinetics400_{}.csv", "kinetics600_{}.csv", "kinetics700_{}.csv"),
@@ -43,7 +47,9 @@ class Clip:
 
 def find_table(root: Path, split: str) -> Path | None:
     """The table of a split under `root`; None where there is none."""
-    names = [table.format(spelling) for table, spelling in product(TABLES, SPELLINGS[split])]
+    names = [
+        table.format(spelling) for table, spelling in product(TABLES, SPELLINGS[split])
+    ]
     return first_place(root, *names)
 
 
@@ -82,7 +88,9 @@ def clips_in_folders(root: Path, videos: Path, split: str, title: str) -> list[C
         clips = list(chain.from_iterable(map(_clips_of, classes)))
         if clips:
             return clips
-    expected = f"{spellings[0]}.csv in {root}, or {spellings[0]}/CLASS/FILE.mp4 in {videos}"
+    expected = (
+        f"{spellings[0]}.csv in {root}, or {spellings[0]}/CLASS/FILE.mp4 in {videos}"
+    )
     if root.is_dir():
         raise UserError(f"{title}: no table of split {split}", expected=expected)
     raise UserError(

@@ -12,7 +12,12 @@ from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
 from cuescope_moving_shapes.options import ShapesOptions
 from cuescope_moving_shapes.pictures import DRAWING_VERSION, frame
 from cuescope_moving_shapes.questions import ANSWERS, draw_questions, with_question
-from cuescope_moving_shapes.sequences import ActionSequences, Sequences, generate, generate_actions
+from cuescope_moving_shapes.sequences import (
+    ActionSequences,
+    Sequences,
+    generate,
+    generate_actions,
+)
 from cuescope_sdk import Context, PlantedCue, Plugin, Sample, UserError, digest
 
 
@@ -72,7 +77,9 @@ class MovingShapes(Plugin):
         """What a report says of this data."""
         options = self.options
         length = self.sequences.parameters.shape[1]
-        facts = {"sequences": f"{options.size} of {length} frames, split {options.split}"}
+        facts = {
+            "sequences": f"{options.size} of {length} frames, split {options.split}"
+        }
         if self.cramers_v is None:
             return facts | {"cue": "none"}
         south = DIRECTIONS[SOUTH]

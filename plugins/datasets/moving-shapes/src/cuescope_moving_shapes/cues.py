@@ -13,7 +13,9 @@ Corners = Int[np.ndarray, "frame 2"]
 CUES = {"background": "red background", "object": "red square", "attribute": "red disc"}
 
 
-def cramers_v(cue: Bool[np.ndarray, " sample"], south: Bool[np.ndarray, " sample"]) -> float:
+def cramers_v(
+    cue: Bool[np.ndarray, " sample"], south: Bool[np.ndarray, " sample"]
+) -> float:
     """Cramer's V of two yes-or-no variables: |phi|; 0 where one of them never varies."""
     cue_south = int((cue & south).sum())
     cue_other = int((cue & ~south).sum())

@@ -59,7 +59,9 @@ def trajectories(
     return np.stack([row, col], axis=-1)
 
 
-def _draw(rng: np.random.Generator, count: int, length: int) -> Int[np.ndarray, "3 sample"]:
+def _draw(
+    rng: np.random.Generator, count: int, length: int
+) -> Int[np.ndarray, "3 sample"]:
     """Speed, the lesser end of the way, and the constant coordinate of `count` trajectories."""
     speed, start = _way(rng, count, length)
     other_speed, other_start = _way(rng, count, length)
@@ -73,7 +75,9 @@ def _way(rng: np.random.Generator, count: int, length: int) -> tuple[Numbers, Nu
     return speed, rng.integers(POSITIONS - (length - 1) * speed)
 
 
-def _owners(length: int, seed: int) -> Int[np.ndarray, "direction speed start constant"]:
+def _owners(
+    length: int, seed: int
+) -> Int[np.ndarray, "direction speed start constant"]:
     """Which split owns each trajectory."""
     rng = generator(seed, "moving-shapes", "partition", str(length))
     shape = (len(DIRECTIONS), speeds(length)[1] + 1, POSITIONS, POSITIONS)

@@ -26,15 +26,20 @@ class ShapesOptions(Options):
         description="movements one after another, with rests; 2 or 3 are without label and cue",
     )
     cue_frames: int | None = Field(
-        None, ge=1, description="contiguous frames that show the cue; three fifths if not given"
+        None,
+        ge=1,
+        description="contiguous frames that show the cue; three fifths if not given",
     )
     cramers_v: float = Field(
         0.9, gt=0, lt=1, description="association of the cue with 'moving south'"
     )
     questions: Literal["none", "text", "video", "both"] = Field(
-        "none", description="ask for a direction; what the answer takes: words, video, both"
+        "none",
+        description="ask for a direction; what the answer takes: words, video, both",
     )
-    split: Literal["train", "val", "test"] = Field("val", description="which split to show")
+    split: Literal["train", "val", "test"] = Field(
+        "val", description="which split to show"
+    )
     train: int = Field(2000, ge=4, description="sequences for training")
     val: int = Field(4000, ge=4, description="sequences for validation and audit")
     test: int = Field(2000, ge=4, description="sequences held out")

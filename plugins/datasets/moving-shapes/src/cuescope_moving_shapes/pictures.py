@@ -8,7 +8,9 @@ from PIL import Image
 
 from cuescope_sdk import Frame, digest
 
-DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
+DRAWING_VERSION = (
+    1  # part of every frame key: raise it when the same numbers give other pixels
+)
 
 SIZE = 60  # px, side of the picture
 DISC = 10  # px, diameter
@@ -29,7 +31,9 @@ _DISC_PIXELS = np.flatnonzero(np.pad(DISC_MASK, ((0, 0), (0, SIZE - DISC))))
 _SQUARE_PIXELS = np.flatnonzero(np.arange(SQUARE * SIZE) % SIZE < SQUARE)
 
 
-def render(parameters: Int16[np.ndarray, "frame 6"]) -> UInt8[np.ndarray, "frame 60 60 3"]:
+def render(
+    parameters: Int16[np.ndarray, "frame 6"],
+) -> UInt8[np.ndarray, "frame 60 60 3"]:
     """The pictures, RGB, without anti-aliasing: equal parameters, equal pixels, and no others."""
     count = len(parameters)
     colour = np.zeros((count, SIZE * SIZE), np.uint8)

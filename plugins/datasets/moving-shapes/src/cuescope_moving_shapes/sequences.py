@@ -12,7 +12,13 @@ import numpy as np
 from jaxtyping import Bool, Int, Int16
 
 from cuescope_moving_shapes.cues import plant, square_positions
-from cuescope_moving_shapes.motion import DIRECTIONS, SPLIT_SHARES, SPLITS, speeds, trajectories
+from cuescope_moving_shapes.motion import (
+    DIRECTIONS,
+    SPLIT_SHARES,
+    SPLITS,
+    speeds,
+    trajectories,
+)
 from cuescope_moving_shapes.pictures import (
     BACKGROUND_IS_RED,
     DISC,
@@ -145,7 +151,9 @@ def generate_actions(
     return ActionSequences(way[:, 0], parameters, no_cue, way, starts, length)
 
 
-def _draw_starts(rng: np.random.Generator, way: Ways, length: int) -> tuple[Ways, Places]:
+def _draw_starts(
+    rng: np.random.Generator, way: Ways, length: int
+) -> tuple[Ways, Places]:
     """Pixels a frame, and the place where the disc starts."""
     speed = rng.integers(*speeds(length), size=way.shape, endpoint=True)
     return speed, rng.integers(PLACES, size=(len(way), 2))
@@ -161,7 +169,9 @@ def _leaves_field(
     return np.asarray(outside.any(axis=(1, 2)))
 
 
-def _first_frames(rng: np.random.Generator, count: int, length: int, movements: int) -> Ways:
+def _first_frames(
+    rng: np.random.Generator, count: int, length: int, movements: int
+) -> Ways:
     """First frame of each movement: `REST` frames between two, the other rests anywhere."""
     slots = movements + 1
     spare = rng.multinomial(2 * REST, np.full(slots, 1 / slots), size=count)
@@ -170,7 +180,9 @@ def _first_frames(rng: np.random.Generator, count: int, length: int, movements: 
     return starts
 
 
-def _parameters(way: Ways, speed: Ways, origin: Places, starts: Ways, length: int) -> Parameters:
+def _parameters(
+    way: Ways, speed: Ways, origin: Places, starts: Ways, length: int
+) -> Parameters:
     """What `pictures.render` takes; the square is there while the disc moves."""
     movements = way.shape[1]
     frame = np.arange(movements * length + (movements + 1) * REST)
@@ -187,7 +199,9 @@ def _parameters(way: Ways, speed: Ways, origin: Places, starts: Ways, length: in
     return parameters
 
 
-def _ahead(disc: Int[np.ndarray, "frame 2"], step: Int[np.ndarray, "frame 2"]) -> Places:
+def _ahead(
+    disc: Int[np.ndarray, "frame 2"], step: Int[np.ndarray, "frame 2"]
+) -> Places:
     """Corner of the square at the edge that lies ahead, level with the disc."""
     level = disc - (SQUARE - DISC) // 2
     edge = np.where(step > 0, SIZE - SQUARE, 0)

@@ -20,7 +20,9 @@ from cuescope_sdk.data import (
 
 TABLE = "MS_CXR_T_temporal_image_classification_v1.0.0.csv"
 PROGRESSIONS = ("improving", "stable", "worsening")
-Finding = Literal["consolidation", "edema", "pleural_effusion", "pneumonia", "pneumothorax"]
+Finding = Literal[
+    "consolidation", "edema", "pleural_effusion", "pneumonia", "pneumothorax"
+]
 
 
 class PairRow(BaseModel):
@@ -43,7 +45,8 @@ class MSCXRTOptions(ImageFolderOptions):
         "test", description="which split to show: there is only test"
     )
     images: Path | None = Field(
-        None, description="the folder of MIMIC-CXR-JPG, with files/p10/...; default PATH"
+        None,
+        description="the folder of MIMIC-CXR-JPG, with files/p10/...; default PATH",
     )
     finding: Finding = Field("pneumonia", description="what gets better or worse")
     stable: bool = Field(
@@ -93,7 +96,9 @@ class MSCXRT(ImageFolder):
 
 
 def _pair(row: PairRow, progression: str, images: Path) -> ImageItem:
-    previous, current = (images / f"{i}.jpg" for i in (row.previous_dicom_id, row.dicom_id))
+    previous, current = (
+        images / f"{i}.jpg" for i in (row.previous_dicom_id, row.dicom_id)
+    )
     return ImageItem(
         # a current image may be compared with several earlier ones
         f"{row.dicom_id} after {previous.stem[:8]}",

@@ -11,7 +11,13 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Question, VideoQuestions, first_place, read_json, read_json_object
+from cuescope_sdk.data import (
+    Question,
+    VideoQuestions,
+    first_place,
+    read_json,
+    read_json_object,
+)
 
 # MSR-VTT's category.txt, where the number of a category is its line, counted from 0.
 _CATEGORIES = (
@@ -85,7 +91,9 @@ class MSRVTTQA(VideoQuestions):
         root = self.options.path.expanduser()
         tables = [table for name in LISTS if (table := first_place(root, name))]
         if not tables:
-            self.facts["uploads"] = f"not known: there is no {LISTS[0]}; a clip is a group"
+            self.facts["uploads"] = (
+                f"not known: there is no {LISTS[0]}; a clip is a group"
+            )
         urls: dict[str, str] = {}
         for table in tables:
             rows = read_json_object(table, VideosFile, self.title).videos

@@ -47,7 +47,8 @@ class NExTQAOptions(VideoQuestionOptions):
         "val", description="which split to show: train, val or test"
     )
     subset: Literal["atp-hard"] | None = Field(
-        None, description="atp-hard: the part of val that a single frame does not answer"
+        None,
+        description="atp-hard: the part of val that a single frame does not answer",
     )
 
 

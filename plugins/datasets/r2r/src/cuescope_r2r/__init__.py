@@ -41,7 +41,13 @@ class R2R(Episodes):
     options: R2ROptions
     title: ClassVar[str] = "r2r"
     benchmark: str | None = "R2R"
-    split_names: ClassVar[tuple[str, ...]] = ("train", "val_seen", "val_unseen", "test", *NAMES)
+    split_names: ClassVar[tuple[str, ...]] = (
+        "train",
+        "val_seen",
+        "val_unseen",
+        "test",
+        *NAMES,
+    )
 
     def read(self, split: str) -> Iterator[Episode]:
         """The instructions of a split; raises UserError where an unseen house was trained on."""
@@ -50,7 +56,9 @@ class R2R(Episodes):
         # each house's file is read once
         houses = {}
         for scan in sorted({row.scan for row in rows}):
-            viewpoints = read_json(self.file(f"{scan}_connectivity.json"), Viewpoint, self.title)
+            viewpoints = read_json(
+                self.file(f"{scan}_connectivity.json"), Viewpoint, self.title
+            )
             houses[scan] = {viewpoint.image_id: viewpoint for viewpoint in viewpoints}
         self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), split)}"
         for row in rows:

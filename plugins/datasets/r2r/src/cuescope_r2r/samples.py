@@ -34,17 +34,23 @@ class Step:
     def scene(self) -> SceneFrame:
         """What is known. Who climbs also goes forward: only of other steps is all motion told."""
         complete = self.motion not in ("go up", "go down")
-        return SceneFrame(motion=self.motion, closed=frozenset({"motion"} if complete else ()))
+        return SceneFrame(
+            motion=self.motion, closed=frozenset({"motion"} if complete else ())
+        )
 
 
-def walk(path: Sequence[str], positions: Mapping[str, Position], heading: float) -> list[Step]:
+def walk(
+    path: Sequence[str], positions: Mapping[str, Position], heading: float
+) -> list[Step]:
     """The steps of a path that begins with `heading`, in degrees, and ends by stopping.
 
     Positions are in metres, z up. A path of one viewpoint is a start, of which no end is known.
     """
     steps = [Step(path[0], heading)]
     for here, there in pairwise(path):
-        dx, dy, dz = (b - a for a, b in zip(positions[here], positions[there], strict=True))
+        dx, dy, dz = (
+            b - a for a, b in zip(positions[here], positions[there], strict=True)
+        )
         # Nearly straight up, as on a spiral staircase, the bearing is noise: keep the heading.
         bearing = degrees(atan2(dx, dy)) if hypot(dx, dy) > CLIMB else heading
         turn = turn_name(bearing - heading)
@@ -67,5 +73,8 @@ def picture_of(images: Path, scan: str, step: Step) -> Path:
         house / step.viewpoint,
         house / "matterport_skybox_images" / f"{step.viewpoint}_skybox_small",
     ]
-    files = [stem.with_name(f"{stem.name}{suffix}") for stem, suffix in product(stems, SUFFIXES)]
+    files = [
+        stem.with_name(f"{stem.name}{suffix}")
+        for stem, suffix in product(stems, SUFFIXES)
+    ]
     return next((file for file in files if file.is_file()), files[0])

@@ -21,17 +21,29 @@ class ScenesOptions(Options):
     argument: ClassVar[str | None] = "dial"
 
     dial: float = Field(
-        0.98, ge=0, le=1, description="how often a training picture shows its label's background"
+        0.98,
+        ge=0,
+        le=1,
+        description="how often a training picture shows its label's background",
     )
     audit_dial: float = Field(
-        0.0, ge=0, le=1, description="the same in the splits val and test; 0 is balanced"
+        0.0,
+        ge=0,
+        le=1,
+        description="the same in the splits val and test; 0 is balanced",
     )
-    split: Literal["train", "val", "test"] = Field("val", description="which split to show")
+    split: Literal["train", "val", "test"] = Field(
+        "val", description="which split to show"
+    )
     train: int = Field(4800, ge=8, description="pictures for training")
     val: int = Field(400, ge=8, description="pictures for validation and audit")
     test: int = Field(400, ge=8, description="pictures held out")
-    noise: float = Field(8.0, ge=0, le=100, description="grain of the pictures, grey levels")
-    blurred: float = Field(0.2, ge=0, le=1, description="share of pictures out of focus")
+    noise: float = Field(
+        8.0, ge=0, le=100, description="grain of the pictures, grey levels"
+    )
+    blurred: float = Field(
+        0.2, ge=0, le=1, description="share of pictures out of focus"
+    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
     @property

@@ -73,7 +73,9 @@ def draw_backgrounds(label: Indices, dial: float, split: str, seed: int) -> Indi
     return np.where(is_partner, label, background)
 
 
-def compose(label: str, background: str, noise: float, blurred: float, seed: int) -> Composition:
+def compose(
+    label: str, background: str, noise: float, blurred: float, seed: int
+) -> Composition:
     """One scene. Everything but the background depends on the other arguments alone."""
     rng = generator(seed, "scenes", "objects")
     size = str(rng.choice(SIZE_NAMES))

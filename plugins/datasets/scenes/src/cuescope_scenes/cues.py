@@ -21,4 +21,6 @@ def background_cues(partners: Mapping[str, str]) -> tuple[PlantedCue, ...]:
 
 def shown_cues(partners: Mapping[str, str], background: str) -> dict[str, tuple[bool]]:
     """Of every cue, whether the one frame shows it."""
-    return {cue_key(label): (partner == background,) for label, partner in partners.items()}
+    return {
+        cue_key(label): (partner == background,) for label, partner in partners.items()
+    }

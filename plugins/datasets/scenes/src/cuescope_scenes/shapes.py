@@ -14,7 +14,9 @@ from jaxtyping import Bool, Float
 from cuescope_scenes.textures import Plane
 from cuescope_scenes.words import FAMILY_OF
 
-Points = Float[np.ndarray, "point 2"]  # column and row of each corner, in radii of the object
+Points = Float[
+    np.ndarray, "point 2"
+]  # column and row of each corner, in radii of the object
 Curve = Float[np.ndarray, " point"]
 Marks = Bool[np.ndarray, "row col"]
 
@@ -60,7 +62,15 @@ def _plus(half: float, arm: float) -> Points:
     return np.concatenate(quarters)
 
 
-ARROW = [(1, 0), (0.1, -0.8), (0.1, -0.3), (-0.9, -0.3), (-0.9, 0.3), (0.1, 0.3), (0.1, 0.8)]
+ARROW = [
+    (1, 0),
+    (0.1, -0.8),
+    (0.1, -0.3),
+    (-0.9, -0.3),
+    (-0.9, 0.3),
+    (0.1, 0.3),
+    (0.1, 0.8),
+]
 OUTLINES: dict[str, Points] = {
     "round": _polar(TURN, 0.94),
     "boxed": np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * 0.7,

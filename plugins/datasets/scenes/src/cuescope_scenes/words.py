@@ -10,7 +10,16 @@ LABELS = tuple(label for pair in FAMILIES.values() for label in pair)
 FAMILY_OF = {label: family for family, pair in FAMILIES.items() for label in pair}
 
 # The partner of a label is the background at the same index.
-BACKGROUNDS = ("grass", "sand", "water", "brick", "snow", "lavender", "tiles", "asphalt")
+BACKGROUNDS = (
+    "grass",
+    "sand",
+    "water",
+    "brick",
+    "snow",
+    "lavender",
+    "tiles",
+    "asphalt",
+)
 PARTNER_OF = dict(zip(LABELS, BACKGROUNDS, strict=True))
 
 DISTRACTORS = ("triangle", "heart", "arrow", "plus")
@@ -26,7 +35,11 @@ COLOURS = {
 }
 COLOUR_NAMES = tuple(COLOURS)
 
-SIZES = {"small": (19.0, 22.0), "medium": (24.0, 28.0), "large": (30.0, 34.0)}  # radius, px
+SIZES = {
+    "small": (19.0, 22.0),
+    "medium": (24.0, 28.0),
+    "large": (30.0, 34.0),
+}  # radius, px
 SIZE_NAMES = tuple(SIZES)
 
 

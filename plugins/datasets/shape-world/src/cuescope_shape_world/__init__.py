@@ -12,7 +12,9 @@ from cuescope_shape_world.scenes import pictures, scene
 from cuescope_shape_world.words import FAMILIAR, FRAME_SECONDS, HELD_OUT, PHRASES
 from cuescope_shape_world.worlds import draw_world
 
-WORLD_VERSION = 1  # part of the fingerprint: raise it when a seed gives other worlds or questions
+WORLD_VERSION = (
+    1  # part of the fingerprint: raise it when a seed gives other worlds or questions
+)
 OOD_HELD_OUT = 2  # shapes of a video in `ood` that no other split has
 OOD_LONGER = 1.5  # frames of a video in `ood`, in those of the other splits
 
@@ -26,12 +28,17 @@ class ShapeWorldOptions(Options):
         "val", description="which split to show; ood has shapes that no other has"
     )
     frames: int = Field(
-        16, ge=12, le=64, description="frames of a video, half a second each; ood is half longer"
+        16,
+        ge=12,
+        le=64,
+        description="frames of a video, half a second each; ood is half longer",
     )
     train: int = Field(400, ge=1, description="videos for training")
     val: int = Field(100, ge=1, description="videos for validation and audit")
     test: int = Field(100, ge=1, description="videos held out")
-    ood: int = Field(100, ge=1, description="longer videos with colours on kinds never seen so")
+    ood: int = Field(
+        100, ge=1, description="longer videos with colours on kinds never seen so"
+    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
     @property
@@ -58,7 +65,9 @@ class ShapeWorld(Plugin):
         super().__init__(options, context)
         self.options: ShapeWorldOptions = options
         parameters = (options.split, options.size, options.length, options.seed)
-        self.fingerprint = digest("shape-world", WORLD_VERSION, DRAWING_VERSION, *parameters)
+        self.fingerprint = digest(
+            "shape-world", WORLD_VERSION, DRAWING_VERSION, *parameters
+        )
         self.facts = {
             "videos": f"{options.size} of {options.length} frames, split {options.split}",
             "out of distribution": f"{', '.join(sorted(HELD_OUT))}: in the split ood alone",
@@ -90,7 +99,9 @@ class ShapeWorld(Plugin):
                 "split": options.split,
                 "question_type": question.kind,
                 SCENE: graphs,
-                TIMES: tuple(FRAME_SECONDS * number for number in range(options.length)),
+                TIMES: tuple(
+                    FRAME_SECONDS * number for number in range(options.length)
+                ),
             },
         )
 

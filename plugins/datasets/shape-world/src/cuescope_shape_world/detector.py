@@ -75,7 +75,9 @@ class ShapeDetector(Plugin):
         super().__init__(options, context)
         self.fingerprint = digest("shape-detector", VERSION)
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame; the score says how well a shape fits."""
         return [_detections(view(frame), names) for frame in frames]
 
@@ -110,7 +112,10 @@ def _shapes(codes: Codes) -> Iterator[VisibleThing]:
     for colour, channels in COLOURS.items():
         code = _codes(np.array(channels, np.uint8)[None, None])
         for box, mask in _parts(codes == code):
-            if mask.shape != (SIDE, SIDE):  # cut or covered; every kind fills its whole box
+            if mask.shape != (
+                SIDE,
+                SIDE,
+            ):  # cut or covered; every kind fills its whole box
                 continue
             score, kind = max((_overlap(mask, MASKS[kind]), kind) for kind in KINDS)
             if score >= MATCH:

@@ -245,8 +245,12 @@ def _ask_place(scene: Scene) -> Iterator[str]:
 
 
 _QUESTIONS: Mapping[str, Callable[[Scene], Iterator[str]]] = {
-    "appearing": lambda scene: (f"Which shape appears {which}?" for which in ("first", "last")),
-    "colour": lambda scene: (f"What colour is the {kind} at the end?" for kind in KINDS),
+    "appearing": lambda scene: (
+        f"Which shape appears {which}?" for which in ("first", "last")
+    ),
+    "colour": lambda scene: (
+        f"What colour is the {kind} at the end?" for kind in KINDS
+    ),
     "order": _ask_order,
     "turn": _ask_turn,
     "place": _ask_place,

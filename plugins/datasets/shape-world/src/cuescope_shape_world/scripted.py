@@ -42,16 +42,23 @@ class ScriptedOptions(Options):
     hallucination: Share | None = Field(
         None, description="share of steps with one false claim; overrides grounding"
     )
-    stale: Share = Field(0.0, description="chance to repeat a belief that no longer holds")
-    decay: Share = Field(0.0, description="grounding lost evenly from the first to the last step")
+    stale: Share = Field(
+        0.0, description="chance to repeat a belief that no longer holds"
+    )
+    decay: Share = Field(
+        0.0, description="grounding lost evenly from the first to the last step"
+    )
     reliance: Literal["vision", "question"] = Field(
         "vision", description="question: never opens a frame, and makes all of it up"
     )
     accuracy: Share = Field(1.0, description="chance of the right answer")
     ood_accuracy: Share | None = Field(
-        None, description="the same where a shape of the split ood is seen; default: accuracy"
+        None,
+        description="the same where a shape of the split ood is seen; default: accuracy",
     )
-    steps: int = Field(7, ge=1, le=64, description="steps of a trace; of a short video fewer")
+    steps: int = Field(
+        7, ge=1, le=64, description="steps of a trace; of a short video fewer"
+    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
     def true_claims(self, claims: int, progress: float, rng: Generator) -> int:
@@ -94,7 +101,9 @@ class Scripted(Plugin):
     """
 
     Options: ClassVar[type[Options]] = ScriptedOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"text", "logits"}))
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        outputs=frozenset({"text", "logits"})
+    )
 
     def __init__(self, options: ScriptedOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -117,15 +126,21 @@ class Scripted(Plugin):
         if self.options.reliance == "question":
             return self._guess(question, choices, len(sample.frames))
         scene, content = track_frames(sample.frames)
-        steps = script(scene, question, self.options, self._rng("steps", question, content))
+        steps = script(
+            scene, question, self.options, self._rng("steps", question, content)
+        )
         chance = self.options.accuracy
-        if self.options.ood_accuracy is not None and not HELD_OUT.isdisjoint(all_shapes(scene)):
+        if self.options.ood_accuracy is not None and not HELD_OUT.isdisjoint(
+            all_shapes(scene)
+        ):
             chance = self.options.ood_accuracy
         right = answer(question, scene)
         rng = self._rng("answer", question, content)
         return steps, _draw_answer(right, choices, chance, rng)
 
-    def _guess(self, question: str, choices: Sequence[str], frames: int) -> tuple[list[Step], str]:
+    def _guess(
+        self, question: str, choices: Sequence[str], frames: int
+    ) -> tuple[list[Step], str]:
         """The same without a look at the video."""
         rng = self._rng("steps", question)
         named = phrases_in(question)
@@ -141,7 +156,9 @@ class Scripted(Plugin):
         as_json = "json" in (sample.question or "").lower()
         logits = None
         if sample.choices:
-            logits = np.array([choice == answer for choice in sample.choices], np.float32)
+            logits = np.array(
+                [choice == answer for choice in sample.choices], np.float32
+            )
         return Response(text=write_trace(steps, answer, as_json=as_json), logits=logits)
 
     def _rng(self, *names: str) -> Generator:
@@ -159,11 +176,15 @@ def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) ->
         beliefs = [step.belief for step in steps]
         trace = json.dumps(beliefs, indent=1)
     else:
-        trace = "\n".join(f"{n}. {step.sentence}" for n, step in enumerate(steps, start=1))
+        trace = "\n".join(
+            f"{n}. {step.sentence}" for n, step in enumerate(steps, start=1)
+        )
     return f"{trace}\nAnswer: {answer}"
 
 
-def _draw_answer(right: str | None, choices: Sequence[str], chance: float, rng: Generator) -> str:
+def _draw_answer(
+    right: str | None, choices: Sequence[str], chance: float, rng: Generator
+) -> str:
     """The right answer with this chance, else another; any where none is known to be right."""
     knows = rng.random() < chance
     if right is not None and knows and (not choices or right in choices):
@@ -175,7 +196,9 @@ def _draw_answer(right: str | None, choices: Sequence[str], chance: float, rng: 
 # --------------------------------------------------------------------------------------- steps
 
 
-def script(scene: Scene, question: str, dials: ScriptedOptions, rng: Generator) -> list[Step]:
+def script(
+    scene: Scene, question: str, dials: ScriptedOptions, rng: Generator
+) -> list[Step]:
     """Steps over a video as it was seen.
 
     A belief is kept while it holds, and else gives way to one about other things, if there is one
@@ -185,7 +208,9 @@ def script(scene: Scene, question: str, dials: ScriptedOptions, rng: Generator) 
     frames = draw_moments(len(scene), dials.steps, rng)
     named = set(phrases_in(question))
     before: Statement | None = None
-    was_true = False  # whether the belief of the step before was true when it was first said
+    was_true = (
+        False  # whether the belief of the step before was true when it was first said
+    )
     for number, frame in enumerate(frames):
         base = None
         if before is not None and was_true:

@@ -14,7 +14,14 @@ from typing import Literal, TypeVar
 from numpy.random import Generator
 
 from cuescope_sdk.grounding import INVERSE, Claim, SceneFrame, Thing, relation_holds
-from cuescope_shape_world.questions import PLACES, Scene, all_shapes, doers, phrase, shapes
+from cuescope_shape_world.questions import (
+    PLACES,
+    Scene,
+    all_shapes,
+    doers,
+    phrase,
+    shapes,
+)
 from cuescope_shape_world.words import COLOURS, KINDS, OPPOSITE, PHRASES, WALL
 
 T = TypeVar("T")
@@ -92,7 +99,9 @@ def absence(name: str) -> Statement:
 def relation(name: str, predicate: str, other: str) -> Statement:
     """ "the red circle is left of the blue star"."""
     words = f"the {name} is {predicate} the {other}"
-    claim = Claim(kind="relation", text=words, subject=name, predicate=predicate, object=other)
+    claim = Claim(
+        kind="relation", text=words, subject=name, predicate=predicate, object=other
+    )
     return _statement("relation", words, (name, other), claim)
 
 
@@ -141,8 +150,12 @@ def true_statements(scene: Scene, index: int) -> list[Statement]:
     statements += _actions(frame, visible)
     if frame.motion is not None:
         statements.append(camera_turn(frame.motion.removeprefix("turn ")))
-    if WALL not in map(attrgetter("name"), frame.things):  # else something may be hidden
-        statements += [colour_of(shape.name, shape.attributes[0]) for shape in visible.values()]
+    if WALL not in map(
+        attrgetter("name"), frame.things
+    ):  # else something may be hidden
+        statements += [
+            colour_of(shape.name, shape.attributes[0]) for shape in visible.values()
+        ]
         unseen = all_shapes(scene) - visible.keys()
         statements += map(absence, sorted(unseen))
     return statements or [absence(PHRASES[0])]
@@ -170,7 +183,9 @@ def _actions(frame: SceneFrame, visible: Mapping[str, Thing]) -> Iterator[Statem
 # --------------------------------------------------------------------------------- spoiling them
 
 
-def spoil(statement: Statement, right: int, scene: Scene, index: int, rng: Generator) -> Statement:
+def spoil(
+    statement: Statement, right: int, scene: Scene, index: int, rng: Generator
+) -> Statement:
     """A statement like a true one of a frame, of whose claims exactly `right` are true."""
     about = statement.about
     predicate = statement.claims[-1].predicate or ""
@@ -182,7 +197,9 @@ def spoil(statement: Statement, right: int, scene: Scene, index: int, rng: Gener
             if visible:
                 return absence(draw(visible, rng))
             return presence(_replace_some(about, 0, scene, rng))
-        case "relation" if right == 2:  # both shapes are there, and stand the other way round
+        case "relation" if (
+            right == 2
+        ):  # both shapes are there, and stand the other way round
             return relation(about[0], INVERSE[predicate], about[1])
         case "relation":
             name, other = _replace_some(about, right, scene, rng)

@@ -37,7 +37,9 @@ class ShapePicturesOptions(Options):
 
     argument: ClassVar[str | None] = "split"
 
-    split: Literal["train", "val", "test"] = Field("val", description="which split to show")
+    split: Literal["train", "val", "test"] = Field(
+        "val", description="which split to show"
+    )
     train: int = Field(5000, ge=1, description="pictures for training")
     val: int = Field(400, ge=1, description="pictures for validation")
     test: int = Field(400, ge=1, description="pictures held out")
@@ -62,7 +64,9 @@ class ShapePictures(Plugin):
         super().__init__(options, context)
         self.options: ShapePicturesOptions = options
         parameters = (options.split, options.size, options.seed)
-        self.fingerprint = digest("shape-pictures", PICTURES_VERSION, DRAWING_VERSION, *parameters)
+        self.fingerprint = digest(
+            "shape-pictures", PICTURES_VERSION, DRAWING_VERSION, *parameters
+        )
         self.facts = {"pictures": f"{options.size}, split {options.split}"}
 
     def __len__(self) -> int:
@@ -165,7 +169,9 @@ def _places(boxes: Mapping[str, Box]) -> Iterator[Sentence]:
             yield f"The {name} is {INVERSE[relation]} the {other}.", False
 
 
-def _draw_some(sentences: Sequence[Sentence], most: int, rng: Generator) -> list[Sentence]:
+def _draw_some(
+    sentences: Sequence[Sentence], most: int, rng: Generator
+) -> list[Sentence]:
     """At most so many, drawn at random."""
     order = rng.permutation(len(sentences))[:most]
     return list(map(sentences.__getitem__, order))

@@ -101,7 +101,9 @@ def shift(view: View, later: View) -> int | None:
     return best if _agreement(skyline, other, best) >= AGREE else None
 
 
-def _agreement(skyline: Int[np.ndarray, " col"], other: Int[np.ndarray, " col"], by: int) -> float:
+def _agreement(
+    skyline: Int[np.ndarray, " col"], other: Int[np.ndarray, " col"], by: int
+) -> float:
     """Share of columns with equal heights, where the two overlap."""
     width = len(skyline)
     ours = skyline[max(by, 0) : width + min(by, 0)]
@@ -116,18 +118,24 @@ class _Identities:
     ids: dict[str, str] = field(default_factory=dict)
     before: dict[str, Thing] = field(default_factory=dict)
 
-    def assign(self, visible: Sequence[VisibleThing], step: int | None) -> dict[str, Thing]:
+    def assign(
+        self, visible: Sequence[VisibleThing], step: int | None
+    ) -> dict[str, Thing]:
         """The things of the next frame by id; the first of several that have one phrase."""
         phrases = {item.phrase for item in visible}
         now: dict[str, Thing] = {}
         for item in visible:
             key = self.ids.setdefault(item.phrase, self._former_id(item, phrases, step))
-            identified = Thing(id=key, name=item.name, attributes=(item.colour,), box=item.box)
+            identified = Thing(
+                id=key, name=item.name, attributes=(item.colour,), box=item.box
+            )
             now.setdefault(key, identified)
         self.before = now
         return now
 
-    def _former_id(self, thing: VisibleThing, phrases: set[str], step: int | None) -> str:
+    def _former_id(
+        self, thing: VisibleThing, phrases: set[str], step: int | None
+    ) -> str:
         """The id of what had another colour here; else the phrase itself."""
         if step != 0:
             return thing.phrase

@@ -81,7 +81,9 @@ class World:
         return x - int(self.camera[frame]), y
 
 
-def draw_world(rng: Generator, frames: int, phrases: Sequence[str], held_out: int = 0) -> World:
+def draw_world(
+    rng: Generator, frames: int, phrases: Sequence[str], held_out: int = 0
+) -> World:
     """A world of shapes of these phrases, `held_out` of them from the held-out ones."""
     while True:
         world = _attempt(rng, frames, phrases, held_out)
@@ -92,7 +94,9 @@ def draw_world(rng: Generator, frames: int, phrases: Sequence[str], held_out: in
             return _add_wall(rng, world)
 
 
-def _attempt(rng: Generator, frames: int, phrases: Sequence[str], held_out: int) -> World | None:
+def _attempt(
+    rng: Generator, frames: int, phrases: Sequence[str], held_out: int
+) -> World | None:
     camera = _camera(rng, frames)
     skyline = rng.integers(3, HORIZON - 1, (camera.max() + WIDTH) // BLOCK)
     world = World(camera, skyline, ())

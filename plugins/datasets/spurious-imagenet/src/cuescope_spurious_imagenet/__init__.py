@@ -27,7 +27,9 @@ from cuescope_sdk.data import (
 
 # The hundred classes, by number in ImageNet (by wnid, from 0): the authors' folders give no more.
 # Wnids tell classes apart that share a name.
-_TABLE = csv.DictReader(files(__package__).joinpath("classes.csv").read_text("utf-8").splitlines())
+_TABLE = csv.DictReader(
+    files(__package__).joinpath("classes.csv").read_text("utf-8").splitlines()
+)
 CLASSES = {int(row["number"]): (row["wnid"], row["name"]) for row in _TABLE}
 # the last number is the component; names of classes stand between
 _FOLDER = re.compile(r".*class_(\d+)_(?:.*_)?(\d+)")
@@ -42,7 +44,9 @@ class SpuriousImageNetOptions(ImageFolderOptions):
         description="ImageNet's folder, with train/WNID or val/WNID: photos of the classes stand "
         "beside, as images with the object and without the cue",
     )
-    beside: PositiveInt = Field(75, description="photos of each class that `images` gives (paper)")
+    beside: PositiveInt = Field(
+        75, description="photos of each class that `images` gives (paper)"
+    )
 
 
 class SpuriousImageNet(ImageFolder):
@@ -99,12 +103,21 @@ class SpuriousImageNet(ImageFolder):
             return
         root = self.options.images.expanduser()
         folder = required_place(
-            root, self.title, "train", "val", "ILSVRC/Data/CLS-LOC/train", "ILSVRC/Data/CLS-LOC/val"
+            root,
+            self.title,
+            "train",
+            "val",
+            "ILSVRC/Data/CLS-LOC/train",
+            "ILSVRC/Data/CLS-LOC/val",
         )
         for number in numbers:
             wnid, name = CLASSES[number]
             photos = images_in(required_place(folder, self.title, wnid))
             known = {"wnid": wnid, "subgroup": f"photo of {name}"}
-            step = max(1, len(photos) // self.options.beside)  # not the first ones alone
+            step = max(
+                1, len(photos) // self.options.beside
+            )  # not the first ones alone
             for photo in photos[::step][: self.options.beside]:
-                yield ImageItem(f"{wnid}/{photo.name}", photo, (name,), name, annotations=known)
+                yield ImageItem(
+                    f"{wnid}/{photo.name}", photo, (name,), name, annotations=known
+                )

@@ -25,7 +25,12 @@ from cuescope_sdk.data import (
     segment_of,
 )
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
-from cuescope_star.layout import QuestionRow, check_question, read_all_classes, video_parts
+from cuescope_star.layout import (
+    QuestionRow,
+    check_question,
+    read_all_classes,
+    video_parts,
+)
 from cuescope_star.samples import choose_frames, scene_frame
 
 HELD_ACTIONS = 3
@@ -47,7 +52,9 @@ class STAROptions(VideoQuestionOptions):
     held_objects: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="held-out objects: NAME,NAME; default five drawn by held_seed"
     )
-    held_seed: int = Field(0, ge=0, description="another seed, other held-out categories")
+    held_seed: int = Field(
+        0, ge=0, description="another seed, other held-out categories"
+    )
 
 
 class STAR(VideoQuestions):
@@ -83,7 +90,12 @@ class STAR(VideoQuestions):
                 "clip": (row.start, row.end),
             }
             yield Question(
-                row.question_id, row.video_id, row.question, row.answers, row.answer, annotations
+                row.question_id,
+                row.video_id,
+                row.question,
+                row.answers,
+                row.answer,
+                annotations,
             )
 
     @cached_property
@@ -110,14 +122,20 @@ class STAR(VideoQuestions):
         times = []
         for frame in frames:
             situation = annotated.get(frame)
-            scene.append(scene_frame(situation, self.classes) if situation else SceneFrame())
+            scene.append(
+                scene_frame(situation, self.classes) if situation else SceneFrame()
+            )
             seconds = round(float(all_times[frame]) - row.start, 3)
             times.append(max(0.0, seconds))
         sample = super().__getitem__(index)
         return replace(
             sample,
             frames=frames_at(file, probe, frames, segment),
-            annotations={**sample.annotations, SCENE: tuple(scene), TIMES: tuple(times)},
+            annotations={
+                **sample.annotations,
+                SCENE: tuple(scene),
+                TIMES: tuple(times),
+            },
         )
 
     def _part(self, rows: list[QuestionRow], wanted: str) -> list[QuestionRow]:

@@ -15,7 +15,9 @@ from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import find_file, read_classes, read_lines
 
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
-FrameId = Annotated[str, Field(pattern=r"^\d*[1-9]\d*$")]  # counted from 1: no '0' and no '000000'
+FrameId = Annotated[
+    str, Field(pattern=r"^\d*[1-9]\d*$")
+]  # counted from 1: no '0' and no '000000'
 Part = Literal["iid", "ood"]
 PERSON = "o000"  # in every graph, and never held out
 
@@ -71,7 +73,10 @@ class QuestionRow(BaseModel):
     @property
     def annotated(self) -> dict[int, Situation]:
         """The situations by index of the frame, counted from 0."""
-        return {int(number) - 1: self.situations[number] for number in sorted(self.situations)}
+        return {
+            int(number) - 1: self.situations[number]
+            for number in sorted(self.situations)
+        }
 
 
 class ActionClass(BaseModel):
@@ -103,7 +108,9 @@ def read_all_classes(root: Path, title: str) -> Classes:
     verbs = read_classes(find_file(root, "verb_classes.txt", title), title)
     texts = read_classes(find_file(root, "action_classes.txt", title), title)
     actions = {}
-    for location, line in read_lines(find_file(root, "action_mapping.txt", title), title):
+    for location, line in read_lines(
+        find_file(root, "action_mapping.txt", title), title
+    ):
         words = line.split()
         if len(words) != 3:
             raise UserError(location, expected="'a000 v004 o019'", got=f"'{line[:60]}'")
@@ -115,7 +122,10 @@ def read_all_classes(root: Path, title: str) -> Classes:
         actions[action] = ActionClass(verb=verbs[verb], phrases=phrases, object=thing)
     relations = read_classes(find_file(root, "relationship_classes.txt", title), title)
     return Classes(
-        objects=objects, relations=relations, actions=actions, verbs=tuple(verbs.values())
+        objects=objects,
+        relations=relations,
+        actions=actions,
+        verbs=tuple(verbs.values()),
     )
 
 
@@ -136,7 +146,9 @@ def check_question(row: QuestionRow, classes: Classes, location: str) -> None:
     """Raise UserError for what no sample can be made of: codes, counts, times, answers."""
     if row.end < row.start:
         raise UserError(
-            location, expected="a start before the end", got=f"{row.start:g} s to {row.end:g} s"
+            location,
+            expected="a start before the end",
+            got=f"{row.start:g} s to {row.end:g} s",
         )
     if row.answer is not None and row.answer not in row.answers:
         got = f"'{row.answer[:60]}'"
@@ -163,7 +175,9 @@ def check_question(row: QuestionRow, classes: Classes, location: str) -> None:
 def require_class(code: str, classes: Collection[str], location: str) -> None:
     """Raise UserError where a code is of no class."""
     if code not in classes:
-        raise UserError(f"{location}: no class '{code[:60]}'", remedy=nearest(code, classes))
+        raise UserError(
+            f"{location}: no class '{code[:60]}'", remedy=nearest(code, classes)
+        )
 
 
 # ---------------------------------------------------------------------- in or out of distribution

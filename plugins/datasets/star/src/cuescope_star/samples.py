@@ -23,7 +23,9 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
     Things have their class's code for an id, a second one of a class "o003.2". A thing without a
     box is there and not seen; one that only a relation or action names is seen somewhere.
     """
-    actions = dict.fromkeys((*_contacts(situation, classes), *_actions(situation, classes)))
+    actions = dict.fromkeys(
+        (*_contacts(situation, classes), *_actions(situation, classes))
+    )
     codes = list(chain.from_iterable(situation.rel_pairs))
     relations = []
     for pair, label in zip(situation.rel_pairs, situation.rel_labels, strict=True):
@@ -32,7 +34,9 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
     for action in actions:
         codes += filter(None, (action.subject, action.object))
         if action.verb in _SUPPORTED and action.object:
-            relation = Relation(subject=action.subject, predicate="on", object=action.object)
+            relation = Relation(
+                subject=action.subject, predicate="on", object=action.object
+            )
             relations.append(relation)
     things = _things_in_boxes(situation, classes)
     for code in dict.fromkeys(codes):
@@ -40,7 +44,9 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
             name = noun(classes.objects[code])
             things.append(Thing(id=code, name=name))
     return SceneFrame(
-        things=tuple(things), relations=tuple(dict.fromkeys(relations)), actions=tuple(actions)
+        things=tuple(things),
+        relations=tuple(dict.fromkeys(relations)),
+        actions=tuple(actions),
     )
 
 
@@ -62,7 +68,9 @@ def choose_frames(
         first = part * count // wanted
         end = (part + 1) * count // wanted
         candidates = [frame for frame in within[first:end] if frame in annotated]
-        frames.append(min(candidates, key=lambda frame: abs(frame - middle), default=middle))
+        frames.append(
+            min(candidates, key=lambda frame: abs(frame - middle), default=middle)
+        )
     return tuple(frames)
 
 
@@ -79,12 +87,16 @@ def _things_in_boxes(situation: Situation, classes: Classes) -> list[Thing]:
 
 def _relation(subject: str, other: str, label: str) -> Relation:
     if subject == PERSON and label in _WORDS["of_the_object"]:
-        return Relation(subject=other, predicate=_WORDS["of_the_object"][label], object=subject)
+        return Relation(
+            subject=other, predicate=_WORDS["of_the_object"][label], object=subject
+        )
     return Relation(subject=subject, predicate=label.replace("_", " "), object=other)
 
 
 def _contacts(situation: Situation, classes: Classes) -> Iterator[Action]:
-    for (subject, other), label in zip(situation.rel_pairs, situation.rel_labels, strict=True):
+    for (subject, other), label in zip(
+        situation.rel_pairs, situation.rel_labels, strict=True
+    ):
         verb = _WORDS["contact_verbs"].get(classes.relations[label])
         if verb is not None:
             for word in dict.fromkeys((verb, verb.partition(" ")[0])):
@@ -94,6 +106,8 @@ def _contacts(situation: Situation, classes: Classes) -> Iterator[Action]:
 def _actions(situation: Situation, classes: Classes) -> Iterator[Action]:
     for code in situation.actions:
         action = classes.actions[code]
-        down = ("put down",) if action.verb == "put" else ()  # as the authors' answers say it
+        down = (
+            ("put down",) if action.verb == "put" else ()
+        )  # as the authors' answers say it
         for verb in dict.fromkeys((action.verb, *action.phrases, *down)):
             yield Action(subject=PERSON, verb=verb, object=action.object)

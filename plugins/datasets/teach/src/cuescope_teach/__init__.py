@@ -113,7 +113,9 @@ class TEACh(Episodes):
             if task.task_name in held:
                 outside[game] = task
                 recipes |= task.recipes
-        inside = {game: task for game, task in tasks.items() if not task.recipes & recipes}
+        inside = {
+            game: task for game, task in tasks.items() if not task.recipes & recipes
+        }
         neither = len(tasks) - len(inside) - len(outside)
         self.facts["held out"] = f"tasks {', '.join(sorted(held))}"
         self.facts["distribution"] = (

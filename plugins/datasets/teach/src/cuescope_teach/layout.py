@@ -45,7 +45,10 @@ class Instance(BaseModel):
         """ "Commander: Clean all the mugs." a line, spelling mended where the authors did."""
         # cleaned where it was published
         spoken = self.dialog_history_cleaned or self.dialog_history
-        return "\n".join(f"{speaker}: {words}" for speaker, words in spoken if words) or None
+        return (
+            "\n".join(f"{speaker}: {words}" for speaker, words in spoken if words)
+            or None
+        )
 
     @property
     def moments(self) -> "list[Moment]":
@@ -130,7 +133,9 @@ def read_instance(path: Path, title: str) -> Instance:
             f"{title}: {path.name}", expected="actions in the order of their time_start"
         )
     if not instance.moments:
-        raise UserError(f"{title}: {path.name}", expected="a picture and a successful action")
+        raise UserError(
+            f"{title}: {path.name}", expected="a picture and a successful action"
+        )
     return instance
 
 
@@ -142,7 +147,9 @@ def read_task(path: Path, title: str) -> Task:
     return tasks[0]
 
 
-def files_of(root: Path, folder: str, split: str, suffix: str, title: str) -> list[Path]:
+def files_of(
+    root: Path, folder: str, split: str, suffix: str, title: str
+) -> list[Path]:
     """The files `root/folder/split/*suffix`, by name; raises UserError where there is none."""
     split_folder = root / folder / split
     if not split_folder.is_dir():
@@ -155,6 +162,8 @@ def files_of(root: Path, folder: str, split: str, suffix: str, title: str) -> li
         )
     files = sorted(split_folder.glob(f"*{suffix}"))
     if not files:
-        raise UserError(f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none")
+        raise UserError(
+            f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none"
+        )
     require_inside([root], files, title)
     return files

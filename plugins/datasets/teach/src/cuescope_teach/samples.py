@@ -18,7 +18,9 @@ VERBS: Mapping[str, Sequence[str]] = _WORDS["verbs"]
 NOUNS: Mapping[str, str] = _WORDS["nouns"]
 # AI2-THOR turns by a quarter
 TURNS = {"turn left": -90, "turn right": 90}  # degrees
-WITH_HELD = frozenset({"Place", "Pour"})  # done to what is held; the id is of where it goes
+WITH_HELD = frozenset(
+    {"Place", "Pour"}
+)  # done to what is held; the id is of where it goes
 
 
 def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
@@ -58,7 +60,9 @@ def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame,
             thing = in_hand[index] if moment.action in WITH_HELD else moment.oid
             # What is done between two shown frames can be told from either of them.
             for neighbour in range(frame, min(frame + 2, len(shown))):
-                actions[neighbour] += [_action(verb, thing) for verb in VERBS[moment.action]]
+                actions[neighbour] += [
+                    _action(verb, thing) for verb in VERBS[moment.action]
+                ]
                 things[neighbour] |= dict.fromkeys(filter(None, (thing, moment.oid)))
     agent = Thing(id=AGENT, name=AGENT, visible=False)
     graphs = []

@@ -34,16 +34,24 @@ class Waterbirds(ImageFolder):
     title: ClassVar[str] = "waterbirds"
     benchmark: str | None = "Waterbirds"
     planted_cues: tuple[PlantedCue, ...] = tuple(
-        PlantedCue(key=f"{background} background", name=f"{background} background", labels=(bird,))
+        PlantedCue(
+            key=f"{background} background",
+            name=f"{background} background",
+            labels=(bird,),
+        )
         for bird, background in zip(BIRDS, BACKGROUNDS, strict=True)
     )
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
 
     def read(self, split: str) -> Listing:
         """The photos of a split."""
-        table = self.place("metadata.csv", "waterbird_complete95_forest2water2/metadata.csv")
+        table = self.place(
+            "metadata.csv", "waterbird_complete95_forest2water2/metadata.csv"
+        )
         rows = read_csv(table, PhotoRow, self.title)
-        number = self.split_names.index(split)  # 0 train, 1 val, 2 test, as the authors count
+        number = self.split_names.index(
+            split
+        )  # 0 train, 1 val, 2 test, as the authors count
         items = []
         for row in rows:
             if row.split == number:
@@ -51,7 +59,13 @@ class Waterbirds(ImageFolder):
                 name = row.img_filename
                 annotations = _annotations(row)
                 items.append(
-                    ImageItem(name, table.parent / name, (bird,), bird, annotations=annotations)
+                    ImageItem(
+                        name,
+                        table.parent / name,
+                        (bird,),
+                        bird,
+                        annotations=annotations,
+                    )
                 )
         return Listing(BIRDS, items)
 

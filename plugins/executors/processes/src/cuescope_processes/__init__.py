@@ -18,7 +18,8 @@ class ProcessesOptions(WorkerOptions):
 
     argument: ClassVar[str | None] = "workers"
     workers: PositiveInt | None = Field(
-        None, description="processes; left out, one a GPU, and 2 where there are no GPUs"
+        None,
+        description="processes; left out, one a GPU, and 2 where there are no GPUs",
     )
     threads: PositiveInt | None = Field(
         None, description="threads of each process; left out, its share of the cores"
@@ -59,7 +60,8 @@ class Processes(WorkerExecutor):
         most = MOST_PER_CORE * usable_cores()
         if workers > most:
             raise UserError(
-                f"processes:{workers}", expected=f"at most {most}, {MOST_PER_CORE} a core"
+                f"processes:{workers}",
+                expected=f"at most {most}, {MOST_PER_CORE} a core",
             )
         threads = self.options.threads or max(1, usable_cores() // workers)
         settings = environments(gpus, workers, threads, self.options.threads)
@@ -72,7 +74,9 @@ def environments(
     """What is set in each process before it imports anything."""
     named = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     # what the person has set stays, unless they ask for threads here
-    kept = {name: os.environ[name] for name in named if name in os.environ and asked is None}
+    kept = {
+        name: os.environ[name] for name in named if name in os.environ and asked is None
+    }
     share = dict.fromkeys(named, str(threads)) | kept
     if not gpus:
         return [share] * workers

@@ -58,7 +58,11 @@ class ProcessPool(Pool):
         ready = wait(list(self._connections.values()))
         # a copy: what is dead is forgotten
         connections = list(self._connections.items())
-        return [self._receive(worker) for worker, connection in connections if connection in ready]
+        return [
+            self._receive(worker)
+            for worker, connection in connections
+            if connection in ready
+        ]
 
     def _receive(self, worker: int) -> tuple[int, bytes | Death]:
         try:

@@ -10,7 +10,9 @@ from cuescope_sdk.workers import Answering
 
 END = b""  # in place of a batch: nothing follows
 TAKEN = b"taken"
-KEPT = b"kept"  # the last answer is stored (see `Pool.kept`); no pickled batch is so short
+KEPT = (
+    b"kept"  # the last answer is stored (see `Pool.kept`); no pickled batch is so short
+)
 
 
 def work(connection: "Connection[bytes, bytes]") -> None:
@@ -20,7 +22,9 @@ def work(connection: "Connection[bytes, bytes]") -> None:
     inbox: SimpleQueue[bytes] = SimpleQueue()
     may_begin = Semaphore(1)
     answering = Answering()
-    Thread(target=_receive, args=(connection, inbox, answering, may_begin), daemon=True).start()
+    Thread(
+        target=_receive, args=(connection, inbox, answering, may_begin), daemon=True
+    ).start()
     reply = answering.open(inbox.get())
     while True:
         connection.send_bytes(reply)

@@ -5,7 +5,13 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, field_validator
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+)
 
 from cuescope_sdk import NamesHost, Trial, UserError
 from cuescope_sdk.workers import (
@@ -20,7 +26,9 @@ from cuescope_sdk.workers import (
 
 CLUSTER = 16  # workers of a cluster, while nobody has asked it
 WORKERS = 2  # of a local Ray without GPUs
-MOST_PER_CORE = 8  # workers of a local Ray: each opens the model, and more fill the memory
+MOST_PER_CORE = (
+    8  # workers of a local Ray: each opens the model, and more fill the memory
+)
 MOST_DIGITS = 6
 
 
@@ -43,7 +51,8 @@ class RayOptions(WorkerOptions):
         None, description="GB of memory that a machine must have free for each worker"
     )
     frames: Literal["paths", "bytes"] = Field(
-        "paths", description="bytes: send pixels, where machines do not see the same files"
+        "paths",
+        description="bytes: send pixels, where machines do not see the same files",
     )
     wait: PositiveFloat = Field(
         60, description="seconds to wait for the cluster and for room in it"
@@ -102,7 +111,9 @@ class Ray(WorkerExecutor):
         asked = self._workers
         most = MOST_PER_CORE * (os.cpu_count() or 1)
         if options.address is None and (asked or 0) > most:
-            raise UserError(f"ray:{asked}", expected=f"at most {most}, {MOST_PER_CORE} a core")
+            raise UserError(
+                f"ray:{asked}", expected=f"at most {most}, {MOST_PER_CORE} a core"
+            )
         connect(options.address, (asked or WORKERS) * options.num_cpus, options.wait)
         needs = self._needs(gpus=room(ray, {"GPU": 1.0}))
         fitting = room(ray, needs)
@@ -128,7 +139,9 @@ class Ray(WorkerExecutor):
 
     def pack(self, trials: Sequence[Trial]) -> bytes:
         """A batch, with the pixels of its frames where that is asked for."""
-        return super().pack(as_pixels(trials) if self.options.frames == "bytes" else trials)
+        return super().pack(
+            as_pixels(trials) if self.options.frames == "bytes" else trials
+        )
 
     def _needs(self, gpus: int) -> dict[str, float]:
         """What Ray sets aside for a worker; memory in bytes."""

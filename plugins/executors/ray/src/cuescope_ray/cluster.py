@@ -13,7 +13,9 @@ from typing import Any
 from cuescope_sdk import UserError
 
 CONNECT_SECONDS = 5.0  # for a port to answer at all
-STORE_BYTES = 256 * 2**20  # of a local Ray's object store: a few batches; it spills to the disk
+STORE_BYTES = (
+    256 * 2**20
+)  # of a local Ray's object store: a few batches; it spills to the disk
 BUSY = "A machine with much to do may be too slow for Ray's start: try again"
 START = (
     "Start it with `ray start --head`, and look at `ray status`; for one that asks for a token, "
@@ -44,12 +46,22 @@ def connect(address: str | None, cpus: float, seconds: float) -> None:
         settings = {"num_cpus": ceil(cpus), "object_store_memory": STORE_BYTES}
         # in this thread: Ray's processes end with the one that started them
         with _on_this_machine_alone():
-            _init(ray, "ray", BUSY, address="local", include_dashboard=False, **settings, **quiet)
+            _init(
+                ray,
+                "ray",
+                BUSY,
+                address="local",
+                include_dashboard=False,
+                **settings,
+                **quiet,
+            )
         _warn_of_outer_addresses(ray)
     else:
         require_answer(address)
         where = f"ray:{address}"
-        _within(seconds, where, lambda: _init(ray, where, START, address=address, **quiet))
+        _within(
+            seconds, where, lambda: _init(ray, where, START, address=address, **quiet)
+        )
     _here.update(address=address, cpus=cpus)
 
 
@@ -80,7 +92,9 @@ def _on_this_machine_alone() -> Iterator[None]:
 
 def _warn_of_outer_addresses(ray: Any) -> None:
     """Another version of Ray may not know the switch."""
-    addresses = {str(node["NodeManagerAddress"]) for node in ray.nodes() if node["Alive"]}
+    addresses = {
+        str(node["NodeManagerAddress"]) for node in ray.nodes() if node["Alive"]
+    }
     if outer := sorted(addresses - {"127.0.0.1", "::1"}):
         warnings.warn(
             f"Ray {ray.__version__} listens on {outer[0]}, and whoever reaches its ports can run "
@@ -107,7 +121,9 @@ def require_answer(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
     except OSError as error:
-        raise UserError(f"ray:{address} does not answer", got=str(error), remedy=START) from error
+        raise UserError(
+            f"ray:{address} does not answer", got=str(error), remedy=START
+        ) from error
 
 
 def room(ray: Any, needs: Mapping[str, float]) -> int:
@@ -116,7 +132,9 @@ def room(ray: Any, needs: Mapping[str, float]) -> int:
     for node in ray.nodes():
         if node["Alive"]:
             has = node["Resources"]
-            workers += int(min(has.get(name, 0.0) / need for name, need in needs.items() if need))
+            workers += int(
+                min(has.get(name, 0.0) / need for name, need in needs.items() if need)
+            )
     return workers
 
 
@@ -134,6 +152,8 @@ def _within(seconds: float, where: str, action: Callable[[], object]) -> None:
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise UserError(f"{where} does not answer within {seconds:g} seconds", remedy=START)
+        raise UserError(
+            f"{where} does not answer within {seconds:g} seconds", remedy=START
+        )
     if errors:
         raise errors[0]

@@ -21,10 +21,16 @@ class RayPool(Pool):
         memory = {"memory": needs["memory"]} if "memory" in needs else {}
         resources = {"num_cpus": needs["CPU"], "num_gpus": needs["GPU"], **memory}
         # batches are taken beside the one that is answered
-        how = {"max_restarts": 0, "max_task_retries": 0, "concurrency_groups": {"beside": 1}}
+        how = {
+            "max_restarts": 0,
+            "max_task_retries": 0,
+            "concurrency_groups": {"beside": 1},
+        }
         self._class = ray.remote(**how, **resources)(actor_class())
         self._actors: dict[int, Any] = {}
-        self._calls: dict[int, deque[Any]] = {}  # in their order; the first is under way
+        self._calls: dict[
+            int, deque[Any]
+        ] = {}  # in their order; the first is under way
         self._batches: dict[int, int] = {}  # taken, or answered and not yet stored
         self._began: dict[int, float] = {}  # workers that wait for room, since when
 
@@ -57,7 +63,11 @@ class RayPool(Pool):
         """What the workers' first calls gave."""
         messages: list[tuple[int, bytes | Death]] = []
         while not messages:
-            first = {of_worker[0]: worker for worker, of_worker in self._calls.items() if of_worker}
+            first = {
+                of_worker[0]: worker
+                for worker, of_worker in self._calls.items()
+                if of_worker
+            }
             done, _ = self._ray.wait(list(first), timeout=LOOK_SECONDS)
             for call in done:
                 messages += self._receive(first[call])
@@ -75,7 +85,8 @@ class RayPool(Pool):
             return [(worker, Death(_reason(error)))]
         if isinstance(reply, str):
             raise UserError(
-                reply, remedy="Install cuescope-ray there, from the same clone or wheels as here"
+                reply,
+                remedy="Install cuescope-ray there, from the same clone or wheels as here",
             )
         if reply is None:  # it is ready, and opens the model next
             del self._began[worker]
@@ -108,5 +119,9 @@ class RayPool(Pool):
 
 def _reason(error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    told = [line.strip() for line in lines if "exit_detail" in line or "died because" in line]
+    told = [
+        line.strip()
+        for line in lines
+        if "exit_detail" in line or "died because" in line
+    ]
     return f"{type(error).__name__}: {(told or lines or [''])[-1][:200]}"

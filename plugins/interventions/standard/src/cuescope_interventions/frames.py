@@ -22,7 +22,9 @@ class Hold(CaseByCase):
         others = set(range(len(frames))).difference(away)
         allowed = case.donor_place.frames or sorted(others)
         if not allowed:
-            raise ValueError(f"hold: each frame of sample {case.sample.key} shows the cue")
+            raise ValueError(
+                f"hold: each frame of sample {case.sample.key} shows the cue"
+            )
         for number in away:
             nearest = min(allowed, key=lambda other: (abs(other - number), other))
             frames[number] = case.sample.frames[nearest]

@@ -123,5 +123,7 @@ def _take(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixe
     region = Image.fromarray(inside)
     drawn = region.resize((cols, rows), Image.Resampling.NEAREST)
     outside = ~np.asarray(drawn)
-    nearest = distance_transform_edt(outside, return_distances=False, return_indices=True)
+    nearest = distance_transform_edt(
+        outside, return_distances=False, return_indices=True
+    )
     return np.asarray(taken[tuple(nearest)])

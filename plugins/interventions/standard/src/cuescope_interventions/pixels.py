@@ -17,7 +17,9 @@ Mask = Bool[np.ndarray, "row col"]
 LEVELS = {"black": 0, "grey": 128, "white": 255}
 
 
-def _paint_over(case: Case, name: str, paint: Callable[[Pixels, Mask], Pixels]) -> Trial:
+def _paint_over(
+    case: Case, name: str, paint: Callable[[Pixels, Mask], Pixels]
+) -> Trial:
     """The region's pixels are painted over; the name says all that decides the paint."""
     return change_frames(case.sample, case.place, name, lambda _: paint)
 
@@ -59,7 +61,10 @@ class BlurOptions(Options):
     """How far out of focus."""
 
     radius: float = Field(
-        0.15, gt=0, le=1, description="standard deviation, a share of the frame's shorter side"
+        0.15,
+        gt=0,
+        le=1,
+        description="standard deviation, a share of the frame's shorter side",
     )
 
 

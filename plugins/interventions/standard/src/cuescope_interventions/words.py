@@ -42,7 +42,8 @@ class MentionOptions(Options):
     """The sentence."""
 
     sentence: Annotated[str, Words()] = Field(
-        "There is a {cue}.", description="what is put before the question; {cue} is the cue's name"
+        "There is a {cue}.",
+        description="what is put before the question; {cue} is the cue's name",
     )
 
 

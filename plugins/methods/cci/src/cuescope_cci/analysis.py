@@ -36,7 +36,9 @@ def rows(sources: Sequence[AnswerSource], labels: Sequence[str]) -> list[Row]:
 
 
 def share_of(
-    sources: Sequence[AnswerSource], holds: Callable[[AnswerSource], bool], confidence: float
+    sources: Sequence[AnswerSource],
+    holds: Callable[[AnswerSource], bool],
+    confidence: float,
 ) -> Figure:
     """The share of images for which something holds; its interval is for groups."""
     values = np.array([holds(source) for source in sources], dtype=bool)
@@ -63,19 +65,27 @@ def is_finding(row: PullRow, known: Backgrounds | None, options: CCIOptions) -> 
     background alone.
     """
     strong = min(row.pull.value, row.turned) >= options.min_pull
-    return row.q_value <= options.fdr and strong and _is_backed(row.alone_p, known, options)
+    return (
+        row.q_value <= options.fdr
+        and strong
+        and _is_backed(row.alone_p, known, options)
+    )
 
 
 def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
     """Whether the class answered goes with the kind of background, all kinds taken together."""
     if known is None or known.overall_q is None or known.overall_q > options.fdr:
         return False
-    overruled = share_of(known.sources, lambda source: source.overruled, options.confidence)
+    overruled = share_of(
+        known.sources, lambda source: source.overruled, options.confidence
+    )
     strong = (overruled.value or 0.0) >= options.min_pull
     return strong and _is_backed(known.overall_alone_p, known, options)
 
 
-def _is_backed(alone_p: float | None, known: Backgrounds | None, options: CCIOptions) -> bool:
+def _is_backed(
+    alone_p: float | None, known: Backgrounds | None, options: CCIOptions
+) -> bool:
     """Whether the model is better than chance, or answers so to the background alone."""
     if known is None:
         return False
@@ -99,7 +109,9 @@ def possible_mislabels(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
             surplus = _sureness(source, answer) - np.mean(sureness[answer])
             if surplus >= -1e-9:
                 suspects.append(source)
-    return sorted(suspects, key=lambda source: (-_sureness(source, source.prediction), source.key))
+    return sorted(
+        suspects, key=lambda source: (-_sureness(source, source.prediction), source.key)
+    )
 
 
 def _sureness(source: AnswerSource, choice: str) -> float:

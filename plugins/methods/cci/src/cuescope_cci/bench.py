@@ -46,11 +46,15 @@ SOURCES = {"classification": "ImageNet, table 1", "retrieval": "MS COCO, table 2
 class CCIBenchOptions(Options):
     """What is compared, and on what."""
 
-    model: Annotated[str, NamesPlugin()] = Field("toy-clip", description="SPEC of the model")
+    model: Annotated[str, NamesPlugin()] = Field(
+        "toy-clip", description="SPEC of the model"
+    )
     model_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {}, description="options of the model"
     )
-    data: Annotated[str, NamesPlugin()] = Field("scenes", description="SPEC of labelled images")
+    data: Annotated[str, NamesPlugin()] = Field(
+        "scenes", description="SPEC of labelled images"
+    )
     data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {}, description="options of the data"
     )
@@ -67,7 +71,8 @@ class CCIBenchOptions(Options):
         "['captions'], failures need masks",
     )
     tools: Annotated[dict[str, str], NamesPlugin()] = Field(
-        {}, description="for failures: segmenter=SPEC where the data has no masks; text-generator"
+        {},
+        description="for failures: segmenter=SPEC where the data has no masks; text-generator",
     )
     cci_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {"starts": 3}, description="options of `cci`; the paper's text has starts=1"
@@ -82,10 +87,12 @@ class CCIBenchOptions(Options):
         (), description="of `saliency`; default: all of them"
     )
     explainer_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {"rise_masks": 500}, description="options of `saliency`; RISE's paper takes 2,000"
+        {"rise_masks": 500},
+        description="options of `saliency`; RISE's paper takes 2,000",
     )
     curves_dtype: Literal["float32", "bfloat16", "float16"] = Field(
-        "float32", description="of the forward passes of the curves; maps are in float32"
+        "float32",
+        description="of the forward passes of the curves; maps are in float32",
     )
 
 
@@ -120,7 +127,12 @@ class CCIBench(Plugin):
             questions = self._questions(task, session.audit)
             if questions is None:
                 left_out = "Left out: not every image has a caption."
-                yield Table(title="Retrieval", columns=("explainer",), rows=(), notes=(left_out,))
+                yield Table(
+                    title="Retrieval",
+                    columns=("explainer",),
+                    rows=(),
+                    notes=(left_out,),
+                )
                 continue
             maps = self._maps(session, questions)
             yield from self._pictures(questions, maps)
@@ -164,7 +176,9 @@ class CCIBench(Plugin):
                 image=draw_beside(drawings),
             )
 
-    def _session(self, task: Task, dtype: Literal["float32", "bfloat16", "float16"]) -> Any:
+    def _session(
+        self, task: Task, dtype: Literal["float32", "bfloat16", "float16"]
+    ) -> Any:
         options = self.options
         model_options = dict(options.model_options)
         if task == "retrieval":
@@ -200,14 +214,17 @@ class CCIBench(Plugin):
         curves = partial(retrieval_curves, scoring, samples, captions)
         return Questions(samples, {"": first_captions}, curves)
 
-    def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Questions:
+    def _classification(
+        self, samples: Sequence[Sample], audit: Audit, scoring: Audit
+    ) -> Questions:
         from cuescope_sdk.explain import classification_curves
 
         texts: dict[str, list[str]] = {"GT": []}
         for sample in samples:
             if sample.label is None:
                 raise UserError(
-                    f"cci: sample '{sample.key}' has no label", expected="labelled images"
+                    f"cci: sample '{sample.key}' has no label",
+                    expected="labelled images",
                 )
             texts["GT"].append(sample.label)
         if "Pred" in self.options.texts:
@@ -218,7 +235,9 @@ class CCIBench(Plugin):
             by_top = classification_curves(scoring, samples, maps, schedule, direction)
             return {f"@{k}": curve for k, curve in by_top.items()}
 
-        return Questions(samples, {who: texts[who] for who in self.options.texts}, curves)
+        return Questions(
+            samples, {who: texts[who] for who in self.options.texts}, curves
+        )
 
     def _maps(self, session: Any, questions: Questions) -> MapsByName:
         """Explainer -> whose text -> a map each image."""
@@ -226,7 +245,9 @@ class CCIBench(Plugin):
         for name, method in self._explainers(session).items():
             maps[name] = {}
             for who, texts in questions.texts.items():
-                maps[name][who] = list(method.maps(session.audit, questions.samples, texts))
+                maps[name][who] = list(
+                    method.maps(session.audit, questions.samples, texts)
+                )
         return maps
 
     def _explainers(self, session: Any) -> "dict[str, Explainer]":
@@ -268,7 +289,11 @@ def _curves_by_name(
 
 
 def areas_table(
-    task: str, schedule: "Schedule", direction: "Direction", curves: Mapping[str, Curves], head: str
+    task: str,
+    schedule: "Schedule",
+    direction: "Direction",
+    curves: Mapping[str, Curves],
+    head: str,
 ) -> Table:
     """The area of each explainer's mean curve, beside the paper's own."""
     from cuescope_sdk.explain import auc
@@ -306,7 +331,10 @@ def _title(task: str, protocol: str) -> str:
 
 
 def curves_picture(
-    task: str, schedule: "Schedule", direction: "Direction", curves: Mapping[str, Curves]
+    task: str,
+    schedule: "Schedule",
+    direction: "Direction",
+    curves: Mapping[str, Curves],
 ) -> Picture:
     """Figure 4: the mean curve of each explainer, of the first column."""
     from cuescope_sdk.report import Line, line_chart
@@ -317,7 +345,9 @@ def curves_picture(
     for name, by_column in curves.items():
         mean = by_column[column].mean(axis=0)
         lines.append(Line(name, changed, mean))
-    verb, falls = ("deleted", "falls") if direction == "deletion" else ("inserted", "rises")
+    verb, falls = (
+        ("deleted", "falls") if direction == "deletion" else ("inserted", "rises")
+    )
     return Picture(
         title=f"{_title(task, schedule.protocol)}: {direction} curves, {column}",
         caption=f"A faithful map's curve {falls} fast.",
@@ -346,11 +376,15 @@ def gains_table(
         title=f"{_title(task, protocol)}: what {ours} gains in {direction} AUC",
         columns=(against, *curves[ours]),
         rows=tuple(rows),
-        notes=(f"Above 0: {ours} is better. In brackets: 95% interval, for groups too.",),
+        notes=(
+            f"Above 0: {ours} is better. In brackets: 95% interval, for groups too.",
+        ),
     )
 
 
-def gain(ours: np.ndarray, theirs: np.ndarray, direction: "Direction", groups: "Groups") -> str:
+def gain(
+    ours: np.ndarray, theirs: np.ndarray, direction: "Direction", groups: "Groups"
+) -> str:
     """How much better the first area is, with its interval; a star where that leaves out 0."""
     from cuescope_sdk.explain import paired_difference
 
@@ -358,4 +392,6 @@ def gain(ours: np.ndarray, theirs: np.ndarray, direction: "Direction", groups: "
         ours, theirs = theirs, ours
     difference = paired_difference(ours, theirs, groups)
     star = " *" if difference.sign else ""
-    return f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]{star}"
+    return (
+        f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]{star}"
+    )

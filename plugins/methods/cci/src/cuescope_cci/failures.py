@@ -89,7 +89,13 @@ def masks_table(audit: Audit, spec: str) -> Table | None:
     return Table(
         title="Foreground masks: the segmenter's against the data's own",
         columns=("segmenter", "images", "mean IoU"),
-        rows=({"segmenter": spec, "images": len(overlaps), "mean IoU": float(np.mean(overlaps))},),
+        rows=(
+            {
+                "segmenter": spec,
+                "images": len(overlaps),
+                "mean IoU": float(np.mean(overlaps)),
+            },
+        ),
         notes=("The paper's GroundedSAM on ImageNet-S: 0.93.",),
         decimals=3,
     )

@@ -6,8 +6,24 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cuescope_cci.backgrounds.measure import Backgrounds, PullRow
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, clearest_first, factor_words, groups
-from cuescope_sdk import Accuracy, Audit, Cell, Contrast, Occurrence, Outcome, Picture, Score, Table
+from cuescope_cci.error_source import (
+    BACKGROUND,
+    AnswerSource,
+    clearest_first,
+    factor_words,
+    groups,
+)
+from cuescope_sdk import (
+    Accuracy,
+    Audit,
+    Cell,
+    Contrast,
+    Occurrence,
+    Outcome,
+    Picture,
+    Score,
+    Table,
+)
 from cuescope_sdk.report import (
     PanelRow,
     contrast,
@@ -43,7 +59,9 @@ def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) ->
         if examples:
             panels = list(map(_panel, examples))
             captions = "; ".join(map(caption, examples))
-            picture = Picture(title=title, caption=f"{captions}.", image=image_panels(panels))
+            picture = Picture(
+                title=title, caption=f"{captions}.", image=image_panels(panels)
+            )
             audit.attach(picture)
 
 
@@ -187,7 +205,9 @@ def overall_contrast(sources: Sequence[AnswerSource]) -> Contrast | None:
         others = rest
         who = "it does not"
         where = " where it is not so"
-    left = "answers that are those to the background alone, and not to the objects alone"
+    left = (
+        "answers that are those to the background alone, and not to the objects alone"
+    )
     return _contrast(
         BACKGROUND,
         None,
@@ -240,9 +260,7 @@ def _wholes(sources: Sequence[AnswerSource]) -> list[Outcome]:
 
 
 def _apart_words(source: AnswerSource) -> str:
-    return (
-        f"background alone: '{source.background_answer}'; objects alone: '{source.object_answer}'"
-    )
+    return f"background alone: '{source.background_answer}'; objects alone: '{source.object_answer}'"
 
 
 def draw(source: AnswerSource) -> bytes:
@@ -265,7 +283,15 @@ def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table:
             rows.append(_pull_cells(row, score))
     return Table(
         title="Which background is taken for which class",
-        columns=("background", "taken for", "images", "here %", "elsewhere %", "points", "finding"),
+        columns=(
+            "background",
+            "taken for",
+            "images",
+            "here %",
+            "elsewhere %",
+            "points",
+            "finding",
+        ),
         rows=tuple(rows),
         notes=(
             "Here: share of the images with this background that are answered so. Elsewhere: the "

@@ -29,7 +29,10 @@ def percent(share: Figure) -> str:
 
 
 def note_accuracy(
-    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource], known: Backgrounds | None
+    audit: Audit,
+    options: CCIOptions,
+    sources: Sequence[AnswerSource],
+    known: Backgrounds | None,
 ) -> None:
     """How often the model is right, and whether that is better than chance."""
     labelled = [source for source in sources if source.label is not None]
@@ -89,7 +92,11 @@ def _groups_words(known: Backgrounds) -> str:
 def _kinds_words(known: Backgrounds) -> str:
     if not known.tests.count:
         return "none could be compared: shares are reported, and no finding"
-    p_value = f"; all together p = {known.overall_p:.2g}" if known.overall_p is not None else ""
+    p_value = (
+        f"; all together p = {known.overall_p:.2g}"
+        if known.overall_p is not None
+        else ""
+    )
     return f"{known.tests.count} pairs of a kind and a class tested{p_value}"
 
 
@@ -102,7 +109,9 @@ def _size_words(known: Backgrounds, options: CCIOptions) -> str:
         wrong = share_of(part, lambda source: source.wrong, options.confidence)
         shares.append(percent(wrong))
     small, large = shares
-    named = f" (annotated as {', '.join(known.size_factors)})" if known.size_factors else ""
+    named = (
+        f" (annotated as {', '.join(known.size_factors)})" if known.size_factors else ""
+    )
     figures = f"wrong: {small} of smaller objects, {large} of larger ones, p = {known.size_p:.2g}"
     if known.size_p <= SMALL_P:
         return f"wrong answers go with it{named}; {figures}. That is no cue of the background"
@@ -125,7 +134,9 @@ def missed_words(findable: tuple[float, float | None] | None) -> str:
     )
 
 
-def note_settings(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]) -> None:
+def note_settings(
+    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
+) -> None:
     """What the maps are about, and what tells which region an answer leans on."""
     subjects = {"predicted": "the predicted class", "true": "the true class"}
     subject = subjects.get(options.target, repr(options.text))
@@ -140,7 +151,9 @@ def note_settings(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSou
             "--tool segmenter=SPEC)",
         )
         return
-    audit.note("leans on", REGION_WORDS[options.region].format(strongest=options.strongest))
+    audit.note(
+        "leans on", REGION_WORDS[options.region].format(strongest=options.strongest)
+    )
     audit.note("look-alikes", choose_judge(audit, options)[0])
     left = sum(not source.is_counted for source in sources)
     if left:

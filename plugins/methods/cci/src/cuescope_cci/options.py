@@ -14,11 +14,15 @@ class CCIOptions(Options):
     """docs/cci.md argues the defaults."""
 
     k: PositiveInt = Field(7, description="clusters of an image's patches (paper: 7)")
-    layer: int = Field(-1, description="block whose patch embeddings are clustered; -1 is the last")
+    layer: int = Field(
+        -1, description="block whose patch embeddings are clustered; -1 is the last"
+    )
     metric: Literal["cosine", "euclidean"] = Field(
         "cosine", description="distance of the k-means over patch embeddings"
     )
-    restarts: PositiveInt = Field(1, description="of the k-means; the tightest clusters are kept")
+    restarts: PositiveInt = Field(
+        1, description="of the k-means; the tightest clusters are kept"
+    )
     starts: PositiveInt = Field(
         1,
         description="maps of so many starts of the k-means are averaged: steadier; each costs k "
@@ -32,7 +36,9 @@ class CCIOptions(Options):
     target: Literal["predicted", "true", "text"] = Field(
         "predicted", description="the text that the maps are about"
     )
-    text: Annotated[str | None, Words()] = Field(None, description="the text of target=text")
+    text: Annotated[str | None, Words()] = Field(
+        None, description="the text of target=text"
+    )
     # Patches of one background stand in for each other, so that a map passes over them: each region
     # is hidden whole by default, and the paper's IoU is a choice.
     region: Rule = Field(
@@ -42,16 +48,24 @@ class CCIOptions(Options):
         "weights, or their share",
     )
     strongest: float = Field(
-        0.5, gt=0, le=1, description="region=iou counts weights of at least this times the top"
+        0.5,
+        gt=0,
+        le=1,
+        description="region=iou counts weights of at least this times the top",
     )
     judge: Literal["auto", "llm", "taxonomy", "embedding"] = Field(
         "auto",
         description="what decides that two classes look alike: a text-generator tool, families of "
         "labels, or the model's own class embeddings; auto takes the first that is there",
     )
-    taxonomy: Path | None = Field(None, description="YAML of label -> family, for judge=taxonomy")
+    taxonomy: Path | None = Field(
+        None, description="YAML of label -> family, for judge=taxonomy"
+    )
     alike: float = Field(
-        0.9, gt=0, lt=1, description="judge=embedding: pairs of labels above this rank look alike"
+        0.9,
+        gt=0,
+        lt=1,
+        description="judge=embedding: pairs of labels above this rank look alike",
     )
     kinds: Literal["auto", "factors", "clusters"] = Field(
         "auto",
@@ -60,16 +74,23 @@ class CCIOptions(Options):
         "but the object's size",
     )
     min_pull: float = Field(
-        0.05, ge=0, le=1, description="a finding moves at least this share of the answers"
+        0.05,
+        ge=0,
+        le=1,
+        description="a finding moves at least this share of the answers",
     )
     fdr: float = Field(
-        0.05, gt=0, le=1, description="chance of any false finding among all that is tried"
+        0.05,
+        gt=0,
+        le=1,
+        description="chance of any false finding among all that is tried",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     faithfulness: NonNegativeInt = Field(
         24, description="images of the deletion and insertion check; 0 leaves it out"
     )
     steps: PositiveInt = Field(
-        20, description="steps of that check over half of the pixels (paper: 100 of 0.5%)"
+        20,
+        description="steps of that check over half of the pixels (paper: 100 of 0.5%)",
     )
     pictures: NonNegativeInt = Field(3, description="images shown of each kind")

@@ -10,15 +10,28 @@ from cuescope_cci.backgrounds.measure import (
     smallest_findable,
 )
 from cuescope_cci.backgrounds.pulls import FEWEST
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, counted_sources, wrong_answers
-from cuescope_cci.notes import missed_words, note_accuracy, note_backgrounds, note_settings, percent
+from cuescope_cci.error_source import (
+    BACKGROUND,
+    AnswerSource,
+    counted_sources,
+    wrong_answers,
+)
+from cuescope_cci.notes import (
+    missed_words,
+    note_accuracy,
+    note_backgrounds,
+    note_settings,
+    percent,
+)
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import MISSING, Figure
 from cuescope_cci.tables import error_table, rules_table
 from cuescope_sdk import Audit, Score
 
 
-def scores(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]) -> Iterator[Score]:
+def scores(
+    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
+) -> Iterator[Score]:
     """The figures of each group and label, and the facts at the head of the report."""
     known = audit.once(measure_backgrounds, audit, options, sources)
     note_accuracy(audit, options, sources, known)
@@ -43,14 +56,18 @@ def scores(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]) -
     if known is not None and not found:
         audit.note("could be missed", missed_words(smallest_findable(audit, known)))
     # the overall row leads where it is found; else the pairs that are
-    yield from sorted(all_scores, key=lambda score: (score.feature, score.label) not in found)
+    yield from sorted(
+        all_scores, key=lambda score: (score.feature, score.label) not in found
+    )
 
 
 def _strongest_first(score: Score) -> tuple[bool, float, float]:
     return not score.finding, score.q_value or 0.0, -(score.value or 0.0)
 
 
-def _row_scores(row: Row, known: Backgrounds | None, options: CCIOptions) -> Iterator[Score]:
+def _row_scores(
+    row: Row, known: Backgrounds | None, options: CCIOptions
+) -> Iterator[Score]:
     """How often the background overrules the object, and what the wrong answers lean on."""
     tested = [source for source in row.sources if source.is_tested]
     overruled = share_of(tested, lambda source: source.overruled, options.confidence)
@@ -59,7 +76,9 @@ def _row_scores(row: Row, known: Backgrounds | None, options: CCIOptions) -> Ite
     else:
         yield _overall_score(overruled, known, options)
     wrong = wrong_answers(row.sources)
-    background = share_of(wrong, lambda source: source.on_background, options.confidence)
+    background = share_of(
+        wrong, lambda source: source.on_background, options.confidence
+    )
     fine = share_of(wrong, lambda source: source.fine_grained, options.confidence)
     yield _share_score(row, "bg_er", background)
     yield _share_score(row, "fine_er", fine)
@@ -152,7 +171,9 @@ def _pull_score(row: PullRow, known: Backgrounds, options: CCIOptions) -> Score:
 def pull_statement(row: PullRow) -> str:
     """The finding about a kind of background and a class as a sentence."""
     pull = row.pull
-    points = f"{100 * pull.value:.0f} points [{100 * pull.low:.0f}, {100 * pull.high:.0f}]"
+    points = (
+        f"{100 * pull.value:.0f} points [{100 * pull.low:.0f}, {100 * pull.high:.0f}]"
+    )
     few = " (few groups: the interval is rough)" if pull.few else ""
     return (
         f"The model takes images with {{feature}} for '{row.label}': it answers so in "

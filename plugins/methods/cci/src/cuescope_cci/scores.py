@@ -93,7 +93,9 @@ def background_clusters(
 
 
 def relative_drop(
-    whole: Float[np.ndarray, " choice"], hidden: Float[np.ndarray, " choice"], choice: int
+    whole: Float[np.ndarray, " choice"],
+    hidden: Float[np.ndarray, " choice"],
+    choice: int,
 ) -> float:
     """What the choice loses beyond what the choices lose on average; a lone one, what it loses."""
     # Hiding anything large lowers or lifts the similarity to all texts: that tells nothing.
@@ -134,7 +136,9 @@ class Figure:
         if self.value is None or self.low is None or self.high is None:
             return "none"
         few = " few" if self.few else ""
-        return f"{100 * self.value:.0f} [{100 * self.low:.0f}, {100 * self.high:.0f}]{few}"
+        return (
+            f"{100 * self.value:.0f} [{100 * self.low:.0f}, {100 * self.high:.0f}]{few}"
+        )
 
     @property
     def star(self) -> bool:
@@ -147,7 +151,9 @@ class Figure:
 MISSING = Figure()
 
 
-def share(holds: Bool[np.ndarray, " image"], groups: Groups, *, confidence: float = 0.95) -> Figure:
+def share(
+    holds: Bool[np.ndarray, " image"], groups: Groups, *, confidence: float = 0.95
+) -> Figure:
     """The share of images for which something holds; its interval draws whole groups."""
     if not len(holds):
         return MISSING

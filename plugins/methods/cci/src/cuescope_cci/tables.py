@@ -19,7 +19,9 @@ RULES: dict[str, str] = {
 }
 
 
-def error_table(table: Sequence[Row], counted: Sequence[AnswerSource], confidence: float) -> Table:
+def error_table(
+    table: Sequence[Row], counted: Sequence[AnswerSource], confidence: float
+) -> Table:
     """What the wrong answers lean on, a row a group (Figure 1d, Table 4)."""
     everything, *others = table
     by_name = {"all images": everything.sources, **by_size(counted)}
@@ -50,7 +52,9 @@ def error_table(table: Sequence[Row], counted: Sequence[AnswerSource], confidenc
     )
 
 
-def rules_table(sources: Sequence[AnswerSource], used: str, confidence: float) -> Table | None:
+def rules_table(
+    sources: Sequence[AnswerSource], used: str, confidence: float
+) -> Table | None:
     """What the wrong answers lean on by each rule, ours and the paper's always among them.
 
     None where nothing is wrong.
@@ -61,7 +65,9 @@ def rules_table(sources: Sequence[AnswerSource], used: str, confidence: float) -
     cells = []
     for rule in wrong[0].by_rule:
         judged = by_rule(wrong, rule)
-        same = share_of(judged, lambda source: source.region == source.by_rule[used], confidence)
+        same = share_of(
+            judged, lambda source: source.region == source.by_rule[used], confidence
+        )
         cells.append(
             {
                 "rule": f"{RULES[rule]} (used here)" if rule == used else RULES[rule],
@@ -74,9 +80,14 @@ def rules_table(sources: Sequence[AnswerSource], used: str, confidence: float) -
         title="The same wrong answers by other rules",
         columns=tuple(cells[0]),
         rows=tuple(cells),
-        notes=("A map has weights of clusters that were hidden one at a time: docs/cci.md.",),
+        notes=(
+            "A map has weights of clusters that were hidden one at a time: docs/cci.md.",
+        ),
     )
 
 
 def _shares(wrong: Sequence[AnswerSource], confidence: float) -> dict[str, Cell]:
-    return {column: str(share_of(wrong, leans, confidence)) for column, leans in LEANS.items()}
+    return {
+        column: str(share_of(wrong, leans, confidence))
+        for column, leans in LEANS.items()
+    }

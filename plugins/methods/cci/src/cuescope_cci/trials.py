@@ -31,7 +31,9 @@ def patch_clusters(
     if metric == "cosine":
         # A few patches of a ViT have norms far above the rest (registers); by distance each of
         # them would be a cluster of its own.
-        cluster = spherical_kmeans(normalise(points), k, seed, restarts=restarts).cluster
+        cluster = spherical_kmeans(
+            normalise(points), k, seed, restarts=restarts
+        ).cluster
     else:
         rng = np.random.default_rng(seed)
         _, cluster = euclidean_kmeans(points.astype(float), k, rng, restarts=restarts)
@@ -63,7 +65,9 @@ class PatchClusters(Readout):
         maps = []
         for trial in trials:
             [features] = model.patch_features(trial.sample.frames, self.layer)
-            maps.append(patch_clusters(features, self.k, self.metric, self.seed, self.restarts))
+            maps.append(
+                patch_clusters(features, self.k, self.metric, self.seed, self.restarts)
+            )
         return maps
 
 
@@ -88,7 +92,11 @@ class ClusteredImage:
 
     def hide(self, mask: Bool[np.ndarray, "row col"], condition: str) -> Trial:
         """The image without the patches under a mask, in every layer and head."""
-        return Trial(sample=self.sample, edit=HideTokens.from_mask(mask[None]), condition=condition)
+        return Trial(
+            sample=self.sample,
+            edit=HideTokens.from_mask(mask[None]),
+            condition=condition,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,26 +146,39 @@ def ask_images(
     images = []
     for sample, outcome in zip(samples, maps, strict=True):
         images.append(ClusteredImage(sample, np.asarray(outcome.response.readout)))
-    outcomes = iter(audit.respond(chain.from_iterable(image.trials() for image in images)))
+    outcomes = iter(
+        audit.respond(chain.from_iterable(image.trials() for image in images))
+    )
     answered = []
     for image in images:
-        of_image = list(islice(outcomes, image.clusters + 1))  # one trial for the whole image
+        of_image = list(
+            islice(outcomes, image.clusters + 1)
+        )  # one trial for the whole image
         # In float64: a drop is a small difference of large logits.
-        logits = np.array([outcome.response.logits for outcome in of_image], dtype=np.float64)
+        logits = np.array(
+            [outcome.response.logits for outcome in of_image], dtype=np.float64
+        )
         drops = logits[0] - logits[1:]
-        answered.append(AnsweredImage(image.sample, image.cluster, logits[0], drops, of_image))
+        answered.append(
+            AnsweredImage(image.sample, image.cluster, logits[0], drops, of_image)
+        )
     return answered
 
 
 def importance_maps(
-    audit: Audit, options: CCIOptions, images: Sequence[AnsweredImage], texts: Sequence[str]
+    audit: Audit,
+    options: CCIOptions,
+    images: Sequence[AnsweredImage],
+    texts: Sequence[str],
 ) -> Iterator[Float[np.ndarray, "row col"]]:
     """The map of each image about its text: the mean over the starts of the k-means.
 
     The images, of the first start, were asked about their texts.
     """
     samples = [image.sample for image in images]
-    others = [ask_images(audit, options, samples, start) for start in range(1, options.starts)]
+    others = [
+        ask_images(audit, options, samples, start) for start in range(1, options.starts)
+    ]
     for *of_image, text in zip(images, *others, texts, strict=True):
         maps = []
         for image in of_image:
@@ -174,12 +195,17 @@ def most_trials(audit: Audit, options: CCIOptions) -> int:
     """
     texts = 2 if options.target == "text" else 1
     trials = texts * (options.k + 2) + 3
-    checks = faithfulness_trials(audit, images=options.faithfulness, steps=options.steps)
+    checks = faithfulness_trials(
+        audit, images=options.faithfulness, steps=options.steps
+    )
     return len(audit.samples) * trials + checks + 1  # the embeddings of all classes
 
 
 def answers_about(
-    audit: Audit, options: CCIOptions, images: Sequence[AnsweredImage], texts: Sequence[str]
+    audit: Audit,
+    options: CCIOptions,
+    images: Sequence[AnsweredImage],
+    texts: Sequence[str],
 ) -> list[AnsweredImage]:
     """The images with their text among the choices; only where it is not, they are asked anew."""
     others = []

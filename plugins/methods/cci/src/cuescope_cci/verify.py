@@ -128,7 +128,9 @@ def check_regions(
     drawn = groups_of(wrong)
     # Less without the planted cue than with it: the gap of "leans on an object".
     on_object = (~leaning).astype(np.float64)
-    [low], [high] = gap_intervals(on_object, planted[:, None], drawn, confidence=confidence)
+    [low], [high] = gap_intervals(
+        on_object, planted[:, None], drawn, confidence=confidence
+    )
     with_cue = leaning[planted].mean()
     without = leaning[~planted].mean()
     value = float(with_cue - without)

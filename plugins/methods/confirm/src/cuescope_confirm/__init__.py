@@ -54,7 +54,9 @@ class Confirm(Plugin):
 
     title = "Confirm: does the cue cause the answer?"
     requires = Requirements(
-        outputs=frozenset(), may_use=frozenset({"detector", "segmenter", "image-editor"}), labels=0
+        outputs=frozenset(),
+        may_use=frozenset({"detector", "segmenter", "image-editor"}),
+        labels=0,
     )
     started_by = "cuescope confirm RUN"
     finds = "Whether a cue that was found causes the answer or accompanies it, or cannot be judged."
@@ -71,6 +73,7 @@ class Confirm(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues where they are in the held-out samples."""
+        # imported as they run: a list of plugins must not wait for scipy
         from cuescope_confirm.merging import merge_cues
         from cuescope_confirm.report import power_line
         from cuescope_confirm.study import prepare
@@ -82,9 +85,11 @@ class Confirm(Plugin):
         study = audit.once(prepare, audit, self.options)
         cues = audit.once(merge_cues, audit, self.options, study)
         if cues:
+            # merged cues are fewer tests, so fewer samples are enough
             study = replace(study, cues=cues)
             power = power_line(study, len(plugins), self.options)
             audit.note("power", power)
+            # a plan shows no notes
             if audit.context.planning:
                 audit.context.announce(power)
         yield from features(audit.once(gather, audit, self.options))
@@ -126,14 +131,18 @@ class Confirm(Plugin):
         from cuescope_confirm.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if audit.options is not self.options:  # another method's audit has no interventions
+        if (
+            audit.options is not self.options
+        ):  # another method's audit has no interventions
             return
         yield from independent_samples(audit)
         results = audit.once(_results, audit, self.options, audit.outcomes)
         yield from evidence(audit, results)
 
 
-def _results(audit: Audit, options: ConfirmOptions, outcomes: Sequence[Outcome]) -> "Results":
+def _results(
+    audit: Audit, options: ConfirmOptions, outcomes: Sequence[Outcome]
+) -> "Results":
     from cuescope_confirm.analysis import measure
     from cuescope_confirm.trials import gather, with_answers
 

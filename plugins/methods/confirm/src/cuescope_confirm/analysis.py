@@ -32,8 +32,12 @@ from cuescope_sdk.statistics import Groups
 
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
-DIFFERENCE = "a difference from the controls: answers change as much where a cause has no effect"
-UNEXPLAINED = "a difference in the run: there, answers are as often right with the cue as without"
+DIFFERENCE = (
+    "a difference from the controls: answers change as much where a cause has no effect"
+)
+UNEXPLAINED = (
+    "a difference in the run: there, answers are as often right with the cue as without"
+)
 COARSE = ("frames",)  # what holds more than the cue
 
 
@@ -111,12 +115,15 @@ class Row:
 
 
 def _clearness(testimony: Testimony) -> tuple[float, float]:
+    # p-values have a least value: among many of these the size decides
     return testimony.effect.corrected, -testimony.effect.least
 
 
 def _confirming(measured: Iterable[Testimony]) -> list[Testimony]:
     able = [testimony for testimony in measured if testimony.confirms]
-    return sorted(able, key=lambda testimony: (not testimony.removes, testimony.effect.corrected))
+    return sorted(
+        able, key=lambda testimony: (not testimony.removes, testimony.effect.corrected)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +151,7 @@ def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
     """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""
     # what is known before the answers: whether a place is known, and how many samples have it
     able = [witness for witness in dossier.witnesses if is_tested(witness, options)]
+    # placebos are no tests of their own, and cost no correction
     tested = [witness for witness in able if witness.target.role == "finding"]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - options.confidence) / max(len(tested), 2)
@@ -167,7 +175,10 @@ def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
 
 
 def _row(
-    target: Target, dossier: Dossier, effects: Mapping[Witness, Effect], options: ConfirmOptions
+    target: Target,
+    dossier: Dossier,
+    effects: Mapping[Witness, Effect],
+    options: ConfirmOptions,
 ) -> Row:
     measured = []
     unmeasured = []
@@ -183,6 +194,7 @@ def _row(
         measured.append(Testimony(witness, effect, decision))
     ruling = _ruling(target, measured, unmeasured)
     lost = None
+    # what is not shown to cause answers has cost none
     if ruling.verdict == "causes":
         lost = _lost(target, measured, options)
     return Row(target, tuple(measured), tuple(unmeasured), ruling, lost)
@@ -201,6 +213,7 @@ def is_tested(witness: Witness, options: ConfirmOptions) -> bool:
 
 def _rank(row: Row) -> tuple[bool, float, float]:
     lost = row.lost[0] if row.lost else 0.0
+    # below any effect: what was not measured stands last
     effect = row.decisive.effect.value if row.decisive else -1.0
     return row.ruling.verdict != "causes", -lost, -effect
 
@@ -209,6 +222,7 @@ def change_beyond(witness: Witness, column: int) -> Float[np.ndarray, " pair"]:
     """What the intervention does beyond a column, positive where it is what a cause would do."""
     values = witness.answers.values
     sign = witness.target.direction.sign
+    # putting a cue in does the reverse of taking it out
     if witness.kind.effect == "inserts":
         sign = -sign
     return np.asarray(sign * (values[:, CHANGED] - values[:, column]))
@@ -239,11 +253,18 @@ def controls_of(
     return controls
 
 
-def _ruling(target: Target, measured: Sequence[Testimony], unmeasured: Sequence[Witness]) -> Ruling:
+def _ruling(
+    target: Target, measured: Sequence[Testimony], unmeasured: Sequence[Witness]
+) -> Ruling:
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
     is_located = target.located.quality.good
-    if not measured and is_located and any(witness.answers.pairs for witness in unmeasured):
+    # pairs were made, but too few: no tool would help
+    if (
+        not measured
+        and is_located
+        and any(witness.answers.pairs for witness in unmeasured)
+    ):
         return Ruling("cannot tell", missing="samples with the cue")
     removing: list[Decision] = []
     inserting: list[Decision] = []
@@ -251,6 +272,7 @@ def _ruling(target: Target, measured: Sequence[Testimony], unmeasured: Sequence[
     moves_answers = False
     for testimony in measured:
         effect = testimony.effect
+        # beyond its placebo but not its controls: more samples need not help
         if testimony.decision == "undecided" and effect.low > 0 and effect.controls:
             moves_answers = True
         if testimony.is_coarse:
@@ -301,7 +323,9 @@ def share_showing(target: Target) -> float:
     without = judged & located.without
     if not showing and not without:
         return 0.0
+    # of a sample in neither nobody knows
     share = len(showing) / len(showing | without)
+    # the pool holds more judged samples than the data: their share is put right
     return share * len(judged) / len(target.samples)
 
 

@@ -16,7 +16,9 @@ QUESTION = "Is there a {} in the image?"
 SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
 Toward = Literal["the right answer", "the label", "its own answer"]
-Gap = tuple[float | None, float]  # a difference of means, and how many standard errors it is
+Gap = tuple[
+    float | None, float
+]  # a difference of means, and how many standard errors it is
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Direction:
         """The size of the gap, less what may be chance (one-sided, 5%); 0 where none is known."""
         if self.gap is None or self.z is None:
             return 0.0
+        # the gap is z standard errors, so SHOWN of them are this share of it
         chance = SHOWN / max(abs(self.z), 1e-9)
         return max(0.0, abs(self.gap) * (1 - chance))
 
@@ -105,6 +108,7 @@ def views_of(samples: Samples, cue: Cue) -> dict[str, Sample]:
 
 def trial_of(audit: Audit, trial: Trial) -> Trial:
     """A trial with the output that this model answers such a sample by."""
+    # a model has logits for choices alone
     logits = "logits" in audit.capabilities.outputs and trial.sample.choices
     return replace(trial, outputs=frozenset({"logits" if logits else "text"}))
 
@@ -115,6 +119,7 @@ def probability(outcome: Outcome, answer: str | None) -> float:
     if logits is None:
         return float(says(outcome.response.text, answer))
     choice = outcome.trial.sample.choices.index(str(answer))
+    # in float64, whatever dtype the model answers in: probabilities may be small
     return float(softmax(logits.astype(np.float64))[choice])
 
 
@@ -140,7 +145,9 @@ def says(text: str | None, answer: str | None) -> bool:
     if marked:
         last = marked[-1]
     words = last.strip().lower().rstrip(".")
+    # escaped: an answer may hold signs, as "C++"
     target = re.escape(answer.strip().lower())
+    # a whole word: "Northern" is not "north"
     return target != "" and re.match(rf"{target}(\W|$)", words) is not None
 
 
@@ -186,11 +193,14 @@ def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
         return Direction("its own answer", sign=-1)
     answers = run_answers(audit, study, cue)
     gap, z = answers.gap(answers.of_label)
+    # without a gap nobody has measured that nothing differs
     is_shown = gap is None or abs(z) >= SHOWN
+    # one error tells the side; whether it is beyond chance is told by is_shown
     if gap is not None and gap < 0 and z <= -1:
         return Direction(gap=gap, shown=is_shown, z=z)
     if cue.label is not None and not answers.of_label.all():
         pull, z_of_pull = pull_of(audit, answers, cue)
+        # two errors: this is the second thing that is tried
         if pull is not None and pull > 0 and z_of_pull >= 2:
             return Direction("the label", sign=-1, gap=pull, z=z_of_pull)
     helps = gap is not None and gap > 0
@@ -230,6 +240,7 @@ def stratified_gap(
     gap = float(share @ np.array(gaps))
     variance = share**2 @ np.array(variances)
     error = float(np.sqrt(variance))
+    # answers that are all alike have no error to divide by
     return gap, gap / max(error, 1e-9)
 
 
@@ -245,6 +256,7 @@ def _matches(
         among = np.full(len(samples), True)
     rows = np.flatnonzero(among).tolist()
     trials = [trial_of(audit, Trial(sample=samples[row])) for row in rows]
+    # in one call: batches are full, and a plan counts all of it
     outcomes = audit.respond(trials)
     for row, outcome in zip(rows, outcomes, strict=True):
         values[row] = gives(outcome, answers[row])
@@ -258,6 +270,7 @@ def _some(audit: Audit, study: Study, cue: Cue) -> Samples:
     shown = cue.shown_in(study.seen)
     others = study.seen.keys() - shown
     rng = audit.rng("confirm", "seen")
+    # an even draw would hold too few samples of a rare cue
     keys = shuffle(sorted(shown), rng)[: MOST_SEEN // 2]
     keys += shuffle(sorted(others), rng)[: MOST_SEEN - len(keys)]
     return {key: study.seen[key] for key in sorted(keys)}

@@ -38,7 +38,9 @@ class Pair:
     control: bool = False
 
 
-def pairs_of(audit: Audit, target: Target, kind: type[Intervention], most: int) -> list[Pair]:
+def pairs_of(
+    audit: Audit, target: Target, kind: type[Intervention], most: int
+) -> list[Pair]:
     """At most so many pairs of one intervention for one cue; [] where there are none.
 
     Interventions of one sort are done to the same samples, beside the same placebos.
@@ -46,6 +48,7 @@ def pairs_of(audit: Audit, target: Target, kind: type[Intervention], most: int) 
     if target.located is None:
         return []
     is_finding = target.role == "finding"
+    # on other labels the cue has the same id, and needs a draw of its own
     role = () if is_finding else (target.role,)
     rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind), *role)
     maker = PairMaker(target, target.located, kind, rng)
@@ -83,7 +86,9 @@ class PairMaker:
             "words": self._words,
             "modality": self._whole,
             "question": self._question,
-            "region": self._swap if self.kind.placebo == "other donor" else self._region,
+            "region": self._swap
+            if self.kind.placebo == "other donor"
+            else self._region,
         }
         return filter(None, map(makers[needs], self._samples_with()))
 
@@ -96,8 +101,10 @@ class PairMaker:
         if self.kind.needs == "region":
             likest = self.located.likest
         samples = self._samples_without()
+        # stable: within each side the order stays random
         samples.sort(key=lambda sample: sample.key not in likest)
         for number, sample in enumerate(samples):
+            # pairs in turns: there may be more samples without the cue
             model = pairs[number % len(pairs)].case
             place = likest.get(sample.key) or fit_place(model.place, _sizes(sample))
             if place is None:
@@ -125,6 +132,7 @@ class PairMaker:
         return self.located.places.get(sample.key, Place())
 
     def _case(self, sample: Sample, place: Place) -> Case:
+        # drawn once: case and placebo share it, as an editor draws by it
         seed = int(self.rng.integers(2**31))
         return Case(sample, place, word=self.located.word, seed=seed)
 
@@ -149,6 +157,7 @@ class PairMaker:
         if other is None:
             return None
         case = self._case(sample, place)
+        # no word: an editor must not look for the cue where it is not
         return Pair(case, replace(case, place=other, word=None))
 
     def _frames(self, sample: Sample, place: Place | None = None) -> Pair | None:
@@ -156,6 +165,7 @@ class PairMaker:
         count = len(sample.frames)
         free = sorted(set(range(count)).difference(frames))
         other = other_frames(Place(frames=frames), count, self.rng)
+        # frames of another sample, which may be longer
         if not frames or max(frames) >= count or not free:
             return None
         without = Place(frames=tuple(free))
@@ -164,6 +174,7 @@ class PairMaker:
             return Pair(case, replace(case, place=without))
         if other is None:
             return None
+        # what fills its frames is neither the cue nor one of those that are replaced
         left = sorted(set(free).difference(other.frames))
         donor_place = Place(frames=tuple(left))
         return Pair(case, replace(case, place=other, donor_place=donor_place))
@@ -178,6 +189,7 @@ class PairMaker:
             if not any(overlaps):
                 free.append((start, end))
         count = len(spans)
+        # as many words as the cue has, so that the question loses as much
         if not count or len(free) < count:
             return None
         rows = self.rng.choice(len(free), count, replace=False)
@@ -190,9 +202,11 @@ class PairMaker:
         taken = {word.lower()}
         for sample in self.target.samples.values():
             taken.update(map(str, sample.choices))
+        # a thing that is an answer would be a hint
         others = [name for name in NOTHING if name not in taken]
         for sample in self._samples_without() or self._samples_with():
             question = (sample.question or "").lower()
+            # where the question names it already, a sentence would add nothing
             if question and word.lower() not in question:
                 other = str(self.rng.choice(others))
                 case = Case(sample, Place(), word=word)
@@ -207,6 +221,7 @@ class PairMaker:
             able = []
             for donor in donors:
                 is_other = donor.question and donor.question != sample.question
+                # other choices would make it another task
                 if is_other and donor.choices == sample.choices:
                     able.append(donor)
             if not able:
@@ -220,12 +235,14 @@ class PairMaker:
 
     def _swap(self, sample: Sample) -> Pair | None:
         place = self._place(sample)
+        # what is pasted must leave the sample's own object
         if self._is_background and self.kind.in_place:
             place = self._beside_object(place, sample)
         if place.area < SMALLEST:
             return None
         without, keeping = self._donors(sample)
         likest = self.located.likest
+        # colours come from where the localiser looks, so this must be known
         if likest and not self.kind.in_place:
             without = [donor for donor in without if donor.key in likest]
         others = shuffle(without, self.rng)
@@ -260,6 +277,7 @@ class PairMaker:
                 side.append(donor)
             return other, same
         without = [samples[key] for key in sorted(self.located.without)]
+        # the same labels on both sides, or the label would change with the cue
         labels = {donor.label for donor in showing}
         return [donor for donor in without if donor.label in labels] or without, showing
 
@@ -279,6 +297,7 @@ class PairMaker:
             shown = self.located.places[donor.key]
             shares.append(_share(place, fit_place(shown, sizes)))
         best = int(np.argmax(shares))
+        # a cue that lies elsewhere would not be pasted, and so be no placebo
         if shares[best] >= COVERED:
             return some[best]
         return None
@@ -295,6 +314,7 @@ class PairMaker:
         return Place(masks=tuple(map(np.invert, self._objects(donor))))
 
     def _insertions(self) -> Iterator[Pair]:
+        # every sample shows it: there is none to put it into
         if self.target.by_label:
             return
         samples = self.target.samples
@@ -316,6 +336,7 @@ class PairMaker:
             place = self._beside_object(place, sample)
             if place.area < SMALLEST:
                 continue
+            # of the donor's label, so that only the cue differs
             other = self._any(alike)
             case = self._case(sample, place)
             yield Pair(

@@ -52,20 +52,28 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         place = answers.pairs[number].case.place
         frame = next(iter(shown_frames(place)), 0)
         region = None
+        # where it is put in, the sample as it is does not show it yet
         if decisive.removes:
             region = box_of(place, frame)
         where[key] = Occurrence(sample=key, frame=frame, region=region)
-        if after.sample.key != key:  # no sample of the data: a drawing is shown in its place
+        if (
+            after.sample.key != key
+        ):  # no sample of the data: a drawing is shown in its place
             where[after.sample.key] = Occurrence(sample=f"changed: {key}", frame=frame)
 
     def drawing(outcome: Outcome) -> bytes | None:
         key = outcome.trial.sample.key
+        # an edit of the model leaves the key: only the condition tells both apart
         if key not in numbers or outcome.trial.condition == "baseline":
             return None
         return _below(answers, numbers[key], where[key].frame or 0)
 
     right = answers.right[~answers.control, PLACEBO]
-    share = "" if np.isnan(right).all() else f" With the placebo {np.nanmean(right):.0%} are right."
+    share = (
+        ""
+        if np.isnan(right).all()
+        else f" With the placebo {np.nanmean(right):.0%} are right."
+    )
     name = f"{decisive.name}: {decisive.kind.title}"
     return contrast(
         row.target.cue.feature.key,
@@ -90,6 +98,7 @@ def _below(answers: Answers, number: int, frame: int) -> bytes | None:
         frames = trial.sample.frames
         pixels = np.array(frames[min(frame, len(frames) - 1)].load())
         masks = case.place.masks
+        # an edit of the model leaves the pixels: nobody would see what it hides
         if trial.edit is not None and frame < len(masks):
             pixels[masks[frame]] = GREY
         said = answers.said.get((number, column))
@@ -106,6 +115,7 @@ def draw_below(images: Mapping[str, UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
         rows, cols, _ = image.shape
         height = max(1, round(SIDE * rows / cols))
         how = Image.Resampling.NEAREST
+        # enlarged, pixels keep their edges; made smaller, LANCZOS keeps detail
         if cols >= SIDE:
             how = Image.Resampling.LANCZOS
         picture = Image.fromarray(image)

@@ -15,7 +15,8 @@ class ConfirmOptions(Options):
         description="run folder whose findings are tested, or a folder of runs by `investigate`"
     )
     others: tuple[Path, ...] = Field(
-        (), description="more runs on the same model and data; their findings are tested too"
+        (),
+        description="more runs on the same model and data; their findings are tested too",
     )
     merge: bool = Field(
         True, description="merge findings that are the same cue; not with --feature"
@@ -24,14 +25,21 @@ class ConfirmOptions(Options):
         (), description="SPECs of interventions; by default all that are installed"
     )
     features: Annotated[tuple[str, ...], Words()] = Field(
-        (), description="features to test, KEY or KEY@LABEL, in place of the run's findings"
+        (),
+        description="features to test, KEY or KEY@LABEL, in place of the run's findings",
     )
-    top: PositiveInt = Field(10, description="how many findings are tested: the first ones")
+    top: PositiveInt = Field(
+        10, description="how many findings are tested: the first ones"
+    )
     samples: PositiveInt = Field(
-        200, description="how many samples an intervention changes for a finding, at most"
+        200,
+        description="how many samples an intervention changes for a finding, at most",
     )
     confidence: float = Field(
-        0.95, gt=0, lt=1, description="confidence level of all decisions together (Holm)"
+        0.95,
+        gt=0,
+        lt=1,
+        description="confidence level of all decisions together (Holm)",
     )
     margin: float = Field(
         0.1,
@@ -40,6 +48,9 @@ class ConfirmOptions(Options):
         description="an effect that is surely smaller counts as none: share of probability",
     )
     admitted: NonNegativeInt = Field(
-        100, description="for each cause, how many answers are read for reasoning that names it"
+        100,
+        description="for each cause, how many answers are read for reasoning that names it",
     )
-    least: PositiveInt = Field(10, description="fewest changed samples that decide anything")
+    least: PositiveInt = Field(
+        10, description="fewest changed samples that decide anything"
+    )

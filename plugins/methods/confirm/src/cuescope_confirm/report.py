@@ -15,7 +15,11 @@ from cuescope_sdk import Audit, Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 VERDICTS: tuple[Verdict, ...] = ("causes", "accompanies", "cannot tell")
-MARKS: Mapping[Decision, str] = {"confirms": "*", "placebo does as much": "0", "undecided": "?"}
+MARKS: Mapping[Decision, str] = {
+    "confirms": "*",
+    "placebo does as much": "0",
+    "undecided": "?",
+}
 SHOWN_EFFECT = 0.25  # that enough samples would show
 RULE = (
     "causes: most interventions with a clear result change the answers more than their placebo. "
@@ -75,6 +79,7 @@ def scores(audit: Audit, results: Results) -> Iterator[Score]:
         step = NEXT
     elif not results.rows:
         step = NONE
+        # findings were left out as no cues: by name they can be tested all the same
         if NO_CUE in audit.notes:
             step = ALONE
     audit.note("next step", step)
@@ -85,8 +90,14 @@ def scores(audit: Audit, results: Results) -> Iterator[Score]:
     for row in results.rows:
         yield from scores_of(row)
     if not results.rows:
-        words = audit.notes.get(NO_CUE) or "No method has a finding, so there is no cue to test."
-        yield Score(feature=NOTHING, label=None, metric="effect", value=None, statement=words)
+        # that nothing was found is a result too, and a report needs a score to say it
+        words = (
+            audit.notes.get(NO_CUE)
+            or "No method has a finding, so there is no cue to test."
+        )
+        yield Score(
+            feature=NOTHING, label=None, metric="effect", value=None, statement=words
+        )
 
 
 def scores_of(row: Row) -> Iterator[Score]:
@@ -100,6 +111,7 @@ def scores_of(row: Row) -> Iterator[Score]:
         always_reported=True,
         statement=statement(row),
     )
+    # a cue without a figure keeps its line, which says what is missing
     if row.decisive is None:
         yield headline(value=None)
     else:
@@ -118,13 +130,16 @@ def scores_of(row: Row) -> Iterator[Score]:
         yield score(metric="accuracy_lost", value=value, low=low, high=high)
     located = row.target.located
     if located is not None and located.quality.auroc is not None:
-        yield score(metric="localisation", value=located.quality.auroc, n=located.quality.n)
+        yield score(
+            metric="localisation", value=located.quality.auroc, n=located.quality.n
+        )
 
 
 def statement(row: Row) -> str:
     """The verdict in words, with what it rests on."""
     cue = row.target.cue
     labels = ", ".join(f"'{label}'" for label in cue.labels or (cue.label,) if label)
+    # the report puts the feature's name in
     where = "{feature}" + (f" on {labels}" if labels else "")
     if row.ruling.verdict == "cannot tell":
         effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
@@ -168,8 +183,10 @@ def _cost(row: Row) -> str:
     verb = "gives"
     if harms:
         verb = "costs"
+    # "gives" turns the sign of what is lost
     points_of_share = 100 if harms else -100
     value, *ends = (points_of_share * share for share in row.lost)
+    # with the sign turned, the ends have changed places
     interval = f"{min(ends):.1f} to {max(ends):.1f}"
     return f" It {verb} {value:.1f} points of accuracy over all samples ({interval})."
 
@@ -185,8 +202,12 @@ def _clearest(row: Row, *, removes: bool) -> str:
 
 
 def _effects(row: Row, decisions: Sequence[Decision]) -> str:
-    measured = [testimony for testimony in row.measured if testimony.decision in decisions]
-    effects = (f"{testimony.name} {with_interval(testimony.effect)}" for testimony in measured)
+    measured = [
+        testimony for testimony in row.measured if testimony.decision in decisions
+    ]
+    effects = (
+        f"{testimony.name} {with_interval(testimony.effect)}" for testimony in measured
+    )
     return ", ".join(effects)
 
 
@@ -287,10 +308,20 @@ def figures_table(results: Results) -> Table:
             effect = testimony.effect
             shares = (100 * testimony.accuracy).tolist()
             name = results.name_of(row)
-            rows.append((name, testimony.name, effect.n, *shares, with_interval(effect)))
+            rows.append(
+                (name, testimony.name, effect.n, *shares, with_interval(effect))
+            )
     return make_table(
         "Each witness beside its placebo (accuracy in %, effects in points)",
-        ("cue", "intervention", "samples", "as it is", "changed", "placebo", "beyond placebo"),
+        (
+            "cue",
+            "intervention",
+            "samples",
+            "as it is",
+            "changed",
+            "placebo",
+            "beyond placebo",
+        ),
         rows,
         "Beyond placebo: the change of the answer's probability, minus that with the placebo, in "
         "points.",
@@ -359,6 +390,7 @@ def _why_unmeasured(witness: Witness) -> str:
         moved = float(change_beyond(witness, AS_IS).mean())
         return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
     located = witness.target.located
+    # the place before the number: more samples would not make it surer
     if located is not None and not located.quality.good:
         return "the place of the cue is too uncertain: something else may have been changed"
     count = int((~witness.answers.control).sum())

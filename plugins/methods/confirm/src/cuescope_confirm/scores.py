@@ -25,7 +25,9 @@ Verdict = Literal["causes", "accompanies", "cannot tell"]
 NO_MORE: Decision = "placebo does as much"
 DRAWS = 20_000  # of the groups, for a p-value
 POWER = "power: more samples"
-AGREEMENT = "agreement: at least half of the interventions do no more than their placebos"
+AGREEMENT = (
+    "agreement: at least half of the interventions do no more than their placebos"
+)
 REGION = "the cue's region: changed frames change the answers, but not known is which part of them"
 Control = Literal["without the cue", "unfound cue", "other labels"]
 Measure = tuple[Float[np.ndarray, " _other"], Groups]
@@ -84,13 +86,16 @@ def effect_of(
     means: dict[Control, float] = {}
     for change in (with_cue,) if alone is None else (with_cue, alone):
         p_value = mean_above_zero_p_value(change, groups)
+        # of one group nothing can be said
         p_values.append(1.0 if p_value is None else p_value)
     for name, (control, of_control) in controls.items():
         means[name] = float(control.mean())
         values = np.concatenate([control, with_cue])
         present = np.arange(len(values)) >= len(control)
+        # numbered apart, for the test exchanges whole groups of the two sides
         codes = np.concatenate([of_control.codes, groups.codes + of_control.count])
         both = Groups(codes, of_control.count + groups.count, groups.declared)
+        # minus: that test is for values that are lower where something is present
         [p_value] = gap_p_values(-values, present[:, None], both, rng, draws=DRAWS)
         p_values.append(float(p_value))
     return Effect(
@@ -111,7 +116,9 @@ def correct(effects: Sequence[Effect]) -> list[Effect]:
     return [replace(effect, corrected=p_value) for effect, p_value in pairs]
 
 
-def decide(effect: Effect, *, level: float, margin: float, claimed: float = 0.0) -> Decision:
+def decide(
+    effect: Effect, *, level: float, margin: float, claimed: float = 0.0
+) -> Decision:
     """What one intervention says of one cue.
 
     An effect that is surely below the margin is none, however sure it is that it is not 0, and one
@@ -159,6 +166,7 @@ def rule(
     if necessary or sufficient:
         return Ruling("causes", necessary, sufficient)
     everything = [*removing, *inserting]
+    # some confirm, but not most of those that decide
     if "confirms" in everything:
         return Ruling("cannot tell", missing=AGREEMENT)
     if NO_MORE not in everything:
@@ -173,11 +181,13 @@ def rule(
 
 
 def _most_confirm(decisions: Sequence[Decision]) -> bool:
+    # what is undecided has no vote: it may only lack samples
     return decisions.count("confirms") > decisions.count(NO_MORE)
 
 
 def samples_needed(effect: float, tests: int, *, level: float) -> int:
     """How many changed samples show a mean change of `effect` with 80% power, after correction."""
+    # the first step of Holm, which is the hardest to pass
     return samples_for_change(effect, level / max(tests, 1), power=0.8)
 
 
@@ -193,7 +203,9 @@ def accuracy_lost(
     return value * share, (low or 0.0) * share, (high or 0.0) * share
 
 
-def youden_cut(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float:
+def youden_cut(
+    scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]
+) -> float:
     """The score that tells both sides apart best: the largest sum of both rates (Youden, 1950)."""
     values = np.unique(scores)
     between = (values[:-1] + values[1:]) / 2

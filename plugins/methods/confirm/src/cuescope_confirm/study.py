@@ -31,7 +31,13 @@ MOST = 0.4  # share of all frames; a finding that lists more ranks them, and nam
 OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
 BACKGROUNDS = ("image-region", "regions")
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
-NOWHERE = ("reasoning", "answers", "claims", "steps", "reliance")  # figures of whole runs
+NOWHERE = (
+    "reasoning",
+    "answers",
+    "claims",
+    "steps",
+    "reliance",
+)  # figures of whole runs
 THING = "thing"  # what reasoning names
 T = TypeVar("T")
 Samples = Mapping[str, Sample]  # by key
@@ -148,6 +154,7 @@ def frames_in(samples: Samples) -> list[FrameId]:
 
 def shuffle(items: Sequence[T], rng: np.random.Generator) -> list[T]:
     """The items in a random order."""
+    # by number: permuting the items themselves would make an array of them
     return [items[row] for row in rng.permutation(len(items))]
 
 
@@ -171,6 +178,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     folders, left_out = folders_of(options)
     reports = {folder: load_report(folder) for folder in folders}
     _require_one_subject(reports)
+    # of several methods one may find nothing; one run without a finding is an error
     may_be_empty = len(reports) > 1 or (options.run / LISTED).is_file()
     cues: list[Cue] = []
     seen: dict[str, Sample] = {}
@@ -186,6 +194,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
         shown = _samples_of_run(report, data, folder)
         seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
+        # two runs of one method, whose features need keys of their own
         if name in by_name:
             name = f"{name} {len(by_name) + 1}"
         by_name[name] = report
@@ -203,6 +212,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
             cues.append(cue)
     held = _held_out_samples(audit, seen)
     _note_findings(audit, by_name, counts, len(seen))
+    # in one order, whichever run is named first: draws depend on it
     seen = dict(sorted(seen.items()))
     return Study(_with_unlike_keys(cues), seen, held, by_name, counts, left_out)
 
@@ -251,6 +261,7 @@ def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
         listed = run / LISTED
         if listed.is_file() and not (run / "report.json").exists():
             investigation = _read_investigation(listed)
+            # the list may come from elsewhere: no name may lead out of its folder
             folders += [inside(run, name) for name in investigation.runs]
             left_out |= investigation.left_out
         else:
@@ -261,6 +272,7 @@ def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
 class Investigation(BaseModel):
     """What `cuescope investigate` wrote: the names of its runs, and why methods have none."""
 
+    # strict: a stranger's file may hold numbers, or text where a list belongs
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     runs: list[str]
@@ -291,6 +303,7 @@ def _require_one_subject(reports: Mapping[Path, Report]) -> None:
         for role in ("model", "data"):
             expected = getattr(reports[first].provenance, role)
             stamp = getattr(report.provenance, role)
+            # not the SPEC: the same words may mean other weights or files by now
             if stamp.fingerprint != expected.fingerprint:
                 raise UserError(
                     f"{folder} is about another {role} than {first}",
@@ -342,10 +355,12 @@ def _requests(
     of_all_runs = {feature.key for report in among for feature in report.features}
     for text in options.features:
         key, at, label = text.rpartition("@")
+        # a key may have an @ of its own
         if text in features or not at:
             key, label = text, ""
         if key in features:
             yield key, label or None
+        # of several runs another one may have the feature
         elif not {key, text} & of_all_runs:
             raise UserError(
                 f"{options.run} has no feature '{text}'",
@@ -362,7 +377,9 @@ def _require_same_data(audit: Audit, report: Report, data: Samples, run: Path) -
         raise UserError(
             f"the data of {run} has changed since the run was made",
             expected=f"{stamp.spec} as it was",
-            got=f"sample '{min(missing)}' is gone" if missing else "another fingerprint",
+            got=f"sample '{min(missing)}' is gone"
+            if missing
+            else "another fingerprint",
             remedy="Audit again, then confirm the new run",
         )
 
@@ -377,6 +394,7 @@ def _keys_of_samples(report: Report) -> set[str]:
 def _samples_of_run(report: Report, data: Samples, run: Path) -> dict[str, Sample]:
     """The samples that the run looked at: those that it asked about, and where features occur."""
     keys = _keys_of_samples(report)
+    # samples without the cue were looked at too, and only the answers name them
     if (run / "answers.parquet").is_file():
         keys |= set(read_answers(run).column("sample").to_pylist())
     known = filter(None, {root(key, data) for key in keys})
@@ -385,7 +403,9 @@ def _samples_of_run(report: Report, data: Samples, run: Path) -> dict[str, Sampl
 
 def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:
     """The audited samples that share neither frames nor group with those of the run."""
+    # None is no group: it must not join all samples without one
     groups = {sample.group for sample in seen.values()} - {None}
+    # the same frames under another key are the same sample
     contents = {content(sample) for sample in seen.values()}
     held = {}
     for sample in sorted(audit.samples, key=lambda sample: sample.key):
@@ -393,6 +413,7 @@ def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:
             held[sample.key] = sample
     count = len(audit.samples)
     left_out = count - len(held)
+    # so many are no accident: it is the split that was seen
     if left_out > count / 2:
         raise UserError(
             f"{left_out} of {count} samples were looked at by the run",
@@ -401,11 +422,14 @@ def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:
             "on half of its data",
         )
     if left_out:
-        audit.note("left out", f"{left_out} samples that are as in the run that found the cues")
+        audit.note(
+            "left out", f"{left_out} samples that are as in the run that found the cues"
+        )
     return held
 
 
 def content(sample: Sample) -> tuple[object, ...]:
     """What a model is shown."""
     frames = tuple(frame.key for frame in sample.frames)
+    # with the question: one image may be asked about twice
     return frames, sample.question

@@ -14,7 +14,15 @@ from cuescope_confirm.locating.placebos import BESIDE, with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
-from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError, how_to_install
+from cuescope_sdk import (
+    Audit,
+    Feature,
+    Occurrence,
+    Outcome,
+    Trial,
+    UserError,
+    how_to_install,
+)
 from cuescope_sdk.interventions import Intervention, Place
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
@@ -38,7 +46,9 @@ class Answers:
     said: dict[tuple[int, int], str]
 
     @classmethod
-    def unknown(cls, pairs: Sequence[Pair] = (), trials: Sequence[OfPair] = ()) -> "Answers":
+    def unknown(
+        cls, pairs: Sequence[Pair] = (), trials: Sequence[OfPair] = ()
+    ) -> "Answers":
         """Nothing is answered yet."""
         values, right = np.full((2, len(pairs), 3), np.nan)
         return cls(tuple(pairs), tuple(trials), values, right, {})
@@ -67,6 +77,7 @@ class Witness:
     @property
     def edits_model(self) -> bool:
         """Whether it changes the model, and not the sample."""
+        # the first one tells: an intervention edits always or never
         for _, changed, _ in self.answers.trials:
             return changed.edit is not None
         return False
@@ -81,6 +92,7 @@ def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Interventi
     specs = list(options.interventions)
     if not specs:
         entries = registry.of_kind("intervention")
+        # one that cannot be imported must not stop the others
         specs = sorted(entry.name for entry in entries if registry.check(entry) is None)
     if not specs:
         raise UserError(
@@ -92,6 +104,7 @@ def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Interventi
     for spec in specs:
         plugin: Intervention = audit.context.build("intervention", spec)
         lacking = plugin.lacks(audit.capabilities, list(audit.tools))
+        # of those that nobody named, the report says why they do not apply
         if lacking and options.interventions:
             raise UserError(f"{spec} cannot be used here: {lacking}")
         plugins[spec] = plugin
@@ -115,6 +128,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     """Locate every cue, and make its pairs; the model is asked to locate, and not yet to judge."""
     plugins = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
+    # for a plan, which ends as soon as answers are needed to locate a cue
     audit.expect_more(most_trials(study, len(plugins), options))
     unfound: dict[object, Target | str] = {}
     targets = []
@@ -129,6 +143,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             got="; ".join(sorted(reasons)),
             remedy="Take a run of a method that says where its features occur",
         )
+    # several findings may share a placebo, which is asked about once
     everything = dict.fromkeys(targets)
     for target in targets:
         for placebo in target.placebos.values():
@@ -144,7 +159,10 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
 
 
 def _witnesses(
-    audit: Audit, options: ConfirmOptions, plugins: Mapping[str, Intervention], target: Target
+    audit: Audit,
+    options: ConfirmOptions,
+    plugins: Mapping[str, Intervention],
+    target: Target,
 ) -> Iterator[Witness]:
     """What is to be asked about a cue, by each intervention."""
     is_finding = target.role == "finding"
@@ -159,6 +177,7 @@ def _witnesses(
         if reason is None and not is_finding and kind.placebo == "none":
             reason = "it has no placebo, so it decides nothing"
         if reason is None:
+            # interventions of one sort are compared in the same samples
             sort = sort_of(kind)
             if sort not in of_sort:
                 of_sort[sort] = pairs_of(audit, target, kind, most)
@@ -174,7 +193,9 @@ def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
     """A bound on what is asked: frames to locate each cue, then three trials a pair."""
     frames = max((len(sample.frames) for sample in study.held.values()), default=1)
     most = options.samples
+    # a pool, and half as many samples that are not judged
     looked_at = min(len(study.held), POOL * most * 3 // 2)
+    # those with the cue, without it, and of two placebos
     pairs = most + most // CONTROLS + 2 * (most // BESIDE)
     of_cue = looked_at * (frames + 1) + witnesses * pairs
     return 3 * len(study.cues) * of_cue
@@ -207,6 +228,7 @@ def _prepare_answers(audit: Audit, witness: Witness, pairs: Sequence[Pair]) -> A
 
     target = witness.target
     plugin = witness.plugin
+    # an editor takes long or costs money: a plan ends before it works
     for role in sorted(plugin.requires.tools):
         audit.context.stop_plan_before(f"the work of the {role}")
     cases = [pair.case for pair in pairs]
@@ -235,7 +257,9 @@ def slots(dossier: Dossier) -> Iterator[tuple[Witness, int, int, Trial]]:
     for edits_model in (False, True):
         for target in targets:
             of_target = dossier.witnesses_of(target)
-            witnesses = [witness for witness in of_target if witness.edits_model == edits_model]
+            witnesses = [
+                witness for witness in of_target if witness.edits_model == edits_model
+            ]
             asked = [witness.answers.trials for witness in witnesses]
             for row, of_sample in enumerate(zip_longest(*asked, fillvalue=())):
                 for witness, trials in zip(witnesses, of_sample, strict=True):
@@ -253,6 +277,7 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     """The dossier with the answers to `trials_of` it, in order."""
     answers = {}
     for witness in dossier.witnesses:
+        # new arrays: the dossier is remembered for the audit, and stays unanswered
         asked = witness.answers
         answers[witness] = Answers.unknown(asked.pairs, asked.trials)
     plain: str | None = None
@@ -272,6 +297,7 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
 
 def features(dossier: Dossier) -> Iterator[Feature]:
     """The cues where they are in the held-out samples; a cue may be about several labels."""
+    # each score names a feature, that of an empty dossier too
     if not dossier.targets:
         yield Feature(key=NOTHING, kind=NOTHING, name="what methods found")
     first: dict[str, Target] = {}
@@ -287,6 +313,7 @@ def _occurrences(target: Target) -> Iterator[Occurrence]:
     if target.located is None:
         return
     for key, place in target.located.places.items():
+        # a place in an image names no frames
         for frame in shown_frames(place) or [0]:
             region = box_of(place, frame)
             yield Occurrence(sample=key, frame=frame, region=region)
@@ -306,5 +333,6 @@ def box_of(place: Place, frame: int) -> tuple[float, float, float, float] | None
     rows, cols = np.nonzero(mask)
     corners = np.array([cols, rows])
     left, top = corners.min(axis=1).astype(float)
+    # an edge lies behind the last pixel
     right, bottom = corners.max(axis=1) + 1.0
     return left, top, right, bottom

@@ -56,13 +56,17 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
     located = row.target.located
     if located is None:
         return None
-    planted = {sample.key: sample.annotations.get("cues", {}) for sample in audit.samples}
+    planted = {
+        sample.key: sample.annotations.get("cues", {}) for sample in audit.samples
+    }
     best: tuple[float, str] | None = None
+    # no finding says which planted cue it is: the nearest counts
     for cue in audit.planted_cues:
         shown = []
         said = []
         for key in [*located.places, *located.without]:
             frames = planted.get(key, {}).get(cue.key)
+            # a sample without this annotation says nothing of the cue
             if frames is not None:
                 shown.append(any(frames))
                 said.append(key in located.places)
@@ -76,6 +80,7 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
     accuracy, name = best
     return Evidence(
         check="located where a cue is annotated",
+        # never refuted: a finding may be a cue that nobody annotated
         verdict="supported" if accuracy >= LOCATED else "inconclusive",
         detail=f"nearest to '{name}': {accuracy:.0%} balanced accuracy over samples",
         value=accuracy,

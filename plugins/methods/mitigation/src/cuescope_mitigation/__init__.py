@@ -70,7 +70,9 @@ class MitigationTrial(Plugin):
         yield from measured_features(parts)
 
     @hookimpl
-    def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
+    def compute_scores(
+        self, audit: Audit, features: Sequence[Feature]
+    ) -> Iterable[Score]:
         """Fit the mitigator and its placebos, and compare the answers."""
         from cuescope_mitigation.figures import contrasts
         from cuescope_mitigation.report import scores
@@ -93,7 +95,9 @@ class MitigationTrial(Plugin):
         from cuescope_mitigation.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if audit.options is not self.options:  # another method's audit has nothing to compare
+        if (
+            audit.options is not self.options
+        ):  # another method's audit has nothing to compare
             return
         yield from independent_samples(audit)
         parts = audit.once(prepare, audit, self.options)

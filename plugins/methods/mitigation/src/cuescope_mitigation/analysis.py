@@ -21,7 +21,13 @@ from cuescope_sdk import Audit
 from cuescope_sdk.statistics import bootstrap_weights
 
 Verdict = Literal[
-    "helps", "no gain shown", "harms", "only moves answers", "not the cue", "not tried", "too few"
+    "helps",
+    "no gain shown",
+    "harms",
+    "only moves answers",
+    "not the cue",
+    "not tried",
+    "too few",
 ]
 
 
@@ -55,7 +61,9 @@ class Results:
     confidence: float
 
 
-def measure(audit: Audit, options: MitigationOptions, comparison: Comparison) -> Results:
+def measure(
+    audit: Audit, options: MitigationOptions, comparison: Comparison
+) -> Results:
     """Every cue, at a confidence that holds for all of them together (Bonferroni)."""
     weights = bootstrap_weights(comparison.groups, audit.rng("bootstrap"))
     cues = len(comparison.parts.cues)

@@ -31,7 +31,10 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 def mitigate(
     run: Run,
     mitigator: Annotated[
-        str, typer.Option("--with", metavar="NAME", help="Mitigator: `cuescope plugins list`.")
+        str,
+        typer.Option(
+            "--with", metavar="NAME", help="Mitigator: `cuescope plugins list`."
+        ),
     ],
     asked: AskedAgain,
     output: Output,
@@ -46,9 +49,12 @@ def mitigate(
             "corner'. [default: as the run's checks or its namer say]",
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 20,
+    top: Annotated[
+        int, typer.Option(min=1, help="Most findings, the first ones.")
+    ] = 20,
     placebos: Annotated[
-        int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
+        int,
+        typer.Option(min=0, help="Times that it is fitted to cues drawn at random."),
     ] = 3,
 ) -> None:
     """Learn how the model can do without the cues of RUN, and measure whether it helps.
@@ -62,7 +68,9 @@ def mitigate(
     folder = asked.out or beside(run, f"mitigated-{plugin}")
     with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
         registry = runner.context.registry
-        registry.find("mitigator", plugin)  # a wrong name is told before hours of answers
+        registry.find(
+            "mitigator", plugin
+        )  # a wrong name is told before hours of answers
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
         stamp = report.provenance.model
@@ -73,7 +81,9 @@ def mitigate(
             "placebos": placebos,
         }
         fields = registry.load(registry.find("method", METHOD)).Options.model_fields
-        changed = {key: value for key, value in options.items() if value != fields[key].default}
+        changed = {
+            key: value for key, value in options.items() if value != fields[key].default
+        }
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
         if name and other.finding is not None:
             remedy = "Add --on SPLIT"

@@ -8,7 +8,10 @@ from cuescope_sdk import Feature, Report, UserError
 from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.tools import guess_in
 
-NUMBERED = ("cluster", "slice")  # kinds of features whose own name says where errors are, not what
+NUMBERED = (
+    "cluster",
+    "slice",
+)  # kinds of features whose own name says where errors are, not what
 # what a placebo warns of in place of a cue: things that a person could put into any scene
 THINGS = (
     "umbrella",
@@ -44,7 +47,9 @@ def check_names(findings: Iterable[str], given: Mapping[str, str]) -> None:
     for key, word in given.items():
         refuse_unknown("mitigate", "finding", key, known)
         if not word.strip():
-            raise UserError(f"mitigate: the name of {key}", expected="words", got="none")
+            raise UserError(
+                f"mitigate: the name of {key}", expected="words", got="none"
+            )
 
 
 def other_words(

@@ -12,7 +12,9 @@ class MitigationOptions(Options):
     """docs/mitigation.md tells the protocol."""
 
     run: Path = Field(description="run folder whose findings are the cues")
-    mitigator: Annotated[str, NamesPlugin()] = Field(description="SPEC of the mitigator")
+    mitigator: Annotated[str, NamesPlugin()] = Field(
+        description="SPEC of the mitigator"
+    )
     mitigator_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         default={}, description="its options"
     )
@@ -21,16 +23,28 @@ class MitigationOptions(Options):
         exclude_if=lambda names: not names,
         description="a name for what a finding shows, by its key: {cluster-03: red corner}",
     )
-    top: PositiveInt = Field(20, description="how many findings are mitigated: the first ones")
+    top: PositiveInt = Field(
+        20, description="how many findings are mitigated: the first ones"
+    )
     placebos: NonNegativeInt = Field(
         3, description="how often the mitigator is also fitted to random cues"
     )
     confidence: float = Field(
-        0.95, gt=0, lt=1, description="confidence level of the intervals, for all cues together"
+        0.95,
+        gt=0,
+        lt=1,
+        description="confidence level of the intervals, for all cues together",
     )
-    least: PositiveInt = Field(5, description="a group with fewer samples is not judged")
-    fit_share: float = Field(0.5, gt=0, lt=1, description="share of the groups used for fitting")
-    save: Path | None = Field(None, description="folder in which the fitted remedy is saved")
+    least: PositiveInt = Field(
+        5, description="a group with fewer samples is not judged"
+    )
+    fit_share: float = Field(
+        0.5, gt=0, lt=1, description="share of the groups used for fitting"
+    )
+    save: Path | None = Field(
+        None, description="folder in which the fitted remedy is saved"
+    )
     model: Annotated[dict[str, str], Words()] = Field(
-        default={}, description="fingerprint and SPEC of the model, for the stamp of that folder"
+        default={},
+        description="fingerprint and SPEC of the model, for the stamp of that folder",
     )

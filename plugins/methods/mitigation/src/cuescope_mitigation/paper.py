@@ -23,7 +23,9 @@ def papers_tables(comparison: Comparison, mitigator: str) -> Iterator[Table]:
             yield papers_table(comparison, mitigator, number, best)
 
 
-def papers_table(comparison: Comparison, mitigator: str, number: int, best: int) -> Table:
+def papers_table(
+    comparison: Comparison, mitigator: str, number: int, best: int
+) -> Table:
     """Accuracy@`best` where the first cues are: of the labels that they hurt, and of all."""
     cues = len(comparison.parts.cues)
     before = among_best(comparison.logits_before, comparison.targets, best)

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from cuescope_mitigation.analysis import Results, Row, Verdict, between, measure, other_gaps, points
+from cuescope_mitigation.analysis import (
+    Results,
+    Row,
+    Verdict,
+    between,
+    measure,
+    other_gaps,
+    points,
+)
 from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
@@ -24,19 +32,26 @@ ENDS: Mapping[Verdict, str] = {
 }
 
 
-def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> Iterator[Score]:
+def scores(
+    audit: Audit, options: MitigationOptions, comparison: Comparison
+) -> Iterator[Score]:
     """A row a cue and metric, the largest gain first; the tables are attached."""
     results = audit.once(measure, audit, options, comparison)
     audit.attach(of_measured(comparison))
     for table in tables(results, comparison, options):
         audit.attach(table)
     if not comparison.mitigator.changes_answers:
-        audit.note("answers", "this mitigator does not change the model: train with its weights")
+        audit.note(
+            "answers",
+            "this mitigator does not change the model: train with its weights",
+        )
     helped = [row.verdict for row in results.rows].count("helps")
     result = "No remedy: no cue shows a gain that comes from the cue itself."
     if helped:
         count = len(results.rows)
-        result = f"The remedy helps for {helped} of {count} cues, and because of these cues."
+        result = (
+            f"The remedy helps for {helped} of {count} cues, and because of these cues."
+        )
     audit.note("result", result)
     if options.save is not None:
         audit.note("audit the mitigated model", f"-M mitigated={options.save}")
@@ -65,13 +80,19 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
         yield headline(value=None)
         return
     yield headline(value=gain.gain, low=gain.low, high=gain.high)
-    figures = {"worst_group_gain": row.worst, "overall_gain": overall, "gap_after": row.gap}
+    figures = {
+        "worst_group_gain": row.worst,
+        "overall_gain": overall,
+        "gap_after": row.gap,
+    }
     for metric, figure in figures.items():
         if figure is not None:
             value = figure.gain
             if metric == "gap_after":
                 value = figure.after
-            yield score(metric=metric, value=value, low=figure.low, high=figure.high, n=figure.n)
+            yield score(
+                metric=metric, value=value, low=figure.low, high=figure.high, n=figure.n
+            )
 
 
 def statement(row: Row, title: str) -> str:
@@ -105,7 +126,9 @@ def of_measured(comparison: Comparison) -> Accuracy:
 # ---------------------------------------------------------------------------------------- tables
 
 
-def tables(results: Results, comparison: Comparison, options: MitigationOptions) -> Iterator[Table]:
+def tables(
+    results: Results, comparison: Comparison, options: MitigationOptions
+) -> Iterator[Table]:
     """Before and after, the placebos, the tops of TRoVe's tables, and what became of other cues."""
     yield before_and_after(results)
     if comparison.mitigator.changes_answers:
@@ -135,7 +158,16 @@ def before_and_after(results: Results) -> Table:
     overall = results.overall
     return _table(
         "Accuracy before and after, on samples that were not used for fitting (%)",
-        (*NAMES, "samples", "with it", "then", "without it", "then ", "gap", "gap left"),
+        (
+            *NAMES,
+            "samples",
+            "with it",
+            "then",
+            "without it",
+            "then ",
+            "gap",
+            "gap left",
+        ),
         rows,
         f"All samples: {overall.before:.1%} before, {overall.after:.1%} after "
         f"({points(overall.gain)} points, {between(overall)}).",
@@ -174,7 +206,9 @@ def _range(figure: Change) -> str:
     return f"({points(figure.low)} to {points(figure.high)})"
 
 
-def other_cues(results: Results, comparison: Comparison, options: MitigationOptions) -> Table:
+def other_cues(
+    results: Results, comparison: Comparison, options: MitigationOptions
+) -> Table:
     """Whether what a cue did before is done by another one now: the gaps that grew most."""
     gaps = other_gaps(comparison, options, results)
     rows: list[list[Cell]] = []

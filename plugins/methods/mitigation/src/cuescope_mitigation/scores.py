@@ -34,7 +34,11 @@ class Change:
 
 
 def change(
-    before: PerSample, after: PerSample, among: BoolPerSample, weights: Draws, confidence: float
+    before: PerSample,
+    after: PerSample,
+    among: BoolPerSample,
+    weights: Draws,
+    confidence: float,
 ) -> Change:
     """The mean before and after among some of the samples, each of which is its own pair."""
     draws = weighted_means(after - before, among, weights)
@@ -94,7 +98,9 @@ def worst_change(
     return Change(worst_before, worst_after, low, high, int(worst.sum()))
 
 
-def shuffle_within(shows: Shows, targets: IntPerSample, rng: np.random.Generator) -> Shows:
+def shuffle_within(
+    shows: Shows, targets: IntPerSample, rng: np.random.Generator
+) -> Shows:
     """Which cues are shown, dealt anew among the samples of each label: as many as before."""
     dealt = shows.copy()
     for target in np.unique(targets):

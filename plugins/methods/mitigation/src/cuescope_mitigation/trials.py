@@ -155,7 +155,17 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
         f"the remedy is fitted to {count} samples and measured on {len(samples) - count} others; "
         "the cues were found in none of them",
     )
-    return Parts(report, cues, router, samples, outcomes, clusters, nearness, fitted, audit.labels)
+    return Parts(
+        report,
+        cues,
+        router,
+        samples,
+        outcomes,
+        clusters,
+        nearness,
+        fitted,
+        audit.labels,
+    )
 
 
 def build(audit: Audit, options: MitigationOptions) -> Mitigator:
@@ -191,7 +201,9 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
             for frame in np.flatnonzero(nearest == cluster).tolist():
                 key = parts.samples[row].key
                 strength = float(nearness[frame, cluster])
-                occurrences.append(Occurrence(sample=key, frame=frame, strength=strength))
+                occurrences.append(
+                    Occurrence(sample=key, frame=frame, strength=strength)
+                )
         occurrences.sort(key=lambda occurrence: -occurrence.strength)
         update = {"occurrences": tuple(occurrences), "name": cue.name}
         yield cue.feature.model_copy(update=update)
@@ -284,7 +296,9 @@ def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> tuple[Sample, ...
             "again on a third of its data",
         )
     if left_out:
-        audit.note("left out", f"{left_out} samples that are as in the run that found the cues")
+        audit.note(
+            "left out", f"{left_out} samples that are as in the run that found the cues"
+        )
     return tuple(sorted(kept, key=lambda sample: sample.key))
 
 
@@ -369,7 +383,12 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
     learned = fit(parts.shows, parts.router, words)
     after = logits(learned)
     if options.save is not None:
-        save(learned, options.save, mitigator=mitigator_name(options), model=options.model)
+        save(
+            learned,
+            options.save,
+            mitigator=mitigator_name(options),
+            model=options.model,
+        )
     draws = []
     for number in range(options.placebos if mitigator.changes_answers else 0):
         # learned from as many samples of each label, without anything in common; it answers where

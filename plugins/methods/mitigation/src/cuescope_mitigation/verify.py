@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator
 
-from cuescope_mitigation.analysis import Results, Row, between, measure, other_gaps, points
+from cuescope_mitigation.analysis import (
+    Results,
+    Row,
+    between,
+    measure,
+    other_gaps,
+    points,
+)
 from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.trials import Comparison
 from cuescope_sdk import Audit, Evidence, Verdict
@@ -67,7 +74,9 @@ def overall_check(results: Results) -> Evidence:
     )
 
 
-def moved_check(options: MitigationOptions, comparison: Comparison, results: Results) -> Evidence:
+def moved_check(
+    options: MitigationOptions, comparison: Comparison, results: Results
+) -> Evidence:
     """Whether another feature now costs what the cue cost before."""
     gaps = other_gaps(comparison, options, results)
     grew = []

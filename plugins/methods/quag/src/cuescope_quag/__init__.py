@@ -38,7 +38,9 @@ class QUAG(Plugin):
     """Averages quadrants of the fusion attention, and asks what that costs the answers."""
 
     title = "QUAG: does the model fuse video and text?"
-    requires = Requirements(outputs=frozenset(), edits=frozenset({"average-attention"}), labels=0)
+    requires = Requirements(
+        outputs=frozenset(), edits=frozenset({"average-attention"}), labels=0
+    )
     finds = "Whether a video-question model needs the video, the question, and both together."
     data_needs = DataNeeds(
         each="data set",
@@ -64,6 +66,7 @@ class QUAG(Plugin):
         samples = audit.once(questions, audit)
         require_map(audit, self.options)
         measure = choose_measure(samples, self.options.measure)
+        # the level of the verdict's one-sided tests (`Rule.level`)
         warn_of_few(audit, samples, measure, (1 - self.options.confidence) / 2)
         yield from features(audit, self.options)
 
@@ -97,7 +100,9 @@ class QUAG(Plugin):
         from cuescope_quag.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if audit.options is self.options:  # else another method's audit, which says so itself
+        if (
+            audit.options is self.options
+        ):  # else another method's audit, which says so itself
             yield from independent_samples(audit)
         yield from evidence(audit, self.options)
 

@@ -23,7 +23,9 @@ from cuescope_quag.verdict import UNMEASURED, Verdict, verdict
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import benjamini_hochberg, design_effect
 
-Comparison: TypeAlias = tuple[Rate, dict[str, Loss]]  # the plain rate, and losses by condition
+Comparison: TypeAlias = tuple[
+    Rate, dict[str, Loss]
+]  # the plain rate, and losses by condition
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Figures:
         """A significant loss of more than `drop` points, of a model that can be measured."""
         loss = self.headline[1][key]
         significant = self.q_values[key] <= self.options.fdr
+        # interval and test are made in different ways: a finding has both
         sure = loss.low is not None and loss.low > 0
         lost = loss.lost > self.options.drop
         return significant and sure and lost and self.decision.kind not in UNMEASURED
@@ -76,9 +79,12 @@ class Figures:
     @property
     def detectable(self) -> float | None:
         """Points that a condition must cost to be found in 8 of 10 audits; None for no loss."""
+        # questions of one video hang together, and tell less than their number
         effect = design_effect(self.answers.before.astype(float), self.answers.groups)
+        # what Benjamini and Hochberg ask of the first of all conditions
         level = self.options.fdr / max(len(self.answers.conditions), 1)
         lost = smallest_loss(len(self.answers.samples) / effect, level)
+        # however surely it is seen, less than `drop` is no finding
         return None if lost is None else max(lost, self.options.drop)
 
 
@@ -86,7 +92,9 @@ def analyse(audit: Audit, options: QUAGOptions, answers: Answers) -> Figures:
     """All that is compared: overall by each measure, and by type of question."""
     rule = Rule(options.margin, options.drop, options.confidence, options.resamples)
     measure = choose_measure(answers.samples, options.measure)
-    by_measure: dict[str, Comparison] = {measure.name: _compare(audit, rule, answers, measure)}
+    by_measure: dict[str, Comparison] = {
+        measure.name: _compare(audit, rule, answers, measure)
+    }
     other = plain_accuracy if measure.name == "balanced accuracy" else balanced_accuracy
     second = other(answers.samples)
     if second is not None:
@@ -99,7 +107,11 @@ def analyse(audit: Audit, options: QUAGOptions, answers: Answers) -> Figures:
 
 
 def _compare(
-    audit: Audit, rule: Rule, answers: Answers, measure: Measure, index: Codes | None = None
+    audit: Audit,
+    rule: Rule,
+    answers: Answers,
+    measure: Measure,
+    index: Codes | None = None,
 ) -> Comparison:
     """The plain rate and the losses by condition, of all samples or of those of an index."""
     part = np.arange(len(answers.before)) if index is None else index
@@ -108,6 +120,7 @@ def _compare(
         answers.after[part],
         measure.subset(part),
         answers.groups.take(part),
+        # the same draws each time: parts and measures differ by answers alone
         audit.rng("bootstrap"),
         rule,
         None if answers.answer_codes is None else answers.answer_codes[part],
@@ -126,7 +139,9 @@ def with_worst(
     return worst
 
 
-def part_with_video(audit: Audit, rule: Rule, answers: Answers, measure: Measure) -> Part | None:
+def part_with_video(
+    audit: Audit, rule: Rule, answers: Answers, measure: Measure
+) -> Part | None:
     """The types of question in which the video surely matters; None where these are all, or none.
 
     A type with one right answer says little alone, since who gives that answer to everything is

@@ -43,8 +43,12 @@ def attach_maps(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
     sample = audit.once(questions, audit)[0]
     (outcome,) = audit.respond([TokenModalities(layer=layer).of(sample)])
     sides = np.asarray(outcome.response.readout)
+    # the readout lists queries and then keys: two entries a token
     if len(sides) > 2 * options.longest:
-        audit.note("attention map", f"not drawn: more than {options.longest} tokens (-O longest)")
+        audit.note(
+            "attention map",
+            f"not drawn: more than {options.longest} tokens (-O longest)",
+        )
         return
     edits: dict[str, Edit | None] = {"as it is": None}
     for condition in answers.conditions:
@@ -54,6 +58,7 @@ def attach_maps(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
     outcomes = audit.respond(readout.of(sample, edit) for edit in edits.values())
     weights = [np.asarray(outcome.response.readout)[head] for outcome in outcomes]
     kinds = list(map(NAMES.__getitem__, sides.tolist()))
+    # in cross-attention the keys are other tokens than the queries
     queries = len(weights[0])
     audit.attach(
         Picture(

@@ -10,6 +10,7 @@ from cuescope_sdk import Options, Picture, Plugin, Table
 if TYPE_CHECKING:
     from cuescope_quag.simulation.training import Schedule
 
+# at 1/2 both modalities together no longer tell the hidden draws (section 3)
 Alpha = Annotated[float, Field(gt=0, lt=0.5)]
 
 
@@ -23,7 +24,8 @@ class QUAGBenchOptions(Options):
     )
     seeds: PositiveInt = Field(3, description="models trained at each coupling")
     full: bool = Field(
-        False, description="the paper's 40,000 samples and 2,000 epochs (hours on a GPU)"
+        False,
+        description="the paper's 40,000 samples and 2,000 epochs (hours on a GPU)",
     )
     dropout: float | None = Field(
         None,
@@ -42,6 +44,7 @@ class QUAGBench(Plugin):
 
     def run(self) -> Iterator[Table | Picture]:
         """The errors and their rise for each coupling, then the figure."""
+        # here: torch takes seconds, which a list of plugins must not cost
         from cuescope_quag.simulation.figure import figure, rises, table
         from cuescope_quag.simulation.training import Runs, Training
         from cuescope_sdk.torch import resolve_device
@@ -49,7 +52,9 @@ class QUAGBench(Plugin):
         options = self.options
         context = self.context
         alphas = sorted(set(options.alphas))
-        trainings = [Training(alpha, seed) for seed in range(options.seeds) for alpha in alphas]
+        trainings = [
+            Training(alpha, seed) for seed in range(options.seeds) for alpha in alphas
+        ]
         device = str(resolve_device(context.device))
         folder = context.cache / "bench" / "quag"
         runs = Runs(self._schedule(), folder, context.seed, device, options.workers)

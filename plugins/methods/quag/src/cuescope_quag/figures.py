@@ -11,7 +11,14 @@ from cuescope_quag.analysis import Figures
 from cuescope_quag.measures import question_types
 from cuescope_quag.trials import CROSSMODAL, VERDICT, Answers, Condition, is_correct
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import StripRow, bar_chart, contrast, frame_sheet, frame_strips, thumbnail
+from cuescope_sdk.report import (
+    StripRow,
+    bar_chart,
+    contrast,
+    frame_sheet,
+    frame_strips,
+    thumbnail,
+)
 
 EXAMPLES = 4
 LONGEST = 90  # characters of a question
@@ -40,10 +47,16 @@ def deciding_type(figures: Figures, key: str) -> str | None:
     """The type of question whose loss decides in place of that of all; mostly none does."""
     by_type = {kind: losses[key] for kind, (_, losses) in figures.by_type.items()}
     loss = figures.headline[1][key].with_worst(by_type, figures.rule.level)
-    return loss.worst[0] if loss.worst is not None and loss.p_costs > figures.rule.level else None
+    return (
+        loss.worst[0]
+        if loss.worst is not None and loss.p_costs > figures.rule.level
+        else None
+    )
 
 
-def _contrast(figures: Figures, feature: str, key: str, kind: str | None) -> Contrast | None:
+def _contrast(
+    figures: Figures, feature: str, key: str, kind: str | None
+) -> Contrast | None:
     answers = figures.answers
     column = answers.keys.index(key)
     condition = answers.conditions[column]
@@ -114,7 +127,9 @@ def clip(outcome: Outcome) -> bytes | None:
 def empty_sheet() -> bytes:
     """A JPEG in place of a video that was not shown."""
     sheet = Image.new("RGB", (256, 128), (238, 238, 238))
-    ImageDraw.Draw(sheet).text((128, 64), "no video was shown", fill=(90, 90, 90), anchor="mm")
+    ImageDraw.Draw(sheet).text(
+        (128, 64), "no video was shown", fill=(90, 90, 90), anchor="mm"
+    )
     out = BytesIO()
     sheet.save(out, "JPEG", quality=90)
     return out.getvalue()
@@ -156,7 +171,9 @@ def _lost_answers(answers: Answers, column: int) -> Picture:
     rows = []
     for index in choose_examples(answers, column):
         words = caption(answers.plain[index], changed[index], condition)
-        rows.append(StripRow(words, list(map(thumbnail, answers.samples[index].frames))))
+        rows.append(
+            StripRow(words, list(map(thumbnail, answers.samples[index].frames)))
+        )
     return Picture(
         title=f"Answers that are lost: {condition.key}",
         caption="Questions that the model answers rightly, but no longer where this is averaged "
@@ -168,6 +185,7 @@ def _lost_answers(answers: Answers, column: int) -> Picture:
 def telling_condition(answers: Answers) -> int | None:
     """The crossmodal short-circuit where it loses an answer, else the condition that loses most."""
     lost = (answers.before[:, None] & ~answers.after).sum(axis=0)
+    # whether the two are fused is what the audit asks first
     if CROSSMODAL in answers.keys:
         column = answers.keys.index(CROSSMODAL)
         if lost[column]:
@@ -196,7 +214,9 @@ def caption(plain: Outcome, changed: Outcome, condition: Condition) -> str:
     """The question, and what is answered."""
     sample = plain.trial.sample
     question = shorten(sample.question or "(no question)", LONGEST, placeholder=" ...")
-    return f"{question}\nanswer: {plain.prediction}; {condition.key}: {changed.prediction}"
+    return (
+        f"{question}\nanswer: {plain.prediction}; {condition.key}: {changed.prediction}"
+    )
 
 
 def _facts(answers: Answers, index: int) -> set[tuple[str, object]]:

@@ -8,7 +8,13 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Int
 
-from cuescope_quag.trials import Codes, normalise, number_answers, shared_choices, videos_of
+from cuescope_quag.trials import (
+    Codes,
+    normalise,
+    number_answers,
+    shared_choices,
+    videos_of,
+)
 from cuescope_sdk import Audit, Sample, UserError
 from cuescope_sdk.data import warn_of_weak_data
 
@@ -62,6 +68,7 @@ def balanced_accuracy(samples: Sequence[Sample]) -> Measure | None:
     label = number_labels(samples, choices)
     # A choice that is never right has no recall, so strata are the labels that occur.
     stratum = np.unique(label, return_inverse=True)[1]
+    # who always gives one answer has one recall of 1, and 0 in the others
     return Measure("balanced accuracy", stratum, 100 / (1 + int(stratum.max())), label)
 
 
@@ -89,7 +96,9 @@ def choose_measure(
 
 def only_answer(samples: Sequence[Sample]) -> str | None:
     """The right answer, where it is the same for all questions, of which there are several."""
-    return str(samples[0].label) if len(samples) > 1 and has_one_label(samples) else None
+    return (
+        str(samples[0].label) if len(samples) > 1 and has_one_label(samples) else None
+    )
 
 
 def has_one_label(samples: Sequence[Sample]) -> bool:
@@ -97,7 +106,9 @@ def has_one_label(samples: Sequence[Sample]) -> bool:
     return len({normalise(str(sample.label)) for sample in samples}) == 1
 
 
-def warn_of_few(audit: Audit, samples: Sequence[Sample], measure: Measure, level: float) -> None:
+def warn_of_few(
+    audit: Audit, samples: Sequence[Sample], measure: Measure, level: float
+) -> None:
     """Say before anything is asked that these questions allow no verdict, and which would."""
     if (only := only_answer(samples)) is not None:
         warn_of_weak_data(
@@ -108,9 +119,12 @@ def warn_of_few(audit: Audit, samples: Sequence[Sample], measure: Measure, level
         return
     videos = len(np.unique(videos_of(samples)))
     chance = measure.chance / 100
+    # questions about a video stand or fall together: one guess a video
     if chance**videos > level:
         words = f"quag: too few videos ({videos}) to test anything: all right answers could be luck"
+        # else no number of videos helps, and there is no logarithm
         if 0 < chance < 1:
+            # the least n with chance ** n <= level
             enough = math.ceil(math.log(level) / math.log(chance))
             words += f"; {enough} would be the fewest that could do"
         warn_of_weak_data(audit, words)
@@ -125,6 +139,7 @@ def question_types(samples: Sequence[Sample], most: int = 12) -> dict[str, Codes
             indices.setdefault(kind, []).append(index)
     if len(indices) < 2:
         return {}
+    # ties by name, so that the order of the data decides nothing
     ranked = sorted(indices, key=lambda kind: (-len(indices[kind]), kind))
     return {kind: np.array(indices[kind]) for kind in sorted(ranked[:most])}
 

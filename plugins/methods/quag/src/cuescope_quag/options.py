@@ -22,6 +22,7 @@ def parse_quadrants(words: str) -> frozenset[Quadrant]:
     """
     names = [word.strip().upper() for word in words.split("+")]
     quadrants = frozenset(quadrant for quadrant in QUADRANTS if quadrant in names)
+    # fewer than names: one of them is unknown, or stands twice
     if not quadrants or len(quadrants) < len(names):
         raise ValueError("different quadrants joined by '+', of VV, VT, TV and TT")
     return quadrants
@@ -72,7 +73,8 @@ class QUAGOptions(Options):
         (), description="more such sets: 'VV+TV' averages all attention to video tokens"
     )
     layers: Annotated[str, Words()] = Field(
-        "all", description="fusion layers that are changed, counted from 0: all, 0-3, or 4,5"
+        "all",
+        description="fusion layers that are changed, counted from 0: all, 0-3, or 4,5",
     )
     quag_attention: tuple[MergedModality, ...] = Field(
         ("video", "text", "video-text"),
@@ -93,7 +95,9 @@ class QUAGOptions(Options):
         description="losses are measured in accuracy or balanced accuracy; auto takes the "
         "balanced one where all questions have the same two answers",
     )
-    drop: float = Field(2.0, ge=0, le=100, description="points from which a loss counts (paper: 2)")
+    drop: float = Field(
+        2.0, ge=0, le=100, description="points from which a loss counts (paper: 2)"
+    )
     margin: float = Field(
         0.1,
         gt=0,
@@ -102,11 +106,15 @@ class QUAGOptions(Options):
         "though never less than `drop` points",
     )
     fdr: float = Field(
-        0.05, gt=0, le=1, description="false discovery rate over all conditions that are tried"
+        0.05,
+        gt=0,
+        le=1,
+        description="false discovery rate over all conditions that are tried",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     resamples: PositiveInt = Field(
-        2000, description="random draws of the test against guessing, for three answers or more"
+        2000,
+        description="random draws of the test against guessing, for three answers or more",
     )
     control: Control = Field(
         "section-5.1",
@@ -132,7 +140,8 @@ class QUAGOptions(Options):
         "compared; 0: none",
     )
     longest: PositiveInt = Field(
-        512, description="samples of more tokens are left out where attention is checked or drawn"
+        512,
+        description="samples of more tokens are left out where attention is checked or drawn",
     )
 
     @field_validator("quadrants")

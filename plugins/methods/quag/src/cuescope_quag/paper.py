@@ -38,5 +38,9 @@ def cells_by_question(model: str) -> tuple[dict[str, Cell], ...]:
 
 
 def _read(table: str) -> list[dict[str, str]]:
-    text = files("cuescope_quag").joinpath("paper_tables", f"{table}.csv").read_text("utf-8")
+    text = (
+        files("cuescope_quag")
+        .joinpath("paper_tables", f"{table}.csv")
+        .read_text("utf-8")
+    )
     return list(csv.DictReader(text.splitlines()))

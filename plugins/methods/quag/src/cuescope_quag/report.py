@@ -66,13 +66,17 @@ SIZE_TERMS = {
 SKIPPED = "skipped, because the model does not take the edit 'average-tokens'"
 
 
-def report_scores(audit: Audit, options: QUAGOptions, answers: Answers) -> Iterator[Score]:
+def report_scores(
+    audit: Audit, options: QUAGOptions, answers: Answers
+) -> Iterator[Score]:
     """The rows of the report, with its notes and tables."""
     figures = analyse(audit, options, answers)
     _note(audit, figures)
     attach_accuracies(audit, figures)
     attach_losses(audit, figures)
-    attach_consistency(audit, options, answers, benchmark_of(audit), few_videos(answers.videos))
+    attach_consistency(
+        audit, options, answers, benchmark_of(audit), few_videos(answers.videos)
+    )
     attach_by_question(audit, options, answers, benchmark_of(audit))
     attach_open_answers(audit, answers.plain, answers.before.tolist())
     rows = list(_rows(figures))
@@ -108,6 +112,7 @@ def _rows(figures: Figures) -> Iterator[Score]:
             VERDICT,
             decision.decided_by,
             p_value=decision.p_value,
+            # all of its tests must hold, so the largest p needs no correction
             q_value=decision.p_value,
             finding=True,
             statement=sentence,
@@ -126,12 +131,17 @@ def _rows(figures: Figures) -> Iterator[Score]:
             p_value=losses[key].p_value,
             q_value=figures.q_values[key],
             finding=finding,
-            statement=statement(condition, rate, losses[key], figures.measure) if finding else None,
+            statement=statement(condition, rate, losses[key], figures.measure)
+            if finding
+            else None,
         )
 
 
-def _row(figures: Figures, feature: str, condition: str, **headline: Any) -> Iterator[Score]:
+def _row(
+    figures: Figures, feature: str, condition: str, **headline: Any
+) -> Iterator[Score]:
     """What a condition costs, in each measure; tests and words go with the one that decides."""
+    # not strict: a second measure needs answers that all questions share
     for metric, (_, losses) in zip(METRICS, figures.by_measure.values(), strict=False):
         loss = losses[condition]
         yield Score(
@@ -167,7 +177,9 @@ def _sentence(figures: Figures) -> str:
         return f"{{feature}}: no verdict. {describe_wrong_answers(figures.answers)}"
     rate, _ = figures.headline
     losses = figures.worst_losses
-    return verdict_sentence(kind, rate, losses, figures.rule, figures.measure, figures.part)
+    return verdict_sentence(
+        kind, rate, losses, figures.rule, figures.measure, figures.part
+    )
 
 
 # ----------------------------------------------------------------------------------- the notes
@@ -196,10 +208,14 @@ def _note(audit: Audit, figures: Figures) -> None:
     audit.note("layers", _layers(audit, options))
     _note_left_out(audit)
     if WITHOUT_VIDEO not in answers.keys:
-        audit.note("not asked", "without video: the model takes no question without a video")
+        audit.note(
+            "not asked", "without video: the model takes no question without a video"
+        )
     if options.quag_attention:
         can_merge = "average-tokens" in audit.capabilities.edits
-        audit.note("QUAG-attention", SIZE_TERMS[options.size_term] if can_merge else SKIPPED)
+        audit.note(
+            "QUAG-attention", SIZE_TERMS[options.size_term] if can_merge else SKIPPED
+        )
 
 
 def _limit(detectable: float | None) -> str:
@@ -217,7 +233,11 @@ def _layers(audit: Audit, options: QUAGOptions) -> str:
     exposed = "fusion" in audit.capabilities.exposes
     count = audit.once(fusion_shape, audit).layers if exposed else None
     if edited_layers(audit, options) is not None:
-        return f"layers {options.layers} of {count}" if count else f"layers {options.layers}"
+        return (
+            f"layers {options.layers} of {count}"
+            if count
+            else f"layers {options.layers}"
+        )
     if count is None:
         return "all layers"
     return "the only layer" if count == 1 else f"all {count} layers"
@@ -231,6 +251,9 @@ def _note_left_out(audit: Audit) -> None:
             counts["a question"] += 1
         elif sample.label is None:
             counts["a label"] += 1
-    words = [f"{counts[what]} samples without {what}" for what in sorted(counts, reverse=True)]
+    words = [
+        f"{counts[what]} samples without {what}"
+        for what in sorted(counts, reverse=True)
+    ]
     if words:
         audit.note("left out", ", ".join(words))

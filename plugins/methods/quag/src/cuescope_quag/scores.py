@@ -111,6 +111,7 @@ class Rule:
 
     def margin(self, rate: Rate) -> float:
         """The points that count for the verdict: a share of what is above chance, or `drop`."""
+        # near chance a share alone would let the smallest loss count
         return max(self.drop, self.share * (rate.value - rate.chance))
 
 
@@ -140,11 +141,14 @@ def compare(
         lost = round(value - changed, 9)
         low, high = means.change_interval(change, rule.confidence)
         p_value = stratified_change_p_value(change, measure.stratum, videos, rng)
-        margin = MarginTest(means, right, change, value, measure.chance, rule.share, rule.drop)
+        margin = MarginTest(
+            means, right, change, value, measure.chance, rule.share, rule.drop
+        )
         loss = Loss(
             rate=changed,
             lost=lost,
             p_value=p_value,
+            # an interval alone is not enough: the exact test has to see a loss too
             p_costs=max(p_value, margin.above_p_value()),
             p_spared=margin.below_p_value(),
             low=low,
@@ -161,7 +165,9 @@ def smallest_loss(questions: float, level: float, power: float = 0.8) -> float |
     return None if share is None else 100 * share
 
 
-def rates(right: Bool[np.ndarray, "sample column"], stratum: Codes) -> Float[np.ndarray, " column"]:
+def rates(
+    right: Bool[np.ndarray, "sample column"], stratum: Codes
+) -> Float[np.ndarray, " column"]:
     """Mean over strata of the share that is right, in percent."""
     means = [right[stratum == value].mean(axis=0) for value in np.unique(stratum)]
     return np.asarray(100 * np.mean(means, axis=0))
@@ -182,6 +188,7 @@ def _rate(
     # answers may know something of what is right and still be right less often than a guess.
     right = before.astype(float)
     guessing = max(guessing, means.above_p_value(right, measure.chance))
+    # were all right, each video would still be one lucky guess
     best = max(best, (measure.chance / 100) ** means.groups.count)
     low, high = means.mean_interval(right, rule.confidence)
     return Rate(value, measure.chance, guessing, low, high, len(before), best)
@@ -208,4 +215,6 @@ def guessing_p_values(
     if measure.label is None or given is None:
         chance = measure.chance / 100
         return exceeds_rate_p_value(int(before.sum()), count, chance), chance**count
-    return agreement_p_values(given, measure.label, measure.stratum, rng, resamples=resamples)
+    return agreement_p_values(
+        given, measure.label, measure.stratum, rng, resamples=resamples
+    )

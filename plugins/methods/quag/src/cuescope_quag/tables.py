@@ -39,7 +39,9 @@ def make_table(
         title=title,
         columns=tuple(columns),
         rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
-        paper=tuple({name: row[name] for name in columns if name in row} for row in paper),
+        paper=tuple(
+            {name: row[name] for name in columns if name in row} for row in paper
+        ),
         notes=notes,
         decimals=decimals,
     )
@@ -53,12 +55,15 @@ def attach_accuracies(audit: Audit, figures: Figures) -> None:
     for name, (rate, losses) in {**figures.by_measure, **figures.by_type}.items():
         cells = [f"{rate.value:.1f}"]
         for loss in losses.values():
+            # the arrows of the paper's table 1: no test, which stars are for
             fell = rate.value - loss.rate >= options.drop
             cells.append(f"{loss.rate:.1f}{DROP if fell else ''}")
         columns[name] = cells
     benchmark = benchmark_of(audit)
     paper = paper_rows(options.beside, benchmark) if benchmark else ()
-    beside = f" In brackets: {options.beside} on {benchmark} in the paper." if paper else ""
+    beside = (
+        f" In brackets: {options.beside} on {benchmark} in the paper." if paper else ""
+    )
     note = (
         f"{DROP}: {options.drop:g} points or more below the baseline. Without video, without "
         "question: the other modality alone. SC: a short-circuit, which averages attention. "
@@ -77,7 +82,9 @@ def attach_accuracies(audit: Audit, figures: Figures) -> None:
     )
 
 
-def type_notes(samples: Sequence[Sample], types: Sequence[str], measure: str) -> list[str]:
+def type_notes(
+    samples: Sequence[Sample], types: Sequence[str], measure: str
+) -> list[str]:
     """What the columns of question types are: their words, and what is counted there."""
     if not types:
         return []
@@ -108,6 +115,7 @@ def attach_losses(audit: Audit, figures: Figures) -> None:
     q_values = benjamini_hochberg([loss.p_value for loss in losses])
     significant = [q_value <= options.fdr for q_value in q_values]
     cells = map(loss_cell, losses, significant)
+    # one iterator: each row takes the next cells, in the order of `losses`
     rows = [(key, *islice(cells, len(comparisons))) for key in figures.answers.keys]
     note = (
         f"In brackets: {options.confidence:.0%} intervals, paired by question, of whole videos. *: "
@@ -147,7 +155,9 @@ def describe_wrong_answers(answers: Answers) -> str:
     )
 
 
-def attach_open_answers(audit: Audit, outcomes: Sequence[Outcome], right: Sequence[bool]) -> None:
+def attach_open_answers(
+    audit: Audit, outcomes: Sequence[Outcome], right: Sequence[bool]
+) -> None:
     """A table of a few open questions, wrong and right ones, with what was answered."""
     wrong: list[int] = []
     good: list[int] = []
@@ -156,12 +166,15 @@ def attach_open_answers(audit: Audit, outcomes: Sequence[Outcome], right: Sequen
             (good if right[index] else wrong).append(index)
     if not wrong and not good:
         return
+    # wrong answers tell what to mend: half of the rows, more if few are right
     half = max(OPEN_ROWS // 2, OPEN_ROWS - len(good))
     chosen = [*wrong[:half], *good][:OPEN_ROWS]
     rows = []
     for index in sorted(chosen):
         key = outcomes[index].trial.sample.key
-        rows.append((key, *_open_answer(outcomes[index]), "yes" if right[index] else "no"))
+        rows.append(
+            (key, *_open_answer(outcomes[index]), "yes" if right[index] else "no")
+        )
     note = (
         f"{len(chosen)} of {len(wrong) + len(good)} open questions, of which {len(good)} are "
         "answered rightly. Case, punctuation and articles do not count (docs/quag.md)."

@@ -33,7 +33,10 @@ Kind = Literal["modality", "short-circuit", "mean", "quag-attention"]
 VERDICT = "verdict"
 WITHOUT_VIDEO = "without video"
 WITHOUT_QUESTION = "without question"
-LEFT_OUT = {WITHOUT_VIDEO: "without the video", WITHOUT_QUESTION: "without the question"}
+LEFT_OUT = {
+    WITHOUT_VIDEO: "without the video",
+    WITHOUT_QUESTION: "without the question",
+}
 CROSSMODAL = "SC: crossmodal"
 OTHER_MEAN = "SC: crossmodal, mean of another video"
 
@@ -54,7 +57,10 @@ TOKENS = {
 ARTICLES = {"a", "an", "the"}
 YES_NO = {"yes", "no"}
 _COUNTS = "zero one two three four five six seven eight nine ten"
-DIGITS = {"none": "0"} | {word: str(number) for number, word in enumerate(_COUNTS.split())}
+# the evaluation of VQA takes "none" for 0, too
+DIGITS = {"none": "0"} | {
+    word: str(number) for number, word in enumerate(_COUNTS.split())
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,9 @@ class Condition:
             return replace(sample, question=None, key=key)
         other = self.others.get(sample.key)
         return (
-            sample if other is None else sample.with_frames(other.frames, f"video of {other.key}")
+            sample
+            if other is None
+            else sample.with_frames(other.frames, f"video of {other.key}")
         )
 
 
@@ -100,7 +108,10 @@ def questions(audit: Audit) -> list[Sample]:
         )
     labelled = [sample for sample in samples if sample.label is not None]
     if not labelled:
-        raise UserError("quag", expected="samples with a label, the right answer", got="none")
+        raise UserError(
+            "quag", expected="samples with a label, the right answer", got="none"
+        )
+    # no draw and no example may hang on the order of the data
     labelled.sort(key=lambda sample: sample.key)
     outputs = audit.capabilities.outputs
     for sample in labelled:
@@ -161,7 +172,9 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     return allowed
 
 
-def _short_circuits(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
+def _short_circuits(
+    options: QUAGOptions, layers: tuple[int, ...] | None
+) -> Iterator[Condition]:
     """The sets of quadrants of the paper, then those of the user's own."""
     named: dict[str, tuple[str, str]] = {}
     for short_circuit in options.short_circuits:
@@ -183,7 +196,9 @@ def _mean_of_another_video(audit: Audit, layers: tuple[int, ...] | None) -> Cond
     others = other_videos(samples, audit.rng("other mean"))
     if len(others) < len(samples):
         raise UserError(
-            "quag: option 'other_mean'", expected="questions about two videos or more", got="one"
+            "quag: option 'other_mean'",
+            expected="questions about two videos or more",
+            got="one",
         )
     quadrants, name = SHORT_CIRCUITS["crossmodal"]
     edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
@@ -191,18 +206,22 @@ def _mean_of_another_video(audit: Audit, layers: tuple[int, ...] | None) -> Cond
     return Condition(OTHER_MEAN, words, "mean", edit, others)
 
 
-def other_videos(samples: Sequence[Sample], rng: np.random.Generator) -> dict[str, Sample]:
+def other_videos(
+    samples: Sequence[Sample], rng: np.random.Generator
+) -> dict[str, Sample]:
     """For each sample one of another video, as long where there is one; {} of a single video.
 
     The videos stand in a circle in a drawn order, and each is given the next one.
     """
     videos = videos_of(samples).tolist()
     samples_by_video = zip(videos, samples, strict=True)
+    # a sample without frames has no video to lend
     shown = {video: sample for video, sample in samples_by_video if sample.frames}
     circle = np.array(list(shown), dtype=int)[rng.permutation(len(shown))].tolist()
     rings: dict[int, list[int]] = {}
     for video in circle:
         rings.setdefault(len(shown[video].frames), []).append(video)
+    # a video that no ring moves follows itself: it has no other
     following = dict(zip(videos, videos, strict=True))
     # The next of all videos; and then, of those as long, the next of these.
     for ring in (circle, *rings.values()):
@@ -228,11 +247,15 @@ def quadrant_words(words: str) -> str:
     return f"attention {' and '.join(ways)}"
 
 
-def _quag_attention(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
+def _quag_attention(
+    options: QUAGOptions, layers: tuple[int, ...] | None
+) -> Iterator[Condition]:
     """The modalities whose tokens become one."""
     for words in dict.fromkeys(options.quag_attention):
         merged = frozenset(words.split("-"))
-        edit = AverageTokens(modalities=merged, layers=layers, size_term=options.size_term)
+        edit = AverageTokens(
+            modalities=merged, layers=layers, size_term=options.size_term
+        )
         key = f"merged {'both' if '-' in words else words}"
         yield Condition(key, f"{TOKENS[words]} ({key})", "quag-attention", edit)
 
@@ -305,7 +328,9 @@ class Answers:
     @property
     def none_accepted(self) -> bool:
         """Whether all questions are open, and no answer equals an accepted one."""
-        return not self.before.any() and not any(sample.choices for sample in self.samples)
+        return not self.before.any() and not any(
+            sample.choices for sample in self.samples
+        )
 
     @property
     def groups(self) -> Groups:
@@ -318,7 +343,9 @@ class Answers:
         return len(np.unique(self.video))
 
 
-def collect_answers(audit: Audit, options: QUAGOptions, outcomes: Sequence[Outcome]) -> Answers:
+def collect_answers(
+    audit: Audit, options: QUAGOptions, outcomes: Sequence[Outcome]
+) -> Answers:
     """From the outcomes of `trials`."""
     samples = audit.once(questions, audit)
     count = len(samples)
@@ -354,6 +381,7 @@ def video_name(sample: Sample) -> str:
 
 def shared_choices(samples: Sequence[Sample]) -> list[str]:
     """The answers to choose from that all questions share, in alphabetical order; [] for none."""
+    # as sets, for the same answers may come in another order
     sets = {frozenset(sample.choices) for sample in samples}
     return sorted(sets.pop()) if len(sets) == 1 else []
 
@@ -382,6 +410,7 @@ def matches(answer: str, accepted: Iterable[str]) -> bool:
 
     Where only yes or no is accepted, the first word answers: "Yes, it is." is yes.
     """
+    # a label of marks alone would accept an answer of nothing
     right = set(map(normalise, accepted)) - {""}
     first = re.split(r"(?<=[.!?])\s+|\n", answer.strip(), maxsplit=1)[0]
     candidates = {normalise(answer), normalise(first)}
@@ -410,5 +439,7 @@ def normalise(answer: str) -> str:
 def _without_mark(letter: str) -> str:
     """A space for punctuation, but for the points that are left in numbers."""
     # string.punctuation adds the ASCII symbols ("+", "$"), which Unicode does not class as P.
-    listed = letter in string.punctuation or unicodedata.category(letter).startswith("P")
+    listed = letter in string.punctuation or unicodedata.category(letter).startswith(
+        "P"
+    )
     return " " if listed and letter != "." else letter

@@ -49,9 +49,7 @@ PASSING_BY_MEANS: frozenset[Kind] = frozenset(
     {"fuses by means", "does not fuse", "video alone", "each alone"}
 )
 # Said there, unless its mean was tried apart (-O other_mean=true).
-LIMIT = (
-    " Averaging keeps the mean of each modality, so what a model takes from a mean is not tested."
-)
+LIMIT = " Averaging keeps the mean of each modality, so what a model takes from a mean is not tested."
 
 
 @dataclass(frozen=True)
@@ -84,9 +82,12 @@ def verdict(
         state(judged.get(WITHOUT_QUESTION), rule.level),
         state(judged.get(CROSSMODAL), rule.level) or "open",
         other_mean=state(judged.get(OTHER_MEAN), rule.level),
-        elsewhere=state(losses.get(WITHOUT_QUESTION), rule.level) if part is not None else None,
+        elsewhere=state(losses.get(WITHOUT_QUESTION), rule.level)
+        if part is not None
+        else None,
     )
     needed = _NEEDS.get(kind, ())
+    # missed when left out, yet any video does: the other mean decided
     if kind in ("text alone", "needs neither") and without_video == "costs":
         needed = (OTHER_MEAN, *needed[1:])
     used = [judged[key] for key in needed if key in judged]
@@ -94,6 +95,7 @@ def verdict(
         used.append(losses[WITHOUT_QUESTION])
     if not used:
         return Verdict(kind)
+    # a model at chance has no verdict: that test has to hold, too
     p_value = rate.p_chance
     for loss in used:
         p_value = max(p_value, _p_of_state(loss, rule.level))
@@ -138,6 +140,7 @@ def verdict_kind(
     if without_question == "spared":
         if elsewhere == "costs":
             return "each alone"
+        # None: the model takes no question without a video
         alone = without_video in ("costs", None) and elsewhere in ("spared", None)
         return "video alone" if alone else "open"
     if without_question == "open" or without_video == "open" or crossmodal == "open":
@@ -146,6 +149,7 @@ def verdict_kind(
         return "fuses"
     if other_mean == "open":
         return "open"
+    # untested, even the mean of the video may not be needed
     asked = without_video is not None or other_mean is not None
     return "fuses by means" if asked else "does not fuse"
 
@@ -154,6 +158,7 @@ def _p_of_state(loss: Loss, level: float) -> float:
     """Of the test that its state rests on."""
     if loss.p_costs > level and loss.worst is not None:
         return loss.worst[1].p_costs
+    # of the two nulls one at most is rejected: that is its state
     return min(loss.p_costs, loss.p_spared)
 
 
@@ -202,8 +207,11 @@ def verdict_sentence(
             # these are no place where it uses both, but what it answers from the video
             apart = where if kind == "each alone" else ""
             words = f"{'' if apart else where}the model {_answering(kind, judged, rule, apart)}"
+    # a part has an accuracy of its own, and so a margin
     margin = rule.margin(rate if part is None else part.rate)
-    only = f" Only losses of {margin:.1f} points or more count." if kind == "open" else ""
+    only = (
+        f" Only losses of {margin:.1f} points or more count." if kind == "open" else ""
+    )
     return f"{{feature}}: {words}.{only}{_limit(kind, judged, rule)}"
 
 
@@ -224,7 +232,9 @@ def _limit(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
     return LIMIT if state(losses.get(CROSSMODAL), rule.level) == "spared" else ""
 
 
-def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule, apart: str = "") -> str:
+def _answering(
+    kind: Kind, losses: Mapping[str, Loss], rule: Rule, apart: str = ""
+) -> str:
     """What it does, and the figures for that in a sentence of their own.
 
     `apart` names the questions that it answers from the video alone, where they are known.
@@ -235,13 +245,17 @@ def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule, apart: str = 
     without = _without_modalities(losses, rule.level)
     none = _no_short_circuit_costs(losses, rule.level)
     # A loss that is surely there, but below the margin, takes the edge off the words.
-    key = {"text alone": WITHOUT_VIDEO, "video alone": WITHOUT_QUESTION}.get(kind, CROSSMODAL)
+    key = {"text alone": WITHOUT_VIDEO, "video alone": WITHOUT_QUESTION}.get(
+        kind, CROSSMODAL
+    )
     small = _small_but_sure(losses[key], rule)
     mean = losses.get(OTHER_MEAN)
     another = ", and the mean of another video "
     another = "" if mean is None else another + _loss("costs", mean, rule.level)
     return ANSWERING[kind].format(
-        alone=f"almost only from {kind.removesuffix(' alone')}" if small else f"from {kind}",
+        alone=f"almost only from {kind.removesuffix(' alone')}"
+        if small
+        else f"from {kind}",
         also=", and never combines the two" if none else "",
         most="" if mean is not None else " at most",
         well="nearly as good" if small else "as good",
@@ -249,7 +263,9 @@ def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule, apart: str = 
         some=apart.removeprefix("on ").rstrip() or "some",
         others="the others" if apart else "others",
         # str.capitalize would lower the rest
-        Without=f"Of the former, {without}" if apart else without[0].upper() + without[1:],
+        Without=f"Of the former, {without}"
+        if apart
+        else without[0].upper() + without[1:],
         without=without,
         Crossmodal=crossmodal[0].upper() + crossmodal[1:],
         crossmodal=crossmodal,
@@ -278,14 +294,18 @@ def _without_modalities(losses: Mapping[str, Loss], level: float) -> str:
     # "loses 3 points without the video and 4 points without the question" needs one verb.
     if words.startswith("loses ") and "nothing" not in words:
         words = words.replace(" and loses ", " and ")
-    cannot = "" if WITHOUT_VIDEO in losses else " (it takes no question without a video)"
+    cannot = (
+        "" if WITHOUT_VIDEO in losses else " (it takes no question without a video)"
+    )
     return f"it {words}{cannot}"
 
 
 def _no_short_circuit_costs(losses: Mapping[str, Loss], level: float) -> str:
     """Added where all four short-circuits were made and each surely costs less than the margin."""
     short_circuits = [losses.get(f"SC: {name}") for name in SHORT_CIRCUITS]
-    spared = [loss for loss in short_circuits if loss and state(loss, level) == "spared"]
+    spared = [
+        loss for loss in short_circuits if loss and state(loss, level) == "spared"
+    ]
     if len(spared) < len(short_circuits):
         return ""
     most = max(spared, key=lambda loss: loss.lost)
@@ -295,6 +315,7 @@ def _no_short_circuit_costs(losses: Mapping[str, Loss], level: float) -> str:
 
 def _loss(verb: str, loss: Loss, level: float) -> str:
     """What is lost or gained, and the type of question on which the verdict rests in its place."""
+    # as it is printed: a loss of 0.04 reads as none
     if signed(loss.lost) == "0.0":
         words = f"{verb} nothing ({points(loss)})"
     elif loss.lost > 0:

@@ -88,7 +88,9 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
         name = f"merged {'both' if '-' in words else words}"
         rows.append((name, 100 * of_attention, 100 * of_layer))
     tokens = f"{video} video and {text} text tokens"
-    audit.note("multiplications saved", f"{', '.join(shares)} of a changed layer's ({tokens})")
+    audit.note(
+        "multiplications saved", f"{', '.join(shares)} of a changed layer's ({tokens})"
+    )
     note = (
         f"Of a changed layer with {tokens}. Attention alone: queries, keys and values projected, "
         "scores and mixing, which no longer grow with the averaged tokens. Whole layer: also the "
@@ -128,7 +130,9 @@ def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
         yield _inconclusive(CONFORMABLE, nothing)
         yield _inconclusive(RANK, nothing)
         return
-    about = f"{len(errors) // len(checked)} samples, layers {', '.join(map(str, checked))}"
+    about = (
+        f"{len(errors) // len(checked)} samples, layers {', '.join(map(str, checked))}"
+    )
     yield judge_conformability(errors, about)
     yield judge_rank(excesses, about)
 
@@ -172,9 +176,12 @@ def judge_rank(figures: Sequence[np.ndarray], about: str) -> Evidence:
             "the attention is causal: queries see different video keys, so averaged columns "
             "differ, and the lemma does not hold for such attention",
         )
+    # a matrix too small to exceed the bound says nothing of the lemma
     telling = [row for row in alike if row[1] < row[2]]
     if not telling:
-        return _inconclusive(RANK, "too few video tokens: no such matrix could exceed l_T + 2")
+        return _inconclusive(
+            RANK, "too few video tokens: no such matrix could exceed l_T + 2"
+        )
     nearest = max(telling, key=lambda row: row[0] - row[1])
     excess = nearest[0] - nearest[1]
     return Evidence(
@@ -214,16 +221,23 @@ class LayerReadout(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """One row of figures a trial."""
-        return [np.array(self._figures_of(model, trial), dtype=np.float64) for trial in trials]
+        return [
+            np.array(self._figures_of(model, trial), dtype=np.float64)
+            for trial in trials
+        ]
 
     def _figures_of(self, model: HasFusion, trial: Trial) -> tuple[float, ...]:
         (tokens,) = model.modalities([trial], self.layer)  # of queries, then of keys
-        if len(tokens) > 2 * self.longest or not isinstance(trial.edit, AverageAttention):
+        if len(tokens) > 2 * self.longest or not isinstance(
+            trial.edit, AverageAttention
+        ):
             return ()
         (plain,) = model.attention([replace(trial, edit=None)], self.layer)
         (edited,) = model.attention([trial], self.layer)
         count = plain.shape[1]
-        return self.figures(Captured(tokens[:count], tokens[count:], plain, edited), trial.edit)
+        return self.figures(
+            Captured(tokens[:count], tokens[count:], plain, edited), trial.edit
+        )
 
     def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
         """What is brought back."""
@@ -239,6 +253,7 @@ class Conformability(LayerReadout):
     def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
         """The largest error."""
         of_query, of_key, plain, edited = captured
+        # of the plain attention: an edit must not decide what may be seen
         quadrants = (of_query, of_key, visible_keys(plain), sorted(edit.quadrants))
         error = conformability_error(edited, *quadrants)
         if self.first:
@@ -259,7 +274,9 @@ class RankExcess(LayerReadout):
         part = fused_part(edited, of_query, of_key)
         alike = sees_alike(visible_keys(plain), of_query, of_key)
         highest = max(ranks(part), default=0)
-        return tuple(map(float, (highest, rank_bound(of_key), min(part.shape[1:]), alike)))
+        return tuple(
+            map(float, (highest, rank_bound(of_key), min(part.shape[1:]), alike))
+        )
 
 
 # ------------------------------------------------------------------------------ their matrices
@@ -288,10 +305,12 @@ def row_averaged(
     Equal to `weights` where they are row-wise constant already, which is what theorem 2.1 says of
     every layer that the edit reached.
     """
+    # so that rounding here is not taken for an error of the model
     averaged = weights.astype(np.float64)
     for name in quadrants:
         cells = quadrant(of_query, of_key, name) & visible
         mass = (averaged * cells).sum(axis=2, keepdims=True)
+        # a row without such cells has no mass, and is left as it is
         mean = mass / np.maximum(cells.sum(axis=1), 1)[:, None]
         averaged = np.where(cells, mean, averaged)
     return averaged
@@ -311,6 +330,7 @@ def conformability_error(
     averaged = row_averaged(weights, of_query, of_key, visible, quadrants)
     sums = weights.sum(axis=2, dtype=np.float64)
     return max(
+        # `initial`: the maximum of no cells would raise
         float(np.abs(weights - averaged).max(initial=0)),
         float(np.abs(sums - visible.any(axis=1)).max(initial=0)),
         float(np.abs(weights[:, ~visible]).max(initial=0)),
@@ -321,6 +341,7 @@ def fused_part(
     weights: Weights, of_query: QueryModality, of_key: KeyModality
 ) -> Float[np.ndarray, "head fused_query fused_key"]:
     """The rows and columns of video and text tokens: the whole matrix of the paper."""
+    # OTHER is 0: padding, and the token that opens a causal sequence
     return weights[:, of_query > 0][:, :, of_key > 0]
 
 
@@ -342,5 +363,7 @@ def ranks(weights: Weights) -> list[int]:
     # numpy's own tolerance is that of float64, under which rounding of the model's float32
     # weights would make every matrix full.
     tolerance = max(weights.shape[1:]) * float(np.finfo(np.float32).eps)
-    of_heads: list[int] = np.linalg.matrix_rank(weights.astype(float), rtol=tolerance).tolist()
+    of_heads: list[int] = np.linalg.matrix_rank(
+        weights.astype(float), rtol=tolerance
+    ).tolist()
     return of_heads

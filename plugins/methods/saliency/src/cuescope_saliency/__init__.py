@@ -42,7 +42,9 @@ METRICS = (
         "(0: apart, 1: the same)",
     ),
     Metric(
-        name="accuracy", title="Accuracy", meaning="share of these images that the model gets right"
+        name="accuracy",
+        title="Accuracy",
+        meaning="share of these images that the model gets right",
     ),
 )
 
@@ -90,8 +92,12 @@ class Saliency(Plugin):
 
         require_data(audit, self.data_needs, "saliency")
         options = self.options
-        checks = faithfulness_trials(audit, images=options.faithfulness, steps=options.steps)
-        audit.expect_more(3 * len(audit.samples) + checks)  # its answer, its map, its mask drawn
+        checks = faithfulness_trials(
+            audit, images=options.faithfulness, steps=options.steps
+        )
+        audit.expect_more(
+            3 * len(audit.samples) + checks
+        )  # its answer, its map, its mask drawn
         yield from features(audit, self.options)
 
     @hookimpl
@@ -102,7 +108,9 @@ class Saliency(Plugin):
         return trials(audit, self.options)
 
     @hookimpl
-    def compute_scores(self, audit: Audit, outcomes: Sequence[Outcome]) -> Iterable[Score]:
+    def compute_scores(
+        self, audit: Audit, outcomes: Sequence[Outcome]
+    ) -> Iterable[Score]:
         """Where each text's maps lie, against the annotated foreground."""
         from cuescope_saliency.figures import contrasts
         from cuescope_saliency.report import report_scores
@@ -120,7 +128,9 @@ class Saliency(Plugin):
         from cuescope_saliency.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if audit.options is self.options:  # else another method's audit, which says so itself
+        if (
+            audit.options is self.options
+        ):  # else another method's audit, which says so itself
             yield from independent_samples(audit)
         yield from evidence(audit, self, self.options)
 

@@ -48,7 +48,10 @@ class Labelled:
 
 
 def lean_tests(
-    options: SaliencyOptions, images: Sequence[ExplainedImage], *, better_than_chance: bool
+    options: SaliencyOptions,
+    images: Sequence[ExplainedImage],
+    *,
+    better_than_chance: bool,
 ) -> list[LeanTest]:
     """One for each text, findings first, then by strength."""
     by_text = defaultdict(list)
@@ -56,7 +59,10 @@ def lean_tests(
         by_text[image.text].append(image)
     # Sorted, for the correction below and the ranking must not depend on the data's order.
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
-    p_values = [mean_above_zero_p_value(figures.lean, figures.masked_groups) for figures in texts]
+    p_values = [
+        mean_above_zero_p_value(figures.lean, figures.masked_groups)
+        for figures in texts
+    ]
     q_values = benjamini_hochberg(p_values)
     tests = []
     for figures, p_value, q_value in zip(texts, p_values, q_values, strict=True):
@@ -83,7 +89,9 @@ def smallest_findable(
     # The smallest of the p-values must pass the level over their number.
     level = options.fdr / len(masked)
     rng = audit.rng("limit of detection")
-    return middle, smallest_mean_above_zero(middle.lean, middle.masked_groups, level, rng)
+    return middle, smallest_mean_above_zero(
+        middle.lean, middle.masked_groups, level, rng
+    )
 
 
 def measure_accuracy(

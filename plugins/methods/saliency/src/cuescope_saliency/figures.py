@@ -7,7 +7,14 @@ import numpy as np
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.trials import ExplainedImage, feature_key
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import RULE, PanelRow, contrast, draw_beside, image_panels, overlay_heat
+from cuescope_sdk.report import (
+    RULE,
+    PanelRow,
+    contrast,
+    draw_beside,
+    image_panels,
+    overlay_heat,
+)
 
 DRAWN = " The drawing: red is what speaks for the text, blue what speaks against it."
 
@@ -16,7 +23,9 @@ def attach_examples(
     audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
 ) -> None:
     """The images whose maps lie most on the background, and those whose maps lie least there."""
-    ordered = sorted(images, key=lambda image: (image.foreground_share, image.sample.key))
+    ordered = sorted(
+        images, key=lambda image: (image.foreground_share, image.sample.key)
+    )
     # The larger half of an odd number goes to the background, which findings are about.
     half = min(options.pictures, len(ordered)) // 2
     groups = {
@@ -28,13 +37,18 @@ def attach_examples(
             continue
         panels = list(map(panel_row, group))
         captions = "; ".join(map(caption, group))
-        audit.attach(Picture(title=title, caption=f"{captions}.", image=image_panels(panels)))
+        audit.attach(
+            Picture(title=title, caption=f"{captions}.", image=image_panels(panels))
+        )
 
 
 def panel_row(image: ExplainedImage) -> PanelRow:
     """The image beside its map and its mask."""
     return PanelRow(
-        caption=caption(image), image=_picture(image), heat=image.importance, mask=image.foreground
+        caption=caption(image),
+        image=_picture(image),
+        heat=image.importance,
+        mask=image.foreground,
     )
 
 
@@ -44,11 +58,17 @@ def caption(image: ExplainedImage) -> str:
     about = f"'{image.text}' in an image"
     if label is None:
         return about
-    answer = "answered rightly" if image.is_right else f"answered '{image.outcome.prediction}'"
+    answer = (
+        "answered rightly"
+        if image.is_right
+        else f"answered '{image.outcome.prediction}'"
+    )
     return f"{about} of '{label}', {answer}"
 
 
-def contrasts(images: Sequence[ExplainedImage], scores: Sequence[Score]) -> Iterator[Contrast]:
+def contrasts(
+    images: Sequence[ExplainedImage], scores: Sequence[Score]
+) -> Iterator[Contrast]:
     """One for each finding: images whose maps lie beside the object, and the others.
 
     They are of the images that the figure is of: those about the text, with a mask.
@@ -75,7 +95,9 @@ def lean_contrast(
             leans[image.sample.key] = lean
     limit = 0.0
     than = "its size explains"
-    if leans and min(leans.values()) > 0:  # all of them lean: the half that does so most
+    if (
+        leans and min(leans.values()) > 0
+    ):  # all of them lean: the half that does so most
         limit = float(np.median(list(leans.values())))
         than = "in the other half of the images"
     most: list[Outcome] = []

@@ -20,7 +20,9 @@ Explainer = Literal[
     "random",
 ]
 EXPLAINERS: tuple[Explainer, ...] = get_args(Explainer)
-COMPARING: frozenset[str] = frozenset({"clip-surgery", "rise"})  # a text with the other choices
+COMPARING: frozenset[str] = frozenset(
+    {"clip-surgery", "rise"}
+)  # a text with the other choices
 BLIND: frozenset[str] = frozenset({"raw-attention", "rollout", "random"})  # to the text
 
 
@@ -37,20 +39,28 @@ class Settings(Options):
         description="how many of the last blocks grad-eclip (none: 1), clip-surgery (none: 6), "
         "game (none: 1 as published, all as stock) and rollout (none: all) go through",
     )
-    rise_masks: PositiveInt = Field(2000, description="rise: random masks an image (2,000-8,000)")
+    rise_masks: PositiveInt = Field(
+        2000, description="rise: random masks an image (2,000-8,000)"
+    )
     rise_grid: PositiveInt = Field(8, description="rise: cells a side of a mask")
-    rise_kept: float = Field(0.5, gt=0, lt=1, description="rise: share of the cells that is shown")
+    rise_kept: float = Field(
+        0.5, gt=0, lt=1, description="rise: share of the cells that is shown"
+    )
     m2ib_layer: NonNegativeInt | None = Field(
-        None, description="m2ib: the block behind which noise comes in, from 0; none: 9 of 12"
+        None,
+        description="m2ib: the block behind which noise comes in, from 0; none: 9 of 12",
     )
     m2ib_beta: float = Field(
         0.1, ge=0, description="m2ib: weight of the information, against the similarity"
     )
     m2ib_variance: PositiveFloat = Field(1.0, description="m2ib: variance of the noise")
-    m2ib_steps: PositiveInt = Field(10, description="m2ib: steps of Adam, learning rate 1")
+    m2ib_steps: PositiveInt = Field(
+        10, description="m2ib: steps of Adam, learning rate 1"
+    )
     m2ib_draws: PositiveInt = Field(10, description="m2ib: draws of noise a step")
     seed: NonNegativeInt = Field(
-        0, description="of random masks and noise; the seed of the audit changes them too"
+        0,
+        description="of random masks and noise; the seed of the audit changes them too",
     )
 
 
@@ -60,7 +70,8 @@ class SaliencyOptions(Settings):
     argument: ClassVar[str | None] = "explainer"
 
     explainer: Explainer = Field(
-        "grad-eclip", description=f"which explainer draws the maps: {', '.join(EXPLAINERS)}"
+        "grad-eclip",
+        description=f"which explainer draws the maps: {', '.join(EXPLAINERS)}",
     )
     target: Literal["predicted", "true"] = Field(
         "predicted", description="which label's text is explained in each image"
@@ -69,9 +80,14 @@ class SaliencyOptions(Settings):
         None, min_length=1, description="explain this text in every image instead"
     )
     min_lean: float = Field(
-        0.0, ge=0, le=1, description="a finding leans on the background by more than this"
+        0.0,
+        ge=0,
+        le=1,
+        description="a finding leans on the background by more than this",
     )
-    fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all texts")
+    fdr: float = Field(
+        0.05, gt=0, le=1, description="false discovery rate over all texts"
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     faithfulness: NonNegativeInt = Field(
         24, description="images of the deletion and insertion check; 0 leaves it out"

@@ -33,9 +33,13 @@ def report_scores(
     tests = lean_tests(options, images, better_than_chance=better)
     for image in images:
         if image.lean is not None:
-            audit.record(image.sample, feature_key(image.text), "background_lean", image.lean)
+            audit.record(
+                image.sample, feature_key(image.text), "background_lean", image.lean
+            )
     if not any(test.finding for test in tests):
-        audit.note("could be missed", _missed_words(smallest_findable(audit, options, tests)))
+        audit.note(
+            "could be missed", _missed_words(smallest_findable(audit, options, tests))
+        )
     untested = None
     if not any(len(test.figures.lean) for test in tests):
         untested = NO_MASKS
@@ -112,7 +116,9 @@ def _note(
     labelled: Labelled | None,
 ) -> None:
     """What is explained, how often the model is right, which masks say nothing."""
-    target = f"the text '{options.text}'" if options.text else f"the {options.target} label"
+    target = (
+        f"the text '{options.text}'" if options.text else f"the {options.target} label"
+    )
     audit.note("explained", f"{target} in {len(images)} images, by {options.explainer}")
     if labelled is None:
         audit.note("accuracy", "not known: the data has no labels")
@@ -121,7 +127,9 @@ def _note(
     masked = sum(image.foreground is not None for image in images)
     usable = sum(image.usable_mask is not None for image in images)
     if not masked:
-        audit.note("foreground", "the data has no masks, so nothing is known of the background")
+        audit.note(
+            "foreground", "the data has no masks, so nothing is known of the background"
+        )
     elif usable < len(images):
         audit.note(
             "foreground",
@@ -145,5 +153,7 @@ def _note_accuracy(audit: Audit, labelled: Labelled) -> None:
         words += f": no better than chance ({beats}), so nothing is found"
     audit.attach(accuracy)
     audit.note("accuracy", words)
-    declared = f"{groups.count}" if groups.declared else "none declared: taken as independent"
+    declared = (
+        f"{groups.count}" if groups.declared else "none declared: taken as independent"
+    )
     audit.note("groups", declared)

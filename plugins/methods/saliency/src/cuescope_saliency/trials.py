@@ -71,7 +71,9 @@ def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     """The images by key. Raises UserError for a sequence of frames, or where a label lacks."""
     # By key, so that the report does not depend on the order in which the data comes.
     samples = sorted(audit.samples, key=lambda sample: sample.key)
-    if audit.options is options and all(foreground_of(sample) is None for sample in samples):
+    if audit.options is options and all(
+        foreground_of(sample) is None for sample in samples
+    ):
         warn_of_weak_data(
             audit,
             "saliency: the data has no foreground masks, so no lean on the background can be "
@@ -135,7 +137,10 @@ def trials(audit: Audit, options: SaliencyOptions) -> list[Trial]:
 
 
 def map_trials(
-    audit: Audit, options: SaliencyOptions, samples: Sequence[Sample], choices: Sequence[str]
+    audit: Audit,
+    options: SaliencyOptions,
+    samples: Sequence[Sample],
+    choices: Sequence[str],
 ) -> list[Trial]:
     """One a canvas sample, for the text beside it; draws depend on the audit's seed as well."""
     seed = audit.derive_seed("saliency", str(options.seed))
@@ -159,7 +164,9 @@ def explained_images(
         # Rescaled after the resize, which averages and so moves the highest and lowest values.
         mask = masks.get(image.sample.key)
         importance = rescale(fine)
-        explained.append(ExplainedImage(**vars(image), importance=importance, foreground=mask))
+        explained.append(
+            ExplainedImage(**vars(image), importance=importance, foreground=mask)
+        )
     return explained
 
 
@@ -184,5 +191,7 @@ def _confidence(outcome: Outcome, text: str) -> float:
     logits = outcome.response.logits
     if text not in choices or logits is None:
         return 1.0
-    odds = np.exp(logits - logits.max())  # the highest logit as 0: exp of a large one overflows
+    odds = np.exp(
+        logits - logits.max()
+    )  # the highest logit as 0: exp of a large one overflows
     return float(odds[choices.index(text)] / odds.sum())

@@ -9,10 +9,16 @@ from cuescope_sdk import Audit, Evidence
 from cuescope_sdk.explain import Explainer, measure_faithfulness
 
 
-def evidence(audit: Audit, method: Explainer, options: SaliencyOptions) -> Iterator[Evidence]:
+def evidence(
+    audit: Audit, method: Explainer, options: SaliencyOptions
+) -> Iterator[Evidence]:
     """Whether the explainer's maps find what the model relies on."""
     yield from measure_faithfulness(
-        audit, method, options.explainer, images=options.faithfulness, steps=options.steps
+        audit,
+        method,
+        options.explainer,
+        images=options.faithfulness,
+        steps=options.steps,
     )
     # Other options than the audit's: another method is audited (--verify-with saliency), whose
     # outcomes are of no use here.

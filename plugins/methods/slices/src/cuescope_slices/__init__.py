@@ -71,7 +71,9 @@ class Slices(Plugin):
         return chain(answers.outcomes, answers.stills)
 
     @hookimpl
-    def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
+    def compute_scores(
+        self, audit: Audit, features: Sequence[Feature]
+    ) -> Iterable[Score]:
         """The method's value of each slice, and the accuracy lost in it."""
         from cuescope_slices.report import scores
 

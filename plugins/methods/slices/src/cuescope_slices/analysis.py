@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_sdk.statistics import benjamini_hochberg, gap_intervals, gap_p_values, smallest_gap
+from cuescope_sdk.statistics import (
+    benjamini_hochberg,
+    gap_intervals,
+    gap_p_values,
+    smallest_gap,
+)
 from cuescope_slices.scores import Slice
 from cuescope_slices.trials import Ranked
 
-SHARE = 0.25  # of a label's sequences in a slice, for which the limit of detection is told
+SHARE = (
+    0.25  # of a label's sequences in a slice, for which the limit of detection is told
+)
 
 
 @dataclass

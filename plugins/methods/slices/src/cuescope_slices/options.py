@@ -10,8 +10,12 @@ from cuescope_sdk import Options
 class SlicesOptions(Options):
     """Of every method here."""
 
-    min_loss: float = Field(0.1, ge=-1, le=1, description="a finding costs more accuracy than this")
-    fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all pairs tested")
+    min_loss: float = Field(
+        0.1, ge=-1, le=1, description="a finding costs more accuracy than this"
+    )
+    fdr: float = Field(
+        0.05, gt=0, le=1, description="false discovery rate over all pairs tested"
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     null_shuffles: NonNegativeInt = Field(
         5, description="shuffles of the null check; 0 leaves it out"
@@ -27,7 +31,8 @@ class UnitOptions(SlicesOptions):
         "rank the frames themselves, each held still",
     )
     most: PositiveInt = Field(
-        1000, description="points of a label that are fitted at most, at random; all are ranked"
+        1000,
+        description="points of a label that are fitted at most, at random; all are ranked",
     )
 
 
@@ -46,29 +51,47 @@ class ErrorOptions(UnitOptions):
 class DominoOptions(ErrorOptions):
     """The mixture of Domino."""
 
-    components: PositiveInt = Field(25, description="components of the mixture, one a slice")
-    dims: PositiveInt = Field(128, description="principal components of the embeddings at most")
-    label_weight: PositiveFloat = Field(10.0, description="of the label's log likelihood")
-    prediction_weight: PositiveFloat = Field(10.0, description="of the prediction's log likelihood")
+    components: PositiveInt = Field(
+        25, description="components of the mixture, one a slice"
+    )
+    dims: PositiveInt = Field(
+        128, description="principal components of the embeddings at most"
+    )
+    label_weight: PositiveFloat = Field(
+        10.0, description="of the label's log likelihood"
+    )
+    prediction_weight: PositiveFloat = Field(
+        10.0, description="of the prediction's log likelihood"
+    )
     start: Literal["confusion", "k-means"] = Field(
         "confusion",
         description="where the mixture starts: cells of label and prediction, or k-means",
     )
-    iterations: PositiveInt = Field(100, description="steps of expectation maximisation at most")
+    iterations: PositiveInt = Field(
+        100, description="steps of expectation maximisation at most"
+    )
 
 
 class GeorgeOptions(UnitOptions):
     """The clusters of George."""
 
-    clusters: int = Field(10, ge=2, description="clusters of a class at most, from 2 on")
-    dims: PositiveInt = Field(2, description="principal components of the embeddings at most")
-    restarts: PositiveInt = Field(3, description="starts of each mixture; the likeliest is kept")
+    clusters: int = Field(
+        10, ge=2, description="clusters of a class at most, from 2 on"
+    )
+    dims: PositiveInt = Field(
+        2, description="principal components of the embeddings at most"
+    )
+    restarts: PositiveInt = Field(
+        3, description="starts of each mixture; the likeliest is kept"
+    )
 
 
 class DistillingFailuresOptions(ErrorOptions):
     """The support vector machines of Distilling Failures."""
 
-    folds: int = Field(2, ge=2, description="folds of whole groups that choose the penalty")
+    folds: int = Field(
+        2, ge=2, description="folds of whole groups that choose the penalty"
+    )
 
 
 class RandomOptions(SlicesOptions):

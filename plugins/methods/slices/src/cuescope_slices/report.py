@@ -16,12 +16,19 @@ NEEDS = {
 }
 
 
-def scores(audit: Audit, name: str, options: Any, features: Sequence[Feature]) -> Iterator[Score]:
+def scores(
+    audit: Audit, name: str, options: Any, features: Sequence[Feature]
+) -> Iterator[Score]:
     """Two figures a pair, the ranking's own first; findings first."""
     ranked = audit.once(rank, audit, name, options)
     note(audit, name, options, ranked)
-    tested = not ranked.points.fitted.all() or name not in ("domino", "distilling-failures")
-    pairs = compare(ranked, ranked.slices, options, audit.rng("permutation"), tested=tested)
+    tested = not ranked.points.fitted.all() or name not in (
+        "domino",
+        "distilling-failures",
+    )
+    pairs = compare(
+        ranked, ranked.slices, options, audit.rng("permutation"), tested=tested
+    )
     pairs.sort(key=lambda pair: (not is_finding(pair, options), -pair.value))
     if pairs and tested and not is_finding(pairs[0], options):
         limit = smallest_findable(ranked, options, len(pairs))
@@ -43,7 +50,13 @@ def scores(audit: Audit, name: str, options: Any, features: Sequence[Feature]) -
             finding=finding,
             statement=statement(pair, label) if finding else None,
         )
-        yield Score(**about, metric="accuracy_lost", value=pair.lost, low=pair.low, high=pair.high)
+        yield Score(
+            **about,
+            metric="accuracy_lost",
+            value=pair.lost,
+            low=pair.low,
+            high=pair.high,
+        )
 
 
 def statement(pair: Pair, label: str) -> str:
@@ -68,7 +81,10 @@ def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:
     interval = f"({low:.1%} to {high:.1%})"
     audit.note("accuracy", f"{right.mean():.1%} of {len(right)} sequences {interval}")
     if points.correct.all():
-        audit.note("errors", "none: the model is always right here, so nothing is to be explained")
+        audit.note(
+            "errors",
+            "none: the model is always right here, so nothing is to be explained",
+        )
         return
     unit = "frames held still"
     if ranked.frame.max() < 0:
@@ -78,10 +94,15 @@ def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:
         fitted = int(points.fitted[first].sum())
         words = f"looked for in {fitted} sequences, measured in the other {len(first) - fitted}"
         if fitted == len(first):
-            words = "looked for and measured in the same sequences, so nothing is tested"
+            words = (
+                "looked for and measured in the same sequences, so nothing is tested"
+            )
         audit.note("two parts", words)
     if points.fitted.sum() < 2:
-        audit.note("slices", "none: expected two samples or more in the part where they are made")
+        audit.note(
+            "slices",
+            "none: expected two samples or more in the part where they are made",
+        )
         return
     if name in NEEDS:
         _note_labels_left_out(audit, name, ranked)

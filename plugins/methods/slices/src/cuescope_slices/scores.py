@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-PENALTIES = np.logspace(-6, 0, 7)  # of the support vector machine, as the published code tries
+PENALTIES = np.logspace(
+    -6, 0, 7
+)  # of the support vector machine, as the published code tries
 TINY = np.finfo(np.float64).eps
 FLOOR = 1e-6
 TOLERANCE = 1e-3
@@ -91,7 +93,9 @@ def make_slice(
     return Slice(name, points[order], strength, core[order], value)
 
 
-def choose(chosen: Bool[np.ndarray, " point"], most: int, rng: np.random.Generator) -> Some:
+def choose(
+    chosen: Bool[np.ndarray, " point"], most: int, rng: np.random.Generator
+) -> Some:
     """At most so many of the points, in order."""
     points = np.flatnonzero(chosen)
     if len(points) > most:
@@ -165,7 +169,9 @@ def fit_mixture(
     return mixture, share
 
 
-def _maximise(z: PerDim, label: PerClass, prediction: PerClass, share: PerSlice) -> Mixture:
+def _maximise(
+    z: PerDim, label: PerClass, prediction: PerClass, share: PerSlice
+) -> Mixture:
     total = share.sum(axis=0) + 10 * TINY
     size = total[:, None]
     mean = share.T @ z / size
@@ -215,7 +221,9 @@ def confusion_start(
     return np.asarray(number)
 
 
-def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) -> list[Slice]:
+def domino(
+    points: Points, options: Any, seed: int, rng: np.random.Generator
+) -> list[Slice]:
     """Slices of a mixture over embedding, label and prediction (Domino).
 
     A slice's value for a label is P(label | slice) - P(predicted | slice): how much of the label
@@ -237,7 +245,12 @@ def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     one_hot = np.eye(points.classes)[points.label]
     weights = (options.label_weight, options.prediction_weight)
     mixture, _ = fit_mixture(
-        z[fitted], one_hot[fitted], points.probability[fitted], start, weights, options.iterations
+        z[fitted],
+        one_hot[fitted],
+        points.probability[fitted],
+        start,
+        weights,
+        options.iterations,
     )
     informed, _ = responsibilities(mixture, z, one_hot, points.probability, weights)
     blind, _ = responsibilities(mixture, z, None, None)
@@ -248,14 +261,18 @@ def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     for number in np.unique(best).tolist():
         members = np.flatnonzero(best == number)
         value = dict(enumerate(missed[number].tolist()))
-        slices.append(make_slice(f"slice {number}", members, share[members, number], value))
+        slices.append(
+            make_slice(f"slice {number}", members, share[members, number], value)
+        )
     return slices
 
 
 # ------------------------------------------------------------------------------------- George
 
 
-def george(points: Points, options: Any, seed: int, rng: np.random.Generator) -> list[Slice]:
+def george(
+    points: Points, options: Any, seed: int, rng: np.random.Generator
+) -> list[Slice]:
     """Clusters within each class, their number by silhouette (George; Sohoni et al., 2020).
 
     A cluster's value is the share of errors among its points of the class. For the ranking of the
@@ -277,7 +294,9 @@ def george(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
             members = np.flatnonzero(best == number)
             name = f"{points.labels[label]}: cluster {number}"
             errors = 1 - points.correct[inside].mean()
-            slices.append(make_slice(name, members, -distance[members], {label: float(errors)}))
+            slices.append(
+                make_slice(name, members, -distance[members], {label: float(errors)})
+            )
     return slices
 
 
@@ -296,7 +315,9 @@ def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
     greatest = min(most, len(distinct) - 1)
     for count in range(2, greatest + 1):
         model = GaussianMixture(count, n_init=restarts, random_state=seed % 2**32)
-        with warnings.catch_warnings():  # a mixture that is still moving is judged as it is
+        with (
+            warnings.catch_warnings()
+        ):  # a mixture that is still moving is judged as it is
             warnings.simplefilter("ignore", ConvergenceWarning)
             cluster = model.fit_predict(z)
         numbers = np.unique(cluster)
@@ -341,7 +362,9 @@ def distilling_failures(
         towards_error = -machine.decision_function(unit)
         core = towards_error > 0
         name = f"failures of {points.labels[label]}"
-        slices.append(make_slice(name, everyone, towards_error, {label: accuracy}, core))
+        slices.append(
+            make_slice(name, everyone, towards_error, {label: accuracy}, core)
+        )
     return slices
 
 
@@ -361,7 +384,9 @@ def group_folds(
     return splits if usable else []
 
 
-def fit_svm(unit: PerDim, right: Int[np.ndarray, " point"], folds: Folds) -> tuple[Any, float]:
+def fit_svm(
+    unit: PerDim, right: Int[np.ndarray, " point"], folds: Folds
+) -> tuple[Any, float]:
     """The machine with the penalty of the best cross-validated balanced accuracy, and that."""
     from sklearn.metrics import balanced_accuracy_score
     from sklearn.svm import SVC

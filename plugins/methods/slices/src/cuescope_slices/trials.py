@@ -10,7 +10,14 @@ from cuescope_sdk import Audit, Feature, Occurrence
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Groups, split_groups
 from cuescope_sdk.stills import Answers, ask, stack_embeddings, stack_logits
-from cuescope_slices.scores import Points, Slice, distilling_failures, domino, george, one_order
+from cuescope_slices.scores import (
+    Points,
+    Slice,
+    distilling_failures,
+    domino,
+    george,
+    one_order,
+)
 
 Slicer = Callable[[Points, Any, int, np.random.Generator], list[Slice]]
 SLICERS: dict[str, Slicer] = {
@@ -124,4 +131,6 @@ def _occurrences(ranked: Ranked, part: Slice) -> Iterator[Occurrence]:
         frame = int(ranked.frame[point])
         frames = range(ranked.lengths[number]) if frame < 0 else [frame]
         for shown in frames:
-            yield Occurrence(sample=ranked.keys[number], frame=shown, strength=float(strength))
+            yield Occurrence(
+                sample=ranked.keys[number], frame=shown, strength=float(strength)
+            )

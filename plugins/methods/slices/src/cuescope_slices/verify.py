@@ -19,7 +19,11 @@ def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
     ranked = audit.once(rank, audit, name, options)
     count = options.null_shuffles
     looks_at_errors = name in ("domino", "distilling-failures")
-    if not ranked.slices or not count or (looks_at_errors and ranked.points.fitted.all()):
+    if (
+        not ranked.slices
+        or not count
+        or (looks_at_errors and ranked.points.fitted.all())
+    ):
         return  # nothing was tested
     alarms = 0
     with audit.context.progress("shuffling", count) as advance:
@@ -29,7 +33,9 @@ def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
             slices = ranked.slices
             if name in SLICERS:
                 slices = tuple(slices_of(audit, name, options, shuffled.points))
-            q_values = [pair.q_value for pair in compare(shuffled, slices, options, rng)]
+            q_values = [
+                pair.q_value for pair in compare(shuffled, slices, options, rng)
+            ]
             alarms += any(q is not None and q <= options.fdr for q in q_values)
             advance(1)
     excessive = exceeds_rate_p_value(alarms, count, options.fdr) < SIGNIFICANT
@@ -56,6 +62,8 @@ def shuffle_answers(ranked: Ranked, rng: np.random.Generator) -> Ranked:
     source[target] = np.lexsort((key, label))
     answer = first[source[ranked.sequence]]
     shuffled = replace(
-        points, probability=points.probability[answer], prediction=points.prediction[answer]
+        points,
+        probability=points.probability[answer],
+        prediction=points.prediction[answer],
     )
     return replace(ranked, points=shuffled)

@@ -68,7 +68,10 @@ class SpurLens(Plugin):
     )
     finds = "Objects beside a thing that make a multimodal LLM see it, miss it or imagine it."
     data_needs = DataNeeds(
-        each="object", least=6, enough=100, enough_for="a cue that moves 34 of 100 answers (K = 50)"
+        each="object",
+        least=6,
+        enough=100,
+        enough_for="a cue that moves 34 of 100 answers (K = 50)",
     )
     metrics = METRICS
     Options = SpurLensOptions
@@ -160,8 +163,12 @@ class SpurLens(Plugin):
         """The tools of the option `second_ROLE`, by SPEC."""
         tools = {}
         for spec in self.options.second_specs(role):
-            tool = self.context.build("tool", spec, getattr(self.options, f"second_{role}_options"))
+            tool = self.context.build(
+                "tool", spec, getattr(self.options, f"second_{role}_options")
+            )
             if not isinstance(tool, protocol):
-                raise UserError(f"spurlens: tool {spec} is no {role}", expected=f"a {role}")
+                raise UserError(
+                    f"spurlens: tool {spec} is no {role}", expected=f"a {role}"
+                )
             tools[spec] = tool
         return tools

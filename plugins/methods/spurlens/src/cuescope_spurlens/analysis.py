@@ -40,7 +40,13 @@ from cuescope_spurlens.scores import (
 )
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import Task
-from cuescope_spurlens.spuriosity.shapes import BoolPerUnit, IntPerK, IntPerUnit, PerCue, PerUnit
+from cuescope_spurlens.spuriosity.shapes import (
+    BoolPerUnit,
+    IntPerK,
+    IntPerUnit,
+    PerCue,
+    PerUnit,
+)
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes
 from cuescope_spurlens.spuriosity.units import unit_means
 from cuescope_spurlens.trials import Candidates, Study, build_study
@@ -162,7 +168,9 @@ class CaseResult:
         # What leaves the p-value about as it was explains nothing.
         least = max(0.05, 2 * self.tests[""].p_value[cue])
         # where neither does it alone, both together do
-        return [cause for cause in alone if self.tests[cause].p_value[cue] > least] or alone
+        return [
+            cause for cause in alone if self.tests[cause].p_value[cue] > least
+        ] or alone
 
     def figures(self, cue: int) -> GapFigures:
         """Those of the report: of a finding apart, where it is measured so."""
@@ -229,7 +237,9 @@ class Results:
     def findings(self) -> tuple[CaseResult, ...]:
         """Cases whose strongest cue passes: images as they are first, the largest gap first."""
         findings = [result for result in self.cases if result.finding]
-        findings.sort(key=lambda result: (result.case.is_changed, -result.strongest_gap))
+        findings.sort(
+            key=lambda result: (result.case.is_changed, -result.strongest_gap)
+        )
         return tuple(findings)
 
     @property
@@ -267,7 +277,9 @@ def score_study(audit: Audit) -> Results:
         # a gap below zero is no cue, so size and labels explain nothing
         positive = unjudged.gap[unjudged.largest] > 0
         result = replace(
-            unjudged, q_value=q_values[index], plain_q=plain_q[index] if positive else 1.0
+            unjudged,
+            q_value=q_values[index],
+            plain_q=plain_q[index] if positive else 1.0,
         )
         refused = result.size_unknown and options.unknown_size == "refuse"
         finding = results.is_readable and passes(result, options.level) and not refused
@@ -282,7 +294,9 @@ def _q_values(tests: Sequence[GapTest], how: str) -> list[float]:
     return correct_p_values([float(test.p_value.min()) for test in tests], how)
 
 
-def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: int) -> CaseResult:
+def score_case(
+    audit: Audit, study: Study, case: Case, answers: Answers, draws: int
+) -> CaseResult:
     """The gaps of all cues of a case, and its null."""
     options: SpurLensOptions = audit.options
     units = case.units.take(case.asked_rows)
@@ -292,10 +306,14 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     top, bottom = case.asked_sides
     interval = []
     for up, down in zip(top, bottom, strict=True):
-        interval.append(spurious_gap_interval(rates[up], rates[down], options.confidence))
+        interval.append(
+            spurious_gap_interval(rates[up], rates[down], options.confidence)
+        )
     chance = audit.rng("chance", case.task, case.label)
     # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
-    baseline = random_maxima(rates, options.random_rankings, case.k, draws, chance).mean()
+    baseline = random_maxima(
+        rates, options.random_rankings, case.k, draws, chance
+    ).mean()
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
@@ -339,7 +357,9 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     )
 
 
-def unit_rates(rows: Questions, answers: Answers, units: Groups) -> tuple[PerUnit, PerUnit]:
+def unit_rates(
+    rows: Questions, answers: Answers, units: Groups
+) -> tuple[PerUnit, PerUnit]:
     """Of each unit the share of yes, and the mean probability of yes."""
     rates = unit_means(yes_rates(rows, answers), units)
     return rates, unit_means(yes_probabilities(rows, answers), units)
@@ -362,7 +382,9 @@ def measure_apart(audit: Audit, results: Results) -> Results:
             answers = ask_more(audit, chain.from_iterable(questions), answers)
             asked = replace(results, answers=answers)
             rng = audit.rng("deal apart", case.task, case.label)
-            apart = measure_gap(audit, asked, result, case, sides, audit.options.draws, rng)
+            apart = measure_gap(
+                audit, asked, result, case, sides, audit.options.draws, rng
+            )
             result = replace(result, apart=apart)
         cases.append(result)
     return replace(results, cases=tuple(cases), answers=answers)
@@ -398,9 +420,13 @@ def measure_gap(
         strata = unit_strata(case.object_sizes(rows), units)
     weights = gap_weights(top[None], bottom[None], units.count, case.kept_units(rows))
     test = gap_test(sure, weights, strata, draws, rng)
-    low, high = spurious_gap_interval(rates[top], rates[bottom], audit.options.confidence)
+    low, high = spurious_gap_interval(
+        rates[top], rates[bottom], audit.options.confidence
+    )
     # one cue alone, so no choice is paid for: its p-value is the first
-    return GapFigures(sides, rates[top], rates[bottom], low, high, float(test.p_value[0]))
+    return GapFigures(
+        sides, rates[top], rates[bottom], low, high, float(test.p_value[0])
+    )
 
 
 # ------------------------------------------------------------------------------- whole answers

@@ -47,7 +47,9 @@ def read_answers(outcomes: Iterable[Outcome]) -> dict[TrialKey, Answer]:
 
 def ask_more(audit: Audit, trials: Iterable[Trial], answers: Answers) -> Answers:
     """The answers so far with those to these trials; only what is new is asked."""
-    new = [trial for trial in distinct_trials(trials) if trial_key(trial) not in answers]
+    new = [
+        trial for trial in distinct_trials(trials) if trial_key(trial) not in answers
+    ]
     return {**answers, **read_answers(audit.respond(new))}
 
 

@@ -33,9 +33,15 @@ COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
 class SpurLensBenchOptions(Options):
     """`cuescope bench spurlens --data coco:PATH --detector owl:MODEL ...`."""
 
-    data: Annotated[str, NamesPlugin()] = Field("object-scenes", description="SPEC of the data set")
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field({}, description="its options")
-    model: Annotated[str, NamesPlugin()] = Field("toy-fusion", description="SPEC of the model")
+    data: Annotated[str, NamesPlugin()] = Field(
+        "object-scenes", description="SPEC of the data set"
+    )
+    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="its options"
+    )
+    model: Annotated[str, NamesPlugin()] = Field(
+        "toy-fusion", description="SPEC of the model"
+    )
     model_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {
             "data": "object-scenes",
@@ -104,11 +110,15 @@ class SpurLensBench(Plugin):
     def _audit(self) -> Audit:
         """Everything built; the model is among the tools."""
         options = self.options
-        data: Dataset = self.context.build("dataset", options.data, options.data_options)
+        data: Dataset = self.context.build(
+            "dataset", options.data, options.data_options
+        )
         context = self.context.for_dataset(data)
         model = context.build("model", options.model, options.model_options)
         count = min(options.samples, len(data))
-        indices = generator(context.seed, "bench spurlens").permutation(len(data))[:count]
+        indices = generator(context.seed, "bench spurlens").permutation(len(data))[
+            :count
+        ]
         return Audit(
             labels=data.labels,
             options=SpurLensOptions(k=options.k),
@@ -124,7 +134,9 @@ class SpurLensBench(Plugin):
         )
 
 
-def ask_each_cue_alone(study: Study, detector: CountingDetector, model: Any, batch: int) -> int:
+def ask_each_cue_alone(
+    study: Study, detector: CountingDetector, model: Any, batch: int
+) -> int:
     """Each cue by itself: its own pass over the images, its own questions. The model calls."""
     calls = 0
     for case in study.cases:
@@ -142,7 +154,9 @@ def ask_each_cue_alone(study: Study, detector: CountingDetector, model: Any, bat
 
 def comparison_table(together: Sequence[float], apart: Sequence[float]) -> Table:
     """Both, and the second over the first."""
-    ratios = [f"{a / t:.1f} x" if t else None for t, a in zip(together, apart, strict=True)]
+    ratios = [
+        f"{a / t:.1f} x" if t else None for t, a in zip(together, apart, strict=True)
+    ]
     return make_table(
         "SpurLens: asking and looking once",
         COLUMNS,
@@ -157,4 +171,6 @@ def _ask(model: Any, trials: Sequence[Trial], batch: int) -> None:
 
 
 def _refuse(trials: Iterable[Trial]) -> list[Outcome]:
-    raise NotImplementedError("the bench asks the model itself, to count and time every call")
+    raise NotImplementedError(
+        "the bench asks the model itself, to count and time every call"
+    )

@@ -19,7 +19,11 @@ from cuescope_spurlens.tables import make_table
 STEPS = 10  # of K, in a curve
 CURVES = 8  # of findings, in a picture
 CLASSES = 5  # with fewer there is no distribution to look at
-TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": " (blackened)"}
+TASK_SUFFIXES = {
+    "hallucination": " (imagined)",
+    "drop": " (dropped)",
+    "mask": " (blackened)",
+}
 
 
 # ------------------------------------------------------------------------- images of a finding
@@ -44,7 +48,9 @@ def attach_samples(audit: Audit, results: Results) -> None:
             audit.attach(shown)
 
 
-def sample_contrast(audit: Audit, results: Results, result: CaseResult) -> Contrast | None:
+def sample_contrast(
+    audit: Audit, results: Results, result: CaseResult
+) -> Contrast | None:
     """Of a finding, the images that its figures are of."""
     case = result.case
     words: dict[str, str] = {}
@@ -81,7 +87,10 @@ def name_headline_answers(audit: Audit, results: Results) -> None:
         feature = result.case.feature_key(result.cue)
         for condition, rows in zip((WITH, WITHOUT), result.shown_rows, strict=True):
             questions = chain.from_iterable(results.study.questions(result.case, rows))
-            trials += [replace(trial, feature=feature, condition=condition) for trial in questions]
+            trials += [
+                replace(trial, feature=feature, condition=condition)
+                for trial in questions
+            ]
     audit.respond(trials)
 
 
@@ -146,7 +155,9 @@ def gap_curve(result: CaseResult, cue: int) -> PerK:
     return gap_by_k(result.unit_rates, top[cue], bottom[cue])
 
 
-def choose_curves(results: Results, wanted: Sequence[str]) -> list[tuple[CaseResult, int]]:
+def choose_curves(
+    results: Results, wanted: Sequence[str]
+) -> list[tuple[CaseResult, int]]:
     """The cues that were asked for and rank images, then the strongest of some findings."""
     # by key: a cue that was asked for may be a finding, too
     shown: dict[str, tuple[CaseResult, int]] = {}
@@ -193,7 +204,9 @@ def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
         caption="The gap of each finding with fewer of the images that show the cue most and "
         "least, the first K being those that show it most and least of all. With few images it "
         "swings by chance.",
-        image=line_chart(lines, title, "K, images with the cue, and as many without", "gap"),
+        image=line_chart(
+            lines, title, "K, images with the cue, and as many without", "gap"
+        ),
     )
 
 
@@ -208,14 +221,19 @@ def distributions(results: Results) -> Iterator[Picture]:
         with_cue = np.sort([result.with_cue[result.strongest] for result in cases])
         without = np.sort([result.without[result.strongest] for result in cases])
         classes = np.arange(1, len(cases) + 1) / len(cases)
-        lines = [Line("with the cue", with_cue, classes), Line("without it", without, classes)]
+        lines = [
+            Line("with the cue", with_cue, classes),
+            Line("without it", without, classes),
+        ]
         title = f"Over the classes{TASK_SUFFIXES.get(task, '')}"
         yield Picture(
             title=title,
             caption="The share of the classes whose share of yes is at most so large, with each "
             "class's strongest cue in view and without it. Where the lines are apart the cue moves "
             "many classes; a long left end are classes that are missed.",
-            image=line_chart(lines, title, "share of yes in a class", "share of the classes"),
+            image=line_chart(
+                lines, title, "share of yes in a class", "share of the classes"
+            ),
         )
 
 

@@ -11,14 +11,24 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Audit, Cell, Sample, Table, Trial
-from cuescope_sdk.language import add_description, add_guidance, add_warning, shorten_description
+from cuescope_sdk.language import (
+    add_description,
+    add_guidance,
+    add_warning,
+    shorten_description,
+)
 from cuescope_sdk.statistics import FEW, Groups, change_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.answers import ask_more, yes_rates
 from cuescope_spurlens.checks.descriptions import describe_images
 from cuescope_spurlens.options import Mitigation, SpurLensOptions
 from cuescope_spurlens.paper import MITIGATION_ROWS, mitigation_rows
-from cuescope_spurlens.questions import frames_key, question_trial, questions_about, with_article
+from cuescope_spurlens.questions import (
+    frames_key,
+    question_trial,
+    questions_about,
+    with_article,
+)
 from cuescope_spurlens.tables import make_table
 from cuescope_spurlens.trials import Study, benchmark_of, blank_image
 
@@ -48,10 +58,16 @@ def _warn(question: str, hints: Hints, cues: Sequence[str]) -> str:
 
 STRATEGIES: dict[Mitigation, Strategy] = {
     "ensemble": Strategy(votes=True),
-    "dual": Strategy(lambda q, hints: add_description(q, hints.description), describes=True),
+    "dual": Strategy(
+        lambda q, hints: add_description(q, hints.description), describes=True
+    ),
     "guiding": Strategy(lambda q, hints: add_guidance(q, with_article(hints.label))),
-    "spurious-list": Strategy(lambda question, hints: _warn(question, hints, hints.cues)),
-    "spurious-top": Strategy(lambda question, hints: _warn(question, hints, [hints.strongest])),
+    "spurious-list": Strategy(
+        lambda question, hints: _warn(question, hints, hints.cues)
+    ),
+    "spurious-top": Strategy(
+        lambda question, hints: _warn(question, hints, [hints.strongest])
+    ),
 }
 
 
@@ -77,7 +93,9 @@ def attach_mitigations(audit: Audit, results: Results) -> None:
         else:
             strategies[name] = STRATEGIES[name]
     if unasked:
-        audit.note("mitigation", f"without {', '.join(unasked)}: the model writes no text")
+        audit.note(
+            "mitigation", f"without {', '.join(unasked)}: the model writes no text"
+        )
     answered = {}
     for way, strategy in strategies.items():
         answered[way] = _answer(audit, results, strategy)
@@ -174,7 +192,9 @@ def _answer(audit: Audit, results: Results, strategy: Strategy) -> Answered:
         for sample in samples:
             # the question stands behind it in the same prompt
             description = shorten_description(descriptions.get(frames_key(sample), ""))
-            rows.append(_questions(strategy, results.study, result, sample, description))
+            rows.append(
+                _questions(strategy, results.study, result, sample, description)
+            )
         questions.append(rows)
     trials = chain.from_iterable(chain.from_iterable(questions))
     # what the baseline asks, the audit has asked: it costs nothing
@@ -202,7 +222,11 @@ def _images_by_metric(result: CaseResult) -> dict[str, list[Sample]]:
 
 
 def _questions(
-    strategy: Strategy, study: Study, result: CaseResult, sample: Sample, description: str
+    strategy: Strategy,
+    study: Study,
+    result: CaseResult,
+    sample: Sample,
+    description: str,
 ) -> list[Trial]:
     """The questions about the class, as the strategy puts them."""
     label = result.case.label
@@ -211,5 +235,7 @@ def _questions(
     trials = []
     for question in questions_about(study.templates, label):
         asked = strategy.put(question, hints)
-        trials.append(question_trial(sample, asked, study.output, condition="mitigation"))
+        trials.append(
+            question_trial(sample, asked, study.output, condition="mitigation")
+        )
     return trials

@@ -16,7 +16,9 @@ QUESTIONS = (
     "Is there {object} in the image?",
     "Determine whether there is {object} in the image.",
 )
-TELL = "Answer with 'Yes' or 'No'."  # as the paper ends its questions (appendices G and H)
+TELL = (
+    "Answer with 'Yes' or 'No'."  # as the paper ends its questions (appendices G and H)
+)
 
 
 class SpurLensOptions(Options):
@@ -41,7 +43,8 @@ class SpurLensOptions(Options):
         "'No'.\"",
     )
     per_group: PositiveInt = Field(
-        8, description="most images of one group (Sample.group: a video, a scene) that are taken"
+        8,
+        description="most images of one group (Sample.group: a video, a scene) that are taken",
     )
     discover: float | None = Field(
         None,
@@ -51,7 +54,9 @@ class SpurLensOptions(Options):
         "in the others. 1: in all. none: half of them where these are 4 K or more, else all",
     )
     # the paper starts from 32 proposals a class (section 5)
-    max_cues: PositiveInt = Field(32, description="most cues that are tried for a class")
+    max_cues: PositiveInt = Field(
+        32, description="most cues that are tried for a class"
+    )
     negatives: Literal["auto", "supercategory", "others", "all"] = Field(
         "auto",
         description="images without the object: those of its supercategory (COCO), a random draw "
@@ -59,7 +64,9 @@ class SpurLensOptions(Options):
         "others",
     )
     # 5,000, as the paper draws them for ImageNet (section 5.2)
-    most_negatives: PositiveInt = Field(5000, description="most images that `others` draws")
+    most_negatives: PositiveInt = Field(
+        5000, description="most images that `others` draws"
+    )
     artificial: tuple[Literal["drop", "mask", "blank"], ...] = Field(
         (),
         description="add images without the object: its tokens dropped, its pixels blackened, or "
@@ -71,7 +78,8 @@ class SpurLensOptions(Options):
         "many random rankings as there are cues (after the paper's baseline)",
     )
     random_rankings: PositiveInt = Field(
-        16, description="rankings of the random baseline, of which the largest gap is shown (paper)"
+        16,
+        description="rankings of the random baseline, of which the largest gap is shown (paper)",
     )
     draws: PositiveInt = Field(2000, description="how often chance is drawn, at least")
     unknown_size: Literal["say", "refuse"] = Field(
@@ -84,14 +92,20 @@ class SpurLensOptions(Options):
         description="over classes and tasks: holm bounds the chance of any false finding, bh the "
         "share of false findings",
     )
-    level: float = Field(0.05, gt=0, lt=1, description="a finding has a q-value of at most this")
-    confidence: float = Field(0.95, gt=0, lt=1, description="confidence level of the intervals")
+    level: float = Field(
+        0.05, gt=0, lt=1, description="a finding has a q-value of at most this"
+    )
+    confidence: float = Field(
+        0.95, gt=0, lt=1, description="confidence level of the intervals"
+    )
 
     mitigation: tuple[Mitigation, ...] = Field(
-        (), description="other ways of asking that are compared, as in the paper's table 4"
+        (),
+        description="other ways of asking that are compared, as in the paper's table 4",
     )
     beside: Literal["Qwen2-VL", "Llama-3.2", "LLaVA-v1.6", "GPT-4o-mini"] = Field(
-        "Qwen2-VL", description="the model whose figures of the paper stand beside, on its data"
+        "Qwen2-VL",
+        description="the model whose figures of the paper stand beside, on its data",
     )
     second_detector: Annotated[str | None, NamesPlugin()] = Field(
         None,
@@ -128,7 +142,8 @@ class SpurLensOptions(Options):
         "it name the class? For models that write",
     )
     adequate_cues: PositiveInt = Field(
-        3, description="cues of a class that should be in K images, and absent from K others"
+        3,
+        description="cues of a class that should be in K images, and absent from K others",
     )
 
     @property
@@ -159,7 +174,9 @@ class SpurLensOptions(Options):
 
     @field_validator("questions")
     @classmethod
-    def _name_the_object(cls, questions: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    def _name_the_object(
+        cls, questions: tuple[str, ...] | None
+    ) -> tuple[str, ...] | None:
         for question in questions or ():
             if "{object}" not in question:
                 raise ValueError(f"{{object}} in each question, not in '{question}'")

@@ -9,10 +9,18 @@ from cuescope_sdk import Cell
 PAPER = tomllib.loads(files(__package__).joinpath("paper.toml").read_text("utf-8"))
 BENCHMARKS = ("COCO", "ImageNet", "HardImageNet")
 AVERAGE_COLUMNS = ("task", "with the cue", "without", "gap", "random rankings")
-MITIGATION_ROWS = ("PA with the cue", "PA without", "HR with the cue", "HR without", "HR blank")
+MITIGATION_ROWS = (
+    "PA with the cue",
+    "PA without",
+    "HR with the cue",
+    "HR without",
+    "HR blank",
+)
 
 
-def average_rows(task: str, benchmark: str | None, model: str) -> tuple[dict[str, Cell], ...]:
+def average_rows(
+    task: str, benchmark: str | None, model: str
+) -> tuple[dict[str, Cell], ...]:
     """The row of a model of the paper, where the paper has this task on this data set."""
     figures = PAPER["averages"].get(task, {}).get(benchmark, {}).get(model)
     if figures is None:
@@ -31,6 +39,9 @@ def mitigation_rows(
     if benchmark in BENCHMARKS:
         for metric, rates in PAPER["mitigations"].get(model, {}).items():
             rows.append(
-                {"metric": metric, **{name: rates[name] for name in strategies if name in rates}}
+                {
+                    "metric": metric,
+                    **{name: rates[name] for name in strategies if name in rates},
+                }
             )
     return rows

@@ -29,14 +29,18 @@ def with_article(noun: str) -> str:
         return noun
     sounds_like_you = lower.startswith(("uni", "use", "eu", "ukulele", "one", "uro"))
     # Of the words in "uni", those in "unin" begin with the prefix "un": "an uninflated ball".
-    vowel = lower[:1] in set("aeiou") and (not sounds_like_you or lower.startswith("unin"))
+    vowel = lower[:1] in set("aeiou") and (
+        not sounds_like_you or lower.startswith("unin")
+    )
     return f"{'an' if vowel or lower.startswith('hour') else 'a'} {noun}"
 
 
 def questions_about(templates: Sequence[str], label: str) -> tuple[str, ...]:
     """The questions about a class; `{object}` is the class with its article."""
     # No str.format: a person's own question may have other braces, of JSON for example.
-    return tuple(template.replace("{object}", with_article(label)) for template in templates)
+    return tuple(
+        template.replace("{object}", with_article(label)) for template in templates
+    )
 
 
 def question_templates(audit: Audit) -> tuple[str, ...]:
@@ -110,7 +114,12 @@ def most_later_trials(audit: Audit, cases: Iterable[tuple[Groups, int, bool]]) -
 
 
 def question_trial(
-    sample: Sample, question: str, output: Output, *, edit: Edit | None = None, condition: str
+    sample: Sample,
+    question: str,
+    output: Output,
+    *,
+    edit: Edit | None = None,
+    condition: str,
 ) -> Trial:
     """A question about an image. What is known of the image stays behind."""
     # A sample of its own: the data set's label and choices are no part of a yes/no question, and
@@ -122,7 +131,9 @@ def question_trial(
         choices=CHOICES,
         group=sample.group,
     )
-    return Trial(sample=asked, edit=edit, condition=condition, outputs=frozenset({output}))
+    return Trial(
+        sample=asked, edit=edit, condition=condition, outputs=frozenset({output})
+    )
 
 
 def trial_key(trial: Trial) -> TrialKey:

@@ -51,7 +51,9 @@ def score_rows(results: Results) -> Iterator[Score]:
         case = result.case
         feature = case.feature_key(case.cues[cue])
         metric = "spurious_gap"
-        yield Score(feature=feature, label=case.label, metric=metric, value=None, statement=why)
+        yield Score(
+            feature=feature, label=case.label, metric=metric, value=None, statement=why
+        )
         return
     for result, cue in rows:
         yield from _cue_rows(result, cue)
@@ -72,7 +74,12 @@ def untested(results: Results) -> str | None:
 def _row_order(row: tuple[CaseResult, int]) -> tuple[bool, bool, bool, float]:
     result, cue = row
     first = cue == result.strongest
-    return not (result.finding and first), not first, result.case.is_changed, -result.gap[cue]
+    return (
+        not (result.finding and first),
+        not first,
+        result.case.is_changed,
+        -result.gap[cue],
+    )
 
 
 def _cue_rows(result: CaseResult, cue: int) -> Iterator[Score]:
@@ -99,7 +106,10 @@ def _cue_rows(result: CaseResult, cue: int) -> Iterator[Score]:
         statement=finding_statement(result, figures) if finding else None,
     )
     kind = "perception" if case.task == "recognition" else "hallucination"
-    for side, rates in (("with", figures.with_rates), ("without", figures.without_rates)):
+    for side, rates in (
+        ("with", figures.with_rates),
+        ("without", figures.without_rates),
+    ):
         # rates are of units already, which count by themselves
         low, high = mean_interval(rates, Groups.single(len(rates)))
         yield Score(
@@ -161,7 +171,9 @@ def note_cost(audit: Audit, candidates: Candidates) -> None:
         # a joint detector looks for the class in a pass of its own
         passes *= 2
         names = "cues of a class, and once for the class alone"
-    audit.note("detector passes", f"{passes:,} at most: each image once for all {names}")
+    audit.note(
+        "detector passes", f"{passes:,} at most: each image once for all {names}"
+    )
     questions = most_questions(audit, candidates)
     audit.note("questions", f"{questions:,} at most, each asked once")
     later = most_later_trials(audit, planned_cases(options, candidates))
@@ -175,7 +187,11 @@ def note_cost(audit: Audit, candidates: Candidates) -> None:
 
 def describe_power(power: Power) -> str:
     """The smallest gap that would be found, before any answer."""
-    gap = "not even a gap of all" if power.gap is None else f"a gap of {100 * power.gap:.0f} points"
+    gap = (
+        "not even a gap of all"
+        if power.gap is None
+        else f"a gap of {100 * power.gap:.0f} points"
+    )
     return (
         f"at K = {power.k}, {power.cues} cues and {power.cases} classes and tasks, {gap} is found "
         f"in 8 of 10 audits, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
@@ -281,11 +297,17 @@ def describe_sizes(results: Results) -> str:
     cases = [result for result in results.cases if result.case.shows_object]
     if not cases:
         return "no object is in these images"
-    limit = "where it is unknown, a cue that goes with the size looks like a cue of its own"
+    limit = (
+        "where it is unknown, a cue that goes with the size looks like a cue of its own"
+    )
     sources = [result.size_source for result in cases if result.size_source]
     if not sources:
         unknown = any(result.size_unknown for result in cases)
-        return f"unknown; {limit}" if unknown else "the same in all images, or too few to compare"
+        return (
+            f"unknown; {limit}"
+            if unknown
+            else "the same in all images, or too few to compare"
+        )
     names = " and ".join(sorted(set(sources)))
     words = f"set aside in {len(sources)} of {len(cases)} classes and tasks, by {names}"
     return words if len(sources) == len(cases) else f"{words}; {limit}"
@@ -340,7 +362,9 @@ def count_answers(results: Results) -> str:
     asked = len(results.answers)
     unparsed = results.unparsed
     share = f" ({unparsed / asked:.1%})" if unparsed else ""
-    return f"{asked:,} distinct questions; {unparsed:,}{share} answered neither yes nor no"
+    return (
+        f"{asked:,} distinct questions; {unparsed:,}{share} answered neither yes nor no"
+    )
 
 
 def describe_blank(results: Results) -> str:

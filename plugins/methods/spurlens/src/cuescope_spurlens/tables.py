@@ -96,7 +96,9 @@ def _strongest_rates(result: CaseResult) -> np.ndarray:
     return np.append(by_cue[:, result.strongest], result.baseline)
 
 
-def average_table(results: Results, benchmark: str | None, options: SpurLensOptions) -> Table:
+def average_table(
+    results: Results, benchmark: str | None, options: SpurLensOptions
+) -> Table:
     """Means over the classes of their strongest cues, as tables 1 and 2 of the paper."""
     rows = []
     paper: list[dict[str, Cell]] = []

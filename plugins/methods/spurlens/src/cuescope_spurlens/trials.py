@@ -36,7 +36,13 @@ from cuescope_spurlens.questions import (
     questions_about,
     with_article,
 )
-from cuescope_spurlens.spuriosity.cases import Case, Exclusion, ShownSample, occurrences, rank_case
+from cuescope_spurlens.spuriosity.cases import (
+    Case,
+    Exclusion,
+    ShownSample,
+    occurrences,
+    rank_case,
+)
 from cuescope_spurlens.spuriosity.detections import (
     CueDetections,
     ImageSet,
@@ -59,15 +65,21 @@ def has_mask(audit: Audit, sample: Sample, label: str) -> bool:
     return label in sample.annotations.get("masks", {}) or "segmenter" in audit.tools
 
 
-def remove_object(audit: Audit, sample: Sample, label: str, removal: Removal) -> ShownSample:
+def remove_object(
+    audit: Audit, sample: Sample, label: str, removal: Removal
+) -> ShownSample:
     """The sample with the object taken out (section 6.1), as it is shown to the model."""
-    masks = [object_mask(audit, sample, frame, label) for frame in range(len(sample.frames))]
+    masks = [
+        object_mask(audit, sample, frame, label) for frame in range(len(sample.frames))
+    ]
     if removal == "drop":
         return sample, HideTokens.from_mask(np.stack(masks))
     frames = []
     for frame, mask in zip(sample.frames, masks, strict=True):
         # the mask is part of the frame's key: another outline, another picture
-        frames.append(frame.derive(f"spurlens-mask {digest(mask)}", partial(blacken, mask)))
+        frames.append(
+            frame.derive(f"spurlens-mask {digest(mask)}", partial(blacken, mask))
+        )
     return sample.with_frames(tuple(frames), f"without-{label}"), None
 
 
@@ -87,13 +99,17 @@ def blacken(mask: Bool[np.ndarray, "row col"], image: Image.Image) -> Image.Imag
     """The image, black under the mask, which is stretched to its size."""
     # NEAREST: a smooth edge would leave grey pixels in the object's outline.
     size = image.size
-    over = Image.fromarray(mask.astype(np.uint8) * 255).resize(size, Image.Resampling.NEAREST)
+    over = Image.fromarray(mask.astype(np.uint8) * 255).resize(
+        size, Image.Resampling.NEAREST
+    )
     return Image.composite(Image.new("RGB", size), image, over)
 
 
 def blank_image(sample: Sample) -> Sample:
     """A wholly black image of the same size."""
-    frames = tuple(Frame.from_array(np.zeros_like(np.asarray(f.load()))) for f in sample.frames)
+    frames = tuple(
+        Frame.from_array(np.zeros_like(np.asarray(f.load()))) for f in sample.frames
+    )
     return sample.with_frames(frames, "blank")
 
 
@@ -171,8 +187,12 @@ def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclus
     if getattr(proposer, "curated", False):  # what a data set knows is no guess
         cues = list(dict.fromkeys(names))
     else:
-        cues, rejected = filter_proposals(names, label, audit.tools.get("text-generator"))
-        exclusions += [Exclusion(label, proposal.name, proposal.reason) for proposal in rejected]
+        cues, rejected = filter_proposals(
+            names, label, audit.tools.get("text-generator")
+        )
+        exclusions += [
+            Exclusion(label, proposal.name, proposal.reason) for proposal in rejected
+        ]
     most = audit.options.max_cues
     reason = f"beyond the first {most} (max_cues)"
     exclusions += [Exclusion(label, cue, reason) for cue in cues[most:]]
@@ -182,7 +202,9 @@ def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclus
     return tuple(cues[:most]), exclusions
 
 
-def _image_sets(audit: Audit, label: str, samples: Sequence[Sample]) -> Iterator[ImageSet]:
+def _image_sets(
+    audit: Audit, label: str, samples: Sequence[Sample]
+) -> Iterator[ImageSet]:
     options: SpurLensOptions = audit.options
     image_sets = []
     # Objects are taken out of the images that show them: these are ranked for any removal.
@@ -194,7 +216,9 @@ def _image_sets(audit: Audit, label: str, samples: Sequence[Sample]) -> Iterator
         image_sets.append(images_without(samples, label, options.negatives, most, rng))
     for images in image_sets:
         rng = audit.rng("group", images.task, label)
-        yield replace(images, samples=thin_groups(images.samples, options.per_group, rng))
+        yield replace(
+            images, samples=thin_groups(images.samples, options.per_group, rng)
+        )
 
 
 def benchmark_of(audit: Audit) -> str | None:
@@ -218,7 +242,9 @@ class Study:
     blank: Sample | None = None
     look_alikes: int = 0
 
-    def questions(self, case: Case, rows: Iterable[int] | None = None) -> list[list[Trial]]:
+    def questions(
+        self, case: Case, rows: Iterable[int] | None = None
+    ) -> list[list[Trial]]:
         """For each of these rows its questions; without any, of each that a cue needs."""
         questions = []
         for row in case.asked_rows.tolist() if rows is None else rows:
@@ -229,7 +255,9 @@ class Study:
     def _questions(
         self, label: str, sample: Sample, edit: Edit | None, condition: str
     ) -> list[Trial]:
-        ask = partial(question_trial, sample, output=self.output, edit=edit, condition=condition)
+        ask = partial(
+            question_trial, sample, output=self.output, edit=edit, condition=condition
+        )
         return list(map(ask, questions_about(self.templates, label)))
 
     def trials(self) -> Iterator[Trial]:
@@ -243,7 +271,9 @@ class Study:
         if self.blank is None:
             return {}
         labels = dict.fromkeys(case.label for case in self.cases)
-        return {label: self._questions(label, self.blank, None, "blank") for label in labels}
+        return {
+            label: self._questions(label, self.blank, None, "blank") for label in labels
+        }
 
 
 def build_study(audit: Audit) -> Study:
@@ -275,18 +305,24 @@ def build_study(audit: Audit) -> Study:
     ranked = list(cases)
     for removal, case in product(options.removals, ranked):
         if case.task == "recognition":
-            without_object, unranked = _remove_objects(audit, case, removal, candidates.k)
+            without_object, unranked = _remove_objects(
+                audit, case, removal, candidates.k
+            )
             cases.append(without_object)
             exclusions += unranked
     tasks = (*options.tasks, *options.removals)
     return Study(
         # recognition may be ranked only for the removals that need it
-        cases=tuple(case for case in cases if case.task in tasks and case.cues and case.k),
+        cases=tuple(
+            case for case in cases if case.task in tasks and case.cues and case.k
+        ),
         cues=candidates.cues,
         exclusions=tuple(exclusions),
         templates=question_templates(audit),
         output=candidates.output,
-        blank=blank_image(samples_by_key(audit)[0]) if "blank" in options.artificial else None,
+        blank=blank_image(samples_by_key(audit)[0])
+        if "blank" in options.artificial
+        else None,
         look_alikes=look_alikes,
     )
 
@@ -333,7 +369,9 @@ def _remove_objects(
 ) -> tuple[Case, list[Exclusion]]:
     """The same images, of those that have a mask, without the object."""
     label = case.label
-    rows = [row for row, sample in enumerate(case.samples) if has_mask(audit, sample, label)]
+    rows = [
+        row for row, sample in enumerate(case.samples) if has_mask(audit, sample, label)
+    ]
     samples = tuple(case.samples_at(rows))
     # The detections of the images as they were: a detector may find less of the cue beside a hole.
     detections = case.detections.select(rows, slice(None))

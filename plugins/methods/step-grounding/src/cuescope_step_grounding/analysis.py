@@ -21,7 +21,9 @@ def rank(rows: Sequence[Row], level: float) -> list[tuple[Row, float | None, boo
     ranked = []
     q_values = benjamini_hochberg([row.p_value for row in rows])
     for row, q_value in zip(rows, q_values, strict=True):
-        ranked.append((row, q_value, row.large and q_value is not None and q_value <= level))
+        ranked.append(
+            (row, q_value, row.large and q_value is not None and q_value <= level)
+        )
 
     def order(part: tuple[Row, float | None, bool]) -> tuple[bool, bool, float]:
         row, _, finding = part
@@ -35,7 +37,9 @@ def occurrences_of(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, 
     """Where traces name a thing, each trace once."""
     occurrences = []
     for trace in traces:
-        entities = [claim for claim in all_claims([trace.claims]) if claim.kind == "entity"]
+        entities = [
+            claim for claim in all_claims([trace.claims]) if claim.kind == "entity"
+        ]
         claims = [claim for claim in entities if claim.subject == name]
         if claims:
             frame = next((claim.frames[0] for claim in claims if claim.frames), None)

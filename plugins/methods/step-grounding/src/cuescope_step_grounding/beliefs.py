@@ -50,7 +50,9 @@ def transitions(
         time = frames_of_step(step)
         said = _at_time(_by_words(step), time)
         # A claim said again is judged in its newest words; all others as of the step's time.
-        before = _at_time(belief, time) | {name: said[name] for name in said.keys() & belief.keys()}
+        before = _at_time(belief, time) | {
+            name: said[name] for name in said.keys() & belief.keys()
+        }
         kept = tuple(before.values())
         belief = {}
         for name, claim in before.items():
@@ -83,7 +85,9 @@ def _at_time(claims: ClaimsByWords, frames: tuple[int, ...] | None) -> ClaimsByW
     """The claims as of another time. An order of events is of the whole video and stays."""
     timed: ClaimsByWords = {}
     for name, claim in claims.items():
-        timed[name] = claim if claim.kind == "temporal" else claim.replace(frames=frames)
+        timed[name] = (
+            claim if claim.kind == "temporal" else claim.replace(frames=frames)
+        )
     return timed
 
 
@@ -98,7 +102,9 @@ def similarities(
     texts = list(dict.fromkeys(chain.from_iterable(pairs)))
     if not texts:
         return np.zeros(0)
-    vectors = dict(zip(texts, np.asarray(encoder.encode(texts), dtype=np.float64), strict=True))
+    vectors = dict(
+        zip(texts, np.asarray(encoder.encode(texts), dtype=np.float64), strict=True)
+    )
     before = np.stack([vectors[first] for first, _ in pairs])
     after = np.stack([vectors[second] for _, second in pairs])
     # Encoders give unit rows, so the product of two rows is their cosine.
@@ -128,6 +134,10 @@ def calibrate(
 
 def labelled_pairs() -> tuple[list[tuple[str, str]], Bool[np.ndarray, " pair"]]:
     """A hundred pairs of successive steps, and whether they believe the same: half of them do."""
-    text = files("cuescope_step_grounding").joinpath("step_pairs.jsonl").read_text("utf-8")
+    text = (
+        files("cuescope_step_grounding").joinpath("step_pairs.jsonl").read_text("utf-8")
+    )
     rows = list(map(json.loads, text.splitlines()))
-    return [(row["first"], row["second"]) for row in rows], np.array([row["same"] for row in rows])
+    return [(row["first"], row["second"]) for row in rows], np.array(
+        [row["same"] for row in rows]
+    )

@@ -34,9 +34,15 @@ COLUMNS = ("model", "SGR %", "accuracy %", "out of distribution %", "retention %
 class BenchOptions(Options):
     """`cuescope bench step-grounding --paper`, or `--runs A,B,C --ood A2,B2,C2`, or `--models`."""
 
-    paper: bool = Field(False, description="recompute the text's figures from its own tables")
-    runs: tuple[Path, ...] = Field((), description="a run of each model on data that it knows")
-    ood: tuple[Path, ...] = Field((), description="a run of each on other data, in the same order")
+    paper: bool = Field(
+        False, description="recompute the text's figures from its own tables"
+    )
+    runs: tuple[Path, ...] = Field(
+        (), description="a run of each model on data that it knows"
+    )
+    ood: tuple[Path, ...] = Field(
+        (), description="a run of each on other data, in the same order"
+    )
     groups: Annotated[tuple[str, ...], Words()] = Field(
         (), description="names of models' capacity, in the same order: 7B,7B,13B"
     )
@@ -45,14 +51,22 @@ class BenchOptions(Options):
     )
     videos: PositiveInt = Field(40, description="videos that each of them is shown")
     driven_by: DrivenBy = Field(
-        "grounding", description="what their retention follows: grounding, accuracy or nothing"
+        "grounding",
+        description="what their retention follows: grounding, accuracy or nothing",
     )
     models: Annotated[tuple[str, ...], NamesPlugin()] = Field(
-        (), description="SPECs of models to audit on `data` and `ood_data`, in place of runs"
+        (),
+        description="SPECs of models to audit on `data` and `ood_data`, in place of runs",
     )
-    data: Annotated[str, NamesPlugin()] = Field("", description="SPEC of data that the models know")
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field({}, description="its options")
-    ood_data: Annotated[str, NamesPlugin()] = Field("", description="SPEC of other data")
+    data: Annotated[str, NamesPlugin()] = Field(
+        "", description="SPEC of data that the models know"
+    )
+    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="its options"
+    )
+    ood_data: Annotated[str, NamesPlugin()] = Field(
+        "", description="SPEC of other data"
+    )
     ood_data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {}, description="its options"
     )
@@ -73,7 +87,8 @@ class BenchOptions(Options):
         "claim-verifier.threshold=0.1,0.3 or model.steps=3,7",
     )
     match: bool = Field(
-        False, description="also: is the other data harder, and how many samples have a like one"
+        False,
+        description="also: is the other data harder, and how many samples have a like one",
     )
 
 
@@ -112,12 +127,16 @@ class StepGroundingBench(Plugin):
         if options.components:
             from cuescope_step_grounding.law.components import components
 
-            yield components(models, self.context.rng("bench step-grounding", "components"))
+            yield components(
+                models, self.context.rng("bench step-grounding", "components")
+            )
         if swept:
             from cuescope_step_grounding.law.sweep import sweep_table
 
             measured = {setting: self._audited_models(setting)[0] for setting in swept}
-            yield sweep_table(measured, self.context.rng("bench step-grounding", "sweep"))
+            yield sweep_table(
+                measured, self.context.rng("bench step-grounding", "sweep")
+            )
         if options.match:
             yield from self._matched(models, folders)
         yield figure(models, result)
@@ -139,7 +158,8 @@ class StepGroundingBench(Plugin):
             )
         if not all(spec for spec, _ in named):
             raise UserError(
-                "bench step-grounding: match", expected="--data SPEC and --ood-data SPEC"
+                "bench step-grounding: match",
+                expected="--data SPEC and --ood-data SPEC",
             )
         known, new = (context.build("dataset", spec, given) for spec, given in named)
         samples = [known[index] for index in range(len(known))]
@@ -149,7 +169,9 @@ class StepGroundingBench(Plugin):
         alike = on_pairs(models, folders, samples, others, matching.pairs)
         if alike:
             table = law(alike, context.rng("bench step-grounding", "matched")).table()
-            yield table.model_copy(update={"title": f"{table.title} On samples that are alike"})
+            yield table.model_copy(
+                update={"title": f"{table.title} On samples that are alike"}
+            )
 
     @property
     def _data(self) -> "tuple[Data, Data]":
@@ -186,7 +208,9 @@ class StepGroundingBench(Plugin):
         options = self.options
         context = self.context
         if options.ood:
-            raise UserError("bench step-grounding: ood without runs", expected="both, or neither")
+            raise UserError(
+                "bench step-grounding: ood without runs", expected="both, or neither"
+            )
         runner = Runner(context, context.cache / "bench" / "step-grounding")
         folders: list[Path] = []
 
@@ -201,7 +225,9 @@ class StepGroundingBench(Plugin):
         else:
             rng = context.rng("bench step-grounding", "dials", options.driven_by)
             reasoners = random_dials(options.reasoners, options.driven_by, rng)
-            measured = audited_models(reasoners, options.videos, context.seed, run, setting)
+            measured = audited_models(
+                reasoners, options.videos, context.seed, run, setting
+            )
             count = len(reasoners)
         models = []
         with context.progress("models", count) as advance:

@@ -7,11 +7,27 @@ from textwrap import shorten
 
 import numpy as np
 
-from cuescope_sdk import Accuracy, Audit, Contrast, Exhibit, Frame, Occurrence, Score, Side
+from cuescope_sdk import (
+    Accuracy,
+    Audit,
+    Contrast,
+    Exhibit,
+    Frame,
+    Occurrence,
+    Score,
+    Side,
+)
 from cuescope_sdk.grounding import Claim, Judgement, frames_meant
 from cuescope_sdk.report import draw_beside, percent, thumbnail
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.rows.keys import ANSWERS, NAMED, OF_STAGE, REASONING, SGR, VIDEO
+from cuescope_step_grounding.rows.keys import (
+    ANSWERS,
+    NAMED,
+    OF_STAGE,
+    REASONING,
+    SGR,
+    VIDEO,
+)
 from cuescope_step_grounding.scores import RELEVANT, stages, sum_counts
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 from cuescope_step_grounding.verification.judging import existence, named_things
@@ -56,7 +72,9 @@ class StepClaim:
 Wanted = Callable[[StepClaim], bool]
 
 
-def attach_evidence(audit: Audit, judged: JudgedTraces, scores: Sequence[Score]) -> None:
+def attach_evidence(
+    audit: Audit, judged: JudgedTraces, scores: Sequence[Score]
+) -> None:
     """How often the answers are right among their choices, and a contrast for each finding."""
     marked = [trace for trace in judged.baselines if trace.accuracy is not None]
     if marked and all(trace.sample.choices for trace in marked):
@@ -71,9 +89,13 @@ def attach_evidence(audit: Audit, judged: JudgedTraces, scores: Sequence[Score])
                 audit.attach(Contrast(feature=score.feature, sides=sides, rule=RULE))
 
 
-def _sides(judged: JudgedTraces, feature: str, scores: Sequence[Score]) -> tuple[Side, Side] | None:
+def _sides(
+    judged: JudgedTraces, feature: str, scores: Sequence[Score]
+) -> tuple[Side, Side] | None:
     """Claims that the video supports beside claims that it does not, of what the finding is of."""
-    rates = {s.feature: s.value for s in scores if s.metric == SGR and s.value is not None}
+    rates = {
+        s.feature: s.value for s in scores if s.metric == SGR and s.value is not None
+    }
     if feature == REASONING:
         return _verdict_sides(judged)
     if feature == ANSWERS:
@@ -85,10 +107,18 @@ def _sides(judged: JudgedTraces, feature: str, scores: Sequence[Score]) -> tuple
         early = title.format("first", percent(rates[OF_STAGE + "early"]))
         late = title.format("last", percent(rates[feature]))
         return (
-            _side(judged, early, lambda c: c.stage == "early" and c.verdict == "supported"),
-            _side(judged, late, lambda c: c.stage == "late" and c.verdict == "unsupported"),
+            _side(
+                judged, early, lambda c: c.stage == "early" and c.verdict == "supported"
+            ),
+            _side(
+                judged, late, lambda c: c.stage == "late" and c.verdict == "unsupported"
+            ),
         )
-    return _thing_sides(judged, feature.removeprefix(NAMED)) if feature.startswith(NAMED) else None
+    return (
+        _thing_sides(judged, feature.removeprefix(NAMED))
+        if feature.startswith(NAMED)
+        else None
+    )
 
 
 def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
@@ -97,7 +127,9 @@ def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
     other = f"claims that the video does not support: {counts.unsupported} of {counts.claims}"
     verdict = "unsupported"
     if counts.unverifiable and not counts.unsupported:
-        other = f"claims that cannot be checked: {counts.unverifiable} of {counts.claims}"
+        other = (
+            f"claims that cannot be checked: {counts.unverifiable} of {counts.claims}"
+        )
         verdict = "unverifiable"
     return (
         _side(judged, held, lambda c: c.verdict == "supported"),
@@ -108,15 +140,23 @@ def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
 def _answer_sides(judged: JudgedTraces) -> tuple[Side, Side]:
     """Of the right answers, those whose steps hold and those whose steps do not."""
     right = [trace for trace in judged.answered if trace.accuracy]
-    unsupported = {trace.sample.key: sum_counts(trace.steps).unsupported for trace in right}
+    unsupported = {
+        trace.sample.key: sum_counts(trace.steps).unsupported for trace in right
+    }
     n = len(unsupported)
     sound = list(unsupported.values()).count(0)
     hold = f"right answers whose claims all hold: {sound} of {n}"
     fail = f"right answers after a claim that no frame supports: {n - sound} of {n}"
     return (
-        _side(judged, hold, lambda c: unsupported.get(c.sample) == 0 and c.verdict == "supported"),
         _side(
-            judged, fail, lambda c: unsupported.get(c.sample, 0) > 0 and c.verdict == "unsupported"
+            judged,
+            hold,
+            lambda c: unsupported.get(c.sample) == 0 and c.verdict == "supported",
+        ),
+        _side(
+            judged,
+            fail,
+            lambda c: unsupported.get(c.sample, 0) > 0 and c.verdict == "unsupported",
         ),
     )
 
@@ -140,12 +180,16 @@ def _thing_sides(judged: JudgedTraces, name: str) -> tuple[Side, Side]:
     seen = _side(judged, title, lambda c: is_named(c, "supported"))
     if not seen.exhibits:
         title += "; what it shows instead"
-        seen = _side(judged, title, lambda c: c.sample in verdicts and c.verdict == "supported")
+        seen = _side(
+            judged, title, lambda c: c.sample in verdicts and c.verdict == "supported"
+        )
     title = f"the video never shows it: {never} of {shown + never}"
     return seen, _side(judged, title, lambda c: is_named(c, "unsupported"))
 
 
-def _video_sides(judged: JudgedTraces, rates: dict[str, float]) -> tuple[Side, Side] | None:
+def _video_sides(
+    judged: JudgedTraces, rates: dict[str, float]
+) -> tuple[Side, Side] | None:
     """The same step of the same sample, before and after the video was changed."""
     if not {REASONING, VIDEO} <= rates.keys():
         return None
@@ -160,15 +204,21 @@ def _video_sides(judged: JudgedTraces, rates: dict[str, float]) -> tuple[Side, S
         if claim.step <= len(trace.reasoning.trace.steps):
             before.append(_exhibit(claim))
             after.append(_changed(trace, claim.step))
-    as_it_is = f"the video as it is: {percent(rates[REASONING])} of the claims in a step hold"
+    as_it_is = (
+        f"the video as it is: {percent(rates[REASONING])} of the claims in a step hold"
+    )
     title = f"the video changed: {percent(rates[VIDEO])} of the claims in a step hold"
-    return Side(title=as_it_is, exhibits=tuple(before)), Side(title=title, exhibits=tuple(after))
+    return Side(title=as_it_is, exhibits=tuple(before)), Side(
+        title=title, exhibits=tuple(after)
+    )
 
 
 def _changed(trace: JudgedTrace, step: int) -> Exhibit:
     """The same step after the change, beside the frames that were shown then."""
     request = trace.reasoning.request
-    words = shorten(trace.reasoning.trace.steps[step - 1], EXHIBITED_STEP, placeholder=" ...")
+    words = shorten(
+        trace.reasoning.trace.steps[step - 1], EXHIBITED_STEP, placeholder=" ..."
+    )
     return Exhibit(
         occurrence=Occurrence(sample=trace.sample.key),
         label=trace.sample.label,
@@ -185,7 +235,9 @@ def _side(judged: JudgedTraces, title: str, wanted: Wanted) -> Side:
 
 def _typical(judged: JudgedTraces, wanted: Wanted) -> list[StepClaim]:
     """By `RULE`."""
-    middle = float(np.median([trace.grounding or 0.0 for trace in judged.answered] or [0.0]))
+    middle = float(
+        np.median([trace.grounding or 0.0 for trace in judged.answered] or [0.0])
+    )
     first: dict[str, StepClaim] = {}
     for claim in _step_claims(judged):
         if claim.sample not in first and wanted(claim):
@@ -201,20 +253,26 @@ def _step_claims(judged: JudgedTraces) -> Iterator[StepClaim]:
     for trace in judged.baselines:
         for number, claims in enumerate(trace.reasoning.claims, start=1):
             for claim in claims:
-                yield StepClaim(trace, number, claim, judged.judgements.of(trace.sample, claim))
+                yield StepClaim(
+                    trace, number, claim, judged.judgements.of(trace.sample, claim)
+                )
 
 
 def _exhibit(shown: StepClaim) -> Exhibit:
     """The claim and its step, with the frame that decides it, or all that were looked at."""
     reasoning = shown.trace.reasoning
     sample = reasoning.sample
-    step = shorten(reasoning.trace.steps[shown.step - 1], EXHIBITED_STEP, placeholder=" ...")
+    step = shorten(
+        reasoning.trace.steps[shown.step - 1], EXHIBITED_STEP, placeholder=" ..."
+    )
     meant = frames_meant(shown.claim, len(sample.frames)) if shown.claim.frames else ()
     decided = shown.judgement.frame
     frame = next(iter(meant), None) if decided is None else decided
     frames = [sample.frames[index] for index in meant] or sample.frames
     return Exhibit(
-        occurrence=Occurrence(sample=sample.key, frame=frame, region=shown.judgement.box),
+        occurrence=Occurrence(
+            sample=sample.key, frame=frame, region=shown.judgement.box
+        ),
         label=sample.label,
         prediction=reasoning.trace.answer,
         correct=reasoning.right,

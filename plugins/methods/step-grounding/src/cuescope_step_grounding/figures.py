@@ -16,11 +16,21 @@ from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
 from cuescope_step_grounding.rows.rows import Row
 from cuescope_step_grounding.rows.tables import make_table
-from cuescope_step_grounding.scores import ChangeCost, grounding, hallucinates, mean, pearson
+from cuescope_step_grounding.scores import (
+    ChangeCost,
+    grounding,
+    hallucinates,
+    mean,
+    pearson,
+)
 from cuescope_step_grounding.trials import is_recorded
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 
-MARKS = {"supported": "\N{CHECK MARK}", "unsupported": "\N{BALLOT X}", "unverifiable": "?"}
+MARKS = {
+    "supported": "\N{CHECK MARK}",
+    "unsupported": "\N{BALLOT X}",
+    "unverifiable": "?",
+}
 METRIC_COLUMNS = ("reasoning", "Acc", "SGR", "TCS", "HR", "VRS")
 CHANGE_COLUMNS = ("changed", "|P| %", "SGR lost", "Acc lost", "traces")
 TRACE_COLUMNS = ("step", "claims", "when", "g")
@@ -109,7 +119,9 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for kind in dict.fromkeys(cost.kind for cost in costs):
         of_kind = [cost for cost in costs if cost.kind == kind]
-        size = None if kind == "paraphrase" else mean(cost.magnitude for cost in of_kind)
+        size = (
+            None if kind == "paraphrase" else mean(cost.magnitude for cost in of_kind)
+        )
         lost = mean(cost.lost for cost in of_kind)
         answers = mean(map(_answers_lost, of_kind))
         rows.append((kind, *map(_hundred, (size, lost, answers)), len(of_kind)))
@@ -118,7 +130,9 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
         "Irrelevant: only the background changed. Paraphrase: the question in other words. |P|: "
         "mean difference of the pixels. Lost: in points."
     )
-    return make_table("What it costs to change what is shown", CHANGE_COLUMNS, rows, note)
+    return make_table(
+        "What it costs to change what is shown", CHANGE_COLUMNS, rows, note
+    )
 
 
 def _answers_lost(cost: ChangeCost) -> float | None:
@@ -146,13 +160,20 @@ def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     rows: list[tuple[Cell, ...]] = []
     reasoning = trace.reasoning
     steps = zip(reasoning.trace.steps, reasoning.claims, trace.steps, strict=True)
-    for number, (step, claims, counts) in enumerate(islice(steps, TABLE_STEPS), start=1):
-        marked = [_claim_line(claim, judged.judgements.of(trace.sample, claim)) for claim in claims]
+    for number, (step, claims, counts) in enumerate(
+        islice(steps, TABLE_STEPS), start=1
+    ):
+        marked = [
+            _claim_line(claim, judged.judgements.of(trace.sample, claim))
+            for claim in claims
+        ]
         times = dict.fromkeys(filter(None, map(moment_words, claims)))
         rate = grounding(counts, trace.policy)
         words = f"{number}. {shorten(step, LONGEST_STEP, placeholder=' ...')}"
         share = None if rate is None else f"{rate:.2f}"
-        rows.append((words, "\n".join(marked) or "claims nothing", ", ".join(times), share))
+        rows.append(
+            (words, "\n".join(marked) or "claims nothing", ", ".join(times), share)
+        )
     legend = (
         f"{MARKS['supported']} supported, {MARKS['unsupported']} unsupported, ? cannot be "
         "verified. g: share of the step's claims that are supported."
@@ -175,7 +196,9 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
         rows.append(StripRow("\n".join(lines), frames))
     caption = f"{_question_and_answer(trace)} Each step with the frames that it names."
     caption += _left_out(trace, PICTURE_STEPS)
-    return Picture(title=f"The trace of {sample.key}", caption=caption, image=frame_strips(rows))
+    return Picture(
+        title=f"The trace of {sample.key}", caption=caption, image=frame_strips(rows)
+    )
 
 
 def _frames_meant(claims: Sequence[Claim], frames: Sequence[Frame]) -> list[Frame]:
@@ -186,7 +209,9 @@ def _frames_meant(claims: Sequence[Claim], frames: Sequence[Frame]) -> list[Fram
 
 def _claim_line(claim: Claim, judgement: Judgement) -> str:
     """As "✓ red chair", "? chair is old (abstract)"."""
-    reason = judgement.reason or ("by a more general word" if judgement.general else None)
+    reason = judgement.reason or (
+        "by a more general word" if judgement.general else None
+    )
     why = f" ({reason})" if reason else ""
     return f"{MARKS[judgement.verdict]} {claim_words(claim)}{why}"
 

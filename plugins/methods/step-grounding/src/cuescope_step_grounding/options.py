@@ -30,26 +30,37 @@ DrivenBy = Literal["grounding", "accuracy", "nothing"]
 
 
 class StepGroundingOptions(Options):
-    style: Style = Field("neutral", description="how to ask for reasoning; natural: do not ask")
+    style: Style = Field(
+        "neutral", description="how to ask for reasoning; natural: do not ask"
+    )
     steps: Annotated[str, Words()] = Field(
         "6 to 8", description="number of reasoning steps to ask for: 6, or 6 to 8"
     )
-    also: tuple[Style, ...] = Field((), description="other styles to compare with: lite,natural")
-    most_steps: PositiveInt = Field(64, description="steps of a trace that are read; more are cut")
+    also: tuple[Style, ...] = Field(
+        (), description="other styles to compare with: lite,natural"
+    )
+    most_steps: PositiveInt = Field(
+        64, description="steps of a trace that are read; more are cut"
+    )
     parser: Annotated[str, NamesRepository()] = Field(
-        "en_core_web_sm", description="reader of claims: a spaCy model of English, or its folder"
+        "en_core_web_sm",
+        description="reader of claims: a spaCy model of English, or its folder",
     )
     extract: Literal["parser", "llm"] = Field(
-        "parser", description="who takes steps apart: the parser, or a text-generator (llm)"
+        "parser",
+        description="who takes steps apart: the parser, or a text-generator (llm)",
     )
     unverifiable: Policy = Field(
-        "exclude", description="claims that cannot be verified: ignored, unsupported, or half"
+        "exclude",
+        description="claims that cannot be verified: ignored, unsupported, or half",
     )
     hallucination_over: HallucinationOver = Field(
-        "checked", description="steps that HR is over: those that could be checked, or all (eq. 3)"
+        "checked",
+        description="steps that HR is over: those that could be checked, or all (eq. 3)",
     )
     belief: Belief = Field(
-        "state", description="a belief is all claims that still stand, or those of one step"
+        "state",
+        description="a belief is all claims that still stand, or those of one step",
     )
     tau: float | None = Field(
         None,
@@ -62,17 +73,27 @@ class StepGroundingOptions(Options):
         ("position", "temporal", "visibility", "irrelevant", "paraphrase"),
         description="changes of the video, and of the question's words (section 3.5)",
     )
-    instances: PositiveInt = Field(1, description="changes of each kind for a sample (paper: 5)")
-    evidence: Literal["original", "shown"] = Field(
-        "original", description="the video that traces of changed videos are checked against"
+    instances: PositiveInt = Field(
+        1, description="changes of each kind for a sample (paper: 5)"
     )
-    epsilon: PositiveFloat = Field(0.01, description="added to the denominator of VRS (eq. 4)")
+    evidence: Literal["original", "shown"] = Field(
+        "original",
+        description="the video that traces of changed videos are checked against",
+    )
+    epsilon: PositiveFloat = Field(
+        0.01, description="added to the denominator of VRS (eq. 4)"
+    )
     clip: PositiveFloat = Field(10.0, description="largest VRS that is reported")
     partners: PositiveInt = Field(
-        10, description="other videos, clips and moments that each claim is held against as well"
+        10,
+        description="other videos, clips and moments that each claim is held against as well",
     )
-    draws: PositiveInt = Field(5, description="random traces for each sample, to test the verifier")
-    things: NonNegativeInt = Field(20, description="objects, of those named most, to rank")
+    draws: PositiveInt = Field(
+        5, description="random traces for each sample, to test the verifier"
+    )
+    things: NonNegativeInt = Field(
+        20, description="objects, of those named most, to rank"
+    )
     other_verifiers: Annotated[tuple[str, ...], NamesPlugin()] = Field(
         (), description="SPECs of verifiers to compare with"
     )
@@ -81,9 +102,15 @@ class StepGroundingOptions(Options):
         description="what people say of claims, to compare the verifier with: a CSV file with the "
         "columns sample,step,claim,verdict",
     )
-    noise: float = Field(0.1, ge=0, le=0.5, description="share of judgements that a check reverses")
-    shown: NonNegativeInt = Field(3, description="traces that are shown with their frames")
-    margin: float = Field(0.05, ge=0, le=1, description="smallest difference that is a finding")
+    noise: float = Field(
+        0.1, ge=0, le=0.5, description="share of judgements that a check reverses"
+    )
+    shown: NonNegativeInt = Field(
+        3, description="traces that are shown with their frames"
+    )
+    margin: float = Field(
+        0.05, ge=0, le=1, description="smallest difference that is a finding"
+    )
     level: float = Field(0.05, gt=0, lt=1, description="largest q-value of a finding")
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     resamples: PositiveInt = Field(2000, description="bootstrap draws of samples")
@@ -93,7 +120,9 @@ class StepGroundingOptions(Options):
     def _steps_are_numbers(cls, steps: object) -> str:
         low, _, high = str(steps).replace("-", " to ").partition(" to ")
         numbers = [number.strip() for number in (low, high or low)]
-        if not all(map(str.isdecimal, numbers)) or not 0 < int(numbers[0]) <= int(numbers[1]):
+        if not all(map(str.isdecimal, numbers)) or not 0 < int(numbers[0]) <= int(
+            numbers[1]
+        ):
             raise UserError(
                 "step-grounding: steps",
                 expected="a number or a range, as 6 or 6 to 8",

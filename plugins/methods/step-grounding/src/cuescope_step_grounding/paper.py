@@ -49,12 +49,16 @@ def read_tables() -> PaperTables:
     rows = _read("paper_tables.json", json.loads)
 
     def grid(name: str) -> Grid:
-        return np.array([[row[benchmark][name] for benchmark in BENCHMARKS] for row in rows], float)
+        return np.array(
+            [[row[benchmark][name] for benchmark in BENCHMARKS] for row in rows], float
+        )
 
     perturbed: dict[str, dict[str, np.ndarray]] = {}
     for kind in (*RELEVANT, "irrelevant"):
         drops = [row["perturbed"][kind] for row in rows]
-        perturbed[kind] = {name: np.array([d[name] for d in drops]) for name in ("accuracy", "sgr")}
+        perturbed[kind] = {
+            name: np.array([d[name] for d in drops]) for name in ("accuracy", "sgr")
+        }
     return PaperTables(
         models=tuple(row["model"] for row in rows),
         matched=np.array([row["matched"] for row in rows]),
@@ -98,7 +102,9 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
             generator(seed, "paper"),
             strata=benchmark[chosen] if reading.get("within") else None,
             units=None if "benchmark" in reading else model[chosen],
-            given=getattr(tables, reading["given"])[chosen] if "given" in reading else None,
+            given=getattr(tables, reading["given"])[chosen]
+            if "given" in reading
+            else None,
         )
         cells: tuple[Cell, ...] = (None, None, None, None)
         if result is not None:
@@ -129,7 +135,10 @@ def _statements(tables: PaperTables) -> Table:
     exceeding = int((gap > 0).sum())
     # Three figures are printed with one decimal each, so a difference may be off by one unit.
     exact = int((np.abs(t.ood_accuracy - t.accuracy - t.ood_drop) < 0.051).sum())
-    falls = [np.abs(t.perturbed[k]["sgr"]) > np.abs(t.perturbed[k]["accuracy"]) for k in RELEVANT]
+    falls = [
+        np.abs(t.perturbed[k]["sgr"]) > np.abs(t.perturbed[k]["accuracy"])
+        for k in RELEVANT
+    ]
     more = bool(np.all(falls))
     named = []
     better = 0
@@ -153,7 +162,9 @@ def _statements(tables: PaperTables) -> Table:
         _row("accuracy exceeds SGR", "in all", exceeding == gap.size, exceeds),
         _number_row("smallest gap of accuracy and SGR (GPT-4o, STAR)", 6.3, gap[-1, 0]),
         _number_row("largest gap (CLIP-ViL, STAR)", 14.1, gap[0, 0]),
-        _number_row("SGR among 7B models varies by (STAR)", 10.8, np.ptp(t.sgr[t.matched, 0])),
+        _number_row(
+            "SGR among 7B models varies by (STAR)", 10.8, np.ptp(t.sgr[t.matched, 0])
+        ),
         _row(pairs, "all", better == len(named), f"{better} of {len(named)}"),
         _row(fall, "always", more, always),
     ]
@@ -162,11 +173,15 @@ def _statements(tables: PaperTables) -> Table:
     return make_table(title, columns, rows, "The pairs: " + "; ".join(named) + ".")
 
 
-def _row(sentence: str, printed: str, agrees: bool, figure: str) -> tuple[str, str, str, str]:
+def _row(
+    sentence: str, printed: str, agrees: bool, figure: str
+) -> tuple[str, str, str, str]:
     return sentence, printed, figure, _agreement(agrees)
 
 
-def _number_row(sentence: str, printed: float, figure: float) -> tuple[str, str, str, str]:
+def _number_row(
+    sentence: str, printed: float, figure: float
+) -> tuple[str, str, str, str]:
     """Whether a figure of one decimal is the printed one."""
     agrees = abs(printed - figure) < 0.05 + 1e-9
     return _row(sentence, f"{printed}", agrees, f"{figure:.1f}")

@@ -42,7 +42,9 @@ def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
     boxes = boxes_of(sample)
     if keys.isdisjoint(chain.from_iterable(boxes)):
         return boxes
-    return tuple({key: box for key, box in frame.items() if key in keys} for frame in boxes)
+    return tuple(
+        {key: box for key, box in frame.items() if key in keys} for frame in boxes
+    )
 
 
 def named_things(text: str, things: Iterable[Thing]) -> set[str]:
@@ -143,12 +145,16 @@ def _temporal(frames: Frames, rng: Generator) -> Frames | None:
 
 
 def _look_alike(frames: Frames, others: Frames) -> bool:
-    return all(frame.key == other.key for frame, other in zip(frames, others, strict=True))
+    return all(
+        frame.key == other.key for frame, other in zip(frames, others, strict=True)
+    )
 
 
 def _visibility(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     """Key objects covered in half of the frames that show them; else the middle of half of all."""
-    candidates = [index for index, boxes in enumerate(key) if boxes] or list(range(len(frames)))
+    candidates = [index for index, boxes in enumerate(key) if boxes] or list(
+        range(len(frames))
+    )
     if not candidates:
         return None
     changed = list(frames)
@@ -188,7 +194,9 @@ def _change(
 # (x0, y0, x1, y1) in pixels; those that leave the image are cut to it.
 
 
-def move_boxes(image: Image.Image, shifts: tuple[tuple[Box, Shift], ...]) -> Image.Image:
+def move_boxes(
+    image: Image.Image, shifts: tuple[tuple[Box, Shift], ...]
+) -> Image.Image:
     """Each box at another place; what it leaves is filled with the colour around it.
 
     A box moves on by the shares of the room that its shift says, and wraps around.

@@ -24,14 +24,23 @@ from cuescope_step_grounding.scores import STAGES, Reliance
 from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
 from cuescope_step_grounding.verification import judging, summaries
 from cuescope_step_grounding.verification.judged import JudgedTraces
-from cuescope_step_grounding.verification.verdict import BETTER, NO_BETTER, SURE, least_found
+from cuescope_step_grounding.verification.verdict import (
+    BETTER,
+    NO_BETTER,
+    SURE,
+    least_found,
+)
 
 DEPARTURES = {
     "checked": "HR is over the steps with a claim that could be checked (eq. 3: over all steps); ",
     "all": "",
 }
 VERIFIER_DEPARTS = "the paper's own verifier is Faster R-CNN, DeepSORT and SlowFast"
-POLICIES = {"exclude": "do not count", "penalise": "count as unsupported", "neutral": "count half"}
+POLICIES = {
+    "exclude": "do not count",
+    "penalise": "count as unsupported",
+    "neutral": "count half",
+}
 
 # -------------------------------------------------------------------------------------- features
 
@@ -49,7 +58,9 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
         yield Feature(key=OF_STAGE + stage, kind="steps", name=f"{stage.title()} steps")
     for name in most_named_things(traces, options.things):
         occurrences = occurrences_of(traces, name)
-        yield Feature(key=NAMED + name, kind="thing", name=f"'{name}'", occurrences=occurrences)
+        yield Feature(
+            key=NAMED + name, kind="thing", name=f"'{name}'", occurrences=occurrences
+        )
 
 
 # ---------------------------------------------------------------------------------------- scores
@@ -70,7 +81,11 @@ def ranked_scores(audit: Audit, rows: Sequence[Row]) -> Iterator[Score]:
 def _scores(
     row: Row, q_value: float | None, finding: bool, always_reported: bool = False
 ) -> Iterator[Score]:
-    tested: dict[str, Any] = {"p_value": row.p_value, "q_value": q_value, "finding": finding}
+    tested: dict[str, Any] = {
+        "p_value": row.p_value,
+        "q_value": q_value,
+        "finding": finding,
+    }
     if finding or always_reported or SGR not in row.figures:
         tested |= {"statement": row.statement, "always_reported": always_reported}
     for metric in dict.fromkeys((SGR, *row.figures)):
@@ -90,14 +105,18 @@ def write_notes(
     options: StepGroundingOptions = audit.options
     if judging.has_no_evidence(audit):
         audit.note(
-            "nothing to see", f"no verifier and no annotated scenes: add {summaries.ADD_VERIFIER}"
+            "nothing to see",
+            f"no verifier and no annotated scenes: add {summaries.ADD_VERIFIER}",
         )
     if verdict.verdict is not None:
         audit.note("verdict", verdict.verdict)
         if missed := least_found(judged.swaps, audit.rng("least found")):
             audit.note("what would be found", missed)
         audit.note("other videos", summaries.describe_swaps(judged))
-    audit.note("traces", summaries.describe_traces([trace.reasoning for trace in judged.baselines]))
+    audit.note(
+        "traces",
+        summaries.describe_traces([trace.reasoning for trace in judged.baselines]),
+    )
     if claims := summaries.describe_claims(judged):
         audit.note("claims", claims)
     if general := summaries.describe_general(judged):
@@ -107,7 +126,9 @@ def write_notes(
     audit.note("unverifiable claims", POLICIES[options.unverifiable])
     audit.note("claims parsed by", claim_parser(audit).title)
     verifier = audit.tool_specs.get("claim-verifier", judging.SCENES)
-    audit.note("claims held against", "nothing" if judging.has_no_evidence(audit) else verifier)
+    audit.note(
+        "claims held against", "nothing" if judging.has_no_evidence(audit) else verifier
+    )
     departures = DEPARTURES[options.hallucination_over] + VERIFIER_DEPARTS
     audit.note("departures from the paper", departures)
     encoder = audit.tool_specs.get("sentence-encoder", BagOfWords.title)
@@ -124,7 +145,9 @@ def write_notes(
 def _describe_changes(audit: Audit, reliance: Reliance | None) -> str:
     options: StepGroundingOptions = audit.options
     if is_recorded(audit):
-        return "none: a recording cannot look at a changed video, so VRS is not measured"
+        return (
+            "none: a recording cannot look at a changed video, so VRS is not measured"
+        )
     if reliance is None or reliance.score is None:
         return "VRS is not measured: it needs supported claims, and relevant and irrelevant changes"
     kinds = ", ".join(options.perturbations)

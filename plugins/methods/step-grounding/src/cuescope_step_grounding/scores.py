@@ -66,13 +66,17 @@ def hallucinates(step: StepCounts, policy: Policy = "exclude") -> bool | None:
     return step.unsupported > 0 or (policy == "penalise" and step.unverifiable > 0)
 
 
-def step_grounding_rate(steps: Sequence[StepCounts], policy: Policy = "exclude") -> float | None:
+def step_grounding_rate(
+    steps: Sequence[StepCounts], policy: Policy = "exclude"
+) -> float | None:
     """SGR (eq. 1): mean grounding over the steps that have one."""
     return mean([grounding(step, policy) for step in steps])
 
 
 def hallucination_rate(
-    steps: Sequence[StepCounts], policy: Policy = "exclude", over: HallucinationOver = "checked"
+    steps: Sequence[StepCounts],
+    policy: Policy = "exclude",
+    over: HallucinationOver = "checked",
 ) -> float | None:
     """HR (eq. 3) over the same steps as SGR.
 
@@ -86,7 +90,11 @@ def hallucination_rate(
 
 
 def transition_justification(
-    similarity: float, before: StepCounts, after: StepCounts, tau: float, policy: Policy = "exclude"
+    similarity: float,
+    before: StepCounts,
+    after: StepCounts,
+    tau: float,
+    policy: Policy = "exclude",
 ) -> float | None:
     """j of eq. 2: whether a belief is rightly kept, or rightly revised.
 
@@ -164,7 +172,8 @@ def rates_of_stage(
 
 
 def pearson(
-    x: Float[np.ndarray, " step"] | Bool[np.ndarray, " step"], y: Float[np.ndarray, " step"]
+    x: Float[np.ndarray, " step"] | Bool[np.ndarray, " step"],
+    y: Float[np.ndarray, " step"],
 ) -> float | None:
     """Pearson's r; None where one of them does not vary."""
     if len(x) < 2 or np.ptp(x.astype(np.float64)) == 0 or np.ptp(y) == 0:
@@ -260,7 +269,9 @@ def reliance(
     # sample would be wild where its control costs next to nothing.
     def score(samples: np.ndarray) -> float | None:
         lost, control, size, control_size = complete[samples].mean(axis=0).tolist()
-        return visual_reliance(lost, size, control, control_size, epsilon=epsilon, clip=clip)
+        return visual_reliance(
+            lost, size, control, control_size, epsilon=epsilon, clip=clip
+        )
 
     overall = score(np.arange(len(complete))) if len(complete) else None
     ends = (
@@ -282,10 +293,13 @@ def costs_by_sample(costs: Sequence[ChangeCost]) -> list[list[ChangeCost]]:
     return list(by_sample.values())
 
 
-def mean_over_kinds(costs: Sequence[ChangeCost], kinds: Sequence[str], figure: str) -> float | None:
+def mean_over_kinds(
+    costs: Sequence[ChangeCost], kinds: Sequence[str], figure: str
+) -> float | None:
     """Over kinds, of each over its instances."""
     return mean(
-        mean([getattr(cost, figure) for cost in costs if cost.kind == kind]) for kind in kinds
+        mean([getattr(cost, figure) for cost in costs if cost.kind == kind])
+        for kind in kinds
     )
 
 

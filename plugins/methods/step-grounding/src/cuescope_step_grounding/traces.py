@@ -53,11 +53,18 @@ def choice_meant(answer: str, choices: Sequence[str]) -> str | None:
     if len(choices) <= len(string.ascii_uppercase) and all(len(c) > 1 for c in choices):
         letter = _LETTER.match(answer.strip())
         index = string.ascii_uppercase.find(letter[1].upper()) if letter else -1
-        if 0 <= index < len(choices) and (answer.strip().startswith("(") or len(words) == 1):
+        if 0 <= index < len(choices) and (
+            answer.strip().startswith("(") or len(words) == 1
+        ):
             return choices[index]
     named = [choice for choice in choices if _within(normalize(choice), words)]
     # "The blue cup" names "cup" as well where that is a choice: the longer one is meant.
-    inner = {c for c in named for d in named if c != d and _within(normalize(c), normalize(d))}
+    inner = {
+        c
+        for c in named
+        for d in named
+        if c != d and _within(normalize(c), normalize(d))
+    }
     outermost = [choice for choice in named if choice not in inner]
     return outermost[0] if len(outermost) == 1 else None
 
@@ -67,7 +74,9 @@ def is_right(answer: str | None, sample: Sample) -> bool | None:
     if sample.label is None:
         return None
     accepted = (sample.label, *map(str, sample.annotations.get("answers", ())))
-    return answer is not None and normalize(answer) in {normalize(other) for other in accepted}
+    return answer is not None and normalize(answer) in {
+        normalize(other) for other in accepted
+    }
 
 
 def normalize(text: str) -> str:
@@ -86,7 +95,16 @@ def _within(inner: str, outer: str) -> bool:
 
 
 LISTS = ("steps", "beliefs", "states", "reasoning", "trace", "observations")
-WORDS = ("step", "belief", "state", "text", "claim", "observation", "description", "content")
+WORDS = (
+    "step",
+    "belief",
+    "state",
+    "text",
+    "claim",
+    "observation",
+    "description",
+    "content",
+)
 ANSWERS = ("answer", "final_answer", "final answer")
 _FENCE = re.compile(r"```[a-z]*\s*(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 # Nothing is tried twice: neither a letter (++) nor, as the start of a string, an escaped quote.
@@ -94,7 +112,9 @@ _STRING = re.compile(r'(?<!\\)"((?:[^"\\]|\\.)++)"\s*+(?=[,\]])')
 MOST_DEPTH = 64  # lists and objects in each other
 MOST_FAILURES = 200  # places in broken JSON at which no item begins after all
 MOST_ITEMS = 100_000  # objects of broken JSON that are looked at
-MOST_MARKS = 30  # accents on one letter, as the stream-safe format of Unicode has it (UAX 15)
+MOST_MARKS = (
+    30  # accents on one letter, as the stream-safe format of Unicode has it (UAX 15)
+)
 
 
 @dataclass(frozen=True)
@@ -160,7 +180,9 @@ def _item_time(item: Mapping[str, Any]) -> str:
     match item:
         case {"frame": (int() | str()) as frame}:
             return f"At frame {frame}, "
-        case {"time": (int() | float()) as seconds} | {"timestamp": (int() | float()) as seconds}:
+        case {"time": (int() | float()) as seconds} | {
+            "timestamp": (int() | float()) as seconds
+        }:
             return f"At {seconds:g} seconds, "
         case {"time": str() as time} | {"timestamp": str() as time}:
             return f"At {time}, "
@@ -180,7 +202,9 @@ def _salvage(text: str, after: str) -> JsonSteps | None:
     items = filter(_is_shallow, islice(_objects(text), MOST_ITEMS))
     steps = list(filter(None, map(_item_words, items)))
     if not steps:
-        steps = [json.loads(f'"{string}"', strict=False) for string in _STRING.findall(text)]
+        steps = [
+            json.loads(f'"{string}"', strict=False) for string in _STRING.findall(text)
+        ]
     rest = after or text.rpartition("]")[2]
     return JsonSteps(steps, None, rest, broken=True) if steps else None
 
@@ -290,14 +314,20 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         words = re.sub(r"\*\*|__|`", "", step).split()
         if words:
             kept.append(" ".join(words))
-    return Trace(tuple(kept), choice or answer or None, form if kept else "none", tuple(problems))
+    return Trace(
+        tuple(kept), choice or answer or None, form if kept else "none", tuple(problems)
+    )
 
 
 def without_controls(text: str) -> str:
     """Without terminal escapes and control characters, but for line ends; NFC."""
     text = _ESCAPES.sub("", unicodedata.normalize("NFC", _with_few_marks(text)))
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c]", "\n", text)
-    kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+    kept = (
+        c
+        for c in text
+        if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
+    )
     return "".join(kept).strip()
 
 
@@ -376,7 +406,9 @@ def _inline_items(text: str) -> list[str]:
     if len(marks) < 2:
         return []
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    return [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+    return [
+        text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)
+    ]
 
 
 def _concluding_answer(steps: Sequence[str], choices: Sequence[str]) -> str | None:

@@ -8,7 +8,13 @@ from typing import cast
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
 from cuescope_sdk.grounding import Claim, times_of
-from cuescope_step_grounding.claims import Clock, ParserReader, WrittenReader, has_model, parser
+from cuescope_step_grounding.claims import (
+    Clock,
+    ParserReader,
+    WrittenReader,
+    has_model,
+    parser,
+)
 from cuescope_step_grounding.options import Perturbation, StepGroundingOptions, Style
 from cuescope_step_grounding.perturbations import key_boxes, perturbed_frames
 from cuescope_step_grounding.traces import Trace, is_right, read_trace
@@ -84,7 +90,11 @@ def describe_plan(audit: Audit) -> str:
 
 def most_variants(audit: Audit) -> int:
     """How many traces are asked for at most after those of the samples as they are."""
-    return 0 if is_recorded(audit) else len(audit.samples) * sum(_variants_of_each(audit.options))
+    return (
+        0
+        if is_recorded(audit)
+        else len(audit.samples) * sum(_variants_of_each(audit.options))
+    )
 
 
 def _variants_of_each(options: StepGroundingOptions) -> tuple[int, int]:
@@ -107,7 +117,9 @@ def baseline_traces(audit: Audit) -> list[Reasoning]:
             requests.append(TraceRequest(sample, "natural", trial))
         else:
             requests.append(TraceRequest(sample, style, trial_of(audit, sample, style)))
-    return read_traces(audit, requests, audit.respond([request.trial for request in requests]))
+    return read_traces(
+        audit, requests, audit.respond([request.trial for request in requests])
+    )
 
 
 def read_traces(
@@ -126,11 +138,15 @@ def read_traces(
         trace = read_trace(outcome.response.text, choices, options.most_steps)
         read.append((request, trace, unasked))
     # All in one call: a text generator answers many prompts at once.
-    claims_of = reader.read([(trace.steps, _clock(request.sample)) for request, trace, _ in read])
+    claims_of = reader.read(
+        [(trace.steps, _clock(request.sample)) for request, trace, _ in read]
+    )
     traces = []
     for (request, trace, unasked), steps in zip(read, claims_of, strict=True):
         unrecorded = recorded and "empty" in trace.problems
-        right = None if unasked or unrecorded else is_right(trace.answer, request.sample)
+        right = (
+            None if unasked or unrecorded else is_right(trace.answer, request.sample)
+        )
         claims = tuple(step.claims for step in steps)
         contradictory = sum(step.contradictory for step in steps)
         traces.append(Reasoning(request, trace, claims, right, contradictory))
@@ -178,8 +194,12 @@ def _perturbed_samples(
 ) -> Iterator[tuple[Sample, Sample]]:
     """Each sample that the change can change, and its changed form."""
     for trace in traces:
-        boxes = key_boxes(trace.sample, (claim for step in trace.claims for claim in step))
-        frames = perturbed_frames(trace.sample, change, boxes, audit.rng(name, trace.sample.key))
+        boxes = key_boxes(
+            trace.sample, (claim for step in trace.claims for claim in step)
+        )
+        frames = perturbed_frames(
+            trace.sample, change, boxes, audit.rng(name, trace.sample.key)
+        )
         if frames is not None:
             yield trace.sample, trace.sample.with_frames(frames, name)
 
@@ -201,7 +221,9 @@ _PROMPTS = tomllib.loads(
 )
 
 
-def trial_of(audit: Audit, sample: Sample, style: Style, condition: str = "baseline") -> Trial:
+def trial_of(
+    audit: Audit, sample: Sample, style: Style, condition: str = "baseline"
+) -> Trial:
     """The trial that brings a trace. What is known of the sample stays behind.
 
     The choices are in the words: models that list them for a letter would get no steps.
@@ -248,7 +270,9 @@ def paraphrases(
     if generator is None:
         return [_reopen(question, instance) for question in questions]
     request: str = _PROMPTS["paraphrases"]["request"]
-    answers = generator.generate([request.format(question=question) for question in questions])
+    answers = generator.generate(
+        [request.format(question=question) for question in questions]
+    )
     lines = [" ".join(answer.split()) for answer in answers]
     return [
         new if new and new != old else _reopen(old, instance)

@@ -30,7 +30,11 @@ from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.agreement import Agreement, agreement
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.correction import corrected
-from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces, judge_claims
+from cuescope_step_grounding.verification.judged import (
+    JudgedTrace,
+    JudgedTraces,
+    judge_claims,
+)
 from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy, swap_p_value
 from cuescope_step_grounding.verification.verdict import BETTER, SURE
@@ -38,10 +42,16 @@ from cuescope_step_grounding.verification.verdict import BETTER, SURE
 LOST = 0.25  # of SGR that counterfactual traces should lose at least (paper: 0.26)
 RANDOM = 0.25  # SGR that random traces should not reach (paper: 0.18)
 FEW_WORDS = 20  # distinct random claims: with fewer, a random claim is often true
-TOLD_APART = 0.1  # share of claims that should be true in some videos and false in others
+TOLD_APART = (
+    0.1  # share of claims that should be true in some videos and false in others
+)
 AGREE = 0.6  # kappa from which agreement is substantial (Landis and Koch, 1977; paper: 0.79)
-ABLE = 0.5  # SGR from which so much can be lost; false claims turned round may become true
-PICTURES = 0.1  # of SGR that other pictures should cost more than other words (paper: 0.15)
+ABLE = (
+    0.5  # SGR from which so much can be lost; false claims turned round may become true
+)
+PICTURES = (
+    0.1  # of SGR that other pictures should cost more than other words (paper: 0.15)
+)
 STYLES = 0.1  # SGR by which styles may differ
 NOISY = 20  # audits with noise
 KEPT = 0.95  # share of them that should keep the verdict
@@ -70,7 +80,13 @@ def above(low: float | None, high: float | None, threshold: float) -> Verdict:
     """Whether a figure is at least its threshold, by its interval."""
     if low is None or high is None:
         return "inconclusive"
-    return "supported" if low >= threshold else "refuted" if high < threshold else "inconclusive"
+    return (
+        "supported"
+        if low >= threshold
+        else "refuted"
+        if high < threshold
+        else "inconclusive"
+    )
 
 
 def below(low: float | None, high: float | None, threshold: float) -> Verdict:
@@ -84,7 +100,13 @@ def below(low: float | None, high: float | None, threshold: float) -> Verdict:
 
 
 def _check(
-    check: str, value: float, ends: Ends, threshold: float, n: int, verdict: Verdict, detail: str
+    check: str,
+    value: float,
+    ends: Ends,
+    threshold: float,
+    n: int,
+    verdict: Verdict,
+    detail: str,
 ) -> Evidence:
     """A check of the reasoning; "{range}" in its detail is the interval of what it measures."""
     return Evidence(
@@ -150,11 +172,15 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     )
     if example:
         detail += f'; for example "{example}"'
-    yield _check("counterfactual traces", lost, ends, LOST, len(losses), verdict, detail)
+    yield _check(
+        "counterfactual traces", lost, ends, LOST, len(losses), verdict, detail
+    )
 
 
 def _losses(
-    traces: Sequence[JudgedTrace], before: Sequence[float | None], after: Sequence[float | None]
+    traces: Sequence[JudgedTrace],
+    before: Sequence[float | None],
+    after: Sequence[float | None],
 ) -> tuple[list[Sample], np.ndarray]:
     """What each trace lost, where that is known, and of which sample it is."""
     losses = np.array(before, np.float64) - np.array(after, np.float64)
@@ -170,7 +196,9 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
     this one is of the verifier.
     """
     none = [0.0] * len(judged.baselines)
-    samples, values = _losses(judged.baselines, list(map(mean, judged.random_rates)), none)
+    samples, values = _losses(
+        judged.baselines, list(map(mean, judged.random_rates)), none
+    )
     if not len(values):
         return
     rate = float(values.mean())
@@ -246,7 +274,9 @@ def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
         f"{hundredths(value)} points more{{range}} (paper: 18.2 and 3.1)"
     )
     verdict = above(*ends, PICTURES)
-    yield _check("pictures against words", value, ends, PICTURES, len(rows), verdict, detail)
+    yield _check(
+        "pictures against words", value, ends, PICTURES, len(rows), verdict, detail
+    )
 
 
 def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evidence]:
@@ -304,12 +334,17 @@ def another_verifier(
     sgr = mean(other.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
     if sgr is None:
         detail = "it could verify no claim"
-        return Evidence(check=check, feature=REASONING, verdict="inconclusive", detail=detail)
+        return Evidence(
+            check=check, feature=REASONING, verdict="inconclusive", detail=detail
+        )
     own_sgr = mean(first.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
     pairs = []
     for sample, claims in cases:
         for claim in dict.fromkeys(claims):
-            verdicts = (first.of(sample, claim).verdict, other.of(sample, claim).verdict)
+            verdicts = (
+                first.of(sample, claim).verdict,
+                other.of(sample, claim).verdict,
+            )
             pairs.append((sample, *verdicts))
     rates = f"SGR {sgr:.1%} instead of {own_sgr or 0.0:.1%}; "
     return _compare(check, rates, _agreement(audit, pairs, spec))
@@ -336,7 +371,9 @@ def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
     yield from corrected(audit, judged, pairs)
 
 
-def _agreement(audit: Audit, pairs: Sequence[tuple[Sample, str, str]], name: str) -> Agreement:
+def _agreement(
+    audit: Audit, pairs: Sequence[tuple[Sample, str, str]], name: str
+) -> Agreement:
     options: StepGroundingOptions = audit.options
     return agreement(
         pairs,

@@ -90,7 +90,9 @@ class TRoVe(Plugin):
         return chain(answers.outcomes, answers.stills)
 
     @hookimpl
-    def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
+    def compute_scores(
+        self, audit: Audit, features: Sequence[Feature]
+    ) -> Iterable[Score]:
         """Error contribution, static bias and their sum for each (cluster, label)."""
         from cuescope_trove.figures import contrasts
         from cuescope_trove.report import scores
@@ -108,6 +110,8 @@ class TRoVe(Plugin):
         from cuescope_sdk.data import independent_samples
         from cuescope_trove.verify import evidence
 
-        if audit.options is self.options:  # else another method's audit, which says so itself
+        if (
+            audit.options is self.options
+        ):  # else another method's audit, which says so itself
             yield from independent_samples(audit)
         yield from evidence(audit, self.options, features, scores)

@@ -20,7 +20,13 @@ from cuescope_trove.scores import (
     gap_limits,
     most_common_mistake,
 )
-from cuescope_trove.selection import ScoredPairs, Verdict, discovery_part, ranking, score
+from cuescope_trove.selection import (
+    ScoredPairs,
+    Verdict,
+    discovery_part,
+    ranking,
+    score,
+)
 
 CALIBRATION = "calibration"  # names the random halves on which temperatures are fitted
 
@@ -74,7 +80,9 @@ class PairRow:
     confidence: float
 
 
-def analyse(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> Analysis:
+def analyse(
+    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
+) -> Analysis:
     """The audit's numbers; for `audit.once`, so that `verify` finds what `compute_scores` did."""
     observations, _ = audit.once(observe, audit, features, options.top_k, CALIBRATION)
     samples = [outcome.trial.sample for outcome in audit.once(ask, audit).outcomes]
@@ -98,7 +106,9 @@ def observe(
         for occurrence in feature.occurrences:
             row = answers.row[occurrence.sample, occurrence.frame or 0]
             frames.append((number[occurrence.sample], cluster, row))
-    frame_sample, frame_cluster, rows = np.array(frames, dtype=np.int64).reshape(-1, 3).T
+    frame_sample, frame_cluster, rows = (
+        np.array(frames, dtype=np.int64).reshape(-1, 3).T
+    )
     label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
     logits = stack_logits(answers.outcomes, audit.labels)
     temperature = cross_fitted_temperatures(logits, label, audit.rng(stream))
@@ -127,7 +137,9 @@ def pair_rows(
     values = np.array([pairs.error_contribution, table.bias.value, table.score])
     estimates = np.concatenate([values[:, None], bounds], axis=1)
     for pair in ranking(table):
-        gap, bias, score = (Estimate(*figures) for figures in estimates[..., pair].tolist())
+        gap, bias, score = (
+            Estimate(*figures) for figures in estimates[..., pair].tolist()
+        )
         scored = table.scored[pair]
         tried = table.tried[pair]
         yield PairRow(
@@ -164,13 +176,19 @@ def pair_intervals(
     bounds = _bounds(table, everything, clusters, options.confidence, options)
     chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
     if table.first_gap is None and len(chosen):
-        strict = selected_confidence(options.confidence, len(chosen), int(table.tried.sum()))
+        strict = selected_confidence(
+            options.confidence, len(chosen), int(table.tried.sum())
+        )
         bounds[..., chosen] = _bounds(table, chosen, clusters, strict, options)
     return bounds
 
 
 def _bounds(
-    table: ScoredPairs, chosen: np.ndarray, clusters: int, level: float, options: TRoVeOptions
+    table: ScoredPairs,
+    chosen: np.ndarray,
+    clusters: int,
+    level: float,
+    options: TRoVeOptions,
 ) -> Float[np.ndarray, "3 2 pair"]:
     pairs = table.pairs.take(chosen)
     measured = table.observations
@@ -178,5 +196,7 @@ def _bounds(
     gap = gap_limits(measured, pairs, clusters, level)
     bias = bias_limits(measured, pairs, clusters, level, across_labels=across_labels)
     # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
-    both = sum_interval((pairs.error_contribution, *gap), (table.bias.value[chosen], *bias))
+    both = sum_interval(
+        (pairs.error_contribution, *gap), (table.bias.value[chosen], *bias)
+    )
     return np.array([gap, bias, both])

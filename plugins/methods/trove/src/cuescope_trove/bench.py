@@ -30,7 +30,9 @@ class TRoVeBenchOptions(Options):
     data: Annotated[str, NamesPlugin()] = Field(
         default="moving-shapes", description="data set with the planted cues"
     )
-    workers: PositiveInt = Field(default=2, description="configurations at once, on a core each")
+    workers: PositiveInt = Field(
+        default=2, description="configurations at once, on a core each"
+    )
 
 
 class TRoVeBench(Plugin):
@@ -49,13 +51,17 @@ class TRoVeBench(Plugin):
         options = self.options
         context = self.context
         entries = context.registry.entries
-        versions = {entry.name: entry.version for entry in entries if entry.kind == "method"}
+        versions = {
+            entry.name: entry.version for entry in entries if entry.kind == "method"
+        }
         rivals = []
         for name in RIVALS:
             if name in versions:
                 rivals.append((name, versions[name]))
             else:
-                context.announce(f"no ranking by {name}: {how_to_install('cuescope-slices')}")
+                context.announce(
+                    f"no ranking by {name}: {how_to_install('cuescope-slices')}"
+                )
         settings = Settings(
             model=options.model,
             data=options.data,
@@ -79,5 +85,7 @@ class TRoVeBench(Plugin):
         for configuration in chosen:
             grades = graded[configuration]
             accuracies = unbiased[configuration.length]
-            results.append(Result(configuration, *accuracies, grades.gaps, grades.grades))
+            results.append(
+                Result(configuration, *accuracies, grades.gaps, grades.grades)
+            )
         yield from all_tables(results)

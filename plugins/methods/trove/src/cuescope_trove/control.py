@@ -117,11 +117,14 @@ def _quantile_levels(values: PerSample, groups: Groups) -> Codes:
     return np.asarray(level[groups.codes])
 
 
-def _detect_sizes(audit: Audit, samples: Sequence[Sample], threshold: float) -> list[float | None]:
+def _detect_sizes(
+    audit: Audit, samples: Sequence[Sample], threshold: float
+) -> list[float | None]:
     """Area of the label's best box in the middle frame, None where the detector finds none."""
     if "detector" not in audit.tools:
         raise UserError(
-            f"trove: control={DETECTED_SIZE} needs a detector", expected="--tool detector=SPEC"
+            f"trove: control={DETECTED_SIZE} needs a detector",
+            expected="--tool detector=SPEC",
         )
     detector = cached_detector(audit.tools["detector"], audit.context)
     sizes: dict[str, float] = {}
@@ -169,4 +172,6 @@ def _is_usable(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+        value, bool
+    )

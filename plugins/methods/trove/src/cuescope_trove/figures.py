@@ -12,7 +12,10 @@ from cuescope_trove.options import TRoVeOptions
 
 
 def contrasts(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], scores: Sequence[Score]
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
 ) -> Iterator[Contrast]:
     """One for each finding, with what the model says of the frame with the cue held still.
 
@@ -28,20 +31,31 @@ def contrasts(
         measured = list(compress(measured, ~part))
     by_key = {feature.key: feature for feature in features}
     for score in findings:
-        where = {seen.sample: seen for seen in reversed(by_key[score.feature].occurrences)}
-        sides: dict[str, list[Outcome]] = {"with the cue on screen": [], "without it": []}
+        where = {
+            seen.sample: seen for seen in reversed(by_key[score.feature].occurrences)
+        }
+        sides: dict[str, list[Outcome]] = {
+            "with the cue on screen": [],
+            "without it": [],
+        }
         for outcome in measured:
             sample = outcome.trial.sample
             if sample.label == score.label:
-                title = "with the cue on screen" if sample.key in where else "without it"
+                title = (
+                    "with the cue on screen" if sample.key in where else "without it"
+                )
                 sides[title].append(outcome)
         words = partial(held_still, answers, where)
-        shown = contrast(score.feature, sides, label=score.label, where=where, words=words)
+        shown = contrast(
+            score.feature, sides, label=score.label, where=where, words=words
+        )
         if shown is not None:
             yield shown
 
 
-def held_still(answers: Answers, where: Mapping[str, Occurrence], outcome: Outcome) -> str | None:
+def held_still(
+    answers: Answers, where: Mapping[str, Occurrence], outcome: Outcome
+) -> str | None:
     """What the model says of the strongest frame with the cue alone, None without the cue."""
     seen = where.get(outcome.trial.sample.key)
     if seen is None:

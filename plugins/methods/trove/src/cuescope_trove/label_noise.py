@@ -72,7 +72,9 @@ def confident_disagreement(observations: Observations) -> Suspects:
     return Suspects(looks_like, np.clip(agrees / n, 0.05, 1.0))
 
 
-def mislabelled(observations: Observations, suspects: Suspects, pair: Pairs) -> Suspicion:
+def mislabelled(
+    observations: Observations, suspects: Suspects, pair: Pairs
+) -> Suspicion:
     """The sequences of one pair that may be mislabelled: suspects, and as many as hide beside them.
 
     Of a class's own sequences only a share is confident, and so it is for those of it that have
@@ -125,7 +127,9 @@ def unlike_p_value(
 
     def compare(values: PerSample, proper: SampleMask) -> float:
         taken = wrong & answered
-        return _less_like_p_value(observations.groups, values, mine, taken, proper, shows, rng)
+        return _less_like_p_value(
+            observations.groups, values, mine, taken, proper, shows, rng
+        )
 
     by_answer = compare(_log_odds(observations.probability, other, label), proper)
     # the looks of the class are learned from half of its sequences, and held against the others
@@ -153,7 +157,9 @@ def _less_like_p_value(
     that class, rightly answered. `shows` marks sequences with the cluster.
     """
     if (proper & shows).sum() >= LEAST_OWN:
-        proper = proper & shows  # what is on screen also makes its own answers more or less sure
+        proper = (
+            proper & shows
+        )  # what is on screen also makes its own answers more or less sure
     here = _group_means(groups, taken & shows, values)
     ordinary = _group_means(groups, taken & ~shows, values)
     outside = int((mine & ~shows).sum())
@@ -163,7 +169,9 @@ def _less_like_p_value(
         inside = int((mine & shows).sum())
         errors = min(most_by_chance(inside, rate, confidence=UPPER), len(here))
     of_class = _group_means(groups, proper, values)
-    return lower_mean_p_value(here, of_class, rng, others=ordinary, mixed=errors, draws=DRAWS)
+    return lower_mean_p_value(
+        here, of_class, rng, others=ordinary, mixed=errors, draws=DRAWS
+    )
 
 
 def _log_odds(probability: np.ndarray, other: int, label: int) -> PerSample:
@@ -172,14 +180,18 @@ def _log_odds(probability: np.ndarray, other: int, label: int) -> PerSample:
     return np.asarray(np.log(probability[:, other] / probability[:, label]))
 
 
-def _looks(observations: Observations, part: SampleMask, clusters: int, cluster: int) -> PerSample:
+def _looks(
+    observations: Observations, part: SampleMask, clusters: int, cluster: int
+) -> PerSample:
     """Log-probability of each sequence's other frames, were they drawn from those of the part."""
     of_part = part[observations.frame_sample]
     counts = np.bincount(observations.frame_cluster[of_part], minlength=clusters) + 0.5
     chance = np.log(counts / np.delete(counts, cluster).sum())
     chance[cluster] = 0.0
     weights = chance[observations.frame_cluster]
-    return np.bincount(observations.frame_sample, weights, minlength=len(observations.label))
+    return np.bincount(
+        observations.frame_sample, weights, minlength=len(observations.label)
+    )
 
 
 def _group_means(

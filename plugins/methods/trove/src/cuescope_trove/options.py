@@ -33,12 +33,20 @@ class TRoVeOptions(Options):
     # The published code's bounds would exclude a cue that is rare in the label it harms, which is
     # where most cues do their harm: the model learned them from other labels.
     min_frequency: float = Field(
-        0.0, ge=0, le=1, description="in at least this share of the label's sequences (code: 0.15)"
+        0.0,
+        ge=0,
+        le=1,
+        description="in at least this share of the label's sequences (code: 0.15)",
     )
     max_frequency: float = Field(
-        1.0, ge=0, le=1, description="in at most this share of the label's sequences (code: 0.85)"
+        1.0,
+        ge=0,
+        le=1,
+        description="in at most this share of the label's sequences (code: 0.85)",
     )
-    fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all pairs tried")
+    fdr: float = Field(
+        0.05, gt=0, le=1, description="false discovery rate over all pairs tried"
+    )
     discover: float | None = Field(
         None,
         ge=0,
@@ -71,7 +79,10 @@ class TRoVeOptions(Options):
         None, description="what the detector looks for, in words: 'tree'"
     )
     threshold: float = Field(
-        0.3, ge=0, le=1, description="detector score from which the feature counts as present"
+        0.3,
+        ge=0,
+        le=1,
+        description="detector score from which the feature counts as present",
     )
 
     @model_validator(mode="after")

@@ -57,7 +57,9 @@ def chance_to_find(
         return _chance_to_pass(loss, n_with, n_without, rate, threshold, options)
     # how many of the groups with the cue fall into the first part is chance
     groups = n_with + n_without
-    splits = split_quantiles(round(groups), round(n_with), round(discover * groups), SPLITS)
+    splits = split_quantiles(
+        round(groups), round(n_with), round(discover * groups), SPLITS
+    )
     chances = []
     for first_with in splits:
         first_without = discover * groups - first_with
@@ -74,7 +76,9 @@ def chance_to_find(
                 [weight] = weights(np.sqrt([last * bound]))
                 last = bound
                 level = options.fdr * weight / (weight + NULL_WEIGHT * (tried - 1))
-                passing = _chance_to_pass(loss, last_with, last_without, rate, level, options)
+                passing = _chance_to_pass(
+                    loss, last_with, last_without, rate, level, options
+                )
                 chance += here * passing
         chances.append(chance)
     return float(np.mean(chances))
@@ -149,7 +153,9 @@ def limit(
 
     def by_formula(size: float, discover: float) -> float | None:
         n_with = share * size
-        return smallest_loss(n_with, size - n_with, rate, options, tried=tried, discover=discover)
+        return smallest_loss(
+            n_with, size - n_with, rate, options, tried=tried, discover=discover
+        )
 
     last = by_formula(n, 0.0)
     if found is None or last is None:
@@ -165,20 +171,27 @@ def limit(
 
 
 def limit_words(
-    observations: Observations, table: ScoredPairs, options: TRoVeOptions, rng: np.random.Generator
+    observations: Observations,
+    table: ScoredPairs,
+    options: TRoVeOptions,
+    rng: np.random.Generator,
 ) -> str:
     """The limit of detection for cues in a quarter and in a tenth of a label's sequences."""
     return _words([limit(observations, table, options, rng, share) for share in SHARES])
 
 
-def faultless_words(observations: Observations, clusters: int, options: TRoVeOptions) -> str:
+def faultless_words(
+    observations: Observations, clusters: int, options: TRoVeOptions
+) -> str:
     """The same by formula, where no answer is wrong and no pair was tested."""
     tried = max(len(compare(observations, clusters)), 1)
     n = _effective_count(observations)
     limits = []
     for share in SHARES:
         n_with = share * n
-        loss = smallest_loss(n_with, n - n_with, 1.0, options, tried=tried, discover=0.0)
+        loss = smallest_loss(
+            n_with, n - n_with, 1.0, options, tried=tried, discover=0.0
+        )
         limits.append(loss)
     return _words(limits)
 
@@ -199,7 +212,9 @@ def expected_tried(pairs: int, groups: float, discover: float) -> int:
 def note_plan(audit: Audit, options: TRoVeOptions) -> None:
     """For a plan, before any answer: what could be found, were 80% of the answers right."""
     groups = Groups.of(audit.samples)
-    labels = np.array([audit.labels.index(str(sample.label)) for sample in audit.samples])
+    labels = np.array(
+        [audit.labels.index(str(sample.label)) for sample in audit.samples]
+    )
     counts = [groups.take(labels == label).count for label in np.unique(labels)]
     n = float(np.median(counts))
     discover = options.discover
@@ -211,12 +226,19 @@ def note_plan(audit: Audit, options: TRoVeOptions) -> None:
     for share in SHARES:
         n_with = share * n
         loss = smallest_loss(
-            n_with, n - n_with, ASSUMED_ACCURACY, options, tried=tried, discover=discover
+            n_with,
+            n - n_with,
+            ASSUMED_ACCURACY,
+            options,
+            tried=tried,
+            discover=discover,
         )
         limits.append(loss)
     words = f"if {ASSUMED_ACCURACY:.0%} of the answers are right: {_words(limits)}"
     if not groups.all_single:
-        words += ". A group counts as one sample here. If its samples differ, more is found"
+        words += (
+            ". A group counts as one sample here. If its samples differ, more is found"
+        )
     audit.note("can be found", words)
 
 
@@ -237,5 +259,7 @@ def _words(limits: Sequence[float | None]) -> str:
         if loss is None:
             parts.append(f"{where} could go unnoticed whatever it costs")
         else:
-            parts.append(f"{where} that costs {100 * loss:.0f} points is found in 8 of 10 audits")
+            parts.append(
+                f"{where} that costs {100 * loss:.0f} points is found in 8 of 10 audits"
+            )
     return "; ".join(parts) + "; smaller ones may be there"

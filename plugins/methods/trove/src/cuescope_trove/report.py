@@ -32,34 +32,53 @@ SIZE_UNKNOWN = (
 )
 
 
-def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> Iterator[Score]:
+def scores(
+    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
+) -> Iterator[Score]:
     """The rows of the report, and the facts at its head."""
-    observations, temperature = audit.once(observe, audit, features, options.top_k, CALIBRATION)
+    observations, temperature = audit.once(
+        observe, audit, features, options.top_k, CALIBRATION
+    )
     correct = observations.correct
     groups = observations.groups
     top = "" if options.top_k == 1 else f" (top {options.top_k})"
-    low, high = mean_interval(observations.values, groups, confidence=options.confidence)
+    low, high = mean_interval(
+        observations.values, groups, confidence=options.confidence
+    )
     audit.note(
         "accuracy",
         f"{correct.mean():.1%}{top} of {len(correct)} sequences ({low:.1%} to {high:.1%})",
     )
-    temperatures = " and ".join(f"{value:.3f}" for value in sorted(set(temperature.tolist())))
-    audit.note("temperature", f"{temperatures}, each fitted on the other half of the sequences")
+    temperatures = " and ".join(
+        f"{value:.3f}" for value in sorted(set(temperature.tolist()))
+    )
+    audit.note(
+        "temperature", f"{temperatures}, each fitted on the other half of the sequences"
+    )
     audit.note("static bias", STATIC_BIAS_WORDS[options.static_bias])
     if groups.declared:
         few = ": few, so intervals and tests can prove little" if groups.few else ""
-        audit.note("groups", f"{groups.count} groups of sequences that belong together{few}")
+        audit.note(
+            "groups", f"{groups.count} groups of sequences that belong together{few}"
+        )
     if correct.all():
-        audit.note("errors", "none: the model is always right here, so there is nothing to explain")
+        audit.note(
+            "errors",
+            "none: the model is always right here, so there is nothing to explain",
+        )
         missed = faultless_words(observations, len(features), options)
         audit.note("could have been missed", missed)
         return
     if not correct.any():
-        audit.note("errors", "all: the model is never right here, so no cue can cost accuracy")
+        audit.note(
+            "errors", "all: the model is never right here, so no cue can cost accuracy"
+        )
     analysis = audit.once(analyse, audit, options, features)
     _note_selection(audit, options, analysis)
     rows = list(pair_rows(audit, options, features, analysis.table))
-    tried = [row for row in rows if row.first_gap is not None and row.p_value is not None]
+    tried = [
+        row for row in rows if row.first_gap is not None and row.p_value is not None
+    ]
     if tried:
         audit.attach(found_again(tried[:MOST_SHOWN]))
     control = analysis.control.name if analysis.control else ""
@@ -107,7 +126,9 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
             f"cues were looked for in {first} sequences; all figures are of the other "
             f"{len(analysis.part) - first}",
         )
-    audit.note("controlled for", analysis.control.name if analysis.control else SIZE_UNKNOWN)
+    audit.note(
+        "controlled for", analysis.control.name if analysis.control else SIZE_UNKNOWN
+    )
     missed = limit_words(analysis.observations, table, options, audit.rng("limit"))
     audit.note("could have been missed", missed)
 
@@ -155,7 +176,9 @@ def statement(row: PairRow, labels: int, control: str = "") -> str | None:
     )
     if row.first_gap is not None:
         first = round(100 * row.first_gap)
-        words += f" In the part of the data where it was looked for, it was {first} points."
+        words += (
+            f" In the part of the data where it was looked for, it was {first} points."
+        )
     p_value = f"p = {row.retest:.2g}"
     if row.verdict == Verdict.LABEL_NOISE:
         return (
@@ -191,10 +214,14 @@ def _still_frame_sentence(row: PairRow, labels: int) -> str:
 def note_clusters(audit: Audit, choice: ClusterChoice) -> None:
     """How many clusters there are, and why."""
     frames = len(choice.clusters.cluster)
-    audit.note("clusters", clusters_words(choice.clusters.count, choice.silhouettes, frames))
+    audit.note(
+        "clusters", clusters_words(choice.clusters.count, choice.silhouettes, frames)
+    )
     if list(choice.silhouettes) != list(choice.wanted):
         wanted = _list_words(choice.wanted)
-        audit.note("cluster sweep", f"shorter than {wanted}: there are only {frames} frames")
+        audit.note(
+            "cluster sweep", f"shorter than {wanted}: there are only {frames} frames"
+        )
     if all(len(sample.frames) == 1 for sample in audit.samples):
         audit.note("frames", "one a sample: its still clip is the sample itself")
 

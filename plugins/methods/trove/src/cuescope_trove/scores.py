@@ -88,9 +88,13 @@ class Observations:
         )
 
 
-def among_top(logits: Float[np.ndarray, "sample class"], label: Codes, top_k: int) -> SampleMask:
+def among_top(
+    logits: Float[np.ndarray, "sample class"], label: Codes, top_k: int
+) -> SampleMask:
     """Whether the label is among the `top_k` highest logits; ties go to the lower class."""
-    order = np.argsort(-logits, axis=1, kind="stable")  # stable: ties as argmax has them
+    order = np.argsort(
+        -logits, axis=1, kind="stable"
+    )  # stable: ties as argmax has them
     is_label = order[:, :top_k] == label[:, None]
     return np.asarray(is_label.any(axis=1))
 
@@ -180,7 +184,11 @@ class StaticBias:
 
 
 def static_bias(
-    observations: Observations, pairs: Pairs, clusters: int, *, across_labels: bool = False
+    observations: Observations,
+    pairs: Pairs,
+    clusters: int,
+    *,
+    across_labels: bool = False,
 ) -> StaticBias:
     """Mean still-clip probability of the wrong answers, over the cluster's misclassified frames.
 
@@ -230,7 +238,9 @@ class Mistake:
     confidence: np.ndarray
 
 
-def most_common_mistake(observations: Observations, pairs: Pairs, clusters: int) -> Mistake:
+def most_common_mistake(
+    observations: Observations, pairs: Pairs, clusters: int
+) -> Mistake:
     """What the label's sequences with the cluster are mistaken for; ties go to the lower class."""
     classes = observations.classes
     cells = classes * clusters
@@ -238,7 +248,9 @@ def most_common_mistake(observations: Observations, pairs: Pairs, clusters: int)
     wrong = ~observations.correct[sample]
     sample = sample[wrong]
     cell = observations.label[sample] * clusters + cluster[wrong]
-    code, count = np.unique(cell * classes + observations.prediction[sample], return_counts=True)
+    code, count = np.unique(
+        cell * classes + observations.prediction[sample], return_counts=True
+    )
     # The most common mistake of a cell comes last, of equals the lower class, and stays in it.
     order = np.lexsort((-code, count))
     mistaken, answer = np.divmod(code[order], classes)
@@ -249,7 +261,9 @@ def most_common_mistake(observations: Observations, pairs: Pairs, clusters: int)
     errors = np.bincount(cell, minlength=cells)
     frame, pair = _cells(observations, pairs, clusters, across_labels=False)
     prediction = observations.prediction[observations.frame_sample]
-    made = ~observations.correct[observations.frame_sample] & (prediction == mistake[frame])
+    made = ~observations.correct[observations.frame_sample] & (
+        prediction == mistake[frame]
+    )
     _, confidence = _cell_means(frame, made, observations, clusters)
     share = agree / np.maximum(errors, 1)
     return Mistake(mistake[pair], share[pair], confidence[pair])
@@ -314,5 +328,7 @@ def bias_limits(
     for pair in np.flatnonzero(ends > starts):
         frames = order[starts[pair] : ends[pair]]
         drawn = observations.groups.take(observations.frame_sample[frames])
-        low[pair], high[pair] = mean_interval(bias[frames], drawn, confidence=confidence)
+        low[pair], high[pair] = mean_interval(
+            bias[frames], drawn, confidence=confidence
+        )
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)

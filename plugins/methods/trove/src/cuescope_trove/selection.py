@@ -21,7 +21,11 @@ from cuescope_sdk.statistics import (
     split_groups,
     weighted_q_values,
 )
-from cuescope_trove.label_noise import confident_disagreement, mislabelled, unlike_p_value
+from cuescope_trove.label_noise import (
+    confident_disagreement,
+    mislabelled,
+    unlike_p_value,
+)
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Observations,
@@ -35,9 +39,13 @@ from cuescope_trove.scores import (
     static_bias,
 )
 
-SPLIT_GROUPS = 400  # groups a label, from which on cues are found and measured in two parts
+SPLIT_GROUPS = (
+    400  # groups a label, from which on cues are found and measured in two parts
+)
 DISCOVERY = 0.3  # of these groups are in the first part
-CANDIDATE = 0.5  # p-value up to which a pair of the first part is tried again in the other
+CANDIDATE = (
+    0.5  # p-value up to which a pair of the first part is tried again in the other
+)
 CLEAR = 0.01  # p-value below which it gains no more weight there
 
 UNLIKE = 0.02  # p-value over all findings, from which on answers are unlike those to label errors
@@ -151,7 +159,9 @@ def score(
     if options.pool_labels:
         weight *= pooled_weights(measured, pairs, p_value)
     q_value = weighted_q_values(p_value, weight)
-    bias = static_bias(measured, pairs, clusters, across_labels=options.static_bias == "cluster")
+    bias = static_bias(
+        measured, pairs, clusters, across_labels=options.static_bias == "cluster"
+    )
     found = passes(measured, pairs, bias, options) & (q_value <= options.fdr)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
     retest = p_value.copy()
@@ -159,7 +169,9 @@ def score(
         for number in np.flatnonzero(found).tolist():
             retest[number] = _among_alike(measured, pairs.take([number]), clusters, rng)
         # corrected anew: what no longer passes does not help the others to pass
-        verdict[found & (weighted_q_values(retest, weight) > options.fdr)] = Verdict.CONTROL
+        verdict[found & (weighted_q_values(retest, weight) > options.fdr)] = (
+            Verdict.CONTROL
+        )
     mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
     kept = np.flatnonzero(verdict == Verdict.FINDING)
     for number in kept.tolist():
@@ -168,7 +180,9 @@ def score(
         mislabelled_count[number] = suspicion.count
         few = 0 < suspicion.count <= options.label_noise * suspicion.of
         # How answers look is asked of both parts: that is not what a pair was chosen for.
-        if few and unlike_p_value(observations, pair, clusters, rng) > UNLIKE / len(kept):
+        if few and unlike_p_value(observations, pair, clusters, rng) > UNLIKE / len(
+            kept
+        ):
             rest = measured.take(~suspicion.removed)
             elsewhere = _elsewhere(rest, pair, clusters, options, rng)
             retest[number] = max(retest[number], elsewhere)
@@ -220,14 +234,18 @@ def p_values(
     """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
     result = np.full(len(pairs), np.nan)
     some = np.flatnonzero(tried)
-    for chosen, samples, present in label_parts(observations, pairs.take(some), clusters):
+    for chosen, samples, present in label_parts(
+        observations, pairs.take(some), clusters
+    ):
         groups = observations.groups.take(samples)
         p_value = gap_p_values(observations.values[samples], present, groups, rng)
         result[some[chosen]] = p_value
     return result
 
 
-def pooled_weights(observations: Observations, pairs: Pairs, p_value: PerPair) -> PerPair:
+def pooled_weights(
+    observations: Observations, pairs: Pairs, p_value: PerPair
+) -> PerPair:
     """How much of the error budget a pair gets for what its cluster costs the other labels.
 
     Their p-values are joined by Stouffer's method, each label alike, and never the pair's own.
@@ -238,10 +256,14 @@ def pooled_weights(observations: Observations, pairs: Pairs, p_value: PerPair) -
     if (groups.strata(label)[groups.codes] != label).any():
         return np.ones(len(pairs))
     joined = joined_p_values_of_others(p_value, pairs.cluster)
-    return np.where(np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR))  # 2: as p = 0.5 has
+    return np.where(
+        np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR)
+    )  # 2: as p = 0.5 has
 
 
-def could_pass(observations: Observations, pairs: Pairs, clusters: int, fdr: float) -> PairMask:
+def could_pass(
+    observations: Observations, pairs: Pairs, clusters: int, fdr: float
+) -> PairMask:
     """Pairs that could pass at all, were every wrong answer where the cluster is on screen.
 
     What could not pass, whatever is found, is neither tested nor counted (Tarone, 1990; for the
@@ -303,7 +325,10 @@ def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
 
 
 def losses_that_pass(
-    observations: Observations, clusters: int, options: TRoVeOptions, rng: np.random.Generator
+    observations: Observations,
+    clusters: int,
+    options: TRoVeOptions,
+    rng: np.random.Generator,
 ) -> int:
     """How many pairs pass the test of all groups, whatever they cost and whatever explains them."""
     pairs = compare(observations, clusters)
@@ -313,7 +338,9 @@ def losses_that_pass(
     return int((q_value <= options.fdr).sum())
 
 
-def shuffle_within_labels(observations: Observations, rng: np.random.Generator) -> Observations:
+def shuffle_within_labels(
+    observations: Observations, rng: np.random.Generator
+) -> Observations:
     """The null: what is on screen in whole groups is dealt anew among the groups of each label."""
     # Answers and still clips stay together, and so do clusters of a group: only the tie between
     # both is cut. Were answers dealt away from their still clips, no static bias would be left, and

@@ -55,14 +55,18 @@ def feasible(counts: Sequence[int], points: int) -> list[int]:
 
 
 def cluster_features(
-    clusters: Clusters, frames: Sequence[FrameId], guesses: Sequence[NameGuess | None] = ()
+    clusters: Clusters,
+    frames: Sequence[FrameId],
+    guesses: Sequence[NameGuess | None] = (),
 ) -> Iterator[Feature]:
     """A feature a cluster, the largest first; the frame nearest to the centroid stands for it.
 
     Behind its key a name that was guessed says what it looks like.
     """
     digits = max(2, len(str(clusters.count - 1)))
-    order = np.lexsort((-clusters.strength, clusters.cluster))  # by cluster, strongest first
+    order = np.lexsort(
+        (-clusters.strength, clusters.cluster)
+    )  # by cluster, strongest first
     ends = np.cumsum(np.bincount(clusters.cluster, minlength=clusters.count))
     for number, members in enumerate(np.split(order, ends[:-1])):
         key = f"cluster-{number:0{digits}d}"
@@ -71,7 +75,9 @@ def cluster_features(
         for member in members:
             sample, frame = frames[member]
             strength = float(clusters.strength[member])
-            occurrences.append(Occurrence(sample=sample, frame=frame, strength=strength))
+            occurrences.append(
+                Occurrence(sample=sample, frame=frame, strength=strength)
+            )
         yield Feature(
             key=key,
             name=None if guess is None else name_with_guess(key, guess),

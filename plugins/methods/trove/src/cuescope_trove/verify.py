@@ -13,13 +13,21 @@ from cuescope_trove.checks.detector import check_with_detector
 from cuescope_trove.control import Control
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.selection import ScoredPairs, Verdict, losses_that_pass, shuffle_within_labels
+from cuescope_trove.selection import (
+    ScoredPairs,
+    Verdict,
+    losses_that_pass,
+    shuffle_within_labels,
+)
 
 NAMED = 8  # samples that look mislabelled
 
 
 def evidence(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], scores: Sequence[Score]
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
 ) -> Iterator[Evidence]:
     """Every check that the data and the tools allow; nothing where nothing was scored.
 
@@ -40,7 +48,9 @@ def evidence(
             yield check_null(audit, options, analysis, len(features))
 
 
-def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis, clusters: int) -> Evidence:
+def check_null(
+    audit: Audit, options: TRoVeOptions, analysis: Analysis, clusters: int
+) -> Evidence:
     """What is on screen, dealt anew to groups within each label, knows nothing of answers.
 
     The test runs again on each shuffle, of all groups and without what a finding must pass

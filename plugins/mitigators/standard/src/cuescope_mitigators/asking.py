@@ -16,7 +16,15 @@ from jaxtyping import Float
 from scipy.special import entr, log_softmax, logsumexp, softmax
 
 from cuescope_mitigators.reading import Trials, best_cues, read
-from cuescope_sdk import Capabilities, Output, Readout, Response, Sample, Trial, UserError
+from cuescope_sdk import (
+    Capabilities,
+    Output,
+    Readout,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.language import (
     WORDINGS,
     WayOfAsking,
@@ -91,7 +99,9 @@ class Asker:
                 return [trial]
             case "ensemble":
                 # no str.format: a question may have braces of its own
-                words = [wording.replace("{question}", question) for wording in WORDINGS[1:]]
+                words = [
+                    wording.replace("{question}", question) for wording in WORDINGS[1:]
+                ]
                 return [trial, *(_reword(trial, text) for text in words)]
             case "dual":
                 text = add_description(question, description, _medium(sample))
@@ -149,7 +159,9 @@ def common_text(wordings: Sequence[Response]) -> str:
     return text
 
 
-def information(logits: Float[np.ndarray, "way sample label"]) -> Float[np.ndarray, " way"]:
+def information(
+    logits: Float[np.ndarray, "way sample label"],
+) -> Float[np.ndarray, " way"]:
     """What the answers to a way tell of a sample, as a share of all that they could (0 to 1).
 
     The mutual information of samples and answers: large where the model is sure of each answer, and
@@ -172,7 +184,9 @@ def ways_of(
     Raises UserError for a way that is wanted and cannot be.
     """
     unnamed = sum(name is None for name in names)
-    writes = "text" in capabilities.outputs and "closed-answers" not in capabilities.exposes
+    writes = (
+        "text" in capabilities.outputs and "closed-answers" not in capabilities.exposes
+    )
     for way in wanted:
         if way in NAMED and unnamed:
             raise UserError(

@@ -31,7 +31,10 @@ def halves(strata: Int[np.ndarray, " row"], seed: int = 0) -> Int[np.ndarray, " 
 
 
 def best_setting(
-    right: Mapping[Setting, Right], before: Right, most: float, loss: Callable[[Right], Loss]
+    right: Mapping[Setting, Right],
+    before: Right,
+    most: float,
+    loss: Callable[[Right], Loss],
 ) -> Setting | None:
     """Of the settings that lose at most so many answers the one of least `loss`.
 

@@ -13,7 +13,15 @@ from cuescope_mitigators.choosing import best_setting, gap_left, halves
 from cuescope_mitigators.reading import Trials, best_cues
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
+from cuescope_sdk.mitigation import (
+    Ask,
+    Mitigation,
+    Mitigator,
+    Router,
+    Task,
+    columns_of,
+    rescored,
+)
 
 if TYPE_CHECKING:
     from cuescope_mitigators.prompt_learning import Parts
@@ -25,10 +33,16 @@ SHARES = tuple(np.linspace(0, 1, 9).tolist())  # how far the prompts may count
 class CoOpOptions(Options):
     """The published training; TRoVe takes 20 epochs for each cue."""
 
-    context: PositiveInt = Field(16, description="learned word vectors before the label")
-    epochs: PositiveInt = Field(20, description="passes over the samples that show the cue")
+    context: PositiveInt = Field(
+        16, description="learned word vectors before the label"
+    )
+    epochs: PositiveInt = Field(
+        20, description="passes over the samples that show the cue"
+    )
     steps: int = Field(
-        200, ge=0, description="least steps; with few samples there are more passes than `epochs`"
+        200,
+        ge=0,
+        description="least steps; with few samples there are more passes than `epochs`",
     )
     balance: float = Field(
         0.5,
@@ -37,7 +51,9 @@ class CoOpOptions(Options):
         description="labels among the samples that show the cue weigh as their number to the power "
         "of 1 minus this; 0: as they are, as published; 1: all the same",
     )
-    warm_up: int = Field(1, ge=0, description="first passes, with the learning rate 1e-5")
+    warm_up: int = Field(
+        1, ge=0, description="first passes, with the learning rate 1e-5"
+    )
     learning_rate: PositiveFloat = Field(
         0.002,
         description="of SGD, falling as a cosine to 0; larger where the text tower's word vectors "
@@ -102,7 +118,9 @@ class CoOp(Mitigator):
 
     title = "CoOp: prompts learned for each cue"
     requires = Requirements(
-        outputs=frozenset({"logits", "embedding"}), exposes=frozenset({"text-tower"}), labels=2
+        outputs=frozenset({"logits", "embedding"}),
+        exposes=frozenset({"text-tower"}),
+        labels=2,
     )
     Options = CoOpOptions
     options: CoOpOptions
@@ -148,7 +166,9 @@ class CoOp(Mitigator):
         parts = []
         for answer in task.ask(trials):
             row = np.asarray(answer.readout)
-            parts.append(LearnedPrompts.parts(row, len(task.labels), embedding.shape[1]))
+            parts.append(
+                LearnedPrompts.parts(row, len(task.labels), embedding.shape[1])
+            )
         return parts
 
     def _shares(self, task: Task, showing: Sequence[Rows]) -> Float[np.ndarray, " cue"]:

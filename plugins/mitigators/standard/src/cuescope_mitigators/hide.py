@@ -9,7 +9,15 @@ from jaxtyping import Bool, Float
 from pydantic import Field
 
 from cuescope_mitigators.reading import Trials, read
-from cuescope_sdk import HideTokens, Options, Readout, Requirements, Response, Trial, UserError
+from cuescope_sdk import (
+    HideTokens,
+    Options,
+    Readout,
+    Requirements,
+    Response,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 
 Mask = Bool[np.ndarray, "frame row col"]
@@ -26,7 +34,10 @@ class HideOptions(Options):
         "sets how like the cue a patch must be to be hidden",
     )
     most: float = Field(
-        0.8, gt=0, lt=1, description="most of a sample's patches that are hidden, the likest first"
+        0.8,
+        gt=0,
+        lt=1,
+        description="most of a sample's patches that are hidden, the likest first",
     )
 
 
@@ -151,7 +162,9 @@ class Hide(Mitigator):
 
 
 def _direction(
-    means: Float[np.ndarray, "sample dim"], shows: Bool[np.ndarray, " sample"], targets: np.ndarray
+    means: Float[np.ndarray, "sample dim"],
+    shows: Bool[np.ndarray, " sample"],
+    targets: np.ndarray,
 ) -> Float[np.ndarray, " dim"]:
     gaps = []
     for target in np.unique(targets):

@@ -40,7 +40,8 @@ class LastLayerOptions(Options):
         "the group of label and cue with the lowest accuracy is best, as published",
     )
     cost: NonNegativeFloat = Field(
-        0.01, description="overall accuracy that may be lost in these halves; 1: any, as published"
+        0.01,
+        description="overall accuracy that may be lost in these halves; 1: any, as published",
     )
     everywhere: bool = Field(
         False,
@@ -124,7 +125,10 @@ class LastLayer(Mitigator):
         )
 
     def _head(
-        self, task: Task, rows: Int[np.ndarray, " row"], inputs: Float[np.ndarray, "row dim"]
+        self,
+        task: Task,
+        rows: Int[np.ndarray, " row"],
+        inputs: Float[np.ndarray, "row dim"],
     ) -> Float[np.ndarray, "label dim"]:
         """Fitted to these rows of the task, with the strength that two halves of them ask for."""
         offset = task.logits[rows]
@@ -134,7 +138,9 @@ class LastLayer(Mitigator):
 
         def head(which: Bool[np.ndarray, " row"], strength: float) -> np.ndarray:
             weights = balanced_weights(groups[which], targets[which])
-            return fit_head(inputs[which], offset[which], targets[which], weights, strength)
+            return fit_head(
+                inputs[which], offset[which], targets[which], weights, strength
+            )
 
         strengths = sorted(self.options.strengths)
         right = {strength: before.copy() for strength in strengths}
@@ -183,5 +189,7 @@ def fit_head(
         return value, gradient.ravel()
 
     start = np.zeros(shape[0] * shape[1])
-    minimum = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    minimum = minimize(
+        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
+    )
     return np.asarray(minimum.x).reshape(shape)

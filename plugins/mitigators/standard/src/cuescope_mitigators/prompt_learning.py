@@ -117,7 +117,10 @@ class LearnedPrompts(Readout):
         generator: torch.Generator,
     ) -> None:
         optimizer = torch.optim.SGD(
-            [context], lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
+            [context],
+            lr=self.learning_rate,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
         )
         batches = ceil(len(targets) / self.batch_size)
         epochs = max(self.epochs, ceil(self.steps / batches))
@@ -156,7 +159,9 @@ class LearnedPrompts(Readout):
         if self.balance == 0:
             return torch.randperm(len(targets), generator=generator)
         chances = torch.bincount(targets)[targets] ** -self.balance
-        return torch.multinomial(chances, len(targets), replacement=True, generator=generator)
+        return torch.multinomial(
+            chances, len(targets), replacement=True, generator=generator
+        )
 
 
 def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:

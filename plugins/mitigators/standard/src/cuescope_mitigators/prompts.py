@@ -13,7 +13,14 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field, PositiveFloat
 
-from cuescope_mitigators.asking import NAMED, Learned, Way, answer_otherwise, fit_ways, ways_of
+from cuescope_mitigators.asking import (
+    NAMED,
+    Learned,
+    Way,
+    answer_otherwise,
+    fit_ways,
+    ways_of,
+)
 from cuescope_mitigators.reading import Trials
 from cuescope_sdk import (
     Capabilities,
@@ -26,7 +33,15 @@ from cuescope_sdk import (
     Words,
 )
 from cuescope_sdk.maths import normalise, softmax
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, columns_of, rescored
+from cuescope_sdk.mitigation import (
+    Ask,
+    Mitigation,
+    Mitigator,
+    Router,
+    Task,
+    columns_of,
+    rescored,
+)
 from cuescope_sdk.models import fill, templates_of
 
 
@@ -40,7 +55,8 @@ class PromptsOptions(Options):
         "a line, each with {label}",
     )
     sharpness: PositiveFloat = Field(
-        1.0, description="factor on the scores before they become weights; large: the best alone"
+        1.0,
+        description="factor on the scores before they become weights; large: the best alone",
     )
     ways: tuple[Way, ...] = Field(
         (),
@@ -73,7 +89,11 @@ class TemplateRows(Readout):
                 expected="a model with a text tower",
                 remedy="Take last-layer, which needs the embeddings alone",
             )
-        texts = [fill(template, label) for template in self.templates for label in self.labels]
+        texts = [
+            fill(template, label)
+            for template in self.templates
+            for label in self.labels
+        ]
         rows = normalise(model.embed_texts(texts))
         shape = len(self.templates), len(self.labels), -1
         return [rows.reshape(shape).astype(np.float32)] * len(trials)
@@ -144,7 +164,9 @@ class Prompts(Mitigator):
     def check(self, capabilities: Capabilities, names: Sequence[str | None]) -> None:
         """A model of either kind, options for it, and names where a way needs them."""
         if _compares(capabilities):
-            self._refuse("ways", "everywhere", "question", what="a model that reads questions")
+            self._refuse(
+                "ways", "everywhere", "question", what="a model that reads questions"
+            )
         elif "text" in capabilities.outputs:
             self._refuse("sets", what="a model with a text tower")
             ways = ways_of(capabilities, names, self.options.ways)
@@ -199,7 +221,9 @@ class Prompts(Mitigator):
         sureness = centred.max(axis=2).mean(axis=1)
         weights = softmax(self.options.sharpness * sureness[None])[0]
         rows = normalise(np.einsum("t,tld->ld", weights, tables))
-        return PromptTable(task.labels, rows, templates, weights, float(scale), float(bias))
+        return PromptTable(
+            task.labels, rows, templates, weights, float(scale), float(bias)
+        )
 
 
 def _compares(capabilities: Capabilities) -> bool:

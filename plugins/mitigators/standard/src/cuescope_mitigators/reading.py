@@ -19,7 +19,9 @@ def read(ask: Ask, readout: Readout, samples: Iterable[Sample]) -> list[np.ndarr
     return [np.asarray(answer.readout) for answer in ask(trials)]
 
 
-def best_cues(router: Router, trials: Trials, wanted: Sequence[bool], ask: Ask) -> list[int]:
+def best_cues(
+    router: Router, trials: Trials, wanted: Sequence[bool], ask: Ask
+) -> list[int]:
     """The cue that each `wanted` trial shows; -1 for none, and for all other trials."""
     some = list(compress(trials, wanted))
     cues = iter(router.best(some, ask) if some else ())

@@ -4,7 +4,11 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from cuescope_detectors.options import GroundingDinoOptions, OpenVocabularyOptions, OwlOptions
+from cuescope_detectors.options import (
+    GroundingDinoOptions,
+    OpenVocabularyOptions,
+    OwlOptions,
+)
 from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, digest
 from cuescope_sdk.tools import make_detections, normalise_name
 
@@ -23,7 +27,9 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
         super().__init__(options, context)
         self._network = self.find_network()
         self._limits = (options.threshold, options.overlap)
-        self.fingerprint = digest(self.owner, 1, self._network.fingerprint, self._limits)
+        self.fingerprint = digest(
+            self.owner, 1, self._network.fingerprint, self._limits
+        )
         self.facts = {**self._network.facts, "threshold": f"{options.threshold:g}"}
 
     @abstractmethod
@@ -33,7 +39,9 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
     def open_weights(self) -> None:
         self._network.open_weights()
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
         spoken_of = {name: normalise_name(name) for name in names}
         # "traffic_light" and "traffic light" are one query, and its scores go to both names
@@ -48,7 +56,11 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
             answers = self._network.detect(images, queries)
             for image, (scores, boxes) in zip(images, answers, strict=True):
                 detections = make_detections(
-                    list(spoken_of), scores[:, columns], boxes, image.size, *self._limits
+                    list(spoken_of),
+                    scores[:, columns],
+                    boxes,
+                    image.size,
+                    *self._limits,
                 )
                 by_frame.append(detections)
         return by_frame

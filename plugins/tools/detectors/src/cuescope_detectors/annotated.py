@@ -25,12 +25,16 @@ class AnnotatedBoxes(Plugin):
         self._annotations = Annotations("annotations", context, ("boxes",))
         self.fingerprint = digest("annotations", 2, self._annotations.data.fingerprint)
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """The boxes of any of the names, a tuple a frame; raises UserError for other frames."""
         by_frame = []
         for frame in frames:
             samples = self._annotations.samples(frame)
-            boxes = chain.from_iterable(boxes_of(samples, name) for name in dict.fromkeys(names))
+            boxes = chain.from_iterable(
+                boxes_of(samples, name) for name in dict.fromkeys(names)
+            )
             by_frame.append(sort_by_score(boxes))
         return by_frame
 

@@ -26,8 +26,12 @@ from cuescope_sdk.torch import (
 )
 
 OWNER = "coco-detector"
-ClassBox = tuple[float, int, tuple[float, float, float, float]]  # score, class, box in pixels
-NO_CLASS = frozenset({"N/A", "__background__"})  # what the lists of classes hold beside classes
+ClassBox = tuple[
+    float, int, tuple[float, float, float, float]
+]  # score, class, box in pixels
+NO_CLASS = frozenset(
+    {"N/A", "__background__"}
+)  # what the lists of classes hold beside classes
 CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
 
 
@@ -62,7 +66,9 @@ class DetrNetwork:
     """
 
     def __init__(self, options: CocoOptions, context: Context) -> None:
-        self._files = find_pretrained(OWNER, options.model, options.revision, context, _builder)
+        self._files = find_pretrained(
+            OWNER, options.model, options.revision, context, _builder
+        )
         self._processor = self._files.read("processor", transformers.AutoImageProcessor)
         self.classes = named_classes(self._files.config.id2label.items())
         self.fingerprint = self._files.fingerprint(config_content(self._processor))
@@ -72,10 +78,14 @@ class DetrNetwork:
         _ = self._files.network
 
     @torch.no_grad()
-    def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
+    def detect(
+        self, images: Sequence[Image.Image], threshold: float
+    ) -> list[list[ClassBox]]:
         """Boxes that score more than `threshold` in images of one size, an image each."""
         files = self._files
-        inputs = self._processor(list(images), return_tensors="pt").to(files.device, files.dtype)
+        inputs = self._processor(list(images), return_tensors="pt").to(
+            files.device, files.dtype
+        )
         outputs = self._processor.post_process_object_detection(
             files.network(**inputs),
             threshold=threshold,
@@ -106,7 +116,9 @@ class FasterRCNNNetwork:
         self._device = resolve_device(context.device)
         self.classes = named_classes(enumerate(CATEGORIES))
         content = files_digest([weights])
-        self.fingerprint = digest("faster-rcnn", 1, content, options.backbone, options.side)
+        self.fingerprint = digest(
+            "faster-rcnn", 1, content, options.backbone, options.side
+        )
         self.facts = {
             "architecture": f"Faster R-CNN, {options.backbone} FPN",
             "weights": weights.name,
@@ -122,7 +134,9 @@ class FasterRCNNNetwork:
         backbone = self._options.backbone
         side = self._options.side
         model = FasterRCNN(
-            resnet_fpn_backbone(backbone_name=backbone, weights=None, norm_layer=FrozenBatchNorm2d),
+            resnet_fpn_backbone(
+                backbone_name=backbone, weights=None, norm_layer=FrozenBatchNorm2d
+            ),
             num_classes=len(CATEGORIES),
             min_size=side,
             max_size=side * 5 // 3,  # as published: 800 and 1333
@@ -142,7 +156,9 @@ class FasterRCNNNetwork:
         return model.eval().requires_grad_(False).to(self._device)
 
     @torch.no_grad()
-    def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
+    def detect(
+        self, images: Sequence[Image.Image], threshold: float
+    ) -> list[list[ClassBox]]:
         """Boxes that score more than `threshold` in images of one size, an image each."""
         # before suppression: the library's default of 0.05 would drop boxes under a lower one
         self._model.roi_heads.score_thresh = threshold

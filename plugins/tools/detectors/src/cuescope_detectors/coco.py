@@ -37,7 +37,9 @@ class CocoDetector(Plugin, LazyWeights):
         classes = self._network.classes
         self._classes = {index: normalise_name(name) for index, name in classes.items()}
         self.names = frozenset(self._classes.values())
-        self.fingerprint = digest("coco-detector", 1, self._network.fingerprint, options.threshold)
+        self.fingerprint = digest(
+            "coco-detector", 1, self._network.fingerprint, options.threshold
+        )
         self.facts = {
             **self._network.facts,
             "names": f"{len(self.names)}",
@@ -47,7 +49,9 @@ class CocoDetector(Plugin, LazyWeights):
     def open_weights(self) -> None:
         self._network.open_weights()
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""
         spoken_of = {name: normalise_name(name) for name in names}
         # a closed vocabulary: what is in none of its classes needs no pass

@@ -6,7 +6,15 @@ import numpy as np
 from jaxtyping import Bool
 
 from cuescope_detectors.options import GroundedSamOptions
-from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, UserError, digest
+from cuescope_sdk import (
+    Context,
+    Detection,
+    Frame,
+    LazyWeights,
+    Plugin,
+    UserError,
+    digest,
+)
 
 
 class GroundedSam(Plugin, LazyWeights):
@@ -17,10 +25,13 @@ class GroundedSam(Plugin, LazyWeights):
 
     def __init__(self, options: GroundedSamOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._detector = context.build("tool", options.detector, options.detector_options)
+        self._detector = context.build(
+            "tool", options.detector, options.detector_options
+        )
         if not hasattr(self._detector, "detect"):
             raise UserError(
-                f"sam: tool {options.detector} is no detector", expected="one with detect()"
+                f"sam: tool {options.detector} is no detector",
+                expected="one with detect()",
             )
         from cuescope_detectors.sam import SamNetwork
 
@@ -46,7 +57,10 @@ class GroundedSam(Plugin, LazyWeights):
     ) -> list[Bool[np.ndarray, "name row col"]]:
         """Masks at the size of each frame, empty where the detector finds nothing."""
         by_frame = self._detector.detect(frames, list(dict.fromkeys(names)))
-        return [self._masks(frame, by_frame[index], names) for index, frame in enumerate(frames)]
+        return [
+            self._masks(frame, by_frame[index], names)
+            for index, frame in enumerate(frames)
+        ]
 
     def _masks(
         self, frame: Frame, detections: Sequence[Detection], names: Sequence[str]

@@ -36,8 +36,12 @@ def make_captions(
     # one more goes to the "." that ends the phrase
     room = limit - FRAME_TOKENS - 1
     words = [normalise_name(name.translate(ENDS)) for name in names]
-    phrases = [tokenizer(word, add_special_tokens=False).input_ids[:room] for word in words]
-    end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
+    phrases = [
+        tokenizer(word, add_special_tokens=False).input_ids[:room] for word in words
+    ]
+    end = tokenizer.convert_tokens_to_ids(
+        PHRASE_END
+    )  # the model splits phrases at this token
     captions = []
     for part in pack([len(phrase) + 1 for phrase in phrases], room + 1, most):
         ids = [tokenizer.cls_token_id]
@@ -85,7 +89,9 @@ class GroundingDinoNetwork(StockNetwork):
             "score of a name": f"{options.tokens} of its tokens",
         }
 
-    def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:
+    def detect(
+        self, images: Sequence[Image.Image], names: Sequence[str]
+    ) -> list[ScoredBoxes]:
         """Probability of each name on its caption's boxes, 0 on the boxes of another caption."""
         limit = self.files.network.config.max_text_len
         captions = make_captions(names, self.processor.tokenizer, limit, self._most)
@@ -105,9 +111,13 @@ class GroundingDinoNetwork(StockNetwork):
         return [answers[index] for index in range(len(images))]
 
     @torch.no_grad()
-    def _pass(self, pixels: Any, size: tuple[int, int], caption: Caption) -> list[ScoredBoxes]:
+    def _pass(
+        self, pixels: Any, size: tuple[int, int], caption: Caption
+    ) -> list[ScoredBoxes]:
         """Probability of each name of a caption on each box, an image after the other."""
-        ids = torch.tensor([caption.ids] * len(pixels.pixel_values), device=self.files.device)
+        ids = torch.tensor(
+            [caption.ids] * len(pixels.pixel_values), device=self.files.device
+        )
         output = self.files.network(**pixels, input_ids=ids)
         tokens = output.logits.float().sigmoid().cpu().numpy()
         spans = caption.positions.values()

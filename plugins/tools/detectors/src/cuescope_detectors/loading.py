@@ -10,7 +10,12 @@ from torch import Tensor
 
 from cuescope_detectors.options import PretrainedOptions
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch import Source, config_content, find_pretrained, tokenizer_content
+from cuescope_sdk.torch import (
+    Source,
+    config_content,
+    find_pretrained,
+    tokenizer_content,
+)
 
 ScoredBoxes = tuple[Float[np.ndarray, "box name"], Float[np.ndarray, "box 4"]]
 
@@ -25,7 +30,9 @@ class StockNetwork:
     builders: ClassVar[Mapping[str, str]]
     takes_text: ClassVar[bool] = True
 
-    def __init__(self, options: PretrainedOptions, context: Context, *entering: object) -> None:
+    def __init__(
+        self, options: PretrainedOptions, context: Context, *entering: object
+    ) -> None:
         """Find the files and read all but the weights; what is `entering` is fingerprinted too."""
         self.files = find_pretrained(
             self.owner, options.model, options.revision, context, self._builder_of
@@ -33,7 +40,9 @@ class StockNetwork:
         self.processor = self.files.processor(self.takes_text)
         words = tokenizer_content(self.processor.tokenizer) if self.takes_text else None
         preprocessing = config_content(self.processor.image_processor)
-        self.fingerprint = self.files.fingerprint(preprocessing, words, self.owner, *entering)
+        self.fingerprint = self.files.fingerprint(
+            preprocessing, words, self.owner, *entering
+        )
         self.facts = self.files.facts
 
     def open_weights(self) -> None:
@@ -51,7 +60,9 @@ class StockNetwork:
         )
 
 
-def corners(boxes: Float[Tensor, "box 4"], extent: tuple[int, int]) -> Float[np.ndarray, "box 4"]:
+def corners(
+    boxes: Float[Tensor, "box 4"], extent: tuple[int, int]
+) -> Float[np.ndarray, "box 4"]:
     """(x0, y0, x1, y1) in pixels of (centre x, centre y, width, height) in shares of `extent`."""
     shares = boxes.float().cpu().numpy()
     # in float32 on the CPU: half precision would round pixels of a large image

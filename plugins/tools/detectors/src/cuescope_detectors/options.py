@@ -51,7 +51,8 @@ class GroundingDinoOptions(OpenVocabularyOptions):
         "IDEA-Research/grounding-dino-base", description=MODEL
     )
     one_by_one: bool = Field(
-        False, description="a pass a name: slower, and no name changes the answer for another"
+        False,
+        description="a pass a name: slower, and no name changes the answer for another",
     )
     tokens: Literal["max", "mean"] = Field(
         "max",
@@ -72,18 +73,26 @@ class CocoOptions(PretrainedOptions):
         "resnet50", description="Faster R-CNN: the backbone that the weights are for"
     )
     side: PositiveInt = Field(
-        800, description="Faster R-CNN: an image is resized to this many pixels at its shorter side"
+        800,
+        description="Faster R-CNN: an image is resized to this many pixels at its shorter side",
     )
-    threshold: float = Field(0.5, ge=0, lt=1, description="boxes must score more than this")
-    images: PositiveInt = Field(4, description="images that the network is shown at once")
+    threshold: float = Field(
+        0.5, ge=0, lt=1, description="boxes must score more than this"
+    )
+    images: PositiveInt = Field(
+        4, description="images that the network is shown at once"
+    )
 
 
 class GroundedSamOptions(PretrainedOptions):
     """Options of `sam`."""
 
-    model: Annotated[str, NamesRepository()] = Field("facebook/sam-vit-base", description=MODEL)
+    model: Annotated[str, NamesRepository()] = Field(
+        "facebook/sam-vit-base", description=MODEL
+    )
     detector: Annotated[str, NamesPlugin()] = Field(
-        "owl", description="SPEC of the tool that finds the boxes: owl:MODEL, annotations ..."
+        "owl",
+        description="SPEC of the tool that finds the boxes: owl:MODEL, annotations ...",
     )
     detector_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
         {}, description="options of that tool"

@@ -16,7 +16,10 @@ class OwlNetwork(StockNetwork):
     """The stock model, with the names that it has read so far."""
 
     owner = "owl"
-    builders = {"owlv2": "Owlv2ForObjectDetection", "owlvit": "OwlViTForObjectDetection"}
+    builders = {
+        "owlv2": "Owlv2ForObjectDetection",
+        "owlvit": "OwlViTForObjectDetection",
+    }
 
     def __init__(self, options: OwlOptions, context: Context) -> None:
         super().__init__(options, context, options.prompt)
@@ -25,11 +28,15 @@ class OwlNetwork(StockNetwork):
         self.facts = {**self.facts, "prompt": options.prompt}
 
     @torch.no_grad()
-    def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:
+    def detect(
+        self, images: Sequence[Image.Image], names: Sequence[str]
+    ) -> list[ScoredBoxes]:
         """Probability of each name on each box, an image after the other."""
         files = self.files
         network = files.network
-        pixels = self.processor.image_processor(list(images), return_tensors="pt").pixel_values
+        pixels = self.processor.image_processor(
+            list(images), return_tensors="pt"
+        ).pixel_values
         grid, _ = network.image_embedder(pixels.to(files.device, files.dtype))
         # `forward` would encode the image again for every batch of names
         cells = grid.flatten(1, 2)
@@ -61,7 +68,9 @@ class OwlNetwork(StockNetwork):
                 return_tensors="pt",
                 max_length=network.config.text_config.max_position_embeddings,
             ).to(self.files.device)
-            rows = tower.get_text_features(tokens.input_ids, tokens.attention_mask).pooler_output
+            rows = tower.get_text_features(
+                tokens.input_ids, tokens.attention_mask
+            ).pooler_output
             unit = rows / rows.norm(dim=-1, keepdim=True)
             self._texts |= zip(new, unit, strict=True)
         return torch.stack([self._texts[name] for name in names])

@@ -40,6 +40,8 @@ class SamNetwork(StockNetwork):
                 image_embeddings=embeddings, input_boxes=prompts, multimask_output=False
             )
             masks += processor.post_process_masks(
-                output.pred_masks.float().cpu(), inputs.original_sizes, inputs.reshaped_input_sizes
+                output.pred_masks.float().cpu(),
+                inputs.original_sizes,
+                inputs.reshaped_input_sizes,
             )
         return np.asarray(torch.cat(masks)[:, 0].numpy())

@@ -56,4 +56,10 @@ class Instruct(DiffusionEditor):
     owner = "instruct"
 
 
-__all__ = ["DiffusionEditor", "Inpaint", "InpaintOptions", "Instruct", "InstructOptions"]
+__all__ = [
+    "DiffusionEditor",
+    "Inpaint",
+    "InpaintOptions",
+    "Instruct",
+    "InstructOptions",
+]

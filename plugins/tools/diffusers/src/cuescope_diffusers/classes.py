@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import diffusers
-from diffusers.pipelines.auto_pipeline import AUTO_INPAINT_PIPELINES_MAPPING, _get_task_class
+from diffusers.pipelines.auto_pipeline import (
+    AUTO_INPAINT_PIPELINES_MAPPING,
+    _get_task_class,
+)
 
 from cuescope_diffusers.files import PipelineFiles
 from cuescope_diffusers.options import EditorOptions, InpaintOptions
@@ -28,7 +31,11 @@ INSTRUCT = (
     "LongCatImageEditPipeline",
 )
 OWN_SIZE = ("QwenImageEdit",)  # works on 1024 x 1024 pixels, whatever it is told
-ONE_BY_ONE = ("QwenImageEdit", "Flux2", "LongCat")  # several images are one question there
+ONE_BY_ONE = (
+    "QwenImageEdit",
+    "Flux2",
+    "LongCat",
+)  # several images are one question there
 TEXT_ALONE = ("prompt", "image")
 WITH_MASK = (*TEXT_ALONE, "mask_image")
 
@@ -82,7 +89,9 @@ def auto_class(name: str, control: Any | None) -> Any:
         kind = "ControlNetUnion" if "Union" in control.__name__ else "ControlNet"
         end = "InpaintPipeline" if "Inpaint" in name else "Pipeline"
         name = name.removesuffix(end) + kind + end
-    return _get_task_class(AUTO_INPAINT_PIPELINES_MAPPING, name, throw_error_if_not_exist=False)
+    return _get_task_class(
+        AUTO_INPAINT_PIPELINES_MAPPING, name, throw_error_if_not_exist=False
+    )
 
 
 def parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
@@ -122,7 +131,9 @@ def require_options(owner: str, cls: Any, options: EditorOptions) -> None:
             )
     strength = getattr(options, "strength", 1.0)
     if strength != 1 and not takes(cls, "strength"):
-        raise UserError(f"{owner}: {cls.__name__} takes no strength", got=f"{strength:g}")
+        raise UserError(
+            f"{owner}: {cls.__name__} takes no strength", got=f"{strength:g}"
+        )
     if options.size is not None and cls.__name__.startswith(OWN_SIZE):
         raise UserError(
             f"{owner}: {cls.__name__} works on as many pixels as 1024 x 1024 have",

@@ -23,7 +23,14 @@ from cuescope_sdk import Context, Frame, ImageEdit, derive, digest
 from cuescope_sdk.editing import edited_frame, keep_outside, require_editable
 from cuescope_sdk.torch import files_digest, resolve_device, resolve_dtype
 
-NOT_CONTENT = {"model", "revision", "controlnet", "controlnet_revision", "images", "dtype"}
+NOT_CONTENT = {
+    "model",
+    "revision",
+    "controlnet",
+    "controlnet_revision",
+    "images",
+    "dtype",
+}
 VERSION = 1  # of how jobs are made and results are put back
 
 
@@ -58,7 +65,9 @@ class Editor:
             "pipeline": files.class_name if cls is None else cls.__name__,
             "weights": files.source.title,
             "steps": str(options.steps),
-            "guidance": "its own" if options.guidance is None else f"{options.guidance:g}",
+            "guidance": "its own"
+            if options.guidance is None
+            else f"{options.guidance:g}",
             "dtype": str(self._dtype).removeprefix("torch."),
             "device": self._device_name(),
         }
@@ -91,10 +100,14 @@ class Editor:
         parts = {}
         for name, cls in self._files.networks().items():
             title = f"{name} of {source.title}"
-            parts[name] = open_network(source, cls, title, subfolder=name, dtype=self._dtype)
+            parts[name] = open_network(
+                source, cls, title, subfolder=name, dtype=self._dtype
+            )
         if self._control:
             control, cls = self._control
-            parts["controlnet"] = open_network(control, cls, control.title, dtype=self._dtype)
+            parts["controlnet"] = open_network(
+                control, cls, control.title, dtype=self._dtype
+            )
         trusted = self._options.trust_remote_code
         pipe = open_pipeline(source, self._opener, trusted, parts).to(self._device)
         return OpenPipeline(source, pipe, self._options, masked=self._masked)
@@ -159,7 +172,12 @@ class Editor:
             pixels *= edit.mask
         # a cell that the mask touches is all repainted: else its old colours would be left in it
         shrunk = Image.fromarray(pixels).resize(size, Image.Resampling.BOX)
-        return Job(image, self._prompt(edit), seed, shrunk.point(lambda value: 255 * (value > 0)))
+        return Job(
+            image,
+            self._prompt(edit),
+            seed,
+            shrunk.point(lambda value: 255 * (value > 0)),
+        )
 
     def _run(self, jobs: Sequence[Job]) -> list[Image.Image | None]:
         """Images of one size go together."""

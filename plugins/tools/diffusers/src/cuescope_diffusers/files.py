@@ -19,7 +19,10 @@ from cuescope_sdk.torch import OWN_CODE, Source, files_digest, refuse_kernels
 
 INDEX = "model_index.json"
 CONFIG = "config.json"
-WEIGHTS = ("diffusion_pytorch_model", "model")  # diffusers' name, and that of transformers
+WEIGHTS = (
+    "diffusion_pytorch_model",
+    "model",
+)  # diffusers' name, and that of transformers
 SMALL_FILES = ("json", "txt", "model", "jinja")
 FILES = [f"*.{suffix}" for suffix in SMALL_FILES]
 FILES += [f"{name}{part}.safetensors" for name in WEIGHTS for part in ("", "-*-of-*")]
@@ -66,7 +69,9 @@ def class_of(library: str, name: str) -> Any:
     return getattr(home, name, None)
 
 
-def find_pipeline(owner: str, options: EditorOptions, context: Context) -> PipelineFiles:
+def find_pipeline(
+    owner: str, options: EditorOptions, context: Context
+) -> PipelineFiles:
     """The files of `options.model`; raises UserError for whatever a person can mend.
 
     Code of the pipeline's own is refused before it or any weights are downloaded or imported,
@@ -118,7 +123,9 @@ def find_network(
         name = str(read_json(source, source.folder / CONFIG).get("_class_name"))
         cls = class_of("diffusers", name)
         if cls is None or "ControlNet" not in name:
-            raise UserError(f"{owner}: {source.title} is no ControlNet of diffusers", got=name)
+            raise UserError(
+                f"{owner}: {source.title} is no ControlNet of diffusers", got=name
+            )
         require_weights(source, source.folder)
         return source, cls
 
@@ -139,7 +146,11 @@ def _find(
     folder = Path(model).expanduser()
     if (folder / index).is_file():
         return open_folder(Source(owner, folder, folder.resolve().name))
-    if folder.exists() or model.startswith((".", "/", "~")) or not HUB_ID.fullmatch(model):
+    if (
+        folder.exists()
+        or model.startswith((".", "/", "~"))
+        or not HUB_ID.fullmatch(model)
+    ):
         raise UserError(
             f"{owner}: {model} is no pipeline folder",
             expected=f"{index} in it, or a hub id like Qwen/Qwen-Image-Edit",
@@ -164,7 +175,9 @@ def read_json(source: Source, file: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise UserError(f"{source.owner}: {file.name} of {source.title} cannot be read as JSON")
+        raise UserError(
+            f"{source.owner}: {file.name} of {source.title} cannot be read as JSON"
+        )
     return content
 
 
@@ -175,7 +188,9 @@ def refuse_own_code(source: Source, reasons: Iterator[str]) -> None:
     """Raises UserError for the first of the reasons, and for compiled code of the hub."""
     reason = next(reasons, None)
     if reason is not None:
-        raise UserError(f"{source.owner}: {source.title} has {OWN_CODE}", got=reason, remedy=TRUST)
+        raise UserError(
+            f"{source.owner}: {source.title} has {OWN_CODE}", got=reason, remedy=TRUST
+        )
     for config in source.folder.glob(f"*/{CONFIG}"):
         refuse_kernels(source.owner, config)
 
@@ -212,7 +227,8 @@ def _own_files(folder: Path) -> Iterator[str]:
 def _is_module(name: str) -> bool:
     """Whether it is one of the folders of diffusers' own pipelines."""
     return (
-        name.isidentifier() and importlib.util.find_spec(f"diffusers.pipelines.{name}") is not None
+        name.isidentifier()
+        and importlib.util.find_spec(f"diffusers.pipelines.{name}") is not None
     )
 
 
@@ -265,7 +281,11 @@ def _is_whole(file: Path) -> bool:
         with file.open("rb") as opened:
             (length,) = struct.unpack("<Q", opened.read(8))
             header = json.loads(opened.read(min(length, 100_000_000)))
-        ends = [value["data_offsets"][1] for key, value in header.items() if key != "__metadata__"]
+        ends = [
+            value["data_offsets"][1]
+            for key, value in header.items()
+            if key != "__metadata__"
+        ]
         return bool(file.stat().st_size == 8 + length + max(ends, default=0))
     except (OSError, ValueError, KeyError, TypeError, IndexError, struct.error):
         return False

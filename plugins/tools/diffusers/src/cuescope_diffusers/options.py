@@ -19,13 +19,17 @@ class EditorOptions(Options):
     revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
-    prompt: Annotated[str, Words()] = Field("{instruction}", description="what the pipeline reads")
+    prompt: Annotated[str, Words()] = Field(
+        "{instruction}", description="what the pipeline reads"
+    )
     negative_prompt: Annotated[str | None, Words()] = Field(
         None, description="what the image shall not show"
     )
     steps: PositiveInt = Field(30, description="denoising steps (COVAR, A.6: 30)")
     guidance: float | None = Field(
-        None, ge=0, description="classifier-free guidance; default: the pipeline's own (SD: 7.5)"
+        None,
+        ge=0,
+        description="classifier-free guidance; default: the pipeline's own (SD: 7.5)",
     )
     size: PositiveInt | None = Field(
         None,
@@ -35,8 +39,12 @@ class EditorOptions(Options):
     feather: NonNegativeInt = Field(
         4, description="pixels of the seam within the mask; 0: a hard edge"
     )
-    images: PositiveInt = Field(1, description="images that the pipeline is given at once")
-    dtype: Dtype | None = Field(None, description="of the weights; default: that of the command")
+    images: PositiveInt = Field(
+        1, description="images that the pipeline is given at once"
+    )
+    dtype: Dtype | None = Field(
+        None, description="of the weights; default: that of the command"
+    )
     trust_remote_code: Annotated[bool, RunsCode()] = Field(
         False, description="run code of the pipeline's own; read it first"
     )
@@ -77,7 +85,9 @@ class InpaintOptions(EditorOptions):
 class InstructOptions(EditorOptions):
     """Options of `instruct`."""
 
-    model: Annotated[str, NamesRepository()] = Field("Qwen/Qwen-Image-Edit", description=MODEL)
+    model: Annotated[str, NamesRepository()] = Field(
+        "Qwen/Qwen-Image-Edit", description=MODEL
+    )
     image_guidance: float | None = Field(
         None,
         ge=0,

@@ -40,7 +40,9 @@ class Job:
 class OpenPipeline:
     """A pipeline of diffusers with its weights; raises UserError where it takes no mask."""
 
-    def __init__(self, source: Source, pipe: Any, options: EditorOptions, *, masked: bool) -> None:
+    def __init__(
+        self, source: Source, pipe: Any, options: EditorOptions, *, masked: bool
+    ) -> None:
         cls = type(pipe)
         wanted = WITH_MASK if masked else TEXT_ALONE
         # a trusted pipeline of its own is known now; SD 3's ControlNet names its mask otherwise
@@ -77,14 +79,18 @@ class OpenPipeline:
         try:
             with _silent(), torch.no_grad():
                 output = self.pipe(**self._arguments(jobs))
-        except Exception as error:  # a pipeline refuses what does not suit it in any way it likes
+        except (
+            Exception
+        ) as error:  # a pipeline refuses what does not suit it in any way it likes
             got = fault_of(error)
             remedy = None
             if isinstance(error, torch.OutOfMemoryError):
                 got = "too little memory on the device"
                 remedy = "Take fewer images at once, a smaller size, or bfloat16"
             raise UserError(
-                f"{self._title}: {self._cls.__name__} cannot make this edit", got=got, remedy=remedy
+                f"{self._title}: {self._cls.__name__} cannot make this edit",
+                got=got,
+                remedy=remedy,
             ) from error
         unsafe = getattr(output, "nsfw_content_detected", None) or [False] * len(jobs)
         images = []
@@ -105,7 +111,9 @@ class OpenPipeline:
         }
         if masks:
             given["mask_image"] = given["control_mask"] = masks
-        if len(jobs) == 1:  # some pipelines take several images for parts of one question
+        if (
+            len(jobs) == 1
+        ):  # some pipelines take several images for parts of one question
             given = {name: values[0] for name, values in given.items()}
         if "control_mask" in known:
             given["control_image"] = given["image"]
@@ -122,12 +130,18 @@ class OpenPipeline:
             given["image_guidance_scale"] = image_guidance
         negative = options.negative_prompt
         if negative is None and guidance_name(self._cls) == "true_cfg_scale":
-            negative = " "  # without one there is no guidance; this is what its authors give
+            negative = (
+                " "  # without one there is no guidance; this is what its authors give
+            )
         if negative is not None:
-            given["negative_prompt"] = negative if len(jobs) == 1 else [negative] * len(jobs)
+            given["negative_prompt"] = (
+                negative if len(jobs) == 1 else [negative] * len(jobs)
+            )
         return {name: value for name, value in given.items() if name in known}
 
-    def _control(self, images: Sequence[Image.Image], masks: Sequence[Image.Image]) -> Any:
+    def _control(
+        self, images: Sequence[Image.Image], masks: Sequence[Image.Image]
+    ) -> Any:
         if getattr(self._options, "control", "inpaint") == "image" or not masks:
             return list(images) if len(images) > 1 else images[0]
         return torch.cat(list(map(_mark, images, masks)))
@@ -173,11 +187,16 @@ def open_network(source: Source, cls: Any, title: str, **options: Any) -> Any:
             network, info = cls.from_pretrained(
                 source.folder, use_safetensors=True, output_loading_info=True, **options
             )
-    except Exception as error:  # the reader of a stranger's files fails in any way it likes
+    except (
+        Exception
+    ) as error:  # the reader of a stranger's files fails in any way it likes
         raise UserError(
-            f"{source.owner}: the weights of {title} cannot be read", got=fault_of(error)
+            f"{source.owner}: the weights of {title} cannot be read",
+            got=fault_of(error),
         ) from error
-    lacking = sorted(map(str, [*info["missing_keys"], *info.get("mismatched_keys", ())]))
+    lacking = sorted(
+        map(str, [*info["missing_keys"], *info.get("mismatched_keys", ())])
+    )
     if lacking:  # diffusers only warns of what it draws at random
         raise UserError(
             f"{source.owner}: {title} lacks weights of a {cls.__name__}",
@@ -188,16 +207,21 @@ def open_network(source: Source, cls: Any, title: str, **options: Any) -> Any:
     return network
 
 
-def open_pipeline(source: Source, opener: Any, trusted: bool, parts: dict[str, Any]) -> Any:
+def open_pipeline(
+    source: Source, opener: Any, trusted: bool, parts: dict[str, Any]
+) -> Any:
     """`opener.from_pretrained` around opened networks; raises UserError where it fails."""
     more = {"trust_remote_code": True} if trusted else {}
     try:
         with _silent():
-            pipe = opener.from_pretrained(source.folder, local_files_only=True, **parts, **more)
+            pipe = opener.from_pretrained(
+                source.folder, local_files_only=True, **parts, **more
+            )
             pipe.set_progress_bar_config(disable=True)
     except Exception as error:  # as above
         raise UserError(
-            f"{source.owner}: the pipeline {source.title} cannot be opened", got=fault_of(error)
+            f"{source.owner}: the pipeline {source.title} cannot be opened",
+            got=fault_of(error),
         ) from error
     return pipe
 

@@ -18,8 +18,12 @@ def open_tokenizers(files: PipelineFiles) -> dict[str, Any]:
             continue
         try:
             with quiet():
-                tokenizers[name] = class_of(*where).from_pretrained(files.source.folder / name)
-        except Exception as error:  # the reader of a stranger's files fails in any way it likes
+                tokenizers[name] = class_of(*where).from_pretrained(
+                    files.source.folder / name
+                )
+        except (
+            Exception
+        ) as error:  # the reader of a stranger's files fails in any way it likes
             raise UserError(
                 f"{files.source.owner}: the {name} of {files.source.title} cannot be read",
                 got=fault_of(error),
@@ -42,7 +46,10 @@ def token_limits(tokenizers: Mapping[str, Any], sequence: int | None) -> dict[st
 
 
 def require_fitting(
-    owner: str, prompts: Iterable[str], tokenizers: Mapping[str, Any], limits: Mapping[str, int]
+    owner: str,
+    prompts: Iterable[str],
+    tokenizers: Mapping[str, Any],
+    limits: Mapping[str, int],
 ) -> list[str]:
     """The tokenizers that cut one of the prompts, while another reads all of it.
 
@@ -51,7 +58,9 @@ def require_fitting(
     cutting: dict[str, None] = {}
     for prompt in dict.fromkeys(prompts):
         with quiet():  # they would only log it
-            lengths = {name: len(read(prompt).input_ids) for name, read in tokenizers.items()}
+            lengths = {
+                name: len(read(prompt).input_ids) for name, read in tokenizers.items()
+            }
         short = [name for name, length in lengths.items() if length > limits[name]]
         if short and len(short) == len(lengths):
             longest = max(limits, key=lambda name: limits[name])

@@ -9,7 +9,13 @@ from pydantic import Field
 
 from cuescope_namers.words import read_words
 from cuescope_sdk import Context, NamesPlugin, Options, Plugin, UserError, digest
-from cuescope_sdk.tools import FrameGroup, NameGuess, best_name, cached_detector, k_scores
+from cuescope_sdk.tools import (
+    FrameGroup,
+    NameGuess,
+    best_name,
+    cached_detector,
+    k_scores,
+)
 
 
 class DetectedOptions(Options):
@@ -24,7 +30,8 @@ class DetectedOptions(Options):
         {}, description="options of that tool"
     )
     words: Path | None = Field(
-        None, description="a file with one name a line; default: those that the detector knows"
+        None,
+        description="a file with one name a line; default: those that the detector knows",
     )
 
 
@@ -39,22 +46,33 @@ class DetectedNames(Plugin):
 
     def __init__(self, options: DetectedOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._words = None if options.words is None else read_words(options.words, "detected-names")
+        self._words = (
+            None
+            if options.words is None
+            else read_words(options.words, "detected-names")
+        )
         if not hasattr(self._detector, "detect"):
             raise UserError(
                 f"detected-names: tool {options.detector} finds nothing",
                 expected="one with detect()",
             )
         detector = getattr(self._detector, "fingerprint", None)
-        self.fingerprint = detector and digest("detected-names", 1, detector, self._words)
+        self.fingerprint = detector and digest(
+            "detected-names", 1, detector, self._words
+        )
 
     @cached_property
     def _detector(self) -> Any:
-        return self.context.build("tool", self.options.detector, self.options.detector_options)
+        return self.context.build(
+            "tool", self.options.detector, self.options.detector_options
+        )
 
     @property
     def facts(self) -> Mapping[str, str]:
-        return {**getattr(self._detector, "facts", {}), "names": f"by {self.options.detector}"}
+        return {
+            **getattr(self._detector, "facts", {}),
+            "names": f"by {self.options.detector}",
+        }
 
     def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
         """The name that the detector is surer of in each group than in the rest."""

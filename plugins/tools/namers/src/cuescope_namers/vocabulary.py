@@ -10,7 +10,15 @@ import numpy as np
 from pydantic import Field, PositiveInt
 
 from cuescope_namers.words import read_words
-from cuescope_sdk import Context, NamesFile, NamesPlugin, Options, Plugin, UserError, digest
+from cuescope_sdk import (
+    Context,
+    NamesFile,
+    NamesPlugin,
+    Options,
+    Plugin,
+    UserError,
+    digest,
+)
 from cuescope_sdk.language import EACH, parse_list, proposal_prompts
 from cuescope_sdk.models import Templates, prompts_of, templates_of
 from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
@@ -35,7 +43,10 @@ def guesses(
     embedded = groups[0].embed_texts(prompts).astype(np.float64)
     parts = np.split(embedded, ends[:-1])
     rows = np.stack([part.mean(axis=0) for part in parts])
-    return [best_name(words, rows @ group.centre, rows @ group.elsewhere) for group in groups]
+    return [
+        best_name(words, rows @ group.centre, rows @ group.elsewhere)
+        for group in groups
+    ]
 
 
 class VocabularyOptions(Options):
@@ -45,7 +56,8 @@ class VocabularyOptions(Options):
 
     words: Path = Field(description="a file with one word or short name a line")
     templates: Annotated[str, NamesFile(or_words=True)] = Field(
-        "plain", description="prompts around each word: plain, raw, or a file, as for models"
+        "plain",
+        description="prompts around each word: plain, raw, or a file, as for models",
     )
 
 
@@ -60,7 +72,9 @@ class Vocabulary(Plugin):
         self._words = read_words(options.words, "vocabulary")
         self._templates = templates_of(options.templates, "vocabulary")
         self.fingerprint = digest("vocabulary", 1, self._words, self._templates)
-        self.facts = {"names": f"from {len(self._words):,} words of {options.words.name}"}
+        self.facts = {
+            "names": f"from {len(self._words):,} words of {options.words.name}"
+        }
 
     def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
         """The word that each group is nearer to than the rest."""
@@ -78,9 +92,12 @@ class WrittenOptions(Options):
     generator_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
         {}, description="options of that tool"
     )
-    each: PositiveInt = Field(EACH, description="names asked for in each of four ways, a label")
+    each: PositiveInt = Field(
+        EACH, description="names asked for in each of four ways, a label"
+    )
     templates: Annotated[str, NamesFile(or_words=True)] = Field(
-        "plain", description="prompts around each word: plain, raw, or a file, as for models"
+        "plain",
+        description="prompts around each word: plain, raw, or a file, as for models",
     )
 
 
@@ -103,15 +120,22 @@ class WrittenVocabulary(Plugin):
                 expected="one with generate()",
             )
         fingerprint = getattr(generator, "fingerprint", None)
-        self.fingerprint = fingerprint and digest("llm-vocabulary", 1, fingerprint, options.each)
+        self.fingerprint = fingerprint and digest(
+            "llm-vocabulary", 1, fingerprint, options.each
+        )
 
     @cached_property
     def _generator(self) -> Any:
-        return self.context.build("tool", self.options.generator, self.options.generator_options)
+        return self.context.build(
+            "tool", self.options.generator, self.options.generator_options
+        )
 
     @property
     def facts(self) -> Mapping[str, str]:
-        return {**getattr(self._generator, "facts", {}), "names": f"by {self.options.generator}"}
+        return {
+            **getattr(self._generator, "facts", {}),
+            "names": f"by {self.options.generator}",
+        }
 
     def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
         """The word that each group is nearer to than the rest."""

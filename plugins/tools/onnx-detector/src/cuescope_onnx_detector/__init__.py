@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cuescope_onnx_detector.options import OWNER, OnnxOptions
-from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, UserError, digest, nearest
+from cuescope_sdk import (
+    Context,
+    Detection,
+    Frame,
+    LazyWeights,
+    Plugin,
+    UserError,
+    digest,
+    nearest,
+)
 from cuescope_sdk.tools import make_detections, normalise_name
 
 if TYPE_CHECKING:
@@ -40,7 +49,9 @@ class OnnxDetector(Plugin, LazyWeights):
     def open_weights(self) -> None:
         _ = self._network
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
         columns = {}  # of the names that are among its classes
         for name in names:
@@ -53,7 +64,9 @@ class OnnxDetector(Plugin, LazyWeights):
         by_frame = []
         for start in range(0, len(frames), options.images):
             images = [frame.load() for frame in frames[start : start + options.images]]
-            for image, (scores, boxes) in zip(images, self._network.detect(images), strict=True):
+            for image, (scores, boxes) in zip(
+                images, self._network.detect(images), strict=True
+            ):
                 detections = make_detections(
                     list(columns),
                     scores[:, list(columns.values())],
@@ -73,7 +86,10 @@ class OnnxDetector(Plugin, LazyWeights):
 
     @cached_property
     def _columns(self) -> dict[str, int]:
-        return {normalise_name(name): index for index, name in enumerate(self._network.names)}
+        return {
+            normalise_name(name): index
+            for index, name in enumerate(self._network.names)
+        }
 
     def _file(self, path: Path, suffix: str) -> Path:
         file = path.expanduser()

@@ -39,7 +39,9 @@ class OnnxNetwork:
             raise UserError(
                 f"{OWNER}: {self._file.name} takes no image",
                 expected="one input (batch, 3, height, width) of floats",
-                got=", ".join(f"{entry.name} {entry.shape} {entry.type}" for entry in inputs),
+                got=", ".join(
+                    f"{entry.name} {entry.shape} {entry.type}" for entry in inputs
+                ),
             )
         self._input = inputs[0].name
         self._type = TYPES[inputs[0].type]
@@ -177,7 +179,9 @@ def fit(
     inner_width = max(1, round(image.width * scale))
     inner_height = max(1, round(image.height * scale))
     corner = ((width - inner_width) // 2, (height - inner_height) // 2)
-    inner = image.convert("RGB").resize((inner_width, inner_height), Image.Resampling.BILINEAR)
+    inner = image.convert("RGB").resize(
+        (inner_width, inner_height), Image.Resampling.BILINEAR
+    )
     canvas = Image.new("RGB", (width, height), (GREY, GREY, GREY))
     canvas.paste(inner, corner)
     pixels = np.asarray(canvas, dtype=np.float32).transpose(2, 0, 1) / 255

@@ -17,8 +17,10 @@ class OnnxOptions(DetectionOptions):
 
     model: Path = Field(description="the .onnx file of a YOLO")
     names: Path | None = Field(
-        None, description="a text file with a class a line; default: the names in the .onnx file"
+        None,
+        description="a text file with a class a line; default: the names in the .onnx file",
     )
     side: PositiveInt | None = Field(
-        None, description="pixels of the square that images are fitted into; default: as exported"
+        None,
+        description="pixels of the square that images are fitted into; default: as exported",
     )

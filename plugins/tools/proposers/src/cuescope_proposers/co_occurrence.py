@@ -35,12 +35,15 @@ class CoOccurrenceOptions(Options):
     """Options of `co-occurrence`."""
 
     source: Source = Field(
-        "all", description="names of `annotations` (boxes and objects), of `captions`, or `all`"
+        "all",
+        description="names of `annotations` (boxes and objects), of `captions`, or `all`",
     )
     split: Annotated[str | None, NamesPart()] = Field(
         None, description="count in this split (`train`); default: the audited one"
     )
-    least: PositiveInt = Field(5, description="images of the class with the name, or more")
+    least: PositiveInt = Field(
+        5, description="images of the class with the name, or more"
+    )
     most: PositiveInt = Field(32, description="names a class")
 
 
@@ -51,7 +54,9 @@ class Counts:
     images: int = 0
     of_class: Counter[str] = field(default_factory=Counter)
     of_name: Counter[str] = field(default_factory=Counter)
-    together: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    together: defaultdict[str, Counter[str]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
 
     def add(self, classes: Set[str], names: Set[str]) -> None:
         """An image that belongs to these classes and shows these names."""
@@ -68,7 +73,9 @@ class Counts:
         for name, both in self.together[label].items():
             # few images give a wide interval, and chance finds
             if both >= least and name != label:
-                bonds.append((-bond(both, of_class, self.of_name[name], self.images), name))
+                bonds.append(
+                    (-bond(both, of_class, self.of_name[name], self.images), name)
+                )
         return [name for _, name in sorted(bonds)]
 
 
@@ -83,16 +90,20 @@ class CoOccurrence(Plugin):
         data = context.dataset
         if data is None:
             raise UserError(
-                f"{OWNER} counts in a data set, and there is no data set here", remedy=REMEDY
+                f"{OWNER} counts in a data set, and there is no data set here",
+                remedy=REMEDY,
             )
         if options.split is not None:
             if not isinstance(data, HasSplits):
                 raise UserError(
-                    f"{OWNER}: the data set has no split '{options.split}'", remedy="Leave it out."
+                    f"{OWNER}: the data set has no split '{options.split}'",
+                    remedy="Leave it out.",
                 )
             data = data.split(options.split)
         self._data: Dataset = data
-        self.fingerprint = digest(OWNER, 1, self._data.fingerprint, options.model_dump())
+        self.fingerprint = digest(
+            OWNER, 1, self._data.fingerprint, options.model_dump()
+        )
 
     @property
     def facts(self) -> Mapping[str, str]:

@@ -38,7 +38,9 @@ class CueFile(Plugin):
         self._by_class = {plain(name): name for name in self._cues}
         self.fingerprint = digest(OWNER, 1, self._cues)
         total = sum(map(len, self._cues.values()))
-        self.facts = {"cues": f"{total:,} for {len(self._cues):,} classes, {options.path.name}"}
+        self.facts = {
+            "cues": f"{total:,} for {len(self._cues):,} classes, {options.path.name}"
+        }
 
     def propose(self, label: str) -> list[str]:
         """The cues of a class, each once; raises UserError for a class that the file has not."""
@@ -47,9 +49,12 @@ class CueFile(Plugin):
             raise UserError(
                 f"cues: {self.options.path.name} has no class '{label}'",
                 expected=f"it among {', '.join(list(self._cues)[:8])}",
-                remedy=nearest(label, self._cues) or f"Write `{label}: []` if it has no cues.",
+                remedy=nearest(label, self._cues)
+                or f"Write `{label}: []` if it has no cues.",
             )
-        return [cue for cue in dict.fromkeys(self._cues[name]) if plain(cue) != plain(label)]
+        return [
+            cue for cue in dict.fromkeys(self._cues[name]) if plain(cue) != plain(label)
+        ]
 
 
 def read_cues(path: Path) -> Cues:
@@ -62,7 +67,8 @@ def read_cues(path: Path) -> Cues:
         if first in by_class:
             line = "" if where == path.name else f" ({where})"
             raise UserError(
-                f"cues: {path.name} has class '{name}' twice", got=f"'{first}' and '{name}'{line}"
+                f"cues: {path.name} has class '{name}' twice",
+                got=f"'{first}' and '{name}'{line}",
             )
         by_class[name] = cues
     return by_class
@@ -72,7 +78,9 @@ def _classes(path: Path) -> list[ClassCues]:
     if path.is_dir():
         files = sorted(path.glob("*.txt"))
         if not files:
-            raise UserError(f"cues: folder {path.name}", expected="a .txt file a class", got="none")
+            raise UserError(
+                f"cues: folder {path.name}", expected="a .txt file a class", got="none"
+            )
         classes = []
         for file in files:
             cues = [cue for _, cue in _lines(file)]
@@ -118,7 +126,8 @@ def _read_yaml(path: Path) -> list[ClassCues]:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
         raise UserError(
-            f"cues: {path.name}{line} is no YAML", got=getattr(error, "problem", None) or str(error)
+            f"cues: {path.name}{line} is no YAML",
+            got=getattr(error, "problem", None) or str(error),
         ) from None
     if not isinstance(content, Mapping) or not content:
         raise UserError(
@@ -141,7 +150,10 @@ def _text(path: Path, value: Any) -> str:
     # YAML reads `no` as False and `12` as a number
     if not isinstance(value, str) or not value.strip():
         raise UserError(
-            f"cues: {path.name}", expected="words", got=repr(value)[:60], remedy="Put it in quotes."
+            f"cues: {path.name}",
+            expected="words",
+            got=repr(value)[:60],
+            remedy="Put it in quotes.",
         )
     return value.strip()
 

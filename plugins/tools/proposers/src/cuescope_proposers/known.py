@@ -24,8 +24,12 @@ from cuescope_sdk import (
 )
 
 OWNER = "known"
-EXPECTED = "'spuriosity', 'spurious_class', 'cues', 'factors' or 'supercategories' annotated"
-Source = Literal["all", "spuriosity", "spurious_class", "cues", "factors", "supercategories"]
+EXPECTED = (
+    "'spuriosity', 'spurious_class', 'cues', 'factors' or 'supercategories' annotated"
+)
+Source = Literal[
+    "all", "spuriosity", "spurious_class", "cues", "factors", "supercategories"
+]
 Strengths = dict[str, float]  # by cue, from 0 (absent) to 1
 
 
@@ -59,7 +63,9 @@ class KnownCues(Plugin):
                 f"{OWNER} reads what a data set annotates, and there is no data set here"
             )
         self._data: Dataset = context.dataset
-        self._shown: dict[str, list[tuple[Sample, int]]] = {}  # by frame: the samples, their index
+        self._shown: dict[
+            str, list[tuple[Sample, int]]
+        ] = {}  # by frame: the samples, their index
         self._cues: dict[str, dict[str, None]] = {}  # by class, in order of appearance
         self.fingerprint = digest(OWNER, 1, self._data.fingerprint, options.source)
 
@@ -72,7 +78,9 @@ class KnownCues(Plugin):
         self._read()
         return list(self._cues.get(label, ()))
 
-    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
         """Each cue that a frame shows, its strength for a score; the box is the whole frame.
 
         A class is found where it is annotated by a box. Raises UserError for other frames.
@@ -93,11 +101,17 @@ class KnownCues(Plugin):
             for box in sample.annotations.get("boxes", ()):
                 if box.name in names:
                     yield box
-        shown = [name for name, strength in strongest.items() if name in names and strength > 0]
+        shown = [
+            name
+            for name, strength in strongest.items()
+            if name in names and strength > 0
+        ]
         if shown:
             width, height = frame.load().size
             for name in shown:
-                yield Detection(name=name, score=strongest[name], box=(0, 0, width, height))
+                yield Detection(
+                    name=name, score=strongest[name], box=(0, 0, width, height)
+                )
 
     def _read(self) -> None:
         """The cues of each class, and which samples show a frame; once."""
@@ -130,7 +144,9 @@ class KnownCues(Plugin):
             return []
         return list(map(str, annotations.get("factors", {}).values()))
 
-    def _cue_names(self, sample: Sample, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _cue_names(
+        self, sample: Sample, labels: Sequence[str]
+    ) -> Iterator[tuple[str, str]]:
         """Class and cue, for each cue that the sample's annotations give a name to."""
         annotations = sample.annotations
         if self._takes("spuriosity") and "spuriosity" in annotations:
@@ -188,4 +204,6 @@ def other_of(label: str, supercategory: str) -> str:
 def _kinds(sample: Sample) -> list[tuple[str, str]]:
     """Each object's name and its supercategory."""
     objects = sample.annotations.get("objects", ())
-    return list(zip(objects, sample.annotations.get("supercategories", ()), strict=False))
+    return list(
+        zip(objects, sample.annotations.get("supercategories", ()), strict=False)
+    )

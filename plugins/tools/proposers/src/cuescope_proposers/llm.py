@@ -22,7 +22,9 @@ class LLMOptions(Options):
     generator_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
         {}, description="options of that tool"
     )
-    each: PositiveInt = Field(EACH, description="names asked for in each of the four ways")
+    each: PositiveInt = Field(
+        EACH, description="names asked for in each of the four ways"
+    )
 
 
 class LLMProposer(Plugin):
@@ -36,14 +38,19 @@ class LLMProposer(Plugin):
 
     def __init__(self, options: LLMOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._generator = context.build("tool", options.generator, options.generator_options)
+        self._generator = context.build(
+            "tool", options.generator, options.generator_options
+        )
         if not hasattr(self._generator, "generate"):
             raise UserError(
-                f"llm: tool {options.generator} writes no text", expected="one with generate()"
+                f"llm: tool {options.generator} writes no text",
+                expected="one with generate()",
             )
         # what a generator without a fingerprint says cannot be told from what another says
         generator = getattr(self._generator, "fingerprint", None)
-        self.fingerprint = generator and digest("llm", 1, generator, ANGLES, options.each)
+        self.fingerprint = generator and digest(
+            "llm", 1, generator, ANGLES, options.each
+        )
 
     @property
     def facts(self) -> Mapping[str, str]:
@@ -59,4 +66,6 @@ class LLMProposer(Plugin):
         # the first name of each reply, then the second of each: a proposer's best come first.
         # Shorter replies are filled up with the label, which is no cue and drops out
         ranks = zip_longest(*map(parse_list, replies), fillvalue=own)
-        return [name for name in dict.fromkeys(chain.from_iterable(ranks)) if name != own]
+        return [
+            name for name in dict.fromkeys(chain.from_iterable(ranks)) if name != own
+        ]

@@ -24,7 +24,9 @@ class SentenceOptions(Options):
     revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
-    sentences: PositiveInt = Field(64, description="sentences that the network reads at once")
+    sentences: PositiveInt = Field(
+        64, description="sentences that the network reads at once"
+    )
 
 
 class SentenceTransformers(Plugin, LazyWeights):
@@ -62,7 +64,9 @@ class SentenceTransformers(Plugin, LazyWeights):
     def encode(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit rows."""
         if not texts:
-            return np.zeros((0, self._network.get_embedding_dimension()), dtype=np.float32)
+            return np.zeros(
+                (0, self._network.get_embedding_dimension()), dtype=np.float32
+            )
         tensors = self._network.encode(
             list(texts),
             batch_size=self.options.sentences,

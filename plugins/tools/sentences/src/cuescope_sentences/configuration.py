@@ -22,8 +22,20 @@ ARGUMENT_KEYS = frozenset(
 )
 ARGUMENTS = frozenset(
     {
-        *("dtype", "torch_dtype", "attn_implementation", "add_pooling_layer", "max_length"),
-        *("model_max_length", "padding", "padding_side", "truncation", "truncation_side"),
+        *(
+            "dtype",
+            "torch_dtype",
+            "attn_implementation",
+            "add_pooling_layer",
+            "max_length",
+        ),
+        *(
+            "model_max_length",
+            "padding",
+            "padding_side",
+            "truncation",
+            "truncation_side",
+        ),
         *("use_fast", "do_lower_case", "is_decoder", "fix_mistral_regex"),
     }
 )

@@ -7,7 +7,14 @@ import torch
 
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import fetch_repository
-from cuescope_sdk.torch import Source, fault_of, files_digest, find_source, quiet, weight_files
+from cuescope_sdk.torch import (
+    Source,
+    fault_of,
+    files_digest,
+    find_source,
+    quiet,
+    weight_files,
+)
 
 OWNER = "sentence-transformers"
 SMALL = ("*.json", "*.txt", "*.model")

@@ -31,7 +31,9 @@ class XCLIP:
         self.length: int = files.config.vision_config.num_frames
         self._processor = files.processor()
         words = tokenizer_content(self._processor.tokenizer)
-        self.fingerprint = files.fingerprint(config_content(self._processor.image_processor), words)
+        self.fingerprint = files.fingerprint(
+            config_content(self._processor.image_processor), words
+        )
 
     @torch.no_grad()
     def logits(
@@ -59,8 +61,12 @@ class VideoMAE:
     def __init__(self, files: Pretrained) -> None:
         self.files = files
         self.length: int = files.config.num_frames
-        names = files.config.id2label  # in the order of the file, which need not be that of logits
-        self.classes: tuple[str, ...] | None = tuple(names[index] for index in sorted(names))
+        names = (
+            files.config.id2label
+        )  # in the order of the file, which need not be that of logits
+        self.classes: tuple[str, ...] | None = tuple(
+            names[index] for index in sorted(names)
+        )
         self._processor = files.read("processor", transformers.AutoImageProcessor)
         self.fingerprint = files.fingerprint(config_content(self._processor))
 
@@ -69,11 +75,15 @@ class VideoMAE:
         self, clip: Sequence[Image.Image], texts: Sequence[str]
     ) -> Float[np.ndarray, " candidate"]:
         """Of each class; `texts` are not read."""
-        output = self.files.network(pixel_values=_pixels(self.files, self._processor, clip))
+        output = self.files.network(
+            pixel_values=_pixels(self.files, self._processor, clip)
+        )
         return np.asarray(output.logits[0].float().cpu().numpy())
 
 
-def _pixels(files: Pretrained, processor: Any, clip: Sequence[Image.Image]) -> torch.Tensor:
+def _pixels(
+    files: Pretrained, processor: Any, clip: Sequence[Image.Image]
+) -> torch.Tensor:
     """(1, frame, channel, row, col) on the model's device."""
     # a list of lists: one video of several frames, and not several pictures
     values = processor([list(clip)], return_tensors="pt").pixel_values
@@ -86,7 +96,9 @@ KINDS: Mapping[str, tuple[str, type[XCLIP] | type[VideoMAE]]] = {
 }
 
 
-def find_network(model: str, revision: str | None, context: Context) -> XCLIP | VideoMAE:
+def find_network(
+    model: str, revision: str | None, context: Context
+) -> XCLIP | VideoMAE:
     """The network of a folder or hub id; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:

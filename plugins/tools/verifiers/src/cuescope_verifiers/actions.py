@@ -8,7 +8,14 @@ from jaxtyping import Float
 from scipy.special import softmax
 
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement, Look, best_judgement, judge_claim
+from cuescope_sdk.grounding import (
+    Case,
+    Claim,
+    Judgement,
+    Look,
+    best_judgement,
+    judge_claim,
+)
 from cuescope_sdk.language import head_noun, normalise_words
 from cuescope_verifiers.options import ActionOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence, third_person
@@ -53,7 +60,9 @@ class Actions(Plugin, LazyWeights):
             for sample, claims in cases:
                 look = self._look(sample, claims)
                 frames = len(sample.frames)
-                judgements.append([judge_claim(claim, frames, look) for claim in claims])
+                judgements.append(
+                    [judge_claim(claim, frames, look) for claim in claims]
+                )
                 advance(1)
         return judgements
 
@@ -79,7 +88,9 @@ class Actions(Plugin, LazyWeights):
 
         return look
 
-    def _candidates(self, claim: Claim, texts: Sequence[str]) -> tuple[list[int], list[int]]:
+    def _candidates(
+        self, claim: Claim, texts: Sequence[str]
+    ) -> tuple[list[int], list[int]]:
         """Indices of the candidates among the logits, and of the claim's own among those."""
         if claim.kind != "action":
             return [], []
@@ -97,7 +108,9 @@ class Actions(Plugin, LazyWeights):
             return []
         # "A person opens something." would compete with "The person opens the door."
         ours = forms(normalise_words(claim.predicate or "").partition(" ")[0])
-        others = (text for text in self.options.alternatives if ours.isdisjoint(text.split()))
+        others = (
+            text for text in self.options.alternatives if ours.isdisjoint(text.split())
+        )
         return list(dict.fromkeys((claimed, *opposites(claim), *others)))
 
 
@@ -123,7 +136,9 @@ def _spread(first: int, last: int, length: int) -> Clip:
     return tuple(np.linspace(first, last, length).round().astype(int).tolist())
 
 
-def verdict(probabilities: Float[np.ndarray, " candidate"], ours: Sequence[int]) -> Judgement:
+def verdict(
+    probabilities: Float[np.ndarray, " candidate"], ours: Sequence[int]
+) -> Judgement:
     """Supported where the best candidate is ours, unsupported where ours are less than chance."""
     # above chance but not the best is neither for the claim nor against it
     share = float(probabilities[list(ours)].sum())

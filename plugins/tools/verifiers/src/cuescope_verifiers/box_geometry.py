@@ -25,7 +25,9 @@ class BoxGeometry(Plugin, LazyWeights):
 
     def __init__(self, options: BoxOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._detector = context.build("tool", options.detector, options.detector_options)
+        self._detector = context.build(
+            "tool", options.detector, options.detector_options
+        )
         if not hasattr(self._detector, "detect"):
             raise UserError(
                 f"{self.owner}: tool {options.detector} is no detector",
@@ -34,7 +36,10 @@ class BoxGeometry(Plugin, LazyWeights):
         self._vocabulary: frozenset[str] | None = getattr(self._detector, "names", None)
         detector = getattr(self._detector, "fingerprint", None)
         self.fingerprint: str | None = detector and digest(
-            self.owner, 3, detector, options.model_dump(exclude={"detector", "detector_options"})
+            self.owner,
+            3,
+            detector,
+            options.model_dump(exclude={"detector", "detector_options"}),
         )
         self.facts = {
             **getattr(self._detector, "facts", {}),
@@ -66,9 +71,13 @@ class BoxGeometry(Plugin, LazyWeights):
         """The boxes with their tracks; here there are none."""
         return boxes
 
-    def _judge(self, sample: Sample, claims: Sequence[Claim], boxes: Boxes) -> list[Judgement]:
+    def _judge(
+        self, sample: Sample, claims: Sequence[Claim], boxes: Boxes
+    ) -> list[Judgement]:
         frames = len(sample.frames)
         # lengths are shares of the picture's width, so that its resolution does not count
         width = sample.frames[0].load().width if frames else 0
-        evidence = BoxEvidence(boxes, frames, self._vocabulary, width, self.options.step * width)
+        evidence = BoxEvidence(
+            boxes, frames, self._vocabulary, width, self.options.step * width
+        )
         return [judge_claim(claim, frames, per_frame(evidence.at)) for claim in claims]

@@ -23,7 +23,9 @@ from cuescope_sdk.grounding import (
 from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, normalise_words
 from cuescope_verifiers.phrases import Movement, colour_after, describe, movement, query
 
-Boxes = Mapping[tuple[int, str], Sequence["TrackedBox"]]  # by frame and name, best first
+Boxes = Mapping[
+    tuple[int, str], Sequence["TrackedBox"]
+]  # by frame and name, best first
 SAME_THING = 0.8  # of the larger of two boxes is in both
 
 
@@ -82,7 +84,12 @@ class BoxEvidence:
     """
 
     def __init__(
-        self, boxes: Boxes, frames: int, vocabulary: frozenset[str] | None, width: int, step: float
+        self,
+        boxes: Boxes,
+        frames: int,
+        vocabulary: frozenset[str] | None,
+        width: int,
+        step: float,
     ) -> None:
         self._by_name = boxes
         self._frames = frames
@@ -104,7 +111,9 @@ class BoxEvidence:
         for phrase in map(normalise_words, filter(None, (claim.subject, claim.object))):
             names = query(phrase, self._vocabulary).names
             noun = head_noun(phrase)
-            if names and all(is_kind_only(noun, normalise_words(name)) for name in names):
+            if names and all(
+                is_kind_only(noun, normalise_words(name)) for name in names
+            ):
                 return True
         return False
 
@@ -118,7 +127,9 @@ class BoxEvidence:
                 return self._judge_count(index, claim)
             case "attribute" if predicate in IN_SIGHT:
                 return self._judge_presence(index, subject)
-            case "attribute" if predicate in OUT_OF_SIGHT:  # gone or covered, boxes do not tell
+            case "attribute" if (
+                predicate in OUT_OF_SIGHT
+            ):  # gone or covered, boxes do not tell
                 visible = self._judge_presence(index, subject).verdict == "supported"
                 return Judgement.of(False) if visible else Judgement.open("occluded")
             case "attribute" if how := movement(predicate):
@@ -151,7 +162,9 @@ class BoxEvidence:
         says nothing of its colour.
         """
         of_phrase = query(phrase, self._vocabulary)
-        unknown = not of_phrase.names or (judgement.verdict == "supported" and not of_phrase.exact)
+        unknown = not of_phrase.names or (
+            judgement.verdict == "supported" and not of_phrase.exact
+        )
         return Judgement.open("out of vocabulary") if unknown else judgement
 
     def _judge_presence(self, index: int, phrase: str) -> Judgement:
@@ -176,14 +189,18 @@ class BoxEvidence:
         unknown = not of_phrase.names or (enough and not of_phrase.exact)
         return Judgement.open("out of vocabulary") if unknown else judgement
 
-    def _judge_relation(self, index: int, subject: str, relation: str, other: str) -> Judgement:
+    def _judge_relation(
+        self, index: int, subject: str, relation: str, other: str
+    ) -> Judgement:
         if relation not in INVERSE or relation in IN_DEPTH:
             return Judgement.open("complex relation")
         for phrase in (subject, other):
             if not self._boxes(index, phrase):
                 return self._judge_presence(index, phrase)
         judgements = []
-        for of_subject, of_other in product(self._boxes(index, subject), self._boxes(index, other)):
+        for of_subject, of_other in product(
+            self._boxes(index, subject), self._boxes(index, other)
+        ):
             box = of_subject.detection.box
             beside = of_other.detection.box
             # two names may have found one thing, which stands in no relation to itself
@@ -197,7 +214,9 @@ class BoxEvidence:
         """Of who holds the camera."""
         detections = [box.detection for box in self._boxes(index, phrase)]
         if not detections:
-            return holds_for_agent(side, self._judge_presence(index, phrase), self._width)
+            return holds_for_agent(
+                side, self._judge_presence(index, phrase), self._width
+            )
         judgements = []
         for detection in detections:
             present = Judgement.of(True, box=detection.box, score=detection.score)
@@ -221,12 +240,16 @@ class BoxEvidence:
         for track, detection in after.items():
             if track in before:
                 holds = has_moved(before[track].box, detection.box, how, self._step)
-                judgement = Judgement.of(holds, box=detection.box, score=detection.score)
+                judgement = Judgement.of(
+                    holds, box=detection.box, score=detection.score
+                )
                 judgements.append(judgement)
         if judgements:
             return self._of_phrase(phrase, best_judgement(judgements))
         # a track that was lost tells nothing; a thing that was not there did not move
-        return Judgement.open("no evidence") if before and after else Judgement.of(False)
+        return (
+            Judgement.open("no evidence") if before and after else Judgement.of(False)
+        )
 
     def _judge_appearance(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
@@ -243,7 +266,9 @@ class BoxEvidence:
         seen: set[int] = set()
         for frame in elsewhere:
             seen |= self._tracks(frame, phrase).keys()
-        seen.discard(0)  # track 0 is whatever is best in a frame, and another thing in another
+        seen.discard(
+            0
+        )  # track 0 is whatever is best in a frame, and another thing in another
         for track, detection in changed.items():
             if track not in seen:
                 return Judgement.of(True, box=detection.box)
@@ -252,8 +277,12 @@ class BoxEvidence:
     def _tracks(self, index: int, phrase: str) -> dict[int, Detection]:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
         best: dict[int, Detection] = {}
-        for box in sorted(self._boxes(index, phrase), key=lambda box: -box.detection.score):
-            best.setdefault(box.track or 0, box.detection)  # best first: the first one stays
+        for box in sorted(
+            self._boxes(index, phrase), key=lambda box: -box.detection.score
+        ):
+            best.setdefault(
+                box.track or 0, box.detection
+            )  # best first: the first one stays
         return best
 
     def _judge_colour_change(self, index: int, subject: str, colour: str) -> Judgement:
@@ -297,7 +326,9 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
         "up": (-down, right),
     }
     along, across = ways[how]
-    return along > step and along >= abs(across)  # a diagonal is both, and an even one too
+    return along > step and along >= abs(
+        across
+    )  # a diagonal is both, and an even one too
 
 
 def overlaps(box: Box, other: Box) -> bool:

@@ -29,7 +29,9 @@ from cuescope_verifiers.options import CameraOptions
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
 Pose = tuple[float, float, float, float]  # metres, z up; radians clockwise from y
 STEP = 0.2  # metres
-FLAT = frozenset({"turn left", "turn right", "look up", "look down", "stop"})  # a shift tells them
+FLAT = frozenset(
+    {"turn left", "turn right", "look up", "look down", "stop"}
+)  # a shift tells them
 Source = Literal["annotated", "poses", "frames"]
 At = Callable[[Claim, int], Judgement]
 LONGEST = 128  # pixels; larger pictures are made smaller first
@@ -49,17 +51,25 @@ class Camera(Plugin):
         super().__init__(options, context)
         self.fingerprint = digest("camera", 1, options)
         order = "annotated, else poses, else shifts of the frames"
-        self.facts = {"evidence": order if options.source == "first" else options.source}
-        self._sources: Counter[Source] = Counter()  # samples by where their motion is known from
+        self.facts = {
+            "evidence": order if options.source == "first" else options.source
+        }
+        self._sources: Counter[Source] = (
+            Counter()
+        )  # samples by where their motion is known from
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         judgements = [self._judge(sample, claims) for sample, claims in cases]
-        counts = (f"{source} {count}" for source, count in sorted(self._sources.items()))
+        counts = (
+            f"{source} {count}" for source, count in sorted(self._sources.items())
+        )
         self.facts["samples, by where motion was known from"] = ", ".join(counts)
         return judgements
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
-        source = source_of(sample) if self.options.source == "first" else self.options.source
+        source = (
+            source_of(sample) if self.options.source == "first" else self.options.source
+        )
         self._sources[source] += 1
         evidence = self._evidence(sample, source)
 
@@ -117,7 +127,9 @@ def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     right = after[0] - before[0]
     ahead = after[1] - before[1]
     up = after[2] - before[2]
-    forward = right * sin(heading) + ahead * cos(heading)  # along the heading before the step
+    forward = right * sin(heading) + ahead * cos(
+        heading
+    )  # along the heading before the step
     motions = set()
     turn = turn_name(degrees(after[3] - heading))
     if turn:
@@ -139,7 +151,9 @@ def camera_turn(right: float, down: float, least: float) -> frozenset[str]:
     return frozenset(motions or {"stop"})
 
 
-def evidence_of(known: frozenset[str], motions: Callable[[int], frozenset[str] | None]) -> At:
+def evidence_of(
+    known: frozenset[str], motions: Callable[[int], frozenset[str] | None]
+) -> At:
     """Evidence of motions since the frame before; before the first frame there is none.
 
     `motions` None is an unclear moment, a motion that is not among `known` is never clear.
@@ -162,7 +176,9 @@ def evidence_of(known: frozenset[str], motions: Callable[[int], frozenset[str] |
 def grey(image: Image.Image) -> Float[np.ndarray, "row col"]:
     """Brightness of a picture, at most `LONGEST` pixels a side."""
     small = image.convert("L")
-    small.thumbnail((LONGEST, LONGEST))  # a shift is told in shares: size does not matter
+    small.thumbnail(
+        (LONGEST, LONGEST)
+    )  # a shift is told in shares: size does not matter
     return np.asarray(small, dtype=np.float64)
 
 
@@ -205,7 +221,10 @@ def _wrap(index: int, length: int) -> int:
 
 
 def _change(
-    before: Float[np.ndarray, "row col"], after: Float[np.ndarray, "row col"], right: int, down: int
+    before: Float[np.ndarray, "row col"],
+    after: Float[np.ndarray, "row col"],
+    right: int,
+    down: int,
 ) -> float:
     """Mean difference of what both show once the first is shifted."""
     rows, cols = before.shape

@@ -21,8 +21,12 @@ class Combined(Plugin, LazyWeights):
                 expected=f"one of {', '.join(options.verifiers)}",
             )
         self._verifiers = [self._build(spec) for spec in options.verifiers]
-        fingerprints = [getattr(verifier, "fingerprint", None) for verifier in self._verifiers]
-        self.fingerprint = digest("combined", 1, fingerprints) if all(fingerprints) else None
+        fingerprints = [
+            getattr(verifier, "fingerprint", None) for verifier in self._verifiers
+        ]
+        self.fingerprint = (
+            digest("combined", 1, fingerprints) if all(fingerprints) else None
+        )
         self.facts = {"evidence": ", then ".join(options.verifiers)}
         for spec, verifier in zip(options.verifiers, self._verifiers, strict=True):
             for name, fact in getattr(verifier, "facts", {}).items():
@@ -34,7 +38,9 @@ class Combined(Plugin, LazyWeights):
                 verifier.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        judgements = self._verifiers[0].judge(cases)  # a list of its own, filled in below
+        judgements = self._verifiers[0].judge(
+            cases
+        )  # a list of its own, filled in below
         for verifier in self._verifiers[1:]:
             # what is open still; a sample is shown again for these claims alone
             left: list[Case] = []
@@ -44,7 +50,9 @@ class Combined(Plugin, LazyWeights):
                 if undecided:
                     left.append((sample, [claims[index] for index in undecided]))
                     positions.append((number, undecided))
-            for (number, undecided), answers in zip(positions, verifier.judge(left), strict=True):
+            for (number, undecided), answers in zip(
+                positions, verifier.judge(left), strict=True
+            ):
                 for index, answer in zip(undecided, answers, strict=True):
                     if answer.reason is None:
                         judgements[number][index] = answer
@@ -53,10 +61,16 @@ class Combined(Plugin, LazyWeights):
     def _build(self, spec: str) -> ClaimVerifier:
         tool = self.context.build("tool", spec, self.options.options.get(spec, {}))
         if not isinstance(tool, ClaimVerifier):
-            raise UserError(f"combined: tool {spec} is no claim-verifier", expected="judge()")
+            raise UserError(
+                f"combined: tool {spec} is no claim-verifier", expected="judge()"
+            )
         return tool
 
 
 def _undecided(judgements: Sequence[Judgement]) -> list[int]:
     """Where no verdict was possible."""
-    return [index for index, judgement in enumerate(judgements) if judgement.reason is not None]
+    return [
+        index
+        for index, judgement in enumerate(judgements)
+        if judgement.reason is not None
+    ]

@@ -44,9 +44,17 @@ class Depth(BoxGeometry):
     def __init__(self, options: DepthOptions, context: Context) -> None:
         super().__init__(options, context)
         detected = self.fingerprint
-        self.fingerprint = detected and digest(self.owner, 1, detected, self.network.fingerprint)
-        scale = "metres" if self.network.metric else "no scale: the camera's way ahead is left open"
-        self.facts |= self.network.files.facts | {"depth": f"{options.model}, in {scale}"}
+        self.fingerprint = detected and digest(
+            self.owner, 1, detected, self.network.fingerprint
+        )
+        scale = (
+            "metres"
+            if self.network.metric
+            else "no scale: the camera's way ahead is left open"
+        )
+        self.facts |= self.network.files.facts | {
+            "depth": f"{options.model}, in {scale}"
+        }
 
     @cached_property
     def network(self) -> "DepthNetwork":
@@ -63,10 +71,14 @@ class Depth(BoxGeometry):
         """Of two things in depth alone."""
         return super().names(sample, [claim for claim in claims if _is_in_depth(claim)])
 
-    def _judge(self, sample: Sample, claims: Sequence[Claim], boxes: Boxes) -> list[Judgement]:
+    def _judge(
+        self, sample: Sample, claims: Sequence[Claim], boxes: Boxes
+    ) -> list[Judgement]:
         frames = len(sample.frames)
         width = sample.frames[0].load().width if frames else 0
-        things = BoxEvidence(boxes, frames, self._vocabulary, width, self.options.step * width)
+        things = BoxEvidence(
+            boxes, frames, self._vocabulary, width, self.options.step * width
+        )
 
         def at(claim: Claim, index: int) -> Judgement:
             if _is_in_depth(claim):
@@ -77,12 +89,16 @@ class Depth(BoxGeometry):
 
         return [judge_claim(claim, frames, per_frame(at)) for claim in claims]
 
-    def _in_depth(self, sample: Sample, things: BoxEvidence, claim: Claim, index: int) -> Judgement:
+    def _in_depth(
+        self, sample: Sample, things: BoxEvidence, claim: Claim, index: int
+    ) -> Judgement:
         """A thing that is not there is neither before nor behind another."""
         frame = sample.frames[index]
         boxes = []
         for phrase in (claim.subject, claim.object or ""):
-            presence = things.at(Claim(kind="entity", text=claim.text, subject=phrase), index)
+            presence = things.at(
+                Claim(kind="entity", text=claim.text, subject=phrase), index
+            )
             if presence.verdict != "supported" or presence.box is None:
                 return presence
             boxes.append(presence.box)

@@ -42,7 +42,9 @@ class DepthNetwork:
             or getattr(config, "depth_estimation_type", None) == "metric"
         )
         self._processor = self.files.read("processor", transformers.AutoImageProcessor)
-        self.fingerprint = self.files.fingerprint(config_content(self._processor), LARGEST)
+        self.fingerprint = self.files.fingerprint(
+            config_content(self._processor), LARGEST
+        )
         self._maps: OrderedDict[str, np.ndarray] = OrderedDict()
 
     def depth(self, frame: Frame) -> Float[np.ndarray, "row col"]:

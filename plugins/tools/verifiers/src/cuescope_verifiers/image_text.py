@@ -6,8 +6,24 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Context, Frame, LazyWeights, Plugin, Sample, Trial, UserError, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement, frames_meant, judge_claim, per_frame
+from cuescope_sdk import (
+    Context,
+    Frame,
+    LazyWeights,
+    Plugin,
+    Sample,
+    Trial,
+    UserError,
+    digest,
+)
+from cuescope_sdk.grounding import (
+    Case,
+    Claim,
+    Judgement,
+    frames_meant,
+    judge_claim,
+    per_frame,
+)
 from cuescope_sdk.models import unit
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
@@ -28,7 +44,10 @@ class ImageText(Plugin, LazyWeights):
     def __init__(self, options: ImageTextOptions, context: Context) -> None:
         super().__init__(options, context)
         model: Any = context.build("model", options.model, options.model_options)
-        if not hasattr(model, "embed_texts") or not model.capabilities.outputs >= EMBEDDING:
+        if (
+            not hasattr(model, "embed_texts")
+            or not model.capabilities.outputs >= EMBEDDING
+        ):
             raise UserError(
                 f"image-text: model {options.model} does not embed both images and texts",
                 expected="a contrastive model with its text tower, as open-clip:ViT-B-16/openai",
@@ -91,12 +110,16 @@ class ImageText(Plugin, LazyWeights):
         """Ask for the frames in batches, each shown as often as the model needs frames."""
         count = max(self._model.capabilities.min_frames, 1)
         size = self.context.batch_size
-        with self.context.progress("comparing frames with sentences", len(frames)) as advance:
+        with self.context.progress(
+            "comparing frames with sentences", len(frames)
+        ) as advance:
             for start in range(0, len(frames), size):
                 batch = frames[start : start + size]
                 # a still clip for a model of videos
                 keys = [frame.key for frame in batch]
-                samples = [Sample(key=frame.key, frames=(frame,) * count) for frame in batch]
+                samples = [
+                    Sample(key=frame.key, frames=(frame,) * count) for frame in batch
+                ]
                 trials = [Trial(sample=sample, outputs=EMBEDDING) for sample in samples]
                 answers = self._model.respond(trials)
                 rows = unit(np.stack([response.embedding for response in answers]))

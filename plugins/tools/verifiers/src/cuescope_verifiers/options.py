@@ -34,7 +34,9 @@ class BoxOptions(Options):
 
 
 class TrackOptions(BoxOptions):
-    lost: NonNegativeInt = Field(2, description="frames for which a thing may be missing")
+    lost: NonNegativeInt = Field(
+        2, description="frames for which a thing may be missing"
+    )
     overlap: float = Field(
         -0.4,
         ge=-1,
@@ -43,7 +45,10 @@ class TrackOptions(BoxOptions):
         "-0.4 lets it go two of its widths",
     )
     start: float = Field(
-        0.3, ge=0, le=1, description="score of a box that starts a track; weaker ones continue one"
+        0.3,
+        ge=0,
+        le=1,
+        description="score of a box that starts a track; weaker ones continue one",
     )
 
 
@@ -76,7 +81,8 @@ class ImageTextOptions(Options):
     argument: ClassVar[str | None] = "model"
 
     model: Annotated[str, NamesPlugin()] = Field(
-        "open-clip:ViT-B-16/openai", description="SPEC of a model with an image and a text tower"
+        "open-clip:ViT-B-16/openai",
+        description="SPEC of a model with an image and a text tower",
     )
     model_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
         {}, description="options of that model"

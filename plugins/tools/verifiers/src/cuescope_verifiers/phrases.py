@@ -7,8 +7,20 @@ from importlib.resources import files
 from itertools import chain
 from typing import Literal
 
-from cuescope_sdk.grounding import INVERSE, Claim, agent_relation, frames_meant, why_unverifiable
-from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, is_name_of, normalise_words
+from cuescope_sdk.grounding import (
+    INVERSE,
+    Claim,
+    agent_relation,
+    frames_meant,
+    why_unverifiable,
+)
+from cuescope_sdk.language import (
+    IN_SIGHT,
+    OUT_OF_SIGHT,
+    head_noun,
+    is_name_of,
+    normalise_words,
+)
 
 Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disappear"]
 
@@ -150,17 +162,24 @@ def opposites(claim: Claim) -> list[str]:
     match claim.kind:
         case "entity":
             swapped = [_with_article(phrase) for phrase in _swap(subject)]
-            return [f"There is no {subject}.", *(f"There is {phrase}." for phrase in swapped)]
+            return [
+                f"There is no {subject}.",
+                *(f"There is {phrase}." for phrase in swapped),
+            ]
         case "attribute":
             words = (*_swap(predicate), f"not {predicate}")
             return [f"The {subject} is {word}." for word in words]
         case "relation":
             # INVERSE says how the other stands to this one: near stays near, left becomes right
-            inverse = _DISTANT.get(predicate, INVERSE.get(predicate, f"not {predicate}"))
+            inverse = _DISTANT.get(
+                predicate, INVERSE.get(predicate, f"not {predicate}")
+            )
             return [f"The {subject} is {inverse} the {other}."]
         case "action":
             rest = other and f" the {other}"
-            does = [third_person(verb) for verb in _swap(predicate)] or [f"does not {predicate}"]
+            does = [third_person(verb) for verb in _swap(predicate)] or [
+                f"does not {predicate}"
+            ]
             return [f"The {subject or 'person'} {verb}{rest}." for verb in does]
     return []
 
@@ -170,7 +189,9 @@ def third_person(verb: str) -> str:
     first, space, rest = verb.partition(" ")
     if first.endswith(("s", "sh", "ch", "x", "z", "o")):
         first += "es"
-    elif first.endswith("y") and first[-2:-1] not in "aeiou":  # carry: carries, but play: plays
+    elif (
+        first.endswith("y") and first[-2:-1] not in "aeiou"
+    ):  # carry: carries, but play: plays
         first = f"{first[:-1]}ies"
     else:
         first += "s"

@@ -48,7 +48,9 @@ class Tracks(BoxGeometry):
         frames = range(len(sample.frames))
         joined: dict[tuple[int, str], Sequence[TrackedBox]] = {}
         for name in {name for _, name in boxes}:
-            detections = [[box.detection for box in boxes[frame, name]] for frame in frames]
+            detections = [
+                [box.detection for box in boxes[frame, name]] for frame in frames
+            ]
             tracked = track(detections, options.lost, options.overlap, options.start)
             joined |= {(frame, name): tracked[frame] for frame in frames}
         return joined
@@ -96,14 +98,20 @@ def track(
     # the library numbers a track in its second frame: where it began is looked up by its box
     starts: dict[Any, tuple[int, int]] = {}
     for index, detections in enumerate(frames):
-        boxes = np.array([box.box for box in detections], dtype=np.float64).reshape(-1, 4)
+        boxes = np.array([box.box for box in detections], dtype=np.float64).reshape(
+            -1, 4
+        )
         scores = np.array([box.score for box in detections], dtype=np.float64)
         positions = {"position": np.arange(len(detections))}
         tracked = tracker.update(
             supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
         )
-        ids = dict(zip(tracked.data.get("position", ()), tracked.tracker_id, strict=True))
-        numbers.append([_number(ids.get(position, -1)) for position in range(len(detections))])
+        ids = dict(
+            zip(tracked.data.get("position", ()), tracked.tracker_id, strict=True)
+        )
+        numbers.append(
+            [_number(ids.get(position, -1)) for position in range(len(detections))]
+        )
         for path in tracker.tracks:
             if path not in starts:
                 distances = np.abs(boxes - path.get_state_bbox()).sum(axis=1)

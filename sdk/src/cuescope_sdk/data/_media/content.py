@@ -45,7 +45,9 @@ class Stamp:
             status = file.stat() if isinstance(file, Path) else os.fstat(file.fileno())
         except (OSError, ValueError):
             return cls()
-        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        return cls(
+            status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+        )
 
 
 def content_digest(content: bytes) -> str:

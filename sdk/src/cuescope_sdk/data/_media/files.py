@@ -101,7 +101,10 @@ PIXEL_BYTES = 12  # of an image while it is decoded, turned and made RGB, at mos
 
 
 def require_pixels(
-    size: Sequence[int], max_pixels: int, pixel_bytes: int = PIXEL_BYTES, kind: str = "an image"
+    size: Sequence[int],
+    max_pixels: int,
+    pixel_bytes: int = PIXEL_BYTES,
+    kind: str = "an image",
 ) -> None:
     """Raise ValueError for a picture (width, height) that takes more memory than `max_pixels` do.
 
@@ -110,7 +113,9 @@ def require_pixels(
     width, height = size
     if width * height * pixel_bytes > max_pixels * PIXEL_BYTES:
         more = f" allows for {kind}" if width * height <= max_pixels else ""
-        raise ValueError(f"{width} x {height} pixels, more than max_pixels={max_pixels}{more}")
+        raise ValueError(
+            f"{width} x {height} pixels, more than max_pixels={max_pixels}{more}"
+        )
 
 
 # ---------------------------------------------------------------------------------------- left out
@@ -137,11 +142,20 @@ def require_distinct(title: str, thing: str, keys: Sequence[str], split: str) ->
         raise UserError(f"{title}: no {thing}s in split {split}")
     key, count = Counter(keys).most_common(1)[0]
     if count > 1:
-        raise UserError(f"{title}: {thing} '{key}'", expected="it once", got=f"it {count} times")
+        raise UserError(
+            f"{title}: {thing} '{key}'", expected="it once", got=f"it {count} times"
+        )
 
 
 def require_enough(
-    title: str, thing: str, out: int, total: int, max_missing: float, *, got: str, remedy: str
+    title: str,
+    thing: str,
+    out: int,
+    total: int,
+    max_missing: float,
+    *,
+    got: str,
+    remedy: str,
 ) -> None:
     """Raise BadDataError where more than `max_missing` of `total` things are left out, or all."""
     problem = f"{title}: {out:,} of {total:,} {thing}s cannot be shown"
@@ -150,7 +164,9 @@ def require_enough(
         return
     if out < total:
         remedy += f", or accept it with -D max_missing={ceil(100 * out / total) / 100}"
-    raise BadDataError(problem, expected=f"at most {max_missing:.0%}", got=got, remedy=remedy)
+    raise BadDataError(
+        problem, expected=f"at most {max_missing:.0%}", got=got, remedy=remedy
+    )
 
 
 def count_in_words(count: int, thing: str) -> str:

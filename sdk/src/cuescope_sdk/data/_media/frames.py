@@ -18,7 +18,11 @@ from PIL import Image
 from cuescope_sdk import Frame, FrameSource, digest
 from cuescope_sdk.data._media.content import listed_bytes
 from cuescope_sdk.data._media.files import kind_of, readable_still
-from cuescope_sdk.data._media.images import animation_times, decode_animation, decode_image
+from cuescope_sdk.data._media.images import (
+    animation_times,
+    decode_animation,
+    decode_image,
+)
 from cuescope_sdk.data._media.memory import DECODING
 from cuescope_sdk.data._media.survey import Probe
 from cuescope_sdk.data._media.video import decode_video, video_times
@@ -73,7 +77,9 @@ def segment_of(
 ) -> Segment:
     """The seconds [start, end) of a video whose frames come on screen at `times`."""
     last = float(times[-1])
-    length = last + last / max(len(times) - 1, 1)  # the last frame is as long on screen as others
+    length = last + last / max(
+        len(times) - 1, 1
+    )  # the last frame is as long on screen as others
     end = length if end is None else min(end, length)
     return Segment(max(start, 0.0), end, length)
 

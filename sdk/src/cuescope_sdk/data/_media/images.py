@@ -9,7 +9,12 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image, ImageOps
 
-from cuescope_sdk.data._media.files import MOST_PIXELS, PIXEL_BYTES, reads_heif, require_pixels
+from cuescope_sdk.data._media.files import (
+    MOST_PIXELS,
+    PIXEL_BYTES,
+    reads_heif,
+    require_pixels,
+)
 from cuescope_sdk.data._media.memory import DECODING
 
 _STRIP = 2**20  # pixels that are laid over white at a time

@@ -28,7 +28,9 @@ class Budget:
             yield
             return
         with self._freed:
-            self._freed.wait_for(lambda: not self.used or self.used + size <= self.limit)
+            self._freed.wait_for(
+                lambda: not self.used or self.used + size <= self.limit
+            )
             self.used += size
         try:
             yield

@@ -62,7 +62,9 @@ def probe(path: Path, max_pixels: int) -> Probe:
         return Probe("", 0, reason(error))
     except FileNotFoundError:
         return Probe("", 0, "no such file")
-    except Exception as error:  # decoders meet strangers' bytes, and raise anything at all
+    except (
+        Exception
+    ) as error:  # decoders meet strangers' bytes, and raise anything at all
         return Probe(digest, 0, reason(error))
 
 
@@ -73,14 +75,18 @@ class ProbeCache(CacheFile):
         super().__init__(path)
         # another decoder may read another number of frames, or fail elsewhere
         heif = f" heif-{version('pillow-heif')}" if reads_heif() else ""
-        self._terms = f"2 pillow-{version('pillow')} av-{version('av')}{heif} max-{max_pixels}"
+        self._terms = (
+            f"2 pillow-{version('pillow')} av-{version('av')}{heif} max-{max_pixels}"
+        )
 
     @classmethod
     def open(cls, path: Path, max_pixels: int) -> Self:
         """The cache in this file; where it cannot be written, one for this time only."""
         try:
             return cls(path, max_pixels)
-        except UserError:  # probing again costs time, not answers: a read-only home is no reason
+        except (
+            UserError
+        ):  # probing again costs time, not answers: a read-only home is no reason
             return cls(None, max_pixels)
 
     def get(self, paths: Iterable[Path]) -> dict[Path, Probe]:
@@ -107,7 +113,9 @@ class ProbeCache(CacheFile):
 # ------------------------------------------------------------------------------------------ survey
 
 
-_TICK = 20_000_000  # nanoseconds: file systems stamp files with a clock as coarse as this
+_TICK = (
+    20_000_000  # nanoseconds: file systems stamp files with a clock as coarse as this
+)
 _SMALL = 2**14  # bytes: threads would only wait for each other
 _SAVE_EVERY = 256  # files; a kill loses the look at so many and no more
 
@@ -120,7 +128,9 @@ def probe_all(
     The memory is in the context's cache folder, one for all data sets.
     """
     wanted = list(dict.fromkeys(paths))  # several questions show one video
-    with closing(ProbeCache.open(context.cache / "media" / "probes.sqlite", max_pixels)) as cache:
+    with closing(
+        ProbeCache.open(context.cache / "media" / "probes.sqlite", max_pixels)
+    ) as cache:
         probes = cache.get(wanted)
         unknown = [path for path in wanted if path not in probes]
         if not unknown:
@@ -141,7 +151,11 @@ def probe_all(
                 for path, stamp in zip(chunk, stamps, strict=True):
                     if stamp.size > _SMALL:
                         futures[path] = pool.submit(probe, path, max_pixels)
-                small = {path: probe(path, max_pixels) for path in chunk if path not in futures}
+                small = {
+                    path: probe(path, max_pixels)
+                    for path in chunk
+                    if path not in futures
+                }
                 fresh = [small.get(path) or futures[path].result() for path in chunk]
                 cache.put(zip(chunk, stamps, fresh, strict=True))
                 probes.update(zip(chunk, fresh, strict=True))
@@ -151,7 +165,9 @@ def probe_all(
 
 def loss_facts(probes: Mapping[Path, Probe]) -> dict[str, str]:
     """Which files are shown without a part of them, in words; nothing where all are whole."""
-    losses = {path.name: p.loss for path, p in probes.items() if p.loss and p.problem is None}
+    losses = {
+        path.name: p.loss for path, p in probes.items() if p.loss and p.problem is None
+    }
     if not losses:
         return {}
     return {"not whole": describe_problems(losses, "file")}

@@ -14,7 +14,18 @@ from cuescope_sdk.data._media.images import image_formats
 _KINDS_NAMED = 8
 _LETTERS = 16  # of a suffix
 # what authors lay beside their images: a data set has read what it needs of it
-_NOTES = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".md", ".xml", ".mat", ".npy", ".yaml")
+_NOTES = (
+    ".csv",
+    ".tsv",
+    ".json",
+    ".jsonl",
+    ".txt",
+    ".md",
+    ".xml",
+    ".mat",
+    ".npy",
+    ".yaml",
+)
 
 
 class Unread:
@@ -45,7 +56,9 @@ class Unread:
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
         for place, ((thing, reason), count) in enumerate(ordered):
             if place < _KINDS_NAMED:
-                words.append(f"{count:,} {thing} ({reason})" if reason else f"{count:,} {thing}")
+                words.append(
+                    f"{count:,} {thing} ({reason})" if reason else f"{count:,} {thing}"
+                )
             else:
                 others += count
         if others:
@@ -83,7 +96,11 @@ def why_unread(path: Path) -> str | None:
 
 def _suffix_words(path: PurePath) -> str:
     suffix = path.suffix.lower()
-    return printable(printable_name(suffix[:_LETTERS])) if len(suffix) > 1 else "without suffix"
+    return (
+        printable(printable_name(suffix[:_LETTERS]))
+        if len(suffix) > 1
+        else "without suffix"
+    )
 
 
 def _is_image(path: Path) -> bool:

@@ -8,7 +8,12 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk.data._media.files import MAX_PIXELS, MOST_PIXELS, PIXEL_BYTES, require_pixels
+from cuescope_sdk.data._media.files import (
+    MAX_PIXELS,
+    MOST_PIXELS,
+    PIXEL_BYTES,
+    require_pixels,
+)
 from cuescope_sdk.data._media.memory import DECODING
 
 if TYPE_CHECKING:
@@ -69,7 +74,9 @@ def video_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
         stamps = [packet.pts for packet in _packets(container, stream) if packet.size]
         if None in stamps or stream.time_base is None:
             return np.arange(len(stamps)) / _rate(stream)
-        times = np.sort(np.array(stamps))  # packets come in decoding order, B-frames late
+        times = np.sort(
+            np.array(stamps)
+        )  # packets come in decoding order, B-frames late
         return np.asarray((times - times[:1]) * float(stream.time_base))
 
 
@@ -104,19 +111,29 @@ def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
 
 
 def _loss(
-    container: "InputContainer", stream: "VideoStream", count: int, seconds: float | None
+    container: "InputContainer",
+    stream: "VideoStream",
+    count: int,
+    seconds: float | None,
 ) -> str | None:
     """What the header promises and the file has no longer."""
     if stream.frames > count:
         return f"cut off: {count:,} of {stream.frames:,} frames"
     promised = _promised_seconds(container, stream)
     late = max(_LATE, 3 / _rate(stream))
-    if seconds is None or promised is None or stream.frames or seconds > promised - late:
+    if (
+        seconds is None
+        or promised is None
+        or stream.frames
+        or seconds > promised - late
+    ):
         return None
     return f"cut off: {count:,} frames, {seconds:.1f} of {promised:.1f} seconds"
 
 
-def _promised_seconds(container: "InputContainer", stream: "VideoStream") -> float | None:
+def _promised_seconds(
+    container: "InputContainer", stream: "VideoStream"
+) -> float | None:
     """How long the video is by its header, None where that says it of sound and video together."""
     if stream.duration is not None and stream.time_base is not None:
         return float(stream.duration * stream.time_base)
@@ -154,13 +171,19 @@ def _open(
             yield container, stream
 
 
-def _frames(container: "InputContainer", stream: "VideoStream") -> "Iterator[VideoFrame]":
+def _frames(
+    container: "InputContainer", stream: "VideoStream"
+) -> "Iterator[VideoFrame]":
     for packet in _packets(container, stream):
         yield from _decode(stream, packet)
-    yield from _decode(stream, None)  # the decoder holds back frames until it is flushed
+    yield from _decode(
+        stream, None
+    )  # the decoder holds back frames until it is flushed
 
 
-def _packets(container: "InputContainer", stream: "VideoStream") -> "Iterator[Packet[VideoStream]]":
+def _packets(
+    container: "InputContainer", stream: "VideoStream"
+) -> "Iterator[Packet[VideoStream]]":
     """The packets up to the end of the file or the point where it is cut off."""
     import av
 
@@ -173,7 +196,9 @@ def _packets(container: "InputContainer", stream: "VideoStream") -> "Iterator[Pa
         yield packet
 
 
-def _decode(stream: "VideoStream", packet: "Packet[VideoStream] | None") -> "list[VideoFrame]":
+def _decode(
+    stream: "VideoStream", packet: "Packet[VideoStream] | None"
+) -> "list[VideoFrame]":
     """The frames that this packet (None: the end) completes; none where it is damaged."""
     import av
 
@@ -185,5 +210,7 @@ def _decode(stream: "VideoStream", packet: "Packet[VideoStream] | None") -> "lis
 
 def _upright(frame: "VideoFrame") -> Image.Image:
     image = Image.fromarray(frame.to_ndarray(format="rgb24"))
-    quarter_turns = round(frame.rotation / 90) % 4  # phones film upright by a note in the header
+    quarter_turns = (
+        round(frame.rotation / 90) % 4
+    )  # phones film upright by a note in the header
     return image.rotate(90 * quarter_turns, expand=True) if quarter_turns else image

@@ -38,7 +38,11 @@ class PromptHead:
     uses_text_tower = True
 
     def __init__(
-        self, tower: TextTower, name: str, templates: Templates, logit_scale: float | None
+        self,
+        tower: TextTower,
+        name: str,
+        templates: Templates,
+        logit_scale: float | None,
     ) -> None:
         self._tower = tower
         self._templates = templates
@@ -64,7 +68,9 @@ class PromptHead:
         if asked != self._last[0]:
             for choice in asked:
                 if choice not in self._rows:
-                    self._rows[choice] = self._tower.embed_label(choice, self._templates)
+                    self._rows[choice] = self._tower.embed_label(
+                        choice, self._templates
+                    )
             self._last = asked, np.stack([self._rows[choice] for choice in asked])
         return self._last[1]
 
@@ -127,7 +133,9 @@ class EmbeddingTable:
         }
 
     @classmethod
-    def read(cls, owner: str, path: Path, dim: int, logit_scale: float | None) -> "EmbeddingTable":
+    def read(
+        cls, owner: str, path: Path, dim: int, logit_scale: float | None
+    ) -> "EmbeddingTable":
         """From an .npz of `names` and `embeddings` (name, dim); rows are made unit.
 
         Raises UserError for a file that is no such table or does not fit the image tower.
@@ -140,7 +148,9 @@ class EmbeddingTable:
                 got=f"{embeddings.shape[1]}",
                 remedy="Take the table that was made with the same model.",
             )
-        return cls(owner, path.name, dict(zip(names, embeddings, strict=True)), logit_scale)
+        return cls(
+            owner, path.name, dict(zip(names, embeddings, strict=True)), logit_scale
+        )
 
     def check(self, choices: Sequence[str]) -> None:
         """Raises UserError for a choice that has no row."""
@@ -160,17 +170,23 @@ class EmbeddingTable:
         return np.stack([self._rows[choice] for choice in choices])
 
 
-def read_table(path: Path, owner: str) -> tuple[list[str], Float[np.ndarray, "name dim"]]:
+def read_table(
+    path: Path, owner: str
+) -> tuple[list[str], Float[np.ndarray, "name dim"]]:
     """Names and unit float32 rows of a class-embedding table; raises UserError."""
     if not path.is_file():
-        raise UserError(f"{owner}: no file {path}", expected="an .npz of class embeddings")
+        raise UserError(
+            f"{owner}: no file {path}", expected="an .npz of class embeddings"
+        )
     require_small_archive(owner, path)
     try:
         # a pickle runs code of whoever made the file
         with path.open("rb") as file, np.load(file, allow_pickle=False) as table:
             names = table["names"]
             embeddings = np.asarray(table["embeddings"], np.float32)
-    except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
+    except (
+        Exception
+    ) as error:  # the reader of a stranger's bytes fails in any way it likes
         reason = f"{error}".splitlines()[:1] or [type(error).__name__]
         raise _bad_table(owner, path, reason[0]) from error
     if names.ndim != 1 or embeddings.ndim != 2 or len(names) != len(embeddings):

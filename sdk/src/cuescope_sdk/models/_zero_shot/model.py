@@ -88,7 +88,9 @@ class ZeroShotModel(Plugin, LazyWeights):
         super().__init__(options, context)
         # a wrong template set or table is reported before any weights are looked for
         if options.class_embeddings is None:
-            self._templates = templates_of(options.templates, self.owner, self.more_templates())
+            self._templates = templates_of(
+                options.templates, self.owner, self.more_templates()
+            )
         else:
             read_table(options.class_embeddings, self.owner)
 
@@ -96,7 +98,9 @@ class ZeroShotModel(Plugin, LazyWeights):
         """Template sets that the model's library has."""
         return {}
 
-    def choose_head(self, name: str, device: str, texts: TextTower | None, dim: int) -> Head:
+    def choose_head(
+        self, name: str, device: str, texts: TextTower | None, dim: int
+    ) -> Head:
         """Take what scores choices: a table, prompts through `texts`, or nothing.
 
         `name` is what errors call the model, `dim` the size of the space that images and texts
@@ -130,7 +134,9 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     def open_image_tower(self) -> "ImageTower":
         """Open the weights and give the image encoder; a plan must end here."""
-        raise NotImplementedError(f"{type(self).__name__}: open_image_tower(), or use() at once")
+        raise NotImplementedError(
+            f"{type(self).__name__}: open_image_tower(), or use() at once"
+        )
 
     @cached_property
     def image_tower(self) -> "ImageTower":
@@ -170,7 +176,11 @@ class ZeroShotModel(Plugin, LazyWeights):
         return responses
 
     def _answer(self, trial: Trial, rows: Rows) -> Response:
-        logits = self.logits(rows, trial.sample.choices) if "logits" in trial.outputs else None
+        logits = (
+            self.logits(rows, trial.sample.choices)
+            if "logits" in trial.outputs
+            else None
+        )
         embedding = self.pool(rows) if "embedding" in trial.outputs else None
         return Response(logits=logits, embedding=embedding)
 
@@ -178,7 +188,9 @@ class ZeroShotModel(Plugin, LazyWeights):
         """The unit embedding of a sample from what the tower gave for its inputs."""
         return unit_mean(unit(rows))  # each frame counts alike, whatever its norm
 
-    def logits(self, rows: Rows, choices: Sequence[str]) -> Float[np.ndarray, " choice"]:
+    def logits(
+        self, rows: Rows, choices: Sequence[str]
+    ) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias."""
         head = self._head
         cosines = head.rows(choices) @ self.pool(rows)
@@ -190,11 +202,17 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     def prompt_tower(self) -> PromptTower:
         """The text tower, to learn prompts with; raises UserError where nothing can be learned."""
-        if self._texts is None or self._texts.prompts is None or self.options.class_embeddings:
+        if (
+            self._texts is None
+            or self._texts.prompts is None
+            or self.options.class_embeddings
+        ):
             raise UserError(
                 f"{self.owner}: no prompts can be learned for this model",
                 expected="a model that names its choices by a text tower with gradients",
-                got="a table of class embeddings" if self.options.class_embeddings else "none",
+                got="a table of class embeddings"
+                if self.options.class_embeddings
+                else "none",
                 remedy="Take another mitigator: last-layer needs no text tower.",
             )
         return self._texts.prompts()

@@ -73,7 +73,8 @@ def prompts_of(templates: Templates, label: str) -> list[str]:
         raise UserError(
             f"the set of prompts has none for '{label}'",
             expected=f"one of {', '.join(templates)}",
-            remedy=nearest(label, templates) or "Other labels need -M templates=FILE.json",
+            remedy=nearest(label, templates)
+            or "Other labels need -M templates=FILE.json",
         )
     return list(templates[label])
 
@@ -81,14 +82,26 @@ def prompts_of(templates: Templates, label: str) -> list[str]:
 def action_templates() -> tuple[str, ...]:
     """The 28 templates for actions (TRoVe, appendix C): 4 media times 7 wordings."""
     media = ("photo", "video", "example", "demonstration")
-    verbs = ("", "using ", "doing ", "during ", "performing ", "practicing ")  # the paper's order
+    verbs = (
+        "",
+        "using ",
+        "doing ",
+        "during ",
+        "performing ",
+        "practicing ",
+    )  # the paper's order
     wordings = ["", *(f"a person {verb}" for verb in verbs)]
-    return tuple(f"a {medium} of {wording}{SLOT}." for medium, wording in product(media, wordings))
+    return tuple(
+        f"a {medium} of {wording}{SLOT}."
+        for medium, wording in product(media, wordings)
+    )
 
 
 def fill(template: str, label: str) -> str:
     """The prompt; braces other than `{label}` stay as they are."""
-    return template.replace(SLOT, label)  # not str.format: labels and prompts may hold braces
+    return template.replace(
+        SLOT, label
+    )  # not str.format: labels and prompts may hold braces
 
 
 def _from_file(name: str, owner: str, named: tuple[str, ...]) -> Templates:
@@ -102,7 +115,9 @@ def _from_file(name: str, owner: str, named: tuple[str, ...]) -> Templates:
     if path.suffix == ".json":
         return _by_label(path, owner)
     templates = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(
+        path.read_text(encoding="utf-8").splitlines(), start=1
+    ):
         template = line.strip()
         if not template:
             continue
@@ -122,12 +137,15 @@ def _by_label(path: Path, owner: str) -> dict[str, tuple[str, ...]]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"{owner}: {path.name} is no JSON", got=str(error)[:80]) from error
+        raise UserError(
+            f"{owner}: {path.name} is no JSON", got=str(error)[:80]
+        ) from error
     try:
         return PROMPTS.validate_python(content)
     except ValueError as error:
         raise UserError(
-            f"{owner}: prompts of {path.name}", expected='{"label": ["prompt", ...], ...}'
+            f"{owner}: prompts of {path.name}",
+            expected='{"label": ["prompt", ...], ...}',
         ) from error
 
 
@@ -192,9 +210,13 @@ class TextTower:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         starts = range(0, len(texts), CHUNK)
-        rows = [unit(self.encode(list(texts[start : start + CHUNK]))) for start in starts]
+        rows = [
+            unit(self.encode(list(texts[start : start + CHUNK]))) for start in starts
+        ]
         return np.concatenate(rows)
 
-    def embed_label(self, label: str, templates: Templates) -> Float[np.ndarray, " dim"]:
+    def embed_label(
+        self, label: str, templates: Templates
+    ) -> Float[np.ndarray, " dim"]:
         """Unit mean of the unit embeddings of a label's prompts (Radford et al., 2021)."""
         return unit_mean(self.embed(prompts_of(templates, label)))

@@ -183,21 +183,27 @@ def _gap(report: Report, other: Report) -> float:
     others = _figures(other)
     if figures.keys() != others.keys():
         return float("inf")
-    return max((abs(value - others[key]) for key, value in figures.items()), default=0.0)
+    return max(
+        (abs(value - others[key]) for key, value in figures.items()), default=0.0
+    )
 
 
 def _figures(report: Report) -> dict[tuple[object, ...], float]:
     figures: dict[tuple[object, ...], float] = {}
     for score in report.scores:
         is_missing = score.value is None
-        figures[score.feature, score.label, score.metric, is_missing] = score.value or 0.0
+        figures[score.feature, score.label, score.metric, is_missing] = (
+            score.value or 0.0
+        )
     return figures
 
 
 def _reverse(data: type[Any]) -> type[Any]:
     class Reversed(data):  # type: ignore[misc]
         def __getitem__(self, index: int) -> Sample:
-            sample: Sample = super().__getitem__(len(self) - 1 - range(len(self))[index])
+            sample: Sample = super().__getitem__(
+                len(self) - 1 - range(len(self))[index]
+            )
             return sample
 
     return Reversed

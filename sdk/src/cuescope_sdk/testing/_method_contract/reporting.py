@@ -54,7 +54,9 @@ class MethodFinds(MethodSetting):
     def test_does_not_find_the_decoy(self) -> None:
         """The blue corner is as frequent, and the model does not care for it."""
         samples = self.samples
-        wrong = [f.key for f in found_features(self.base.report) if on_decoy(f, samples)]
+        wrong = [
+            f.key for f in found_features(self.base.report) if on_decoy(f, samples)
+        ]
         expect(
             not wrong,
             "no finding on the blue corner",
@@ -78,13 +80,17 @@ class MethodFinds(MethodSetting):
     def test_finds_nothing_where_all_is_right(self) -> None:
         """A model that never errs is answered with words, and no finding."""
         if self.paradigm == "reliance":
-            raise NotApplicable("asks about errors; a model that is always right leans on things")
+            raise NotApplicable(
+                "asks about errors; a model that is always right leans on things"
+            )
         self.finds_nothing(self.setup(model=ALWAYS_RIGHT), "a model without errors")
 
     def test_finds_nothing_where_nothing_is_seen(self) -> None:
         """A model that answers the same whatever it is shown leans on nothing."""
         if self.paradigm == "errors":
-            raise NotApplicable("asks about reliance; a model that sees nothing errs all the same")
+            raise NotApplicable(
+                "asks about reliance; a model that sees nothing errs all the same"
+            )
         self.finds_nothing(self.setup(model=BLIND), "a model that sees nothing")
 
     def test_finds_nothing_in_one_class(self) -> None:
@@ -101,7 +107,9 @@ class MethodFinds(MethodSetting):
 
     def test_takes_identical_frames(self) -> None:
         """Nothing to tell apart is no reason to crash."""
-        self.report_or_refusal(self.setup({"identical": True}), "frames that are all the same")
+        self.report_or_refusal(
+            self.setup({"identical": True}), "frames that are all the same"
+        )
 
     def finds_nothing(self, setup: Setup, about: str) -> None:
         """Raise ContractViolation for a finding where there can be none, or for a crash."""
@@ -196,17 +204,23 @@ class MethodReports(MethodSetting):
     def test_scores_known_features(self) -> None:
         """A score is of a feature that was proposed."""
         known = {feature.key for feature in self.base.report.features}
-        self.all_scores(lambda score: score.feature in known, "features that were proposed")
+        self.all_scores(
+            lambda score: score.feature in known, "features that were proposed"
+        )
 
     def test_scores_known_labels(self) -> None:
         """A score is for a label of the data set, or for all (None)."""
         known = {None, *self.base.report.provenance.labels}
-        self.all_scores(lambda score: score.label in known, "labels of the data set, or None")
+        self.all_scores(
+            lambda score: score.label in known, "labels of the data set, or None"
+        )
 
     def test_scores_declared_metrics(self) -> None:
         """A score without a declared metric has no column."""
         known = {metric.name for metric in self.base.report.metrics}
-        self.all_scores(lambda score: score.metric in known, "metrics that the class declares")
+        self.all_scores(
+            lambda score: score.metric in known, "metrics that the class declares"
+        )
 
     def test_scores_each_pair_once(self) -> None:
         """A cell of the table has one figure."""
@@ -233,7 +247,9 @@ class MethodReports(MethodSetting):
     def test_ranks_findings_first(self) -> None:
         """A report opens with the finding."""
         report = self.base.report
-        headline = [s.finding for s in report.scores if s.metric == report.metrics[0].name]
+        headline = [
+            s.finding for s in report.scores if s.metric == report.metrics[0].name
+        ]
         expect(
             headline == sorted(headline, reverse=True),
             "findings before the other headline rows",
@@ -277,7 +293,9 @@ class MethodReports(MethodSetting):
 
 def _in_order(score: Score) -> bool:
     interval = _rises(score.low, score.value, score.high)
-    return interval and _rises(0, score.p_value, score.q_value, 1) and _rises(0, score.n)
+    return (
+        interval and _rises(0, score.p_value, score.q_value, 1) and _rises(0, score.n)
+    )
 
 
 def _rises(*figures: float | None) -> bool:

@@ -24,7 +24,10 @@ from cuescope_sdk.testing._running import Setup, temporary_cache
 T = TypeVar("T")
 Paradigm = Literal["errors", "reliance"]
 # What the fake data plant for a paradigm, and the options of a model that gives nothing to find.
-PLANTED: dict[Paradigm, Mapping[str, Any]] = {"errors": {}, "reliance": {"cue": "helps"}}
+PLANTED: dict[Paradigm, Mapping[str, Any]] = {
+    "errors": {},
+    "reliance": {"cue": "helps"},
+}
 NOTHING_TO_FIND: dict[Paradigm, Mapping[str, Any]] = {
     "errors": {"lean": 0},
     # A right model leans on the green patch as well, so without signal: it guesses.
@@ -71,7 +74,9 @@ class MethodSetting(Contract):
     base: PerClass[Run] = PerClass(lambda contract: contract.run())
 
     @classmethod
-    def setup(cls, data: Mapping[str, Any] = {}, model: Mapping[str, Any] = {}) -> Setup:
+    def setup(
+        cls, data: Mapping[str, Any] = {}, model: Mapping[str, Any] = {}
+    ) -> Setup:
         """The audit of the contract, with other options of data and model."""
         needed = {role: FAKE_TOOLS[role] for role in cls.plugin.requires.tools}
         return Setup(
@@ -98,7 +103,9 @@ class MethodSetting(Contract):
             session.audit.respond = recording(session.audit.respond, trials)
             session.respond.build = lambda: recording(build(), executor_trials)  # type: ignore
             report = session.run()
-        model_trials += [trial for trial in executor_trials if trial.readout is not None]
+        model_trials += [
+            trial for trial in executor_trials if trial.readout is not None
+        ]
         return Run(report, tuple(trials), tuple(model_trials), session.audit.samples)
 
     @property
@@ -152,7 +159,9 @@ def recording_model(model: type[Any], trials: list[Trial]) -> type[Any]:
 def found_features(report: Report) -> list[Feature]:
     """The features of the findings, strongest first, each once."""
     by_key = {feature.key: feature for feature in report.features}
-    return [by_key[key] for key in dict.fromkeys(score.feature for score in report.findings)]
+    return [
+        by_key[key] for key in dict.fromkeys(score.feature for score in report.findings)
+    ]
 
 
 def on_cue(feature: Feature, samples: Mapping[str, Sample]) -> bool:
@@ -209,8 +218,12 @@ class MethodDeclares(MethodSetting):
 
     def test_marks_its_hooks(self) -> None:
         """pluggy passes over a hook without `@hookimpl`, and says nothing."""
-        hooks = {name: hook for name in HOOKS if (hook := getattr(self.plugin, name, None))}
-        bare = [name for name, hook in hooks.items() if not hasattr(hook, "cuescope_impl")]
+        hooks = {
+            name: hook for name in HOOKS if (hook := getattr(self.plugin, name, None))
+        }
+        bare = [
+            name for name, hook in hooks.items() if not hasattr(hook, "cuescope_impl")
+        ]
         expect(
             not bare and "compute_scores" in hooks,
             "compute_scores, and @hookimpl on every hook",

@@ -1,6 +1,10 @@
 """What a model must hold: an answer depends on what is shown, and on nothing else."""
 
-from cuescope_sdk.testing._model_contract.answering import ModelAnswers, ModelDepends, ModelLimits
+from cuescope_sdk.testing._model_contract.answering import (
+    ModelAnswers,
+    ModelDepends,
+    ModelLimits,
+)
 from cuescope_sdk.testing._model_contract.editing import ModelTakesTowerEdits
 from cuescope_sdk.testing._model_contract.fusing import ModelFuses
 from cuescope_sdk.testing._model_contract.hiding import ModelHides

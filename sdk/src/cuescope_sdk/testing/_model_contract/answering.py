@@ -8,7 +8,12 @@ from typing import get_args
 import numpy as np
 
 from cuescope_sdk import Output, Response, Trial, UserError
-from cuescope_sdk.testing._contract import ContractViolation, NotApplicable, expect, expect_no_error
+from cuescope_sdk.testing._contract import (
+    ContractViolation,
+    NotApplicable,
+    expect,
+    expect_no_error,
+)
 from cuescope_sdk.testing._model_contract.setting import (
     EDITS,
     TOLERANCE,
@@ -56,7 +61,9 @@ class ModelAnswers(ModelSetting):
     def test_answers_each_output_asked_for(self) -> None:
         """What is declared can be had, alone as well as with the others."""
         for output in sorted(self.capabilities.outputs):
-            for response in self.model.respond(self.trials(outputs=frozenset({output}))):
+            for response in self.model.respond(
+                self.trials(outputs=frozenset({output}))
+            ):
                 expect(
                     not response.missing(frozenset({output})),
                     f"the declared output '{output}'",
@@ -89,9 +96,13 @@ class ModelAnswers(ModelSetting):
             logits = response.logits
             turned_logits = turned_response.logits
             if logits is None or turned_logits is None:
-                raise ContractViolation("logits", got="none", remedy="Answer what is asked for")
+                raise ContractViolation(
+                    "logits", got="none", remedy="Answer what is asked for"
+                )
             expect(
-                self.alike(Response(logits=logits), Response(logits=turned_logits[::-1])),
+                self.alike(
+                    Response(logits=logits), Response(logits=turned_logits[::-1])
+                ),
                 "logits that follow their choices",
                 got=f"{logits} and {turned_logits}",
                 remedy="Look choices up by name",
@@ -116,7 +127,9 @@ class ModelAnswers(ModelSetting):
         if embed is None:
             raise NotApplicable("asks about `embed_texts`, which this model has not")
         rows = np.asarray(embed(["a dog", "a cat", "a dog"]))
-        are_units = rows.ndim == 2 and np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-2)
+        are_units = rows.ndim == 2 and np.allclose(
+            np.linalg.norm(rows, axis=1), 1, atol=1e-2
+        )
         expect(
             are_units
             and len(rows) == 3
@@ -190,7 +203,9 @@ class ModelDepends(ModelSetting):
 
         def relabel(trial: Trial) -> Trial:
             sample = trial.sample
-            other = next((name for name in sample.choices if name != sample.label), None)
+            other = next(
+                (name for name in sample.choices if name != sample.label), None
+            )
             return replace(trial, sample=replace(sample, label=other))
 
         self.answers_stay(relabel, "label")
@@ -212,7 +227,8 @@ class ModelDepends(ModelSetting):
     def test_does_not_read_the_sample_key(self) -> None:
         """Samples that look alike share one answer in the cache, whatever they are called."""
         self.answers_stay(
-            lambda trial: replace(trial, sample=replace(trial.sample, key="another")), "key"
+            lambda trial: replace(trial, sample=replace(trial.sample, key="another")),
+            "key",
         )
 
 
@@ -227,11 +243,15 @@ class ModelLimits(ModelSetting):
 
     def test_refuses_outputs_it_has_not(self) -> None:
         """An output that is not declared is an error, not an empty answer."""
-        others = [output for output in OUTPUTS if output not in self.capabilities.outputs]
+        others = [
+            output for output in OUTPUTS if output not in self.capabilities.outputs
+        ]
         if not others:
             raise NotApplicable("asks about undeclared outputs, and all are declared")
         for output in others:
-            self.refuses(Trial(sample=self.samples[0], outputs=frozenset({output})), output)
+            self.refuses(
+                Trial(sample=self.samples[0], outputs=frozenset({output})), output
+            )
 
     def test_refuses_edits_it_has_not(self) -> None:
         """An edit that is ignored looks like a model that does not care."""
@@ -249,7 +269,9 @@ class ModelLimits(ModelSetting):
             raise NotApplicable("asks about max_frames, and the model takes any number")
         sample = self.samples[0]
         long = sample.with_frames((sample.frames[0],) * (most + 1), "long")
-        self.refuses(Trial(sample=long, outputs=self.capabilities.outputs), f"{most + 1} frames")
+        self.refuses(
+            Trial(sample=long, outputs=self.capabilities.outputs), f"{most + 1} frames"
+        )
 
     def test_takes_or_refuses_clips_of_another_length(self) -> None:
         """A clip of one frame, or of one more, is answered or refused in words."""

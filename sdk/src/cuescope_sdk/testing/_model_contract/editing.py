@@ -6,7 +6,11 @@ from typing import Any, ClassVar
 from cuescope_sdk import Edit, Trial
 from cuescope_sdk.models import TowerEdit
 from cuescope_sdk.testing._contract import ContractViolation, NotApplicable, expect
-from cuescope_sdk.testing._model_contract.setting import TOLERANCE, ModelSetting, distance
+from cuescope_sdk.testing._model_contract.setting import (
+    TOLERANCE,
+    ModelSetting,
+    distance,
+)
 
 SAMPLES = 3
 

@@ -28,7 +28,9 @@ class ModelFuses(ModelSetting):
         """Samples with questions of different lengths, unless they bring their own."""
         outputs = self.capabilities.outputs
         trials = []
-        for sample, question in zip(self.samples[:SAMPLES], cycle(QUESTIONS), strict=False):
+        for sample, question in zip(
+            self.samples[:SAMPLES], cycle(QUESTIONS), strict=False
+        ):
             asked = replace(sample, question=sample.question or question)
             trials.append(Trial(sample=asked, edit=edit, outputs=outputs))
         return trials
@@ -107,9 +109,14 @@ class ModelFuses(ModelSetting):
     def test_answers_without_a_video(self) -> None:
         """A model that says `min_frames` 0 answers the question alone, and the video alone."""
         if self.capabilities.min_frames > 0:
-            raise NotApplicable("asks about questions without a video, and the model needs frames")
+            raise NotApplicable(
+                "asks about questions without a video, and the model needs frames"
+            )
         for trial in self.questions():
-            for half in (replace(trial.sample, frames=()), replace(trial.sample, question=None)):
+            for half in (
+                replace(trial.sample, frames=()),
+                replace(trial.sample, question=None),
+            ):
                 with expect_no_error(
                     "an answer to a question without frames, and to frames without a question",
                     remedy="Answer them, or declare min_frames=1",
@@ -118,7 +125,9 @@ class ModelFuses(ModelSetting):
 
     def _any(self, edit: Edit | None) -> list[Trial]:
         if "average-attention" not in self.capabilities.edits:
-            raise NotApplicable("asks about average-attention, which this model does not declare")
+            raise NotApplicable(
+                "asks about average-attention, which this model does not declare"
+            )
         return self.questions(edit)
 
 
@@ -130,7 +139,9 @@ def _off(
     cols = kinds[before.shape[1] :]
     expected = before.copy()
     for quadrant in quadrants:
-        here = (rows == LETTERS[quadrant[0]])[:, None] & (cols == LETTERS[quadrant[1]])[None]
+        here = (rows == LETTERS[quadrant[0]])[:, None] & (cols == LETTERS[quadrant[1]])[
+            None
+        ]
         visible = here & (before > 0)
         mass = (before * visible).sum(-1, keepdims=True)
         count = np.maximum(visible.sum(-1, keepdims=True), 1)

@@ -7,8 +7,21 @@ import numpy as np
 from jaxtyping import Bool
 
 from cuescope.capabilities import EmbedsChoices
-from cuescope_sdk import Frame, HasPatches, HideTokens, Sample, Trial, UserError, generator
-from cuescope_sdk.testing._contract import NotApplicable, PerClass, expect, expect_no_error
+from cuescope_sdk import (
+    Frame,
+    HasPatches,
+    HideTokens,
+    Sample,
+    Trial,
+    UserError,
+    generator,
+)
+from cuescope_sdk.testing._contract import (
+    NotApplicable,
+    PerClass,
+    expect,
+    expect_no_error,
+)
 from cuescope_sdk.testing._model_contract.setting import (
     TOLERANCE,
     ModelSetting,
@@ -49,9 +62,12 @@ class ModelLooks(ModelSetting):
                 got=f"{canvas.dtype} of shape {canvas.shape}",
                 remedy="Give the resized and cropped pixels, before they are normalised",
             )
-        again = self.open_model.canvas([Frame.from_array(canvas) for canvas in canvases])
+        again = self.open_model.canvas(
+            [Frame.from_array(canvas) for canvas in canvases]
+        )
         expect(
-            len(canvases) == len(self.frames) and all(map(np.array_equal, canvases, again)),
+            len(canvases) == len(self.frames)
+            and all(map(np.array_equal, canvases, again)),
             "the canvas of a canvas to be itself",
             got="other pixels",
             remedy="Give what the network sees: to resize and crop that once more changes nothing",
@@ -82,7 +98,9 @@ class ModelLooks(ModelSetting):
         model = self.open_model
         for layer in (FAR, -FAR):
             expected = f"a UserError for layer {layer}"
-            remedy = "Raise UserError(problem, expected=...) with the layers that there are"
+            remedy = (
+                "Raise UserError(problem, expected=...) with the layers that there are"
+            )
             with expect_no_error(expected, remedy=remedy), suppress(UserError):
                 model.patch_features(self.frames[:1], layer)
 
@@ -110,7 +128,9 @@ class ModelLooks(ModelSetting):
         choices = self.samples[0].choices
         rows = np.asarray(self.comparing.embed_choices(choices))
         turned = np.asarray(self.comparing.embed_choices(choices[::-1]))[::-1]
-        are_units = rows.ndim == 2 and np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
+        are_units = rows.ndim == 2 and np.allclose(
+            np.linalg.norm(rows, axis=1), 1, atol=1e-3
+        )
         in_order = np.allclose(rows, turned, atol=TOLERANCE[self.dtype])
         expect(
             are_units and in_order and len(rows) == len(choices),
@@ -166,8 +186,12 @@ class ModelHides(ModelLooks):
     def own_grid(self) -> Grid:
         """Rows and columns of patches; raises NotApplicable where none can be seen or hidden."""
         if "hide-tokens" not in self.capabilities.edits:
-            raise NotApplicable("asks about hide-tokens, which this model does not declare")
-        rows, cols, _ = self.open_model.patch_features(self.canvases[0].frames[:1])[0].shape
+            raise NotApplicable(
+                "asks about hide-tokens, which this model does not declare"
+            )
+        rows, cols, _ = self.open_model.patch_features(self.canvases[0].frames[:1])[
+            0
+        ].shape
         return rows, cols
 
     def hiding(self, sample: Sample, mask: Mask | None = None) -> Trial:
@@ -178,7 +202,9 @@ class ModelHides(ModelLooks):
     def test_answers_with_all_hidden(self) -> None:
         """Where nothing is left to see there is still an answer, in finite numbers."""
         grid = self.own_grid()
-        trials = [self.hiding(s, np.ones((len(s.frames), *grid), bool)) for s in self.canvases]
+        trials = [
+            self.hiding(s, np.ones((len(s.frames), *grid), bool)) for s in self.canvases
+        ]
         with expect_no_error(
             "an answer with every token hidden",
             remedy="Answer from what is left, or embed nothing as zeros; no mean of nothing",
@@ -197,7 +223,9 @@ class ModelHides(ModelLooks):
         )
         plain = self.model.respond(list(map(self.hiding, self.canvases)))
         expect(
-            any(map(distance, plain, self.model.respond(list(map(self.hiding, noisy))))),
+            any(
+                map(distance, plain, self.model.respond(list(map(self.hiding, noisy))))
+            ),
             "the noise to show where nothing is hidden",
             got="no difference",
             remedy="Check that `canvas` gives the pixels that the network sees",

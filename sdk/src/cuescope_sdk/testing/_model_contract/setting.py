@@ -71,16 +71,26 @@ def noise_under(
 
 def _hide(sample: Sample, grid: tuple[int, int], whole: bool) -> HideTokens:
     mask = np.zeros((len(sample.frames), *grid), dtype=bool)
-    mask[:, : grid[0] // 2] = whole  # half of them: a model may need some token to answer
+    mask[:, : grid[0] // 2] = (
+        whole  # half of them: a model may need some token to answer
+    )
     return HideTokens.from_mask(mask)
 
 
-def _average_attention(sample: Sample, grid: tuple[int, int], whole: bool) -> AverageAttention:
-    return AverageAttention(quadrants=frozenset(("VV", "VT", "TV", "TT")) if whole else frozenset())
+def _average_attention(
+    sample: Sample, grid: tuple[int, int], whole: bool
+) -> AverageAttention:
+    return AverageAttention(
+        quadrants=frozenset(("VV", "VT", "TV", "TT")) if whole else frozenset()
+    )
 
 
-def _average_tokens(sample: Sample, grid: tuple[int, int], whole: bool) -> AverageTokens:
-    return AverageTokens(modalities=frozenset(("video", "text")) if whole else frozenset())
+def _average_tokens(
+    sample: Sample, grid: tuple[int, int], whole: bool
+) -> AverageTokens:
+    return AverageTokens(
+        modalities=frozenset(("video", "text")) if whole else frozenset()
+    )
 
 
 EDITS: dict[str, Callable[[Sample, tuple[int, int], bool], Edit]] = {
@@ -117,7 +127,9 @@ class ModelSetting(ShownContract, FingerprintedContract):
         samples = super().first_samples()
         if not most:
             return samples
-        return tuple(sample.with_frames(sample.frames[:most], "start") for sample in samples)
+        return tuple(
+            sample.with_frames(sample.frames[:most], "start") for sample in samples
+        )
 
     @property
     def capabilities(self) -> Capabilities:
@@ -156,7 +168,9 @@ class ModelSetting(ShownContract, FingerprintedContract):
     def needs(self, output: Output) -> None:
         """Raise NotApplicable where the output is not declared."""
         if output not in self.capabilities.outputs:
-            raise NotApplicable(f"asks about {output}, which this model does not declare")
+            raise NotApplicable(
+                f"asks about {output}, which this model does not declare"
+            )
 
     def needs_edits(self) -> None:
         """Raise NotApplicable where no edit is declared."""
@@ -183,7 +197,11 @@ class ModelSetting(ShownContract, FingerprintedContract):
             self.model.respond([trial])
 
     def expect_near(
-        self, answers: Sequence[Response], others: Sequence[Response], expected: str, remedy: str
+        self,
+        answers: Sequence[Response],
+        others: Sequence[Response],
+        expected: str,
+        remedy: str,
     ) -> None:
         """Raise ContractViolation where answers differ by more than the tolerance of the dtype."""
         worst = max(map(distance, answers, others))
@@ -194,7 +212,9 @@ class ModelSetting(ShownContract, FingerprintedContract):
             remedy=remedy,
         )
 
-    def expect_as_alone(self, trials: Sequence[Trial], expected: str, remedy: str) -> None:
+    def expect_as_alone(
+        self, trials: Sequence[Trial], expected: str, remedy: str
+    ) -> None:
         """Raise ContractViolation where a batch is answered otherwise than trial by trial."""
         alone = [self.model.respond([trial])[0] for trial in trials]
         self.expect_near(self.model.respond(trials), alone, expected, remedy)

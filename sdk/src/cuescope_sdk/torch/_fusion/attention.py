@@ -105,12 +105,17 @@ def fused_self_attention(
 
     fusion = active_fusion.get()
     edit = fusion.edit_at(layer) if fusion else None
-    needs_matrix = uses_matrix_form.get() or (fusion is not None and fusion.watch is not None)
+    needs_matrix = uses_matrix_form.get() or (
+        fusion is not None and fusion.watch is not None
+    )
     if fusion is not None and isinstance(edit, AverageTokens) and not needs_matrix:
         context, bias, sizes = _shorten(states, fusion, edit, mask)
         keys = split(key(context)) * sizes[:, None, :, None]
         mixed = scaled_dot_product_attention(
-            split(query(states)), keys, split(value(context)), attn_mask=bias[:, None, None]
+            split(query(states)),
+            keys,
+            split(value(context)),
+            attn_mask=bias[:, None, None],
         )
     else:
         mixed = fused_attention(
@@ -127,10 +132,14 @@ def _shorten(
     states: Tensor, fusion: Fusion, edit: AverageTokens, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Tokens with one average a modality at their end, their bias, and a factor on their keys."""
-    present = torch.ones_like(fusion.modality, dtype=torch.bool) if mask is None else mask
+    present = (
+        torch.ones_like(fusion.modality, dtype=torch.bool) if mask is None else mask
+    )
     blocks = [block & present for block in averaged_blocks(fusion.modality, edit)]
     kept = present & ~torch.stack(blocks).any(0)
-    most = int(kept.sum(1).max())  # samples keep different numbers of tokens: the rest is padding
+    most = int(
+        kept.sum(1).max()
+    )  # samples keep different numbers of tokens: the rest is padding
     order = (~kept).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
     index = order[..., None].expand(-1, -1, states.shape[-1])
     parts = [states.gather(1, index)]
@@ -207,7 +216,9 @@ def _by_layout(
             seen = visible.of_samples(rows)
         else:
             kept = kinds[2][first].nonzero().squeeze(1)
-            whole = Visible(query.shape[2], key.shape[2], None, padding.causal, query.device)
+            whole = Visible(
+                query.shape[2], key.shape[2], None, padding.causal, query.device
+            )
             seen = whole.of_keys(kept)
             of_keys = of_keys[kept]
             row_key = take(row_key, kept)
@@ -245,7 +256,9 @@ def _attend_edited(
         early = visible.part(0, blind, first)
         states = query[:, :, :blind], key[:, :, :first], value[:, :, :first]
         if early.square:
-            parts.append(scaled_dot_product_attention(*states, is_causal=True, scale=scaling))
+            parts.append(
+                scaled_dot_product_attention(*states, is_causal=True, scale=scaling)
+            )
         else:
             sides = queries[:blind], keys[:first]
             parts.append(attend_averaged(*states, early, *sides, frozenset(), scaling))
@@ -258,13 +271,17 @@ def _attend_edited(
             parts.append(attend_averages(*states, visible, keys, edit, scaling))
         else:
             sides = queries, keys
-            parts.append(attend_averaged(*states, visible, *sides, edit.quadrants, scaling))
+            parts.append(
+                attend_averaged(*states, visible, *sides, edit.quadrants, scaling)
+            )
     return torch.cat(parts, dim=2) if len(parts) > 1 else parts[0]
 
 
 def _alike_rows(layouts: Int8[Tensor, "batch place"]) -> list[Tensor]:
     """The samples of each layout."""
-    if len(layouts) == 1:  # sorting thousands of places takes as long as a short attention
+    if (
+        len(layouts) == 1
+    ):  # sorting thousands of places takes as long as a short attention
         return [torch.zeros(1, dtype=torch.long, device=layouts.device)]
     number_of = torch.unique(layouts, dim=0, return_inverse=True)[1]
     order = number_of.argsort(stable=True)
@@ -326,7 +343,9 @@ def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
     """The attention modules, by name, that are outside the towers."""
     towers = []
     for name, config in vars(model.config).items():
-        if name.endswith("_config") and not name.startswith(("text", "decoder", "encoder")):
+        if name.endswith("_config") and not name.startswith(
+            ("text", "decoder", "encoder")
+        ):
             towers.append(type(config))
     below_towers: tuple[str, ...] = ()
     attention = []
@@ -344,7 +363,11 @@ def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
 def _calls_interface(cls: type) -> bool:
     forward = getattr(cls, "forward", None)
     try:
-        return "ALL_ATTENTION_FUNCTIONS" in inspect.getsource(forward) if forward else False
+        return (
+            "ALL_ATTENTION_FUNCTIONS" in inspect.getsource(forward)
+            if forward
+            else False
+        )
     except (OSError, TypeError):
         return False
 
@@ -352,7 +375,9 @@ def _calls_interface(cls: type) -> bool:
 def _block_of(name: str) -> str:
     """The name up to its last number: the block that a module is in."""
     parts = name.split(".")
-    last = max((index for index, part in enumerate(parts) if part.isdigit()), default=-1)
+    last = max(
+        (index for index, part in enumerate(parts) if part.isdigit()), default=-1
+    )
     return ".".join(parts[: last + 1])
 
 
@@ -372,7 +397,9 @@ def _stock_attention(
 
     position = _positions.get(module)
     if active_fusion.get() is None or position is None:
-        return sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+        return sdpa_attention_forward(
+            module, query, key, value, attention_mask, **kwargs
+        )
     causal = kwargs.get("is_causal")
     if causal is None:
         causal = getattr(module, "is_causal", True)
@@ -380,7 +407,9 @@ def _stock_attention(
     causal = bool(causal) and query.shape[2] > 1 and attention_mask is None
     bias = kwargs.get("position_bias")
     if bias is not None:
-        attention_mask = create_position_bias_mask(bias, attention_mask, causal, query, key)
+        attention_mask = create_position_bias_mask(
+            bias, attention_mask, causal, query, key
+        )
     layer, cross = position
     mixed = fused_attention(
         query,

@@ -48,7 +48,9 @@ def average_quadrants(
 
     The mass that a row has in the quadrant is preserved.
     """
-    for quadrant in sorted(quadrants):  # any order gives the same: quadrants do not overlap
+    for quadrant in sorted(
+        quadrants
+    ):  # any order gives the same: quadrants do not overlap
         row, col = map(LETTERS.__getitem__, quadrant)
         seen_keys = (keys == col)[:, None, None, :] & visible
         mass = (weights * seen_keys).sum(-1, keepdim=True)
@@ -74,19 +76,25 @@ def attend_averaged(
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     # queries that see the keys of one modality alone, which comes first
     alone = visible.blind(keys != keys[:1])[0] if len(keys) else 0
-    for averaged, rows in _alike(queries, quadrants, int(keys[0]) if alone else None, alone):
+    for averaged, rows in _alike(
+        queries, quadrants, int(keys[0]) if alone else None, alone
+    ):
         end = visible.end(rows)
         modalities = keys[:end]
         blocks = [modalities == modality for modality in sorted(averaged)]
         blocks = [block for block in blocks if block.any()]
-        if len(blocks) == 1 and blocks[0].all():  # the mean of all values: no weight is needed
+        if (
+            len(blocks) == 1 and blocks[0].all()
+        ):  # the mean of all values: no weight is needed
             mean = visible.mean_of(value, keys == keys[0])
             put(out, rows, mean(rows))
             continue
         if not end:  # queries of padding before all tokens
             out[:, :, rows] = 0
             continue
-        mixing = _Mixing(key[:, :, :end], value[:, :, :end], visible, rows, blocks, scaling)
+        mixing = _Mixing(
+            key[:, :, :end], value[:, :, :end], visible, rows, blocks, scaling
+        )
         rest = rows
         if visible.aligned is not None and 2 * rows.numel() > end:
             aligned = visible.aligned[:end]
@@ -112,7 +120,9 @@ def _alike(
     for kind in (OTHER, VIDEO, TEXT):
         is_kind = queries == kind
         if bool(is_kind.any()):
-            averaged = frozenset(LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == kind)
+            averaged = frozenset(
+                LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == kind
+            )
             groups[averaged] = groups.get(averaged, False) | is_kind
     for averaged, is_member in groups.items():
         rows = is_member.nonzero().squeeze(1)
@@ -126,7 +136,10 @@ def _alike(
 
 
 def add_means(
-    mixed: Float[Tensor, "batch head row column"], dim: int, means: Iterable[Mean], rows: Tensor
+    mixed: Float[Tensor, "batch head row column"],
+    dim: int,
+    means: Iterable[Mean],
+    rows: Tensor,
 ) -> Float[Tensor, "batch head row value"]:
     """The first `dim` columns, and the mass in each column after them times the mean of a block."""
     out = mixed[..., :dim]
@@ -172,7 +185,9 @@ class _Mixing:
                 put(wide[..., : self._dim], places, visible.whole_mean_of(value, block))
         self._value = wide
 
-    def of(self, query: RowStates, rows: Tensor) -> Float[Tensor, "batch head row value"]:
+    def of(
+        self, query: RowStates, rows: Tensor
+    ) -> Float[Tensor, "batch head row value"]:
         """Attention of these queries, which are the rows `rows` of all."""
         end = self._visible.end(rows)
         if not end:
@@ -189,7 +204,9 @@ class _Mixing:
         key = self._key[:, :, :end]
         value = self._value[:, :, :end]
         query = self._wide(query)
-        return scaled_dot_product_attention(query, key, value, scale=self._scaling, **masked)
+        return scaled_dot_product_attention(
+            query, key, value, scale=self._scaling, **masked
+        )
 
     def _wide(self, states: Tensor) -> Tensor:
         """Padded with zeros, which add nothing to a product."""

@@ -28,17 +28,28 @@ from cuescope_sdk.torch._fusion.shapes import (
     Value,
     Weights,
 )
-from cuescope_sdk.torch._fusion.state import Mean, Visible, among, at_least_float32, put, take
+from cuescope_sdk.torch._fusion.state import (
+    Mean,
+    Visible,
+    among,
+    at_least_float32,
+    put,
+    take,
+)
 
 
 def averaged_blocks(
     modality: Int8[Tensor, "*batch token"], edit: AverageTokens
 ) -> list[Bool[Tensor, "*batch token"]]:
     """Where the tokens of each averaged modality are."""
-    return [modality == MODALITIES[name] for name in sorted(edit.modalities, reverse=True)]
+    return [
+        modality == MODALITIES[name] for name in sorted(edit.modalities, reverse=True)
+    ]
 
 
-def size_terms(counts: Sizes, edit: AverageTokens, dtype: torch.dtype) -> tuple[Sizes, Sizes]:
+def size_terms(
+    counts: Sizes, edit: AverageTokens, dtype: torch.dtype
+) -> tuple[Sizes, Sizes]:
     """What is multiplied with the logit of an average over `counts` keys, and what is added to it.
 
     The paper's equation adds log(size), its listing multiplies by it. -inf is added for no key.
@@ -128,14 +139,18 @@ class _Averages:
         zeros = torch.zeros_like(seen_keys, dtype=query.dtype)
         bias = [zeros.masked_fill(~seen_keys, -torch.inf)]
         for block, (mean_key, mean_value) in zip(self.blocks, self.means, strict=True):
-            factor, term = size_terms(visible.counts(block, None), self.edit, query.dtype)
+            factor, term = size_terms(
+                visible.counts(block, None), self.edit, query.dtype
+            )
             keys.append(mean_key(None) * factor)
             values.append(mean_value(None))
             bias.append(term.expand(*seen_keys.shape[:-1], 1))
         key = torch.cat(keys, dim=2)
         value = torch.cat(values, dim=2)
         mask = torch.cat(bias, dim=-1)
-        return scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scaling)
+        return scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, scale=scaling
+        )
 
     def mix_before(self, query: Tensor, scaling: float) -> Tensor:
         """Each query sees what comes before it, through the fused kernel.
@@ -152,7 +167,9 @@ class _Averages:
         lowest = -1e4 * scaling if query.dtype == torch.float16 else -1e30
         columns = self._logits(query, None, scaling)
         # an average of no key is far below all others
-        logits = torch.cat([query[..., :0], *columns], dim=-1).clamp_min(lowest) / scaling
+        logits = (
+            torch.cat([query[..., :0], *columns], dim=-1).clamp_min(lowest) / scaling
+        )
         asked = torch.cat([query, logits], dim=-1)
 
         def queries(rows: Tensor, front: int = 0) -> Tensor:
@@ -230,7 +247,9 @@ class _Averages:
             if bias is not None:
                 # a mean of logits holds the mean of their biases
                 column = column + _mean_bias(bias, self.visible.seen_by(rows) & block)
-            factor, term = size_terms(self.visible.counts(block, rows), self.edit, query.dtype)
+            factor, term = size_terms(
+                self.visible.counts(block, rows), self.edit, query.dtype
+            )
             columns.append(column * factor + term)
         return columns
 

@@ -28,7 +28,9 @@ from cuescope_sdk.torch._fusion.shapes import (
 )
 
 T = TypeVar("T")
-ROWS = {"cpu": 256}  # queries at once where a mask is made for them; other devices take more
+ROWS = {
+    "cpu": 256
+}  # queries at once where a mask is made for them; other devices take more
 ROWS_ELSEWHERE = 2048  # GPUs want few large launches
 CHECKED_ROWS = 512  # of a mask, at once
 
@@ -82,7 +84,9 @@ class Visible:
         """Of these keys alone, in their order, where no mask says more than `prefix`."""
         prefix = self.prefix
         if prefix is not None:
-            prefix = torch.searchsorted(kept, prefix)  # how many of them are before each end
+            prefix = torch.searchsorted(
+                kept, prefix
+            )  # how many of them are before each end
         return Visible(self.queries, kept.numel(), None, False, self.device, prefix)
 
     def blind(self, block: Block) -> tuple[int, int]:
@@ -175,7 +179,9 @@ class Visible:
             return torch.ones(1, 1, 1, self.keys, dtype=torch.bool, device=self.device)
         return _of_rows(self._seen, rows)
 
-    def counts(self, block: Tensor, rows: Tensor | None) -> Float[Tensor, "#batch #head #row 1"]:
+    def counts(
+        self, block: Tensor, rows: Tensor | None
+    ) -> Float[Tensor, "#batch #head #row 1"]:
         """How many keys of the block (bool, of the first keys or all) these rows see."""
         if self.prefix is not None:
             # a running count, without a matrix
@@ -243,7 +249,9 @@ class Visible:
         return (keys < self._ends(rows)[:, None])[None, None]
 
 
-def take(states: RowStates, rows: Int[Tensor, " part"]) -> Float[Tensor, "batch head part dim"]:
+def take(
+    states: RowStates, rows: Int[Tensor, " part"]
+) -> Float[Tensor, "batch head part dim"]:
     """These rows, which rise: without a copy where they follow one another."""
     together = _together(rows)
     return states.index_select(2, rows) if together is None else states[:, :, together]
@@ -290,7 +298,12 @@ class Padding:
     @classmethod
     def of(cls, mask: Tensor | None, queries: int, keys: int) -> "Padding | None":
         """Reads the mask once, some rows at a time."""
-        if mask is None or mask.dtype != torch.bool or mask.ndim != 4 or mask.shape[1] != 1:
+        if (
+            mask is None
+            or mask.dtype != torch.bool
+            or mask.ndim != 4
+            or mask.shape[1] != 1
+        ):
             return None
         if mask.shape[-1] != keys:
             return None
@@ -316,7 +329,9 @@ def _of_rows(matrix: Tensor, rows: Tensor | None) -> Tensor:
 
 def _not_hidden(mask: Tensor) -> Seen:
     """An additive mask hides with -inf or with a number next to it."""
-    return mask > torch.finfo(mask.dtype).min / 2  # biases on top may move that number a little
+    return (
+        mask > torch.finfo(mask.dtype).min / 2
+    )  # biases on top may move that number a little
 
 
 # ------------------------------------------------------------------------------------------- state
@@ -339,7 +354,9 @@ class Fusion:
     edit: Edit | None = None
     cross: BatchKeyKinds | None = None
     watch: Watch | None = None
-    _paddings: dict[int, tuple[Tensor, Padding | None]] = field(default_factory=dict, init=False)
+    _paddings: dict[int, tuple[Tensor, Padding | None]] = field(
+        default_factory=dict, init=False
+    )
 
     def padding(self, mask: Tensor | None, queries: int, keys: int) -> Padding | None:
         """What a mask is, read once: all layers of a forward are given the same one."""
@@ -360,7 +377,9 @@ class Fusion:
         named = edit.modalities if isinstance(edit, AverageTokens) else edit.quadrants
         return edit if named else None
 
-    def sides(self, queries: int, keys: int, cross: bool) -> tuple[BatchQueryKinds, BatchKeyKinds]:
+    def sides(
+        self, queries: int, keys: int, cross: bool
+    ) -> tuple[BatchQueryKinds, BatchKeyKinds]:
         """What queries and keys are; cached keys come before the queries of this step.
 
         Raises ValueError where a cache holds fewer keys than the sequence has tokens.
@@ -377,7 +396,9 @@ class Fusion:
         return modality[:, keys - queries :], modality
 
 
-def _then_text(modality: Int8[Tensor, "batch read"], count: int) -> Int8[Tensor, "batch count"]:
+def _then_text(
+    modality: Int8[Tensor, "batch read"], count: int
+) -> Int8[Tensor, "batch count"]:
     """`count` tokens: those that were read, and then text."""
     return pad(modality, (0, count - modality.shape[1]), value=TEXT)
 

@@ -44,24 +44,39 @@ class PlantedOptions(Options):
     world: Annotated[str, NamesPlugin()] = Field(
         description="SPEC of the data set, as scenes or moving-shapes:none"
     )
-    world_options: Annotated[dict[str, Any], NamesPlugin()] = Field({}, description="its options")
+    world_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="its options"
+    )
     cues: Annotated[dict[str, Kind], Words()] = Field(
         {}, description="label -> cue that goes with it"
     )
-    rate: float = Field(0.9, ge=0, le=1, description="share of a label's samples that show its cue")
-    elsewhere: float = Field(0.1, ge=0, le=1, description="share of the others that show it")
+    rate: float = Field(
+        0.9, ge=0, le=1, description="share of a label's samples that show its cue"
+    )
+    elsewhere: float = Field(
+        0.1, ge=0, le=1, description="share of the others that show it"
+    )
     rates: dict[Kind, tuple[float, float]] = Field(
         {}, description="cue -> its own shares, in place of `rate` and `elsewhere`"
     )
     beside: dict[Kind, Kind] = Field(
-        {}, description="cue -> another one that it stands beside, whatever the label is"
+        {},
+        description="cue -> another one that it stands beside, whatever the label is",
     )
     together: float = Field(
-        0.75, ge=0, le=1, description="share of samples in which both are there, or neither"
+        0.75,
+        ge=0,
+        le=1,
+        description="share of samples in which both are there, or neither",
     )
-    hidden: tuple[Kind, ...] = Field((), description="cues that are drawn and not painted")
+    hidden: tuple[Kind, ...] = Field(
+        (), description="cues that are drawn and not painted"
+    )
     frames: float = Field(
-        1.0, gt=0, le=1, description="share of the frames of a sample with it, one after the other"
+        1.0,
+        gt=0,
+        le=1,
+        description="share of the frames of a sample with it, one after the other",
     )
     split: Annotated[str, NamesPart()] = Field("val", description="which split to show")
     seed: int = Field(0, ge=0, description="another seed, other samples show the cue")
@@ -98,7 +113,9 @@ class Planted(Plugin):
         self.labels: tuple[str, ...] = self.world.labels
         self._refuse_unknown()
         painting = options.model_dump(exclude={"world", "world_options"})
-        self.fingerprint = digest("planted", PAINTING_VERSION, painting, self.world.fingerprint)
+        self.fingerprint = digest(
+            "planted", PAINTING_VERSION, painting, self.world.fingerprint
+        )
         self._samples = _samples(self.fingerprint)
 
     def _refuse_unknown(self) -> None:
@@ -121,7 +138,11 @@ class Planted(Plugin):
     @property
     def planted_cues(self) -> tuple[PlantedCue, ...]:
         """Those of the world, and the painted ones."""
-        cues = list(self.world.planted_cues) if isinstance(self.world, HasPlantedCues) else []
+        cues = (
+            list(self.world.planted_cues)
+            if isinstance(self.world, HasPlantedCues)
+            else []
+        )
         for label, kind in self.options.cues.items():
             cues.append(PlantedCue(key=kind, name=NAMES[kind], labels=(label,)))
         return tuple(cues)
@@ -131,7 +152,9 @@ class Planted(Plugin):
         """What a report says of this data."""
         options = self.options
         facts = dict(getattr(self.world, "facts", {}))
-        painted = [f"{NAMES[kind]} with '{label}'" for label, kind in options.cues.items()]
+        painted = [
+            f"{NAMES[kind]} with '{label}'" for label, kind in options.cues.items()
+        ]
         facts["painted"] = ", ".join(painted) or "nothing"
         facts["shown by"] = (
             f"{options.rate:.0%} of the label, {options.elsewhere:.0%} of the others"
@@ -188,7 +211,9 @@ class Planted(Plugin):
             return sample
         if kind == "question":
             return replace(sample, question=f"{sample.question or ''} {WORD}".strip())
-        seed = derive(self.options.seed, "cuebench", self.options.split, kind, sample.key)
+        seed = derive(
+            self.options.seed, "cuebench", self.options.split, kind, sample.key
+        )
         frames = list(sample.frames)
         for number in np.flatnonzero(shown).tolist():
             frames[number] = paint(frames[number], kind, seed + number)

@@ -11,9 +11,22 @@ from PIL import Image, ImageDraw, ImageFont
 from cuescope_sdk import Frame, generator
 
 PAINTING_VERSION = 1  # part of every frame key: raise it when a cue gets other pixels
-Kind = Literal["mark", "cast", "text", "border", "object", "position", "camera", "question"]
-PAINTED: tuple[Kind, ...] = ("mark", "cast", "text", "border", "object", "position", "camera")
-MOVING: tuple[Kind, ...] = ("position", "camera")  # they move what else is in the picture
+Kind = Literal[
+    "mark", "cast", "text", "border", "object", "position", "camera", "question"
+]
+PAINTED: tuple[Kind, ...] = (
+    "mark",
+    "cast",
+    "text",
+    "border",
+    "object",
+    "position",
+    "camera",
+)
+MOVING: tuple[Kind, ...] = (
+    "position",
+    "camera",
+)  # they move what else is in the picture
 NAMES: dict[Kind, str] = {
     "mark": "magenta mark in a corner",
     "cast": "green cast",

@@ -33,10 +33,16 @@ class CompositeOptions(Options):
         None, description="photos named after their background; none: drawn backgrounds"
     )
     shadow: float = Field(
-        0.35, ge=0, le=1, description="how dark the shadow below an object is; 0 for none"
+        0.35,
+        ge=0,
+        le=1,
+        description="how dark the shadow below an object is; 0 for none",
     )
     feather: int = Field(
-        2, ge=0, le=64, description="pixels over which an edge fades into the background"
+        2,
+        ge=0,
+        le=64,
+        description="pixels over which an edge fades into the background",
     )
 
 
@@ -59,10 +65,16 @@ class Composite(Plugin):
         from cuescope_covar_build.composite.photos import Photos
 
         folder = options.folder
-        self._backgrounds = Drawn() if folder is None else Photos(folder.expanduser(), context)
+        self._backgrounds = (
+            Drawn() if folder is None else Photos(folder.expanduser(), context)
+        )
         self.names: tuple[str, ...] = self._backgrounds.names
         self.fingerprint = digest(
-            "composite", VERSION, self._backgrounds.fingerprint, options.shadow, options.feather
+            "composite",
+            VERSION,
+            self._backgrounds.fingerprint,
+            options.shadow,
+            options.feather,
         )
         self.facts: Mapping[str, str] = {
             "backgrounds": f"{len(self.names)} {'drawn' if folder is None else 'of photos'}: "
@@ -96,7 +108,9 @@ class Composite(Plugin):
             )
         rng = generator(edit.seed, "composite", name)
         background = self._backgrounds.show(name, mask.shape, rng)
-        painted = paint(source, mask, background, self.options.shadow, self.options.feather)
+        painted = paint(
+            source, mask, background, self.options.shadow, self.options.feather
+        )
         return Frame.from_array(painted)
 
 

@@ -26,7 +26,9 @@ class Drawn:
         self.names = tuple(sorted(self._recipes))
         self.fingerprint = digest("drawn", self._recipes)
 
-    def show(self, name: str, shape: tuple[int, int], rng: np.random.Generator) -> Pixels:
+    def show(
+        self, name: str, shape: tuple[int, int], rng: np.random.Generator
+    ) -> Pixels:
         """One drawing of this name, (row, col) as asked."""
         recipe = self._recipes[name]
         rows, cols = shape
@@ -68,7 +70,9 @@ def _noise(
     for octave in range(OCTAVES):
         cells = [max(2, round(2**octave / size)) for size in stretch]
         field = rng.standard_normal(cells)
-        total += cv2.resize(field, shape[::-1], interpolation=cv2.INTER_CUBIC) / 2**octave
+        total += (
+            cv2.resize(field, shape[::-1], interpolation=cv2.INTER_CUBIC) / 2**octave
+        )
     return total
 
 

@@ -14,7 +14,9 @@ SHADOW_SIZE = 0.03  # of the shorter side: how soft it is
 SHADOW_DROP = 0.025  # of the shorter side: how far below the object it lies
 
 
-def paint(source: Pixels, mask: Mask, background: Pixels, shadow: float, feather: int) -> Pixels:
+def paint(
+    source: Pixels, mask: Mask, background: Pixels, shadow: float, feather: int
+) -> Pixels:
     """`background` where `mask` is True, the source's own pixels elsewhere, to the bit.
 
     Around an object the background has a shadow of this strength, and its first `feather` pixels

@@ -15,7 +15,9 @@ from cuescope_sdk.data import Probe, folders_in, image_frame, images_in, probe_a
 PART = (0.7, 1.0)  # of the largest part of the photo that has the wanted shape
 _NUMBER = re.compile(r"[\s_-]*\(?\d+\)?$")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-LARGEST = 2048  # pixels of a side that a photo keeps in memory; more would only be shrunk
+LARGEST = (
+    2048  # pixels of a side that a photo keeps in memory; more would only be shrunk
+)
 
 
 class Photos:
@@ -27,7 +29,9 @@ class Photos:
     def __init__(self, folder: Path, context: Context) -> None:
         if not folder.is_dir():
             raise UserError(
-                "composite: no such folder", expected="a folder of photos", got=f"'{folder}'"
+                "composite: no such folder",
+                expected="a folder of photos",
+                got=f"'{folder}'",
             )
         self._files: dict[str, list[Path]] = {}
         for file in images_in(folder):
@@ -41,7 +45,9 @@ class Photos:
                 f"composite: no photo in '{folder}'",
                 expected="image files named after their background, such as beach.jpg",
             )
-        self._probes = probe_all(list(chain.from_iterable(self._files.values())), context)
+        self._probes = probe_all(
+            list(chain.from_iterable(self._files.values())), context
+        )
         for file, probe in self._probes.items():
             if probe.problem:
                 raise UserError(

@@ -60,14 +60,18 @@ def read_border(pixels: Pixels, mask: Mask) -> Border | None:
     """Profiles across the border of a mask; None where too little of it lies in the image."""
     signed = signed_distance(mask)
     slopes = np.stack(np.gradient(smooth(signed, 1.5)), axis=-1)
-    contours, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    contours, _ = cv2.findContours(
+        mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE
+    )
     every = max(1, sum(map(len, contours)) // POINTS)
     points = np.concatenate([contour[::every, 0] for contour in contours])
     col, row = points.T
     slope = slopes[row, col]
     length = np.linalg.norm(slope, axis=1)
     normal = slope / np.maximum(length, 1e-3)[:, None]
-    offset = np.arange(INNER, OUTER + 1) + 0.5  # the edge is half a pixel off the last one inside
+    offset = (
+        np.arange(INNER, OUTER + 1) + 0.5
+    )  # the edge is half a pixel off the last one inside
     down, right = normal.T[..., None] * offset
     rows = (row[:, None] + down).astype(np.float32)
     cols = (col[:, None] + right).astype(np.float32)

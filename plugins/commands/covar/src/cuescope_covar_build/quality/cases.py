@@ -10,7 +10,9 @@ from PIL import Image
 
 from cuescope_sdk import Frame, UserError
 
-WORK = 256  # px, longest side of the copies that are compared; larger images are reduced
+WORK = (
+    256  # px, longest side of the copies that are compared; larger images are reduced
+)
 REMEMBERED = 12  # pictures
 
 Mask = Bool[np.ndarray, "row col"]
@@ -249,7 +251,9 @@ def _square(matrix: np.ndarray) -> Matrix:
     if matrix.shape == (2, 3):
         matrix = np.vstack([matrix, (0, 0, 1)])
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
-        raise UserError("A geometry is 2 x 3 or 3 x 3 numbers", got=f"shape {matrix.shape}")
+        raise UserError(
+            "A geometry is 2 x 3 or 3 x 3 numbers", got=f"shape {matrix.shape}"
+        )
     return matrix
 
 

@@ -35,7 +35,9 @@ BATCH = 32
 GREY = 127.0  # behind a cut-out
 MARGIN = 0.1  # around a cut-out, of its side
 SEEN = 0.5  # IoU from which on a box is that of the object
-INSIDE = 0.5  # share of a box that may lie over the object's for it to be something else
+INSIDE = (
+    0.5  # share of a box that may lie over the object's for it to be something else
+)
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom, px
 Scores = dict[str, float | None]
@@ -66,7 +68,9 @@ class Judges:
                 if choices:
                     ask(self.model, [grey], choices, {"logits"})
             except UserError as error:
-                context.announce(f"The quality filter's model is not asked about {kind}: {error}")
+                context.announce(
+                    f"The quality filter's model is not asked about {kind}: {error}"
+                )
                 names[kind] = ()
         return replace(self, labels=names["labels"], backgrounds=names["backgrounds"])
 
@@ -77,32 +81,47 @@ class Judges:
             rows: list[Scores] = [{} for _ in views]
             if self.model is not None:
                 self._compare_objects(self.model, views, rows)
-                if "logits" in self.model.capabilities.outputs and len(self.backgrounds) > 1:
+                if (
+                    "logits" in self.model.capabilities.outputs
+                    and len(self.backgrounds) > 1
+                ):
                     self._compare_backgrounds(self.model, views, rows)
             if self.detector is not None and self.labels:
                 self._compare_boxes(self.detector, views, rows)
             yield from rows
 
-    def _compare_objects(self, model: Model, views: Sequence[View], rows: list[Scores]) -> None:
+    def _compare_objects(
+        self, model: Model, views: Sequence[View], rows: list[Scores]
+    ) -> None:
         """How far the cut-out is from the source's, and how much less probable its class is."""
         outputs = set(model.capabilities.outputs & {"embedding", "logits"})
         if not self.labels:
             outputs.discard("logits")
         sources = [cut_out(view.source, view.source_mask) for view in views]
         before = ask(model, sources, self.labels, outputs)
-        after = ask(model, [_edited_object(view) for view in views], self.labels, outputs)
+        after = ask(
+            model, [_edited_object(view) for view in views], self.labels, outputs
+        )
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
             if first.embedding is not None and second.embedding is not None:
-                norms = np.linalg.norm(first.embedding) * np.linalg.norm(second.embedding)
+                norms = np.linalg.norm(first.embedding) * np.linalg.norm(
+                    second.embedding
+                )
                 cosine = first.embedding @ second.embedding / max(norms, 1e-9)
                 scores["object_embedding"] = 1 - float(cosine)
             label = view.case.label
-            if first.logits is not None and second.logits is not None and label in self.labels:
+            if (
+                first.logits is not None
+                and second.logits is not None
+                and label in self.labels
+            ):
                 both = softmax(np.stack([first.logits, second.logits]))
                 likely = both[:, self.labels.index(label)]
                 scores["object_class"] = float(likely[0] - likely[1])
 
-    def _compare_backgrounds(self, model: Model, views: Sequence[View], rows: list[Scores]) -> None:
+    def _compare_backgrounds(
+        self, model: Model, views: Sequence[View], rows: list[Scores]
+    ) -> None:
         """By how much the likeliest other background is likelier than the one asked for."""
         hidden = [without_object(view) for view in views]
         responses = ask(model, hidden, self.backgrounds, {"logits"})
@@ -114,15 +133,23 @@ class Judges:
                 others = np.delete(likely, place)
                 scores["background_text"] = float(others.max() - likely[place])
 
-    def _compare_boxes(self, detector: Detector, views: Sequence[View], rows: list[Scores]) -> None:
+    def _compare_boxes(
+        self, detector: Detector, views: Sequence[View], rows: list[Scores]
+    ) -> None:
         """How far the object's box is from its mask, and whether there is something else."""
         before = detector.detect([frame_of(view.source) for view in views], self.labels)
         after = detector.detect([frame_of(view.edited) for view in views], self.labels)
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
             label = view.case.label
-            if best_overlap(first, label, bounds(view.source_mask)) >= SEEN:  # else it cannot tell
-                scores["object_box"] = 1 - best_overlap(second, label, bounds(view.edited_mask))
-            scores["second_detection"] = strongest_beside(second, bounds(view.edited_mask))
+            if (
+                best_overlap(first, label, bounds(view.source_mask)) >= SEEN
+            ):  # else it cannot tell
+                scores["object_box"] = 1 - best_overlap(
+                    second, label, bounds(view.edited_mask)
+                )
+            scores["second_detection"] = strongest_beside(
+                second, bounds(view.edited_mask)
+            )
 
 
 def cut_out(pixels: Pixels, mask: Mask) -> Frame:
@@ -160,7 +187,11 @@ def best_overlap(detections: Sequence[Detection], name: str, box: Box) -> float:
     for detection in detections:
         if detection.name == name:
             common = shared_area(detection.box, box)
-            union = shared_area(detection.box, detection.box) + shared_area(box, box) - common
+            union = (
+                shared_area(detection.box, detection.box)
+                + shared_area(box, box)
+                - common
+            )
             best = max(best, common / max(union, 1e-9))
     return best
 
@@ -195,7 +226,10 @@ def _edited_object(view: View) -> Frame:
 
 
 def ask(
-    model: Model, frames: Sequence[Frame], choices: tuple[str, ...], outputs: AbstractSet[Output]
+    model: Model,
+    frames: Sequence[Frame],
+    choices: tuple[str, ...],
+    outputs: AbstractSet[Output],
 ) -> list[Response]:
     """Each frame once: the variants of a source share it."""
     unique = {frame.key: frame for frame in frames}

@@ -11,7 +11,11 @@ from cuescope_covar_build.quality.judges import Judges
 from cuescope_covar_build.quality.kept import object_scores
 from cuescope_covar_build.quality.measures import FAULTS, MEASURES
 from cuescope_covar_build.quality.reasons import sentence
-from cuescope_covar_build.quality.thresholds import FALSE_DROPS, Thresholds, fit_thresholds
+from cuescope_covar_build.quality.thresholds import (
+    FALSE_DROPS,
+    Thresholds,
+    fit_thresholds,
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,9 @@ def judge(
 
 
 def calibrate(
-    cases: Sequence[Case], judges: Judges | None = None, false_drops: float = FALSE_DROPS
+    cases: Sequence[Case],
+    judges: Judges | None = None,
+    false_drops: float = FALSE_DROPS,
 ) -> Thresholds:
     """Thresholds from clean composites of the sources that will be judged.
 
@@ -67,11 +73,18 @@ def measure(
     answers = judges.scores(cases, memory) if judges else repeat({})
     for case, of_models in zip(cases, answers, strict=False):
         view = View(case, memory)
-        scores = object_scores(view) | background_scores(view) | border_scores(view) | of_models
+        scores = (
+            object_scores(view)
+            | background_scores(view)
+            | border_scores(view)
+            | of_models
+        )
         yield {name: scores.get(name) for name in MEASURES}
 
 
-def _verdict(case: Case, measures: dict[str, float | None], thresholds: Thresholds) -> Quality:
+def _verdict(
+    case: Case, measures: dict[str, float | None], thresholds: Thresholds
+) -> Quality:
     excesses = thresholds.excesses(case.subset, measures)
     scores: dict[str, float | None] = dict.fromkeys(FAULTS)
     for name, excess in excesses.items():

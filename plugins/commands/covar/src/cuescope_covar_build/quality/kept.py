@@ -18,7 +18,13 @@ SAME = 2.0  # grey levels: rounding, where the pixels must be equal
 LEVEL = 10.0  # grey levels that resampling changes anywhere
 SLOPE = 0.6  # share of the local range that it changes beside
 DEPTH = (0, 1, 2, 3, 4.5)  # px inside of the edge
-BLEND = (1.0, 0.6, 0.3, 0.0, 0.0)  # share of the background that may show at these depths
+BLEND = (
+    1.0,
+    0.6,
+    0.3,
+    0.0,
+    0.0,
+)  # share of the background that may show at these depths
 LEAST = 12  # pixels of an object that are compared at all
 LEVELS = np.linspace(0.02, 0.98, 33)  # quantiles of colours
 
@@ -124,4 +130,6 @@ def size_error(view: View) -> float:
     else:
         asked = view.moved_mask.sum()
     shown = view.edited_mask.sum()
-    return abs(0.5 * float(np.log2((shown + 4) / (asked + 4))))  # 4 px: edges of a tiny object
+    return abs(
+        0.5 * float(np.log2((shown + 4) / (asked + 4)))
+    )  # 4 px: edges of a tiny object

@@ -19,5 +19,7 @@ class Measure(NamedTuple):
 
 
 _TABLE = tomllib.loads(files(__package__).joinpath("measures.toml").read_text("utf-8"))
-FAULTS: Mapping[str, str] = _TABLE["faults"]  # by check, in the order of the manifest's columns
+FAULTS: Mapping[str, str] = _TABLE[
+    "faults"
+]  # by check, in the order of the manifest's columns
 MEASURES = {name: Measure(**values) for name, values in _TABLE["measures"].items()}

@@ -12,7 +12,9 @@ from cuescope_sdk import UserError
 
 Scores = Mapping[str, float | None]
 
-FALSE_DROPS = 0.01  # share of clean images that may be dropped, over all scores together
+FALSE_DROPS = (
+    0.01  # share of clean images that may be dropped, over all scores together
+)
 FOLDS = 5  # of sources
 OF_ITS_OWN = 20  # clean images of a subset from which on it has limits of its own
 
@@ -83,10 +85,14 @@ def fit_thresholds(
     images' largest excess, each over units from other sources than its own.
     """
     if not 0 < false_drops < 1:
-        raise UserError("The share of false drops lies between 0 and 1", got=f"{false_drops}")
+        raise UserError(
+            "The share of false drops lies between 0 and 1", got=f"{false_drops}"
+        )
     if not scores:
         raise UserError("Thresholds need clean images", got="none")
-    folds = {source: index % FOLDS for index, source in enumerate(dict.fromkeys(sources))}
+    folds = {
+        source: index % FOLDS for index, source in enumerate(dict.fromkeys(sources))
+    }
     fold = np.array([folds[source] for source in sources])
     largest: list[float] = []
     for part in range(FOLDS):
@@ -106,7 +112,10 @@ def fit_thresholds(
 
 
 def _all_limits(
-    subsets: Sequence[str], scores: Sequence[Scores], images: Sequence[int], false_drops: float
+    subsets: Sequence[str],
+    scores: Sequence[Scores],
+    images: Sequence[int],
+    false_drops: float,
 ) -> dict[str, dict[str, Limit]]:
     """Over all subsets (""), and of each that has images enough."""
     limits = {"": _limits([scores[index] for index in images], false_drops)}

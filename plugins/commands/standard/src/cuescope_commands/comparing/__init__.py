@@ -28,14 +28,20 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN ...", help="Run folders.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN RUN ...", help="Run folders.")
+    ],
     consensus: Annotated[
         bool,
-        typer.Option("--consensus", help="Labels and cues found by all, some or none of the runs."),
+        typer.Option(
+            "--consensus",
+            help="Labels and cues found by all, some or none of the runs.",
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with the pictures here.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page with the pictures here."),
     ] = None,
     data: TypedData = None,
     data_option: DataOptions = None,
@@ -75,7 +81,9 @@ def compare(
             stdout().print(Text(f"wrote {html}", "dim"))
 
 
-def _items(runs: "Runs", consensus: bool, context: "Context | None") -> Iterator["Table | Picture"]:
+def _items(
+    runs: "Runs", consensus: bool, context: "Context | None"
+) -> Iterator["Table | Picture"]:
     """Tables, and with a `context` to open the data in, pictures too."""
     from cuescope_commands.comparing._consensus import consensus_tables
     from cuescope_commands.comparing._tables import settings, verdicts

@@ -78,7 +78,9 @@ def agreement(runs: Runs) -> Table:
     )
 
 
-def _agreement_row(who: str, count: int, total: int, sizes: Sequence[int]) -> dict[str, Any]:
+def _agreement_row(
+    who: str, count: int, total: int, sizes: Sequence[int]
+) -> dict[str, Any]:
     chances = common_by_chance(total, sizes)
     return {
         "found by": who,
@@ -142,7 +144,14 @@ def cues_table(runs: Runs) -> Table:
     joined.sort(key=_most_runs_first)
     return Table(
         title="Cues that findings are about",
-        columns=("cue", "labels", "runs", *(run.name for run in runs), "shared", "by chance"),
+        columns=(
+            "cue",
+            "labels",
+            "runs",
+            *(run.name for run in runs),
+            "shared",
+            "by chance",
+        ),
         rows=tuple(_cue_row(same, runs, len(frames)) for same in joined),
         notes=(
             f"Findings are one cue where a check gave both the same name, or where {SAME:.0%} of "

@@ -59,7 +59,9 @@ class Pairs:
         answers = [row for row, _ in self.rows]
         self._conditions = np.array([row["condition"] for row in answers])
         self._labels = np.array([row["label"] for row in answers])
-        self._correct = np.array([(a["correct"], b["correct"]) for a, b in self.rows], float)
+        self._correct = np.array(
+            [(a["correct"], b["correct"]) for a, b in self.rows], float
+        )
         self._groups = _group(answers)
 
     def changes(self) -> list[Change]:
@@ -74,7 +76,10 @@ class Pairs:
         lost: list[Pair] = []
         won: list[Pair] = []
         for first, second in self.rows:
-            if first["condition"] == condition and first["correct"] != second["correct"]:
+            if (
+                first["condition"] == condition
+                and first["correct"] != second["correct"]
+            ):
                 flips = lost if first["correct"] else won
                 flips.append((first, second))
         return lost, won

@@ -15,7 +15,10 @@ def flipped_samples(
 ) -> Iterator[Picture]:
     """A sheet of what was lost and one of what was won, of the plain answers of two named runs."""
     lost, won = pairs.flips(pairs.conditions[0])
-    for title, flips in (("Right before, wrong now", lost), ("Wrong before, right now", won)):
+    for title, flips in (
+        ("Right before, wrong now", lost),
+        ("Wrong before, right now", won),
+    ):
         strips: list[StripRow] = []
         for before, after in flips:
             sample = samples.get(after["sample"])

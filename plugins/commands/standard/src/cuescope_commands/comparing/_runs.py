@@ -62,7 +62,9 @@ class Run:
     def plain_accuracy(self) -> str:
         """How many plain answers are right, in words: `65.0% of 120`."""
         try:
-            plain = [row["correct"] for row in self.answers if row["condition"] == BASELINE]
+            plain = [
+                row["correct"] for row in self.answers if row["condition"] == BASELINE
+            ]
         except UserError:
             plain = []
         right = [correct for correct in plain if correct is not None]

@@ -78,7 +78,9 @@ def verdicts(runs: Runs) -> Iterator[Table]:
         said = [run.report.notes.get("verdict") for run in alike]
         rows = {"verdict": said} if any(said) else {}
         rows |= strongest(alike) | about_no_label(alike)
-        notes = ["* marks a finding. These figures were not paired: see the answers below."]
+        notes = [
+            "* marks a finding. These figures were not paired: see the answers below."
+        ]
         for metric in alike[0].report.metrics[:1]:
             notes.insert(0, f"The figures are {metric.title}: {metric.meaning}.")
         if rows:
@@ -141,7 +143,16 @@ def changes(first: Run, second: Run, pairs: Pairs) -> Table:
             "won": change.won,
         }
         rows.append(row)
-    columns = ("n", first.name, second.name, "change", "95% interval", "p", "lost", "won")
+    columns = (
+        "n",
+        first.name,
+        second.name,
+        "change",
+        "95% interval",
+        "p",
+        "lost",
+        "won",
+    )
     return Table(
         title=_title(first, second),
         columns=("answers", *columns),
@@ -177,7 +188,9 @@ def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
     return None if pairs.alike else "samples of the same name have other labels"
 
 
-def _notes(first: Run, second: Run, pairs: Pairs, changes: Sequence[Change]) -> Iterator[str]:
+def _notes(
+    first: Run, second: Run, pairs: Pairs, changes: Sequence[Change]
+) -> Iterator[str]:
     yield (
         "In points of accuracy. * p <= 0.05, corrected for all rows (Holm). lost: right in the "
         "first run and wrong in the second; won: the other way round."

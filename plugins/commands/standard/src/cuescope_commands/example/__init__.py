@@ -16,15 +16,18 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def example(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where it goes.")] = Path(
-        "cuescope-example"
-    ),
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Where it goes.")
+    ] = Path("cuescope-example"),
     toy: Annotated[
-        bool, typer.Option("--toy", help="Fetch nothing: a toy CLIP and drawn pictures.")
+        bool,
+        typer.Option("--toy", help="Fetch nothing: a toy CLIP and drawn pictures."),
     ] = False,
     sources: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Other homes, such as a mirror of yours (TOML)."),
+        typer.Option(
+            metavar="FILE", help="Other homes, such as a mirror of yours (TOML)."
+        ),
     ] = None,
 ) -> None:
     """Fetch an open CLIP and freely licensed photos, and say how to audit the one on the other.
@@ -73,7 +76,13 @@ def _fetch(folder: Path, sources: Path | None) -> tuple[list[str], Path]:
 def byte_bars(description: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar of bytes on standard error, in a terminal only."""
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TransferSpeedColumn,
+    )
 
     console = Console(stderr=True)
     columns = (

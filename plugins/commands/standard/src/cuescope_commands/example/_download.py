@@ -44,7 +44,9 @@ class Source(Value):
     @model_validator(mode="after")
     def _is_pinned(self) -> "Source":
         if not (self.sha256 or self.md5):
-            raise ValueError(f"sha256 or md5 of {self.file}: without one nothing is fetched")
+            raise ValueError(
+                f"sha256 or md5 of {self.file}: without one nothing is fetched"
+            )
         address = urlsplit(self.url)
         if address.scheme != "https" and address.hostname not in HERE:
             raise ValueError("an https address")
@@ -116,7 +118,9 @@ def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
     try:
         response = urlopen(request, timeout=SECONDS)
     except HTTPError as error:
-        if error.code != 416:  # nothing is left to send: what is here is whole, or wrong
+        if (
+            error.code != 416
+        ):  # nothing is left to send: what is here is whole, or wrong
             raise
         return
     with response:

@@ -68,7 +68,9 @@ def outline_mask(annotation: bytes, size: tuple[int, int]) -> Image.Image:
     """
     from scipy.io import loadmat
 
-    values = loadmat(io.BytesIO(annotation), variable_names=("box_coord", "obj_contour"))
+    values = loadmat(
+        io.BytesIO(annotation), variable_names=("box_coord", "obj_contour")
+    )
     box = np.asarray(values["box_coord"], dtype=float).ravel()
     contour = np.asarray(values["obj_contour"], dtype=float)[:2]
     points = contour.T + box[[2, 0]] - 1
@@ -87,7 +89,11 @@ def draw_toy(context: Context, folder: Path) -> int:
         row = _row(folder, label, f"{label}/{index:04d}.png", f"{index:04d}")
         sample.frames[0].load().save(folder / row["path"])
         mask = sample.annotations["foreground"]
-        image = mask.load() if isinstance(mask, Frame) else Image.fromarray(np.asarray(mask))
+        image = (
+            mask.load()
+            if isinstance(mask, Frame)
+            else Image.fromarray(np.asarray(mask))
+        )
         image.save(folder / row["mask"])
         rows.append(row)
     write_csv(folder / MANIFEST, rows)  # last: a folder with a manifest is whole

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.application import Allow, DataOptions, TypedData, echo, is_made_here, open_context
+from cuescope.application import (
+    Allow,
+    DataOptions,
+    TypedData,
+    echo,
+    is_made_here,
+    open_context,
+)
 from cuescope_sdk import UserError
 
 if TYPE_CHECKING:
@@ -19,15 +26,22 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 def label(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
     read: Annotated[
-        Path | None, typer.Option(metavar="SHEET", help="A sheet that somebody has filled in.")
+        Path | None,
+        typer.Option(metavar="SHEET", help="A sheet that somebody has filled in."),
     ] = None,
     each: Annotated[
-        int, typer.Option(min=1, help="Questions of each kind for each cue, finding or trace.")
+        int,
+        typer.Option(
+            min=1, help="Questions of each kind for each cue, finding or trace."
+        ),
     ] = 10,
     most: Annotated[
-        int | None, typer.Option(min=1, help="Most questions; more are drawn from by the seed.")
+        int | None,
+        typer.Option(min=1, help="Most questions; more are drawn from by the seed."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Another seed, another order and draw.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Another seed, another order and draw.")
+    ] = 0,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="[default: RUN/labels]")
     ] = None,
@@ -88,7 +102,9 @@ def _method(report: "Report") -> Any:
     name = Spec.parse(report.provenance.method.spec).name
     method = registry.load(registry.find("method", name))
     if not hasattr(method, "label_items"):
-        able = find_installed(lambda plugin: hasattr(plugin, "label_items"), "method", registry)
+        able = find_installed(
+            lambda plugin: hasattr(plugin, "label_items"), "method", registry
+        )
         raise UserError(
             f"{name} asks people nothing",
             expected=f"a run of {' or '.join(able) or 'another method'}",

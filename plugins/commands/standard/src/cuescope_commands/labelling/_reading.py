@@ -56,7 +56,8 @@ def read_sheet(path: Path, folder: Path, report: "Report") -> list[Item]:
         item["answer"] = by_word.get(said.casefold())
     if not select_answered(items.values()):
         raise UserError(
-            f"label: {path.name} has no answer", expected="the column 'answer' filled in"
+            f"label: {path.name} has no answer",
+            expected="the column 'answer' filled in",
         )
     return list(items.values())
 
@@ -107,7 +108,9 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
             yield _agreement(f"  {kind}", of_kind)
     answers: set[str] = set()
     for item in decided:
-        answers.update(answer for answer in item["answers"] if answer != item.get("abstains"))
+        answers.update(
+            answer for answer in item["answers"] if answer != item.get("abstains")
+        )
     if len(answers) == 2:
         said = np.array([(item["expected"], item["answer"]) for item in decided])
         kappa = cohen_kappa(*(said == min(answers)).T)
@@ -116,7 +119,9 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
 
 
 def _agreement(words: str, items: Sequence[Item]) -> str:
-    agree = np.array([item["expected"] == item["answer"] for item in items], dtype=float)
+    agree = np.array(
+        [item["expected"] == item["answer"] for item in items], dtype=float
+    )
     # A picture may be asked about several times, and counts once.
     pictures = [str(item["group"]) for item in items]
     names, codes = np.unique(pictures, return_inverse=True)

@@ -13,7 +13,15 @@ from PIL import Image, ImageDraw
 
 from cuescope.application import root, safe_text, write_atomically
 from cuescope_commands.csv_files import write_csv
-from cuescope_sdk import Frame, LabelItem, Sample, StoredRun, UserError, generator, write_sealed
+from cuescope_sdk import (
+    Frame,
+    LabelItem,
+    Sample,
+    StoredRun,
+    UserError,
+    generator,
+    write_sealed,
+)
 
 SIDE = 768  # pixels of a picture's longer side
 ACROSS = 3  # frames side by side
@@ -21,7 +29,11 @@ LINE = 14  # pixels; the font's height is 11
 
 
 def write_sheet(
-    items: Sequence[LabelItem], run: StoredRun, folder: Path, most: int | None, seed: int
+    items: Sequence[LabelItem],
+    run: StoredRun,
+    folder: Path,
+    most: int | None,
+    seed: int,
 ) -> int:
     """`sheet.csv`, `sheet.html`, `pictures/` and `key.json` in the folder; how many questions.
 
@@ -54,13 +66,21 @@ def write_sheet(
         }
         rows.append({name: safe_text(cell) for name, cell in row.items()})
         questions.append({**row, "choices": item.answers})
-        key.append({**asdict(item), "number": number, "group": sample.group or item.sample})
+        key.append(
+            {**asdict(item), "number": number, "group": sample.group or item.sample}
+        )
     about = {"report": run.report.hash, "items": key}
     write_sealed(folder / "key.json", json.dumps(about, indent=1).encode())
     # A page that works offline: click an answer, then save what is filled in as a CSV file.
-    template = files("cuescope_commands.labelling").joinpath("sheet.html.jinja").read_text("utf-8")
+    template = (
+        files("cuescope_commands.labelling")
+        .joinpath("sheet.html.jinja")
+        .read_text("utf-8")
+    )
     page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    write_atomically(folder / "sheet.html", page.from_string(template).render(questions=questions))
+    write_atomically(
+        folder / "sheet.html", page.from_string(template).render(questions=questions)
+    )
     write_csv(folder / "sheet.csv", rows)  # last: it says that all is there
     return len(rows)
 
@@ -69,7 +89,8 @@ def _find_sample(item: LabelItem, run: StoredRun) -> Sample:
     sample = run.samples.get(root(item.sample, run.samples) or "")
     if sample is None or not sample.frames:
         raise UserError(
-            f"label: no picture of sample '{item.sample}'", expected="a sample of the run's data"
+            f"label: no picture of sample '{item.sample}'",
+            expected="a sample of the run's data",
         )
     return sample
 

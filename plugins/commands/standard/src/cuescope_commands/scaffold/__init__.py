@@ -21,10 +21,16 @@ def run(
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],
     folder: Annotated[
-        Path, typer.Option("--dir", metavar="DIR", help="Where the package's folder is made.")
+        Path,
+        typer.Option(
+            "--dir", metavar="DIR", help="Where the package's folder is made."
+        ),
     ] = Path(),
     single_file: Annotated[
-        bool, typer.Option("--single-file", help="A method in one short file; others always are.")
+        bool,
+        typer.Option(
+            "--single-file", help="A method in one short file; others always are."
+        ),
     ] = False,
 ) -> None:
     """Write a plugin package whose tests pass as they are."""

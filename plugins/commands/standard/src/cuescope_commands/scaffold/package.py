@@ -31,7 +31,8 @@ def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> P
     target = folder / names["dist"]
     if target.exists():
         raise UserError(
-            f"{target} is there already", remedy="Choose another name, or another place with --dir"
+            f"{target} is there already",
+            remedy="Choose another name, or another place with --dir",
         )
     content = render_files(
         names, f"{kind}-single-file" if kind == "method" and single_file else kind
@@ -69,8 +70,13 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
         raise UserError(f"new: the name '{name}' is reserved", remedy="Choose another")
     module = f"cuescope_{name.replace('-', '_')}"
     facts = KINDS[kind]
-    needed = [f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}", *facts["dependencies"]]
-    layout = LAYOUTS["floor_plan" if kind == "method" and not single_file else "single_file"]
+    needed = [
+        f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}",
+        *facts["dependencies"],
+    ]
+    layout = LAYOUTS[
+        "floor_plan" if kind == "method" and not single_file else "single_file"
+    ]
     return {
         "name": name,
         "kind": kind,

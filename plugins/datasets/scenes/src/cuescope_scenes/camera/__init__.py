@@ -10,14 +10,28 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field
 
 from cuescope_scenes.camera.camera import View
-from cuescope_scenes.camera.pictures import DRAWING_VERSION, CameraScene, foreground, frame
+from cuescope_scenes.camera.pictures import (
+    DRAWING_VERSION,
+    CameraScene,
+    foreground,
+    frame,
+)
 from cuescope_scenes.camera.variants import COUNT, Variant, draw_place, variants
 from cuescope_scenes.camera.words import FAMILY_OF, LABELS, ORIGINAL, PARTNER_OF
 from cuescope_scenes.composition import draw_backgrounds, draw_labels
 from cuescope_scenes.cues import background_cues, shown_cues
 from cuescope_scenes.textures import SIZE
 from cuescope_scenes.words import BACKGROUNDS, COLOUR_NAMES
-from cuescope_sdk import Context, Options, PlantedCue, Plugin, Sample, derive, digest, generator
+from cuescope_sdk import (
+    Context,
+    Options,
+    PlantedCue,
+    Plugin,
+    Sample,
+    derive,
+    digest,
+    generator,
+)
 
 
 class CameraScenesOptions(Options):
@@ -26,18 +40,27 @@ class CameraScenesOptions(Options):
     argument: ClassVar[str | None] = "dial"
 
     dial: float = Field(
-        0.98, ge=0, le=1, description="how often a photo shows its label's own background"
+        0.98,
+        ge=0,
+        le=1,
+        description="how often a photo shows its label's own background",
     )
     backgrounds: int = Field(
-        len(BACKGROUNDS), ge=2, le=len(BACKGROUNDS), description="that each object stands before"
+        len(BACKGROUNDS),
+        ge=2,
+        le=len(BACKGROUNDS),
+        description="that each object stands before",
     )
     split: Literal["train", "val", "test"] = Field(
-        "val", description="train: photos alone; val and test: photos and all their variants"
+        "val",
+        description="train: photos alone; val and test: photos and all their variants",
     )
     train: int = Field(4800, ge=8, description="photos for training")
     val: int = Field(40, ge=8, description="photos for the audit")
     test: int = Field(40, ge=8, description="photos held out")
-    noise: float = Field(8.0, ge=0, le=100, description="grain of the pictures, grey levels")
+    noise: float = Field(
+        8.0, ge=0, le=100, description="grain of the pictures, grey levels"
+    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
     @property
@@ -62,7 +85,9 @@ class CameraScenes(Plugin):
         super().__init__(options, context)
         self.options: CameraScenesOptions = options
         self.targets = draw_labels(options.sources, options.split, options.seed)
-        self.backgrounds = draw_backgrounds(self.targets, options.dial, options.split, options.seed)
+        self.backgrounds = draw_backgrounds(
+            self.targets, options.dial, options.split, options.seed
+        )
         variants = 0 if options.split == "train" else options.backgrounds * COUNT
         self.pictures_per_photo = 1 + variants
         self.fingerprint = digest(
@@ -123,7 +148,9 @@ class CameraScenes(Plugin):
             noise=options.noise,
             seed=derive(seed, background),  # one texture and grain for all variants
         )
-        if variant.subset == "scale":  # an object that gets smaller is brought to the middle
+        if (
+            variant.subset == "scale"
+        ):  # an object that gets smaller is brought to the middle
             scene = _centre(scene)
         return Sample(
             key=key,
@@ -134,7 +161,11 @@ class CameraScenes(Plugin):
             annotations={
                 "split": options.split,
                 "caption": f"a {colour} {label} on {background}",
-                "factors": {"background": background, "subset": variant.subset, **variant.factors},
+                "factors": {
+                    "background": background,
+                    "subset": variant.subset,
+                    **variant.factors,
+                },
                 "family": FAMILY_OF[label],
                 "foreground": foreground(scene),
                 "source": group,
@@ -151,7 +182,9 @@ class CameraScenes(Plugin):
 
 def _draw_backgrounds(seed: int, count: int) -> list[str]:
     """Those that an object stands before."""
-    order = generator(seed, "camera-scenes", "backgrounds").permutation(len(BACKGROUNDS))
+    order = generator(seed, "camera-scenes", "backgrounds").permutation(
+        len(BACKGROUNDS)
+    )
     return [BACKGROUNDS[number] for number in sorted(order[:count])]
 
 

@@ -12,7 +12,9 @@ from cuescope_scenes.textures import SIZE, Pixels, Plane, add_grain, texture
 from cuescope_scenes.words import COLOURS
 from cuescope_sdk import Frame, digest, generator
 
-DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
+DRAWING_VERSION = (
+    1  # part of every frame key: raise it when the same numbers give other pixels
+)
 AROUND = 160  # px of the background beside the picture, which is mirrored there
 
 
@@ -45,7 +47,9 @@ def foreground(scene: CameraScene) -> Mask:
 
 
 def _faces(scene: CameraScene) -> list[Face]:
-    return visible_faces(scene.label, scene.pose, scene.row, scene.col, scene.radius, scene.view)
+    return visible_faces(
+        scene.label, scene.pose, scene.row, scene.col, scene.radius, scene.view
+    )
 
 
 def _coverage(faces: list[Face]) -> Plane:

@@ -102,7 +102,11 @@ def _blocks(places: Sequence[tuple[int, int, int]], side: float) -> list[Part]:
 
 
 _ARMS = [(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)]
-_STEPS = [(x, y, z) for x, y in ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)) for z in (0, 1)]
+_STEPS = [
+    (x, y, z)
+    for x, y in ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2))
+    for z in (0, 1)
+]
 _SOLIDS: dict[str, Callable[[], list[Part]]] = {
     "cube": partial(_blocks, [(0, 0, 0)], 1.16),
     "cylinder": partial(_tower, ROUND, (0.6, -0.75), (0.6, 0.75)),

@@ -85,7 +85,9 @@ def variants(pose: Pose, seed: int) -> Iterator[Variant]:
                 yield Variant(subset, pose)
 
 
-def _viewpoint(pose: Pose, elevations: tuple[float, float], rng: np.random.Generator) -> Pose:
+def _viewpoint(
+    pose: Pose, elevations: tuple[float, float], rng: np.random.Generator
+) -> Pose:
     """At one of these elevations, and around to the left or to the right."""
     around = float(rng.uniform(*BESIDE))
     around *= float(rng.choice((-1, 1)))

@@ -19,8 +19,20 @@ from cuescope_scenes.objects.composition import (
     draw_questions,
     draw_things,
 )
-from cuescope_scenes.objects.pictures import DRAWING_VERSION, Picture, detection, frame, mask
-from cuescope_scenes.objects.words import CLASSES, PLANTED, SUPERCATEGORY_OF, THINGS, WORDINGS
+from cuescope_scenes.objects.pictures import (
+    DRAWING_VERSION,
+    Picture,
+    detection,
+    frame,
+    mask,
+)
+from cuescope_scenes.objects.words import (
+    CLASSES,
+    PLANTED,
+    SUPERCATEGORY_OF,
+    THINGS,
+    WORDINGS,
+)
 from cuescope_scenes.words import join_nouns, with_article
 from cuescope_sdk import (
     Context,
@@ -43,7 +55,9 @@ def _check_planted(planted: object) -> object:
     """Classes with a thing each, no thing for two; the error for a typo names the nearest."""
     if not isinstance(planted, Mapping):
         raise UserError(
-            "object-scenes: planted", expected="{class: thing}, as {cup: table}", got=repr(planted)
+            "object-scenes: planted",
+            expected="{class: thing}, as {cup: table}",
+            got=repr(planted),
         )
     _check_names("class", list(planted), CLASSES)
     _check_names("thing", list(planted.values()), THINGS)
@@ -68,15 +82,22 @@ class ObjectScenesOptions(Options):
 
     argument: ClassVar[str | None] = "questions"
 
-    planted: Annotated[dict[str, str], BeforeValidator(_check_planted), Words()] = Field(
-        PLANTED, description="{class: thing that gives it away}; {} plants nothing"
+    planted: Annotated[dict[str, str], BeforeValidator(_check_planted), Words()] = (
+        Field(
+            PLANTED, description="{class: thing that gives it away}; {} plants nothing"
+        )
     )
     strength: float = Field(
         0.9, ge=0, le=1, description="share of its class's images that show a cue"
     )
-    elsewhere: float = Field(0.1, ge=0, le=1, description="share of the other images that show it")
+    elsewhere: float = Field(
+        0.1, ge=0, le=1, description="share of the other images that show it"
+    )
     faint: float = Field(
-        0.4, ge=0, le=1, description="share of the objects with a cue that are small and faint"
+        0.4,
+        ge=0,
+        le=1,
+        description="share of the objects with a cue that are small and faint",
     )
     audit: Literal["independent", "planted"] = Field(
         "independent", description="how cues go with objects in the splits val and test"
@@ -84,11 +105,15 @@ class ObjectScenesOptions(Options):
     questions: Literal["none", "presence"] = Field(
         "none", description="presence: yes/no questions about each image, to train on"
     )
-    split: Literal["train", "val", "test"] = Field("val", description="which split to show")
+    split: Literal["train", "val", "test"] = Field(
+        "val", description="which split to show"
+    )
     train: int = Field(2000, ge=1, description="images for training")
     val: int = Field(600, ge=1, description="images for validation and audit")
     test: int = Field(600, ge=1, description="images held out")
-    noise: float = Field(6.0, ge=0, le=100, description="grain of the images, grey levels")
+    noise: float = Field(
+        6.0, ge=0, le=100, description="grain of the images, grey levels"
+    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
     @property
@@ -198,7 +223,10 @@ class ObjectScenes(Plugin):
         seed = derive(options.seed, "object-scenes", options.split, str(index))
         hard = frozenset(options.planted)
         picture = compose(objects, things, hard, options.faint, options.noise, seed)
-        cues = {cue_key(name, cue): (cue in things,) for name, cue in options.planted.items()}
+        cues = {
+            cue_key(name, cue): (cue in things,)
+            for name, cue in options.planted.items()
+        }
         key = self._key(index)
         return Sample(
             key=key,

@@ -15,7 +15,9 @@ from cuescope_sdk import derive, generator
 Presence = Bool[np.ndarray, "sample class"]
 FEWEST = 2  # objects of an image
 MOST = 6
-OBJECT_RATE = 0.3  # of each class, before images with fewer or more objects are drawn again
+OBJECT_RATE = (
+    0.3  # of each class, before images with fewer or more objects are drawn again
+)
 THING_RATE = 0.4  # of each thing that is no cue, and of cues where nothing is planted
 
 CELLS = 4  # along a side of the image; an object stands in a cell of its own
@@ -53,7 +55,9 @@ def draw_things(
     return rng.random(rate.shape) < rate
 
 
-def draw_questions(objects: Presence, rng: np.random.Generator) -> Int[np.ndarray, "question 3"]:
+def draw_questions(
+    objects: Presence, rng: np.random.Generator
+) -> Int[np.ndarray, "question 3"]:
     """Sample, class and wording: in each image all that is there, and as many that are not."""
     # Ranks of random numbers: the first n absent classes of each image, n being those present.
     number = np.where(objects, np.inf, rng.random(objects.shape))

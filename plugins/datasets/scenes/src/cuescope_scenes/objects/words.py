@@ -6,7 +6,9 @@ SUPERCATEGORIES = {
     "outdoor": ("balloon", "boat", "car", "kite"),
 }
 CLASSES = tuple(name for names in SUPERCATEGORIES.values() for name in names)
-SUPERCATEGORY_OF = {name: kind for kind, names in SUPERCATEGORIES.items() for name in names}
+SUPERCATEGORY_OF = {
+    name: kind for kind, names in SUPERCATEGORIES.items() for name in names
+}
 
 # No classes: nobody asks for them, but they may be cues.
 THINGS = ("cloud", "fence", "road", "rug", "shelf", "table", "tree", "window")

@@ -95,7 +95,9 @@ def _kinds_of(points: Points, count: int, rng: np.random.Generator) -> Kinds:
     return Kinds(number, float(silhouette.mean()))
 
 
-def follows_size(values: Sequence[str | None], area: Float[np.ndarray, " image"]) -> bool:
+def follows_size(
+    values: Sequence[str | None], area: Float[np.ndarray, " image"]
+) -> bool:
     """Whether a factor is the object's size by another name: it explains most of the variance."""
     is_known = np.array([value is not None for value in values])
     size = np.log(np.maximum(area[is_known], 1e-6))

@@ -116,7 +116,9 @@ def measure_backgrounds(
     area = areas(tested)
     groups = groups_of(tested)
     factors = varying_factors(tested)
-    size_factors = [name for name in sorted(factors) if follows_size(factors[name], area)]
+    size_factors = [
+        name for name in sorted(factors) if follows_size(factors[name], area)
+    ]
     kinds, present = _kinds(factors, size_factors, len(tested))
     stratum = strata_of(label, area, groups)
     observed = Observed(_answers(tested, number), present, stratum, groups)
@@ -128,11 +130,15 @@ def measure_backgrounds(
     alone_tests = None
     if chance_p > CHANCE_P:  # only then they are asked for
         answers = np.eye(len(names))[alone]
-        alone_tests = association_tests(answers, present, stratum, groups, audit.rng("alone"))
+        alone_tests = association_tests(
+            answers, present, stratum, groups, audit.rng("alone")
+        )
 
     def pull_of(answers: Codes, kind: int, target: int) -> Pull | None:
         shown = present[:, kind]
-        return pull(answers == target, shown, label, groups, confidence=options.confidence)
+        return pull(
+            answers == target, shown, label, groups, confidence=options.confidence
+        )
 
     moved = observed.answers.moves()
     rows = []
@@ -221,7 +227,9 @@ def _size_p_value(
 ) -> float:
     """That answers are no more often wrong where the object is smaller than its label's median."""
     small = is_small(area, label)[:, None]
-    [p_value] = gap_p_values(right.astype(float), small, groups, rng, strata=label, draws=9_999)
+    [p_value] = gap_p_values(
+        right.astype(float), small, groups, rng, strata=label, draws=9_999
+    )
     return float(p_value)
 
 
@@ -234,7 +242,9 @@ def is_small(area: Float[np.ndarray, " image"], label: Codes) -> Mask:
     return small
 
 
-def smallest_findable(audit: Audit, known: Backgrounds) -> tuple[float, float | None] | None:
+def smallest_findable(
+    audit: Audit, known: Backgrounds
+) -> tuple[float, float | None] | None:
     """For a kind of background as common as most: its share, and the smallest pull that is found.
 
     None where nothing was tested.

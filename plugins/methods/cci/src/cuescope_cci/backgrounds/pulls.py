@@ -30,7 +30,10 @@ from cuescope_sdk.statistics import (
 FEWEST = 3  # groups with and without a kind, and groups whose answers move: fewer prove nothing
 OF_A_SIZE = 6  # groups of a label that are alike in size
 MOST_SIZES = 4  # such parts of a label
-DEALT = 200, 1000  # draws of what backgrounds add: the fewest, of many images and classes, and all
+DEALT = (
+    200,
+    1000,
+)  # draws of what backgrounds add: the fewest, of many images and classes, and all
 MOST_NUMBERS = 200_000_000  # of all these draws
 PLANTED = 12, 100  # planted pulls: fewest, most
 PLANTED_DEALS = 64  # draws for each
@@ -120,7 +123,9 @@ class Observed:
         return np.asarray((share / sizes[:, None])[self.groups.codes])
 
 
-def strata_of(label: Codes, area: Float[np.ndarray, " image"], groups: Groups) -> Strata:
+def strata_of(
+    label: Codes, area: Float[np.ndarray, " image"], groups: Groups
+) -> Strata:
     """Groups of the same labels whose objects are about as large: only these are exchanged."""
     profiles: dict[frozenset[int], list[int]] = defaultdict(list)
     for group, labels in enumerate(_labels_of_groups(label, groups)):
@@ -170,7 +175,10 @@ def pull_tests(
         level=level,
         fewest=FEWEST,
     )
-    if first.overall_q is None or min(first.overall_q, np.nanmin(first.q_value)) > level:
+    if (
+        first.overall_q is None
+        or min(first.overall_q, np.nanmin(first.q_value)) > level
+    ):
         return first
     second = _favour_tests(observed, np.isfinite(first.p_value), rng, level)
     return replace(
@@ -198,7 +206,9 @@ def _favour_tests(
     draws = int(np.clip(MOST_NUMBERS // answers.logits.size, *DEALT))
     dealt = islice(answers.deals(observed.groups, rng), draws)
     # What is answered without the background is the same in all draws, and needs no sum.
-    sums = np.array([(weights @ unit[whole])[cells] for whole in chain([answers.whole], dealt)])
+    sums = np.array(
+        [(weights @ unit[whole])[cells] for whole in chain([answers.whole], dealt)]
+    )
     sums -= sums.mean(axis=0)
     spread = np.maximum(sums.std(axis=0), TIE)
     return tests_of_draws(sums / spread, tested, level=level)
@@ -225,7 +235,12 @@ class Pull:
 
 
 def pull(
-    answered: Mask, present: Mask, label: Codes, groups: Groups, *, confidence: float = 0.95
+    answered: Mask,
+    present: Mask,
+    label: Codes,
+    groups: Groups,
+    *,
+    confidence: float = 0.95,
 ) -> Pull | None:
     """The pull to one class, with its interval; None where no label has images with and without.
 
@@ -248,7 +263,9 @@ def pull(
     counted = values * weights * count
     largest = float(weights.max() * count)
     ends_there = _ends(counted[there], largest, groups_there, confidence)
-    low, high = difference_interval((share_here, *ends_here), (share_there, *ends_there))
+    low, high = difference_interval(
+        (share_here, *ends_here), (share_there, *ends_there)
+    )
     return Pull(
         value=share_here - share_there,
         low=max(-1.0, low),
@@ -305,7 +322,9 @@ def smallest_pull(
     field = _Field(observed, kind, tests.critical, second.critical or 0.0)
     count = MOST_PLANTED // (observed.answers.logits.size * PLANTED_DEALS)
     targets = rng.choice(classes, int(np.clip(count, *PLANTED)))
-    return detectable([field.smallest_pull(target, rng) for target in targets.tolist()], power)
+    return detectable(
+        [field.smallest_pull(target, rng) for target in targets.tolist()], power
+    )
 
 
 class _Field:
@@ -333,7 +352,9 @@ class _Field:
         def favours(share: float) -> bool:
             return self._favours(planted(share), target, np.random.default_rng(seed))
 
-        limit = smallest_effect(lambda share: self._goes_together(planted(share), target))
+        limit = smallest_effect(
+            lambda share: self._goes_together(planted(share), target)
+        )
         # The second null costs much more, and is refused nearly always where the first one is.
         if np.isinf(limit) or favours(limit):
             return limit
@@ -341,7 +362,9 @@ class _Field:
 
     def _goes_together(self, planted: Answers, target: int) -> bool:
         moves = planted.moves()[:, [target]]
-        strength = association(moves, self.observed.present, self.observed.stratum, self.groups)
+        strength = association(
+            moves, self.observed.present, self.observed.stratum, self.groups
+        )
         return bool(strength >= self.association_bar)
 
     def _favours(self, planted: Answers, target: int, rng: np.random.Generator) -> bool:

@@ -49,7 +49,9 @@ class Answers:
         return np.asarray(~self.right & (self.leans[rule] == OBJECT) & self.alike)
 
 
-def ask(audit: Audit, options: CCIOptions, images: Images, name: str, most: int | None) -> Answers:
+def ask(
+    audit: Audit, options: CCIOptions, images: Images, name: str, most: int | None
+) -> Answers:
     """Ask about every image, then look into the wrong answers: at most so many of each subset."""
     outcomes = audit.respond(Trial(sample=sample) for sample in images.samples)
     predictions = [images.labels.index(str(outcome.prediction)) for outcome in outcomes]
@@ -60,11 +62,16 @@ def ask(audit: Audit, options: CCIOptions, images: Images, name: str, most: int 
     wrong = ~right
     if "segmenter" not in audit.tools:
         # where nobody knows the object's place (a viewpoint that was drawn), nothing can be said
-        wrong &= [sample.annotations.get("foreground") is not None for sample in images.samples]
+        wrong &= [
+            sample.annotations.get("foreground") is not None
+            for sample in images.samples
+        ]
     drawn = draw_wrong(images, wrong, most, audit.rng("covar", "wrong answers"))
     for start in range(0, len(drawn), AT_ONCE):
         part = drawn[start : start + AT_ONCE].tolist()
-        sources = source_answers(audit, options, [images.samples[index] for index in part])
+        sources = source_answers(
+            audit, options, [images.samples[index] for index in part]
+        )
         for index, source in zip(part, sources, strict=True):
             alike[index] = source.alike is True
             for rule in RULES:

@@ -8,7 +8,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.application import Runner
-from cuescope_sdk import Context, NamesFile, NamesPlugin, Options, Picture, Plugin, Request, Table
+from cuescope_sdk import (
+    Context,
+    NamesFile,
+    NamesPlugin,
+    Options,
+    Picture,
+    Plugin,
+    Request,
+    Table,
+)
 
 
 class CovarBenchOptions(Options):
@@ -22,7 +31,9 @@ class CovarBenchOptions(Options):
     data: Annotated[str, NamesPlugin()] = Field(
         "camera-scenes", description="SPEC of a data set with the eight subsets"
     )
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field({}, description="its options")
+    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+        {}, description="its options"
+    )
     photos: PositiveInt | None = Field(
         None, description="so many source photos, of all classes alike; default: all"
     )
@@ -32,13 +43,18 @@ class CovarBenchOptions(Options):
         "all (each costs about 10 forward passes)",
     )
     tools: Annotated[dict[str, str], NamesPlugin()] = Field(
-        {}, description="text-generator=SPEC judges look-alikes; segmenter=SPEC finds the objects"
+        {},
+        description="text-generator=SPEC judges look-alikes; segmenter=SPEC finds the objects",
     )
     cci_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {}, description="options of `cci`"
     )
-    pictures: NonNegativeInt = Field(1, description="photos whose variants are shown (--html)")
-    dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description="of the models")
+    pictures: NonNegativeInt = Field(
+        1, description="photos whose variants are shown (--html)"
+    )
+    dtype: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32", description="of the models"
+    )
 
 
 class CovarBench(Plugin):

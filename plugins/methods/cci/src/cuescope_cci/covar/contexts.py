@@ -49,7 +49,9 @@ def background_pulls(
         strongest = named[np.argsort(-more[named], kind="stable")]
         of_background = []
         for label in strongest[:MOST].tolist():
-            figure = change(elsewhere[:, label], here[:, label], Groups.single(len(here)), rng)
+            figure = change(
+                elsewhere[:, label], here[:, label], Groups.single(len(here)), rng
+            )
             if figure.p_value is not None:
                 # the classes that are told were chosen among all: each pays for all (Bonferroni)
                 figure = replace(figure, q_value=min(1.0, tried * figure.p_value))
@@ -59,7 +61,9 @@ def background_pulls(
     return pulls
 
 
-def _shares(answers: Answers, images: Images, among: Mask) -> Float[np.ndarray, "source label"]:
+def _shares(
+    answers: Answers, images: Images, among: Mask
+) -> Float[np.ndarray, "source label"]:
     """How often each source is answered each label; NaN for a source that is not among them."""
     counts = np.zeros((images.source.count, len(images.labels)))
     np.add.at(counts, (images.source.codes[among], answers.predicted[among]), 1)
@@ -104,5 +108,7 @@ def exchange_backgrounds(
         follows=share(follows, among, images.source),
         leaning=share(leaning, among, images.source),
         agrees=share(follows == leaning, among, images.source),
-        sheet=None if planted is None else share(planted == leaning, among, images.source),
+        sheet=None
+        if planted is None
+        else share(planted == leaning, among, images.source),
     )

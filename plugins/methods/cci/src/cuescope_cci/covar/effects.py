@@ -11,7 +11,11 @@ from cuescope_cci.covar.measures import average_change, correct, ratio_differenc
 from cuescope_cci.covar.models import ModelEntry, pairs
 from cuescope_cci.scores import Figure
 
-SHOWN = ("background", "viewpoint", "scale")  # beside the average, subsets that the paper discusses
+SHOWN = (
+    "background",
+    "viewpoint",
+    "scale",
+)  # beside the average, subsets that the paper discusses
 AVERAGE = "Avg"
 ERRORS = "BG-Er"
 
@@ -48,7 +52,9 @@ def contrasts(
     for pair, figures in zip(found, correct(accuracy).values(), strict=True):
         first_errors = answers[pair.first].errors("hidden")
         second_errors = answers[pair.second].errors("hidden")
-        figures[ERRORS] = ratio_difference(first_errors, second_errors, images.source, rng)
+        figures[ERRORS] = ratio_difference(
+            first_errors, second_errors, images.source, rng
+        )
         first_entry = entries[pair.first]
         second_entry = entries[pair.second]
         what = f"{pair.what}: {first_entry.design[pair.what]} to {second_entry.design[pair.what]}"

@@ -84,7 +84,11 @@ def kind_of_reason(reason: str) -> str:
 
 def photo_of(sample: Sample) -> tuple[str, ...]:
     """What tells the photo that an image was made of from all others."""
-    names = [sample.group, sample.annotations.get("source"), sample.annotations.get("source_key")]
+    names = [
+        sample.group,
+        sample.annotations.get("source"),
+        sample.annotations.get("source_key"),
+    ]
     return tuple(str(name) for name in names if name)
 
 

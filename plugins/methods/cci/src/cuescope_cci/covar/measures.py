@@ -96,7 +96,11 @@ def average(right: Mask, images: Images) -> Figure:
 
 
 def average_change(
-    before: Mask, after: Mask, images: Images, subsets: Sequence[str], rng: np.random.Generator
+    before: Mask,
+    after: Mask,
+    images: Images,
+    subsets: Sequence[str],
+    rng: np.random.Generator,
 ) -> Figure:
     """The change of the mean accuracy of some subsets, source by source."""
     among = images.of(*subsets)
@@ -122,7 +126,9 @@ def drop_from(
     values = right.astype(float)
     groups = images.source.take(paired)
     # from the variant to what it was made of: what is lost is positive
-    return change(values[paired], values[beside[paired]], groups, rng, confidence=confidence)
+    return change(
+        values[paired], values[beside[paired]], groups, rng, confidence=confidence
+    )
 
 
 def subset_drops(right: Mask, images: Images, rng: np.random.Generator) -> Figures:
@@ -162,7 +168,9 @@ def class_drops(
     drops = {}
     losses = {}
     for name in images.subsets:
-        drop = drop_from(right, of_class & images.of(name), images.original, images, rng)
+        drop = drop_from(
+            right, of_class & images.of(name), images.original, images, rng
+        )
         drops[name] = drop
         if drop.value is not None:
             losses[name] = drop.value
@@ -181,7 +189,9 @@ def class_drops(
     )
 
 
-def _mean_drop(right: Mask, of_class: Mask, subsets: Sequence[str], images: Images) -> Figure:
+def _mean_drop(
+    right: Mask, of_class: Mask, subsets: Sequence[str], images: Images
+) -> Figure:
     """The mean drop over subsets: each source's own, weighted so that the mean is that of all."""
     paired = of_class & (images.original != NONE)
     if not subsets:
@@ -201,7 +211,10 @@ def correct_classes(classes: Sequence[ClassDrops]) -> list[ClassDrops]:
 
 
 def ratio_difference(
-    first: tuple[Mask, Mask], second: tuple[Mask, Mask], source: Groups, rng: np.random.Generator
+    first: tuple[Mask, Mask],
+    second: tuple[Mask, Mask],
+    source: Groups,
+    rng: np.random.Generator,
 ) -> Figure:
     """The second share less the first, each (holds, among) of its own images; sources are drawn."""
     counts = source.sums(np.stack([*first, *second], axis=1).astype(float))

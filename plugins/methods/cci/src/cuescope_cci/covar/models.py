@@ -63,7 +63,9 @@ def parse_models(text: str, name: str) -> list[ModelEntry]:
     try:
         content = load_yaml(text.encode())
     except yaml.YAMLError as error:
-        raise UserError(f"{what} is no YAML", got=" ".join(str(error).split())) from None
+        raise UserError(
+            f"{what} is no YAML", got=" ".join(str(error).split())
+        ) from None
     if not isinstance(content, list) or not content:
         raise UserError(what, expected=EXPECTED, got=type(content).__name__)
     try:
@@ -71,10 +73,14 @@ def parse_models(text: str, name: str) -> list[ModelEntry]:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise UserError(what, expected=EXPECTED, got=f"{where}: {first['msg']}") from None
+        raise UserError(
+            what, expected=EXPECTED, got=f"{where}: {first['msg']}"
+        ) from None
     [(name, count)] = Counter(entry.name for entry in entries).most_common(1)
     if count > 1:
-        raise UserError(f"{what}: two models are called '{name}'", remedy="Rename one of them")
+        raise UserError(
+            f"{what}: two models are called '{name}'", remedy="Rename one of them"
+        )
     return entries
 
 

@@ -99,7 +99,11 @@ def subset_charts(drops: Mapping[str, Mapping[str, Figure]]) -> Iterator[Picture
 def _ends(figures: Mapping[str, Figure]) -> Ends:
     ends = {}
     for name, figure in figures.items():
-        if figure.value is not None and figure.low is not None and figure.high is not None:
+        if (
+            figure.value is not None
+            and figure.low is not None
+            and figure.high is not None
+        ):
             ends[name] = (100 * figure.value, 100 * figure.low, 100 * figure.high)
     return ends
 
@@ -108,4 +112,6 @@ def _chart(rows: Mapping[str, Ends], title: str, caption: str) -> Picture:
     from cuescope_sdk.report import interval_chart
 
     shown = {name: ends for name, ends in rows.items() if ends}
-    return Picture(title=title, caption=caption, image=interval_chart(shown, "", "points lost"))
+    return Picture(
+        title=title, caption=caption, image=interval_chart(shown, "", "points lost")
+    )

@@ -9,7 +9,12 @@ from cuescope_cci.covar.answers import RULES, Answers, ask
 from cuescope_cci.covar.contexts import background_pulls, exchange_backgrounds
 from cuescope_cci.covar.effects import contrasts
 from cuescope_cci.covar.images import Images, Mask, draw_sources, read_images
-from cuescope_cci.covar.measures import class_drops, correct, correct_classes, subset_drops
+from cuescope_cci.covar.measures import (
+    class_drops,
+    correct,
+    correct_classes,
+    subset_drops,
+)
 from cuescope_cci.covar.models import load_models
 from cuescope_cci.covar.pictures import class_chart, grids, subset_charts
 from cuescope_cci.covar.tables import (
@@ -46,7 +51,9 @@ def run(
             samples = draw_sources(audit.samples, photos, rng("photos"))
             images = read_images(samples, audit.labels)
             yield images_table(images, getattr(session.parts.data.plugin, "facts", {}))
-        of_model = ask(audit, session.parts.method.plugin.options, images, entry.name, errors)
+        of_model = ask(
+            audit, session.parts.method.plugin.options, images, entry.name, errors
+        )
         answers.append(of_model)
         planted.append(planted_answers(session.samples, of_model, images))
         del session, audit  # one model in memory at a time
@@ -64,13 +71,17 @@ def run(
         yield from _classes(model, images, rng("classes"))
     exchanges = {}
     for model, sheet in zip(answers, planted, strict=True):
-        by_rule = {rule: exchange_backgrounds(model, images, rule, sheet) for rule in RULES}
+        by_rule = {
+            rule: exchange_backgrounds(model, images, rule, sheet) for rule in RULES
+        }
         exchanges[model.name] = by_rule
     exchanged = exchange_table(exchanges)
     if exchanged is not None:
         yield exchanged
     for model in answers:
-        yield context_table(model.name, background_pulls(model, images, rng("contexts")))
+        yield context_table(
+            model.name, background_pulls(model, images, rng("contexts"))
+        )
     effects = effects_table(contrasts(entries, answers, images, rng("effects")))
     if effects is not None:
         yield effects
@@ -90,7 +101,9 @@ def _accuracies(answers: Sequence[Answers], images: Images) -> Iterator[Table]:
         )
 
 
-def _classes(model: Answers, images: Images, rng: np.random.Generator) -> Iterator[Table | Picture]:
+def _classes(
+    model: Answers, images: Images, rng: np.random.Generator
+) -> Iterator[Table | Picture]:
     whole = class_drops(model.right, images, None, rng)
     classes = []
     for code in np.unique(images.label):
@@ -103,7 +116,9 @@ def _classes(model: Answers, images: Images, rng: np.random.Generator) -> Iterat
         yield chart
 
 
-def planted_answers(samples: Sequence[Sample], answers: Answers, images: Images) -> Mask | None:
+def planted_answers(
+    samples: Sequence[Sample], answers: Answers, images: Images
+) -> Mask | None:
     """Whether the answer is the class that the shown background was planted for; None unknown."""
     sheets = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
     planted = []

@@ -10,7 +10,15 @@ from cuescope_cci.covar import paper
 from cuescope_cci.covar.answers import Answers
 from cuescope_cci.covar.contexts import Exchange, Pull
 from cuescope_cci.covar.effects import Contrast
-from cuescope_cci.covar.images import KNOWN, NONE, ORIGINAL, PLAIN, SUBSETS, Images, Mask
+from cuescope_cci.covar.images import (
+    KNOWN,
+    NONE,
+    ORIGINAL,
+    PLAIN,
+    SUBSETS,
+    Images,
+    Mask,
+)
 from cuescope_cci.covar.measures import ClassDrops, average, share
 from cuescope_cci.options import Rule
 from cuescope_cci.scores import MISSING, Figure
@@ -21,7 +29,9 @@ RULES: dict[Rule, str] = {
     "hidden": "each region hidden whole",
     "iou": "IoU of the map with each region, the paper's rule",
 }
-INTERVALS = "In brackets: 95% intervals, which draw whole photos with all of their variants"
+INTERVALS = (
+    "In brackets: 95% intervals, which draw whole photos with all of their variants"
+)
 FEW_WORDS = "few: fewer than 20 photos, so the interval is rough"
 STAR = "*: not 0, corrected for all {what} (Holm)"
 PAPER = " In round brackets, faint: the paper's own figures, of another set of images."
@@ -49,9 +59,13 @@ def _share_cell(holds: Mask, among: Mask, images: Images) -> Cell:
     return percent(share(holds, among, images.source))
 
 
-def _table(title: str, rows: Sequence[Row], *notes: str, paper: Sequence[Row] = ()) -> Table:
+def _table(
+    title: str, rows: Sequence[Row], *notes: str, paper: Sequence[Row] = ()
+) -> Table:
     columns = tuple(dict.fromkeys(chain.from_iterable(rows)))
-    return Table(title=title, columns=columns, rows=tuple(rows), paper=tuple(paper), notes=notes)
+    return Table(
+        title=title, columns=columns, rows=tuple(rows), paper=tuple(paper), notes=notes
+    )
 
 
 def _names(answers: Sequence[Answers]) -> list[str]:
@@ -76,9 +90,13 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
             "images": len(notes),
             "photos": len(np.unique(images.photo[member])),
             "without a pair": int((partner[member] == NONE).sum()),
-            "object kept exactly %": round(100 * sum(exact) / len(notes)) if exact else None,
+            "object kept exactly %": round(100 * sum(exact) / len(notes))
+            if exact
+            else None,
             "flagged": flagged.total(),
-            "why": ", ".join(f"{why}: {count}" for why, count in flagged.most_common(3)),
+            "why": ", ".join(
+                f"{why}: {count}" for why, count in flagged.most_common(3)
+            ),
         }
         rows.append(row)
     return _table(
@@ -113,9 +131,13 @@ MEANINGS = {
 }
 
 
-def error_tables(answers: Sequence[Answers], images: Images, rule: Rule) -> Iterator[Table]:
+def error_tables(
+    answers: Sequence[Answers], images: Images, rule: Rule
+) -> Iterator[Table]:
     """Table 4: what the wrong answers of each subset lean on, BG-Er and then Fine-Er."""
-    counts = [f"{model.known(rule).sum()} of {(~model.right).sum()}" for model in answers]
+    counts = [
+        f"{model.known(rule).sum()} of {(~model.right).sum()}" for model in answers
+    ]
     for kind, meaning in MEANINGS.items():
         rows = []
         for model in answers:
@@ -126,7 +148,9 @@ def error_tables(answers: Sequence[Answers], images: Images, rule: Rule) -> Iter
                 row[SUBSETS[name]] = _share_cell(holds, known & images.of(name), images)
             row["all"] = _share_cell(holds, known & ~images.of(ORIGINAL), images)
             rows.append(row)
-        note = f"{kind}: {meaning}. {INTERVALS} ({FEW_WORDS}). Wrong answers looked into: "
+        note = (
+            f"{kind}: {meaning}. {INTERVALS} ({FEW_WORDS}). Wrong answers looked into: "
+        )
         note += f"{', '.join(counts)}."
         published: tuple[Row, ...] = ()
         if rule == "iou":  # the paper's figures are by its own rule
@@ -155,7 +179,10 @@ def subset_table(drops: Mapping[str, Mapping[str, Figure]]) -> Table:
     if published:
         note += f"{PAPER} They are differences of its Table 3."
     return _table(
-        "What each subset costs, points of accuracy (Figure 7)", rows, note, paper=published
+        "What each subset costs, points of accuracy (Figure 7)",
+        rows,
+        note,
+        paper=published,
     )
 
 
@@ -198,8 +225,13 @@ def context_table(model: str, pulls: Mapping[str, Sequence[Pull]]) -> Table:
     """Table 7: the classes that a background makes the answer."""
     rows = []
     for background, of_background in pulls.items():
-        words = [f"{p.label} {100 * p.here:.0f}% ({points(p.more)})" for p in of_background]
-        row: Row = {"background": background, "most predicted": ", ".join(words) or None}
+        words = [
+            f"{p.label} {100 * p.here:.0f}% ({points(p.more)})" for p in of_background
+        ]
+        row: Row = {
+            "background": background,
+            "most predicted": ", ".join(words) or None,
+        }
         rows.append(row)
     return _table(
         f"{model}: classes that a background makes the answer (Table 7)",
@@ -244,7 +276,11 @@ def effects_table(contrasts: Iterable[Contrast]) -> Table | None:
     """Figure 14: models that differ in one thing."""
     rows = []
     for contrast in contrasts:
-        row: Row = {"differs": contrast.what, "from": contrast.first, "to": contrast.second}
+        row: Row = {
+            "differs": contrast.what,
+            "from": contrast.first,
+            "to": contrast.second,
+        }
         for name, figure in contrast.figures.items():
             row[name] = points(figure)
         rows.append(row)
@@ -260,7 +296,9 @@ def effects_table(contrasts: Iterable[Contrast]) -> Table | None:
     )
 
 
-def class_rows(classes: Sequence[ClassDrops]) -> Iterator[tuple[str, dict[str, Figure]]]:
+def class_rows(
+    classes: Sequence[ClassDrops],
+) -> Iterator[tuple[str, dict[str, Figure]]]:
     """Of each class the mean and the worst drop, for a chart."""
     for drops in classes:
         if drops.mean.value is not None and drops.worst is not None:

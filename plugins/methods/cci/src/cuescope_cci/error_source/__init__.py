@@ -9,10 +9,20 @@ from jaxtyping import Float
 
 from cuescope_cci.backgrounds.kinds import clustered_kinds, follows_size
 from cuescope_cci.error_source.look_alikes import choose_judge
-from cuescope_cci.error_source.regions import Apart, answers_apart, foreground_masks, hidden_region
+from cuescope_cci.error_source.regions import (
+    Apart,
+    answers_apart,
+    foreground_masks,
+    hidden_region,
+)
 from cuescope_cci.options import CCIOptions, Rule
 from cuescope_cci.scores import Mask, Region, region_of_map
-from cuescope_cci.trials import AnsweredImage, answers_about, ask_images, importance_maps
+from cuescope_cci.trials import (
+    AnsweredImage,
+    answers_about,
+    ask_images,
+    importance_maps,
+)
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_samples, foreground_of
@@ -21,7 +31,10 @@ from cuescope_sdk.statistics import Groups
 
 BACKGROUND = "background"
 KIND = "kind of background"
-BESIDE: tuple[Rule, ...] = ("hidden", "iou")  # always computed: our rule and the paper's
+BESIDE: tuple[Rule, ...] = (
+    "hidden",
+    "iou",
+)  # always computed: our rule and the paper's
 Factor = list[str | None]  # the value that an annotated factor has in each image
 
 
@@ -117,7 +130,9 @@ class AnswerSource(AnsweredImage):
         if self.foreground is None:
             return 0.0
         # The map is as coarse as the patches; the mask has the pixels.
-        return energy_share(upsample(self.importance, self.foreground.shape), ~self.foreground)
+        return energy_share(
+            upsample(self.importance, self.foreground.shape), ~self.foreground
+        )
 
 
 def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
@@ -143,7 +158,9 @@ def source_answers(
         factors = {}
         for name, value in image.sample.annotations.get("factors", {}).items():
             factors[str(name)] = str(value)
-        sources.append(AnswerSource(**vars(image), importance=importance, factors=factors))
+        sources.append(
+            AnswerSource(**vars(image), importance=importance, factors=factors)
+        )
     # Without masks no error is known to come from an object, so nothing is judged (or paid for).
     if masks is None:
         return sources
@@ -187,9 +204,13 @@ def _with_regions(
         by_rule: dict[str, Region | None] = {}
         for rule in rules:
             if rule == "hidden":
-                by_rule[rule] = hidden_region(about[index], targets[index], apart_about[index])
+                by_rule[rule] = hidden_region(
+                    about[index], targets[index], apart_about[index]
+                )
             else:
-                by_rule[rule] = region_of_map(source.importance, mask, rule, options.strongest)
+                by_rule[rule] = region_of_map(
+                    source.importance, mask, rule, options.strongest
+                )
         completed.append(
             replace(
                 source,
@@ -211,8 +232,14 @@ def with_kinds(
     By default that is where nothing but the object's size is annotated.
     """
     tested = tested_sources(sources)
-    embeddings = [s.apart.embedding for s in tested if s.apart and s.apart.embedding is not None]
-    if not tested or len(embeddings) < len(tested) or not _clusters_wanted(options, tested):
+    embeddings = [
+        s.apart.embedding for s in tested if s.apart and s.apart.embedding is not None
+    ]
+    if (
+        not tested
+        or len(embeddings) < len(tested)
+        or not _clusters_wanted(options, tested)
+    ):
         return list(sources)
     kinds = clustered_kinds(np.stack(embeddings), audit.rng("kinds of backgrounds"))
     if kinds is None:
@@ -224,7 +251,9 @@ def with_kinds(
         alone, counts = np.unique(answers[of_kind], return_counts=True)
         name = f"{kind + 1} (alone mostly '{alone[counts.argmax()]}')"
         for source in compress(tested, of_kind):
-            with_kind[source.key] = replace(source, factors=source.factors | {KIND: name})
+            with_kind[source.key] = replace(
+                source, factors=source.factors | {KIND: name}
+            )
     return [with_kind.get(source.key, source) for source in sources]
 
 
@@ -233,13 +262,17 @@ def _clusters_wanted(options: CCIOptions, tested: Sequence[AnswerSource]) -> boo
         return options.kinds == "clusters"
     area = areas(tested)
     factors = factor_values(tested).values()
-    return all(len(set(factor)) == 1 or follows_size(factor, area) for factor in factors)
+    return all(
+        len(set(factor)) == 1 or follows_size(factor, area) for factor in factors
+    )
 
 
 def check(audit: Audit, options: CCIOptions) -> None:
     """Raise UserError for options and samples that do not go together."""
     if (options.target == "text") != (options.text is not None):
-        raise UserError("cci: target=text and text=... go together", got=f"text={options.text}")
+        raise UserError(
+            "cci: target=text and text=... go together", got=f"text={options.text}"
+        )
     for sample in audit.samples:
         if not sample.choices or (options.target == "true" and sample.label is None):
             raise UserError(
@@ -279,7 +312,9 @@ def features(sources: Sequence[AnswerSource]) -> Iterator[Feature]:
             share = source.background_share
             occurrences.append(Occurrence(sample=source.key, frame=0, strength=share))
         words = factor_words(name) or "the background"
-        yield Feature(key=name, kind="image-region", name=words, occurrences=tuple(occurrences))
+        yield Feature(
+            key=name, kind="image-region", name=words, occurrences=tuple(occurrences)
+        )
 
 
 def counted_sources(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
@@ -344,7 +379,9 @@ def factor_values(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
 def varying_factors(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
     """The factors that have several values: another one is the whole data set by another name."""
     factors = factor_values(sources)
-    return {name: factor for name, factor in factors.items() if len(distinct(factor)) > 1}
+    return {
+        name: factor for name, factor in factors.items() if len(distinct(factor)) > 1
+    }
 
 
 def distinct(factor: Factor) -> list[str]:

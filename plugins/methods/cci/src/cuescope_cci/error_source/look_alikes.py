@@ -52,7 +52,9 @@ def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
             kind = "llm"
     match kind:
         case "llm":
-            return "a language model is asked about each pair of classes", partial(_ask, audit)
+            return "a language model is asked about each pair of classes", partial(
+                _ask, audit
+            )
         case "taxonomy":
             if not families:
                 raise UserError(
@@ -61,7 +63,9 @@ def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
                 )
             return "same family of labels", partial(_compare_families, families)
         case _:
-            share = f"the closest {1 - options.alike:.0%} of all pairs of class embeddings"
+            share = (
+                f"the closest {1 - options.alike:.0%} of all pairs of class embeddings"
+            )
             return share, partial(_compare_embeddings, audit, options.alike)
 
 
@@ -77,7 +81,9 @@ def _families(audit: Audit, file: Path | None) -> dict[str, str]:
     try:
         content = load_yaml(file.read_bytes())
     except (OSError, yaml.YAMLError) as error:
-        raise UserError(f"cci: cannot read {file}", got=" ".join(str(error).split())) from error
+        raise UserError(
+            f"cci: cannot read {file}", got=" ".join(str(error).split())
+        ) from error
     if not isinstance(content, Mapping):
         raise UserError(f"cci: {file}", expected="a mapping of label: family")
     for label, family in content.items():
@@ -97,7 +103,9 @@ def _compare_families(families: Mapping[str, str], pairs: Sequence[Pair]) -> Jud
 
 
 def _ask(audit: Audit, pairs: Sequence[Pair]) -> Judged:
-    prompts = [PROMPT.format(true=true, predicted=predicted) for true, predicted in pairs]
+    prompts = [
+        PROMPT.format(true=true, predicted=predicted) for true, predicted in pairs
+    ]
     answers = audit.tools["text-generator"].generate(prompts) if prompts else []
     return dict(zip(pairs, map(parse_similar, answers), strict=True))
 

@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cuescope_cci.scores import Mask, Region, background_clusters, is_mixed, relative_drop
+from cuescope_cci.scores import (
+    Mask,
+    Region,
+    background_clusters,
+    is_mixed,
+    relative_drop,
+)
 from cuescope_cci.trials import AnsweredImage
 from cuescope_sdk import Audit, Output, Sample, UserError
 from cuescope_sdk.explain import canvas_masks, foreground_of, single_frame
@@ -51,7 +57,9 @@ def answers_apart(
             decidable.append(index)
     responses = [outcome.response for outcome in audit.respond(trials)]
     apart: list[Apart | None] = [None] * len(images)
-    for index, alone, objects in zip(decidable, responses[::2], responses[1::2], strict=True):
+    for index, alone, objects in zip(
+        decidable, responses[::2], responses[1::2], strict=True
+    ):
         apart[index] = Apart(
             np.asarray(alone.logits, dtype=np.float64),
             np.asarray(objects.logits, dtype=np.float64),
@@ -60,7 +68,9 @@ def answers_apart(
     return apart
 
 
-def hidden_region(image: AnsweredImage, target: str, apart: Apart | None) -> Region | None:
+def hidden_region(
+    image: AnsweredImage, target: str, apart: Apart | None
+) -> Region | None:
     """The region whose absence costs the target more; of equals the foreground."""
     if apart is None:
         return None
@@ -79,7 +89,11 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
     masks = []
     bare = []
     for sample in samples:
-        mask = segment(audit, sample) if "segmenter" in audit.tools else foreground_of(sample)
+        mask = (
+            segment(audit, sample)
+            if "segmenter" in audit.tools
+            else foreground_of(sample)
+        )
         if mask is None:
             bare.append(sample)
         else:

@@ -72,7 +72,9 @@ def confirm(
     option: Annotated[
         Pairs, typer.Option("-O", metavar="KEY=VALUE", help="Option of the test.")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 10,
+    top: Annotated[
+        int, typer.Option(min=1, help="Most findings, the first ones.")
+    ] = 10,
 ) -> None:
     """Test whether the cues of RUN cause the answers, or only accompany them.
 
@@ -91,9 +93,13 @@ def confirm(
     asked = replace(asked, allow=allowed)
     with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
         registry = runner.context.registry
-        registry.find("method", METHOD)  # a missing package is told before hours of answers
+        registry.find(
+            "method", METHOD
+        )  # a missing package is told before hours of answers
         runner, request = ask_again(runner, run, asked)
-        tools, settings = _tools(request, registry, pairs("--tool", tool or ()), of_tools)
+        tools, settings = _tools(
+            request, registry, pairs("--tool", tool or ()), of_tools
+        )
         _require_usable(registry, request, interventions or [], tools)
         if not (features or others or report.findings):
             raise UserError(
@@ -102,6 +108,7 @@ def confirm(
                 remedy="There is nothing to confirm; --feature KEY tests what is no finding",
             )
         paths = [run, *(others or ())]
+        # resolved: "runs/a" and "runs/../runs/a" are one run
         if len({path.resolve() for path in paths}) < len(paths):
             raise UserError("a run is named twice", expected="each run once")
         require_same_data(report, runner, request)
@@ -114,11 +121,14 @@ def confirm(
         if top != 10:
             given["top"] = top
         if others:
-            more = find_others(runner, others, request, asked, folder / "found-others", parts=PARTS)
+            more = find_others(
+                runner, others, request, asked, folder / "found-others", parts=PARTS
+            )
             given["others"] = [str(path) for path in more]
         trial = other.rest.model_copy(
             update={
                 "method": METHOD,
+                # -O comes last, so what is typed wins
                 "method_options": given | pairs("-O", option or ()),
                 "tools": tools,
                 "tool_options": settings,
@@ -137,15 +147,20 @@ def confirm(
 
 
 def _tools(
-    request: Request, registry: Registry, named: dict[str, str], options: dict[str, dict[str, str]]
+    request: Request,
+    registry: Registry,
+    named: dict[str, str],
+    options: dict[str, dict[str, str]],
 ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
     """SPEC and options by role: those of the run that this method can use, and what was typed.
 
     Raises UserError for options of a role that no tool has.
     """
+    # a run may have tools that are of no use here, as a proposer
     usable = _roles(registry)
     tools = {role: spec for role, spec in request.tools.items() if role in usable}
     settings = {}
+    # the run's options are not for another tool that was typed in its place
     for role in tools.keys() & request.tool_options.keys() - named.keys():
         settings[role] = dict(request.tool_options[role])
     tools |= named
@@ -168,6 +183,7 @@ def _require_usable(
     registry: Registry, request: Request, names: list[str], tools: dict[str, str]
 ) -> None:
     """Raise UserError for an intervention that this model or these tools cannot serve."""
+    # by the classes alone: no weights are loaded to refuse a name
     model = registry.load(registry.find("model", Spec.parse(request.model).name))
     for name in names:
         kind = registry.load(registry.find("intervention", Spec.parse(name).name))

@@ -41,11 +41,14 @@ def investigate(
     asked: Asked,
     output: Output,
     methods: Annotated[
-        str | None, typer.Option(metavar="NAME,NAME", help="Only these. [default: all that fit]")
+        str | None,
+        typer.Option(metavar="NAME,NAME", help="Only these. [default: all that fit]"),
     ] = None,
     method_option: Annotated[
         Pairs,
-        typer.Option("-O", metavar="METHOD.KEY=VALUE", help="Option of a method, or of confirm."),
+        typer.Option(
+            "-O", metavar="METHOD.KEY=VALUE", help="Option of a method, or of confirm."
+        ),
     ] = None,
     on: Annotated[
         str | None,
@@ -126,7 +129,9 @@ def choose(
     )
     run: list[str] = []
     left_out: dict[str, str] = {}
+    # -O confirm.KEY is for the test, which nobody chooses
     known: set[str] = {METHOD}
+    # as in a plan: whether a method fits must cost no answers
     for fit in fits(question, replace(context, planning=True)):
         known.add(fit.method)
         if (wanted and fit.method not in wanted) or not (fit.installed or wanted):
@@ -157,6 +162,7 @@ def choose(
 
 def _why_not(fit: Fit, method: Any, wanted: bool) -> str | None:
     """Why a method is left out, in a line; None where it can run."""
+    # a control that the user named is wanted all the same
     if getattr(method, "is_control", False) and not wanted:
         return "it is a control, which has no findings of its own"
     lacks = [lack for lack in fit.lacks if lack.gravity in ("fatal", "blind", "open")]
@@ -168,7 +174,9 @@ def _why_not(fit: Fit, method: Any, wanted: bool) -> str | None:
     return f"{first.what} ({first.how})" if first.gravity == "open" else first.what
 
 
-def _require_used_tools(request: Request, names: Sequence[str], registry: Registry) -> None:
+def _require_used_tools(
+    request: Request, names: Sequence[str], registry: Registry
+) -> None:
     used = {role for name in names for role in _roles(registry, name)}
     for role in request.tools:
         if role not in used:
@@ -202,10 +210,14 @@ class Investigation:
         self.runner, self.choice, self.found = runner, choice, folder / "found"
         registry = runner.context.registry
         other = apart(folder, request, on, registry, self.found, parts=PARTS)
+        # with --on all of the first split is for finding cues
         first = other.finding or request
         self.requests = {name: self._of(first, name, options) for name in choice.run}
         given = {METHOD: {"run": str(self.found), **options.get(METHOD, {})}}
-        self.test = self._of(other.rest, METHOD, given).model_copy(update={"limit": request.limit})
+        # a limit holds for each half; `apart` drops it
+        self.test = self._of(other.rest, METHOD, given).model_copy(
+            update={"limit": request.limit}
+        )
 
     def _of(
         self, request: Request, method: str, options: Mapping[str, Mapping[str, Any]]
@@ -216,7 +228,9 @@ class Investigation:
                 "method": method,
                 "method_options": dict(options.get(method, {})),
                 "tools": {r: spec for r, spec in request.tools.items() if r in roles},
-                "tool_options": {r: o for r, o in request.tool_options.items() if r in roles},
+                "tool_options": {
+                    r: o for r, o in request.tool_options.items() if r in roles
+                },
             }
         )
 
@@ -232,9 +246,12 @@ class Investigation:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
         announce, left_out = self.runner.context.announce, dict(self.choice.left_out)
         for request in (*self.requests.values(), self.test):
-            Choices.of(request, self.runner.context)  # a typo is told before hours of answers
+            Choices.of(
+                request, self.runner.context
+            )  # a typo is told before hours of answers
         for name, request in self.requests.items():
             refuse_another_audit(self.found / name, request)
+        # before hours of answers: the dossier is written last
         refuse_another_audit(self.found.parent, self.test)
         count, done, faults = len(self.requests) + 1, [], {}
         for number, (name, request) in enumerate(self.requests.items(), 1):
@@ -247,14 +264,20 @@ class Investigation:
                 continue
             done.append(name)
             findings = len(report.findings)
-            announce(f"[{number}/{count}] {name}: {findings} finding{'s' * (findings != 1)}")
+            announce(
+                f"[{number}/{count}] {name}: {findings} finding{'s' * (findings != 1)}"
+            )
         if not done:
             raise UserError(
-                "every method failed", got="; ".join(f"{n}: {why}" for n, why in faults.items())
+                "every method failed",
+                got="; ".join(f"{n}: {why}" for n, why in faults.items()),
             )
+        # sealed: the test opens what this list names, and refuses an edited one
         content = json.dumps({"runs": done, "left_out": left_out}, indent=1)
         write_sealed(self.found / LISTED, content.encode())
-        announce(f"[{count}/{count}] {METHOD}: are the cues causes? Tested in other samples")
+        announce(
+            f"[{count}/{count}] {METHOD}: are the cues causes? Tested in other samples"
+        )
 
 
 # --------------------------------------------------------------------------------------------- plan
@@ -272,6 +295,7 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         for name, request in work.requests.items()
         if name not in done
     }
+    # what the test asks is known only when all methods have run
     if not plans and (work.found / LISTED).exists():
         plans[METHOD] = work.runner.plan(work.test)
     if as_json:
@@ -280,7 +304,13 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         echo_json(json.dumps(content, indent=1))
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("runs", "answers known", "model calls", "time of the model", "until"):
+    for column in (
+        "runs",
+        "answers known",
+        "model calls",
+        "time of the model",
+        "until",
+    ):
         table.add_column(column, overflow="fold")
     for name in done:
         table.add_row(name, "", "has run", "", "")
@@ -290,12 +320,20 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         if not whole and plan.more:
             calls += f", at most {plan.model_calls + plan.more:,}"
         seconds = "unknown" if plan.seconds is None else f"{plan.seconds:,.0f} s"
-        cells = (name, f"{plan.cached:,}", calls, seconds, "" if whole else str(plan.until))
+        cells = (
+            name,
+            f"{plan.cached:,}",
+            calls,
+            seconds,
+            "" if whole else str(plan.until),
+        )
         table.add_row(*map(Text, cells))
     stdout().print(table)
     if METHOD not in plans:
         echo(f"{METHOD}: {_most_of_test(work)}")
-    echo("What several methods ask is asked once, so all together it is less than the sum.")
+    echo(
+        "What several methods ask is asked once, so all together it is less than the sum."
+    )
     for name, why in choice.left_out.items():
         echo(f"left out: {name}: {why}")
 

@@ -24,11 +24,17 @@ def find_others(
     folders = []
     for number, run in enumerate(runs, 2):
         held, request = ask_again(runner, run, asked)
+        # parts are dealt by seed: with another one, halves of two runs would overlap
         request = request.model_copy(update={"seed": first.seed})
         for role in ("model", "data"):
             _require_same(role, run, first, request)
         other = apart(
-            run, request, asked.on, runner.context.registry, folder / f"{number}", parts=parts
+            run,
+            request,
+            asked.on,
+            runner.context.registry,
+            folder / f"{number}",
+            parts=parts,
         )
         if other.finding is not None and not asked.plan:
             runner.context.announce(

@@ -5,7 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from cuescope_confirm.asking import Direction, direction_of, is_of_label, views_of
-from cuescope_confirm.locating.annotated import locate_background, locate_object, with_occurrences
+from cuescope_confirm.locating.annotated import (
+    locate_background,
+    locate_object,
+    with_occurrences,
+)
 from cuescope_confirm.locating.learned import locate_learned
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merge_places
 from cuescope_confirm.scores import Control

@@ -93,14 +93,20 @@ def locate_object(
     for key, of_frames in _detect(audit, pool, word).items():
         of_sample = []
         for frame, detections in zip(pool[key].frames, of_frames, strict=True):
-            boxes = [detection.box for detection in detections if detection.score >= threshold]
+            boxes = [
+                detection.box
+                for detection in detections
+                if detection.score >= threshold
+            ]
             of_sample.append(box_mask(boxes, size_of(frame)))
         masks[key] = tuple(of_sample)
     name = audit.tool_specs.get("detector", "detector")
     return _cue_in_masks(cue, masks, name, auroc=quality, word=word)
 
 
-def _detect(audit: Audit, samples: Samples, word: str) -> dict[str, list[Sequence[Detection]]]:
+def _detect(
+    audit: Audit, samples: Samples, word: str
+) -> dict[str, list[Sequence[Detection]]]:
     """What the detector finds in each frame of each sample."""
     detector = cached_detector(audit.tools["detector"], audit.context)
     frames = [frame for sample in samples.values() for frame in sample.frames]
@@ -112,7 +118,9 @@ def _detect(audit: Audit, samples: Samples, word: str) -> dict[str, list[Sequenc
     return by_sample
 
 
-def _best_scores(detections: Mapping[str, Sequence[Sequence[Detection]]]) -> dict[str, float]:
+def _best_scores(
+    detections: Mapping[str, Sequence[Sequence[Detection]]],
+) -> dict[str, float]:
     """Of each sample the largest score in any frame; 0 without a detection."""
     best = {}
     for key, of_frames in detections.items():
@@ -122,7 +130,9 @@ def _best_scores(detections: Mapping[str, Sequence[Sequence[Detection]]]) -> dic
     return best
 
 
-def _judge_detector(audit: Audit, study: Study, cue: Cue, word: str) -> tuple[float, float | None]:
+def _judge_detector(
+    audit: Audit, study: Study, cue: Cue, word: str
+) -> tuple[float, float | None]:
     """By the run's samples: the score from which on a detection counts, and its AUROC."""
     shown = cue.shown_in(study.seen)
     rng = audit.rng("confirm", "detector", cue.id)
@@ -143,7 +153,9 @@ def _judge_detector(audit: Audit, study: Study, cue: Cue, word: str) -> tuple[fl
 def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | None:
     """All but the foreground, of the cue's factor where it has one; None without a foreground."""
     masks: dict[str, Masks] = {}
-    objects: dict[str, Masks] = {}  # of the segmenter: annotated ones are read as they are needed
+    objects: dict[
+        str, Masks
+    ] = {}  # of the segmenter: annotated ones are read as they are needed
     for key, sample in pool.items():
         foreground = object_masks(sample, sample.label)
         if not foreground:
@@ -193,4 +205,6 @@ def _cue_in_masks(
             frames = np.flatnonzero(shows).tolist()
             places[key] = Place(masks=of_frames, frames=tuple(frames))
     without = masks.keys() - places.keys()
-    return located_cue(cue, places, without, by, auroc=auroc, word=word, has_regions=True)
+    return located_cue(
+        cue, places, without, by, auroc=auroc, word=word, has_regions=True
+    )

@@ -48,11 +48,20 @@ class Patches(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """By the model's own `patch_features`."""
-        return [np.stack(model.patch_features(trial.sample.frames, self.layer)) for trial in trials]
+        return [
+            np.stack(model.patch_features(trial.sample.frames, self.layer))
+            for trial in trials
+        ]
 
 
 def locate_learned(
-    audit: Audit, study: Study, cue: Cue, pool: Samples, word: str | None, *, controls: bool
+    audit: Audit,
+    study: Study,
+    cue: Cue,
+    pool: Samples,
+    word: str | None,
+    *,
+    controls: bool,
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the region that tells them.
 
@@ -123,7 +132,9 @@ def _frames_like(audit: Audit, pool: Samples, model: Linear) -> list[FrameId]:
     return list(compress(frames, scores >= model.threshold))
 
 
-def _read(cells: Cells, samples: Samples, frames: Frames) -> Iterator[tuple[FrameId, np.ndarray]]:
+def _read(
+    cells: Cells, samples: Samples, frames: Frames
+) -> Iterator[tuple[FrameId, np.ndarray]]:
     """The grid of each frame; those of all frames together may not fit in memory."""
     for start in range(0, len(frames), AT_ONCE):
         batch = frames[start : start + AT_ONCE]
@@ -131,7 +142,12 @@ def _read(cells: Cells, samples: Samples, frames: Frames) -> Iterator[tuple[Fram
 
 
 def _likest_places(
-    audit: Audit, cue: Cue, pool: Samples, located: LocatedCue, region: Region, cells: Cells
+    audit: Audit,
+    cue: Cue,
+    pool: Samples,
+    located: LocatedCue,
+    region: Region,
+    cells: Cells,
 ) -> dict[str, Place]:
     """In samples without the cue, the region of equal size whose patches are most like it.
 
@@ -180,7 +196,9 @@ def _cue_in_frames(
             place = replace(place, masks=tuple(regions))
         places[key] = place
     without = pool.keys() - places.keys()
-    return located_cue(cue, places, without, by, auroc=auroc, word=word, has_regions=bool(masks))
+    return located_cue(
+        cue, places, without, by, auroc=auroc, word=word, has_regions=bool(masks)
+    )
 
 
 def _training(audit: Audit, study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
@@ -253,7 +271,9 @@ def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
             # a readout of the whole clip would give the patches of all its frames
             single = sample.with_frames((sample.frames[number],), f"frame-{number}")
             trials.append(Patches().of(single))
-        return [np.asarray(outcome.response.readout)[0] for outcome in audit.respond(trials)]
+        return [
+            np.asarray(outcome.response.readout)[0] for outcome in audit.respond(trials)
+        ]
 
     return [colours, patches]
 

@@ -14,7 +14,9 @@ from cuescope_sdk.statistics import Groups, matched_auroc
 
 FOLDS = 4
 SPARED = 0.95  # share of the patches of frames without the cue that is not taken for it
-ROUNDS = 2  # few patches of the cue's frames are the cue: the model chooses, and learns anew
+ROUNDS = (
+    2  # few patches of the cue's frames are the cue: the model chooses, and learns anew
+)
 ROWS = 6_000  # patches that a model is fitted to, drawn evenly
 PENALTY = 0.1  # inverse strength of the L2 penalty, on standardised features
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
@@ -35,7 +37,9 @@ class Training:
     groups: Groups
     regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = ()
 
-    def candidates(self, row: int, shape: tuple[int, int]) -> Bool[np.ndarray, " patch"]:
+    def candidates(
+        self, row: int, shape: tuple[int, int]
+    ) -> Bool[np.ndarray, " patch"]:
         """The patches that may be the cue's: those in the run's own region, where it has one."""
         region = self.regions[row] if self.regions and self.shows[row] else None
         if region is not None:
@@ -89,7 +93,9 @@ class Linear:
 
 
 def fit(
-    rows: Float[np.ndarray, "row dim"], shows: Bool[np.ndarray, " row"], weights: np.ndarray
+    rows: Float[np.ndarray, "row dim"],
+    shows: Bool[np.ndarray, " row"],
+    weights: np.ndarray,
 ) -> Linear:
     """Logistic regression with an L2 penalty, on standardised features."""
     from sklearn.exceptions import ConvergenceWarning
@@ -132,7 +138,9 @@ def learn(rows: Rows, data: Training, rng: np.random.Generator) -> Linear:
         return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
     model = fit(rows, data.shows, data.weights())
     threshold = model.threshold + youden_cut(scores, data.shows)
-    return replace(model, threshold=threshold, auroc=matched_auroc(scores, data.shows, data.labels))
+    return replace(
+        model, threshold=threshold, auroc=matched_auroc(scores, data.shows, data.labels)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +219,9 @@ class Region:
         return mask.reshape(scores.shape)
 
 
-def learn_region(grids: Sequence[Grid], data: Training, rng: np.random.Generator) -> Region | None:
+def learn_region(
+    grids: Sequence[Grid], data: Training, rng: np.random.Generator
+) -> Region | None:
     """What tells the patches of the cue's frames from those of matched other frames.
 
     A frame is as like the cue as its likest tenth of patches. None where a fold has one side alone.
@@ -240,7 +250,9 @@ def learn_region(grids: Sequence[Grid], data: Training, rng: np.random.Generator
     return replace(region, area=float(np.mean(areas)))
 
 
-def _fit_patches(grids: Sequence[Grid], data: Training, learned: IntPerFrame) -> PatchModel:
+def _fit_patches(
+    grids: Sequence[Grid], data: Training, learned: IntPerFrame
+) -> PatchModel:
     """The model; a share of SPARED of the others' patches stays below its threshold."""
     flat = []
     candidates = []

@@ -44,7 +44,9 @@ def with_placebos(
     return replace(target, placebos=placebos)
 
 
-def _other_cue(audit: Audit, options: ConfirmOptions, study: Study, target: Target) -> Target | str:
+def _other_cue(
+    audit: Audit, options: ConfirmOptions, study: Study, target: Target
+) -> Target | str:
     """Of the cues that the run scored for the label and that are no finding, the nearest in size.
 
     One that goes with the answers as the finding does is left out: it may be a cue all the same.
@@ -64,7 +66,12 @@ def _other_cue(audit: Audit, options: ConfirmOptions, study: Study, target: Targ
 
 
 def _placebo(
-    audit: Audit, options: ConfirmOptions, study: Study, cue: Cue, target: Target, role: Role
+    audit: Audit,
+    options: ConfirmOptions,
+    study: Study,
+    cue: Cue,
+    target: Target,
+    role: Role,
 ) -> Target:
     most = options.samples // BESIDE
     return locate(audit, study, cue, most, direction=target.direction, role=role)
@@ -134,7 +141,9 @@ def _other_labels(
             untouched.add(label)
     if not untouched:
         return "no other label shows the cue often enough without being affected by it"
-    return replace(target, role="other labels", labels=frozenset(untouched), placebos={})
+    return replace(
+        target, role="other labels", labels=frozenset(untouched), placebos={}
+    )
 
 
 def _other_object(
@@ -146,7 +155,9 @@ def _other_object(
     taken = {score.feature for score in report.findings}
     size = len(target.cue.feature.occurrences)
     # nearest in size, as for other cues: a rare thing is located in few samples
-    for feature in sorted(report.features, key=lambda f: abs(len(f.occurrences) - size)):
+    for feature in sorted(
+        report.features, key=lambda f: abs(len(f.occurrences) - size)
+    ):
         other_task, label, other_thing = _parts(feature)
         if (other_task, other_thing) != (task, thing):
             continue

@@ -24,7 +24,9 @@ def size_of(frame: Frame) -> tuple[int, int]:
     return _SIZES[frame.key]
 
 
-def box_mask(boxes: Iterable[Sequence[float]], size: tuple[int, int]) -> Bool[np.ndarray, "r c"]:
+def box_mask(
+    boxes: Iterable[Sequence[float]], size: tuple[int, int]
+) -> Bool[np.ndarray, "r c"]:
     """The pixels inside of any box (x0, y0, x1, y1)."""
     mask = np.zeros(size, dtype=bool)
     for x0, y0, x1, y1 in boxes:

@@ -36,12 +36,16 @@ def locate_modality(cue: Cue, pool: Samples) -> LocatedCue:
         if is_text:
             places[key] = Place(modality="text")
         elif sample.frames:
-            masks = tuple(np.ones(size_of(frame), dtype=bool) for frame in sample.frames)
+            masks = tuple(
+                np.ones(size_of(frame), dtype=bool) for frame in sample.frames
+            )
             places[key] = Place(masks=masks, modality="video")
     return located_cue(cue, places, (), "all of the modality")
 
 
-def merge_places(seen: LocatedCue | None, spoken: LocatedCue | None) -> LocatedCue | None:
+def merge_places(
+    seen: LocatedCue | None, spoken: LocatedCue | None
+) -> LocatedCue | None:
     """What is seen decides which samples show the cue; where nothing is, the words do."""
     if spoken is None or seen is None:
         return seen or spoken

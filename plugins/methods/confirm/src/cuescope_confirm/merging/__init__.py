@@ -20,7 +20,13 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_confirm.asking import Direction, direction_of, run_answers
-from cuescope_confirm.merging.modalities import NO_CUE, PLACES, modalities, no_cues, place_of
+from cuescope_confirm.merging.modalities import (
+    NO_CUE,
+    PLACES,
+    modalities,
+    no_cues,
+    place_of,
+)
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Study
@@ -49,6 +55,7 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
     if reasons:
         audit.note(NO_CUE, " ".join(reasons))
     merged = []
+    # with findings about both, the model needs both, and neither is a cue
     if len(groups) == 1:
         merged.append(_merge(audit, study, groups[0], set()))
     order = {cue.id: row for row, cue in enumerate(study.cues)}
@@ -63,6 +70,7 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
             by_feature.setdefault(cue.feature.key, []).append(cue)
     firsts = [cues[0] for cues in by_feature.values()]
     values = recognition(audit, study, firsts)
+    # each must recognise the other, so the weaker direction counts
     for group in link(np.minimum(values, values.T)):
         members = []
         pure = set()
@@ -98,6 +106,7 @@ def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
         best = int(np.argmax(means))
         if means[best] < GOOD_AUROC:
             break
+        # the second lies behind the first, so taking it out moves no place of the first
         first, second = pairs[best]
         groups[first] = sorted(groups[first] + groups.pop(second))
     return sorted(groups)
@@ -115,6 +124,7 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
     for cue in members:
         direction = direction_of(audit, study, cue)
         directions[cue.id] = direction
+        # pulls to two labels are two claims
         about = cue.label if direction.toward == "the label" else question_of(cue)
         claim = claims.setdefault((direction.toward, direction.sign, about), [])
         claim.append(cue)
@@ -123,6 +133,7 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
         costs = {}
         for cue in claim:
             direction = directions[cue.id]
+            # by label: two findings about one label tell of the same answers
             costs[cue.label] = _answers_moved(audit, study, cue, direction)
         return not direction.harms, -sum(costs.values())
 
@@ -133,6 +144,7 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
     annotated = [cue for cue in members if cue.factor is not None]
     lead = min([*chosen, *annotated], key=rank_lead)
     labels: tuple[str, ...] = ()
+    # one finding about all labels makes the cue one about all
     if all(cue.label is not None for cue in chosen):
         labels = tuple(sorted({str(cue.label) for cue in chosen}))
     occurrences = _occurrences(lead, members, pure)
@@ -170,7 +182,9 @@ def _is_annotated(cue: Cue) -> bool:
     return cue.factor is not None or cue.is_object
 
 
-def _occurrences(lead: Cue, members: Sequence[Cue], pure: Set[str]) -> tuple[Occurrence, ...]:
+def _occurrences(
+    lead: Cue, members: Sequence[Cue], pure: Set[str]
+) -> tuple[Occurrence, ...]:
     """Those of the findings that the others recognise, each frame once; of a known place its own.
 
     A finding that also holds other frames shows the cue, and is no example of it.

@@ -46,7 +46,9 @@ def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
     return list(groups.values())
 
 
-def no_cues(study: Study, groups: Sequence[Sequence[Cue]], others: Sequence[Cue]) -> Iterator[str]:
+def no_cues(
+    study: Study, groups: Sequence[Sequence[Cue]], others: Sequence[Cue]
+) -> Iterator[str]:
     """Why some findings are no cues; `groups` are those about modalities.
 
     A model that answers from video and question together does as it should; one that answers from

@@ -15,7 +15,13 @@ from jaxtyping import Float
 
 from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.learned import coarse_colours, embeddings, training
-from cuescope_confirm.locating.linear import Linear, PerFrame, Rows, fit, held_out_scores
+from cuescope_confirm.locating.linear import (
+    Linear,
+    PerFrame,
+    Rows,
+    fit,
+    held_out_scores,
+)
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.study import Cue, Frames, Study, frames_in, shuffle
 from cuescope_sdk import Audit
@@ -46,6 +52,7 @@ def recognition(
             values[second, first] = 1
         elif same is None and regions_agree(boxes[first], boxes[second]):
             open_pairs.append((first, second))
+    # only then: learning embeds frames, which asks the model
     if open_pairs:
         recognisers = _Recognisers(audit, study, cues)
         for first, second in open_pairs:
@@ -60,6 +67,7 @@ def _same_by_definition(first: Cue, second: Cue) -> bool | None:
     other_place = place_of(second)
     if place or other_place:
         return place == other_place
+    # two values of one factor are never in the same sample
     if first.factor and second.factor and first.factor[0] == second.factor[0]:
         return first.factor == second.factor
     if question_of(first) != question_of(second):
@@ -89,6 +97,7 @@ def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
     """The frames of the runs that show it."""
     if cue.factor is None:
         return frozenset(study.frames_of(cue))
+    # an annotation is of a whole sample, so it holds in each frame
     keys = cue.shown_in(study.seen)
     return frozenset(frame for frame in frames_in(study.seen) if frame[0] in keys)
 
@@ -134,6 +143,7 @@ class _Recognisers:
         self._study = study
         everything = frames_in(study.seen)
         self._total = len(everything)
+        # one draw for all findings: these frames are embedded once
         self._others = self._draw(everything, OTHERS, "others")
         self._frames = [_frames(study, cue) for cue in cues]
         self._drawn = []
@@ -153,11 +163,13 @@ class _Recognisers:
         """
         listed = self._frames[number]
         frames = self._drawn[other]
+        # what lists every frame tells none from another
         if not frames or not 0 < len(listed) < self._total:
             return 0.0
         unlisted = [frame for frame in frames if frame not in listed]
         chance = len(listed) / self._total
         both = 1 - len(unlisted) / len(frames)
+        # corrected for chance as Cohen's kappa is
         share = max(0.0, (both - chance) / (1 - chance))
         if share == 1:
             return 1.0
@@ -187,6 +199,7 @@ class _Recognisers:
         for reader in self._readers:
             rows = reader(frames)
             rng = self._audit.rng("confirm", "merge", str(number))
+            # 0 is the threshold: a fold that could not be learned from says nothing
             held_out = np.nan_to_num(held_out_scores(rows, data, rng))
             if (auroc(held_out, shows) or 0.0) >= GOOD_AUROC:
                 model = fit(rows, shows, data.weights())

@@ -18,8 +18,11 @@ def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
     cues = [row.target.cue for row in results.rows]
     if any(cue.members for cue in cues):
         yield found_by(cues)
-        known = [report.accuracy for report in study.reports.values() if report.accuracy]
+        known = [
+            report.accuracy for report in study.reports.values() if report.accuracy
+        ]
         if known:
+            # the run that asked most knows the accuracy best
             yield sorted(known, key=lambda accuracy: accuracy.answered)[-1]
     if len(study.reports) + len(study.left_out) > 1:
         yield methods(study, cues)
@@ -32,6 +35,7 @@ def found_by(cues: Sequence[Cue]) -> Table:
         runs: dict[str, list[str]] = {}
         for member in cue.members or (cue,):
             ids = runs.setdefault(member.run, [])
+            # keys that two methods share have the run before them
             ids.append(member.id.removeprefix(f"{member.run} "))
         findings = [f"{run}: {', '.join(ids)}" for run, ids in runs.items()]
         rows.append((cue.name, len(runs), "; ".join(findings)))

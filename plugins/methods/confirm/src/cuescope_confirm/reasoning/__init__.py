@@ -39,7 +39,9 @@ REQUEST = (
 _ANSWER = re.compile(r"(?:final\s+)?answer\b\W*(?:is\b)?", re.IGNORECASE)
 _STEP = re.compile(r"(?<=[.!?;])\s+|\n+")
 # up to three words between: "there is no large green tree"
-_DENIED = re.compile(r"\b(?:no|not|without|never|isn't|aren't)\b(?:\s+\w+){0,3}\s*$", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:no|not|without|never|isn't|aren't)\b(?:\s+\w+){0,3}\s*$", re.IGNORECASE
+)
 Named = list[tuple[Sample, bool]]
 
 
@@ -65,7 +67,9 @@ def say_do_gap(audit: Audit, options: ConfirmOptions, results: Results) -> Table
         names = names_of(cue)
         pairs = _pairs(row, options)
         if not names:
-            silent.append((cue.name, None, "the cue has no name to look for", None, None))
+            silent.append(
+                (cue.name, None, "the cue has no name to look for", None, None)
+            )
         elif not pairs:
             reason = "no intervention that confirms it changes the image"
             silent.append((cue.name, None, reason, None, None))
@@ -157,10 +161,14 @@ def _pairs(row: Row, options: ConfirmOptions) -> list[tuple[Trial, Trial]]:
             continue
         pairs = []
         answers = testimony.witness.answers
-        for (plain, changed, _), pair in zip(answers.trials, answers.pairs, strict=True):
+        for (plain, changed, _), pair in zip(
+            answers.trials, answers.pairs, strict=True
+        ):
             if not pair.control:
                 # with the cue comes first, whether it was taken out or put in
-                pairs.append((plain, changed) if testimony.removes else (changed, plain))
+                pairs.append(
+                    (plain, changed) if testimony.removes else (changed, plain)
+                )
         return pairs[: options.admitted]
     return []
 
@@ -203,7 +211,9 @@ def _traces(audit: Audit, trials: Sequence[Trial]) -> list[Trace]:
     requests = []
     for trial in trials:
         sample = reasoning_about(trial.sample)
-        requests.append(replace(trial, sample=sample, outputs=TEXT, condition="reasoning"))
+        requests.append(
+            replace(trial, sample=sample, outputs=TEXT, condition="reasoning")
+        )
     traces = []
     for trial, outcome in zip(trials, audit.respond(requests), strict=True):
         text = outcome.response.text

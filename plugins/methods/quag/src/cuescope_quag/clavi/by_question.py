@@ -25,6 +25,7 @@ def attach_by_question(
 ) -> None:
     """A row a video, type and question; nothing where no sample says what it is."""
     cells = group_by_question(answers.samples)
+    # Q and Q' are what this table sets apart
     if not any(name.split()[-1] in ("Q", "Q'") for name in cells):
         return
     right = answers.before.astype(float)
@@ -32,10 +33,14 @@ def attach_by_question(
     for name, members in cells.items():
         groups = answers.groups.take(members)
         low, high = mean_interval(right[members], groups, confidence=options.confidence)
-        ends = f"[{100 * (low or 0.0):.1f}, {100 * (1.0 if high is None else high):.1f}]"
+        ends = (
+            f"[{100 * (low or 0.0):.1f}, {100 * (1.0 if high is None else high):.1f}]"
+        )
         rows.append((name, f"{100 * right[members].mean():.1f} {ends}", len(members)))
     paper = cells_by_question(options.beside) if benchmark == "CLAVI" else ()
-    beside = f" In brackets: {options.beside} in table 15 of the paper." if paper else ""
+    beside = (
+        f" In brackets: {options.beside} in table 15 of the paper." if paper else ""
+    )
     note = (
         "V is the original video, V' its complement (the two actions change places); Q is true of "
         "the original, and Q' says the opposite. Two rows that add up to about 100% (Q and Q' of "
@@ -62,5 +67,6 @@ def group_by_question(samples: Sequence[Sample]) -> Mapping[str, np.ndarray]:
 def _order(name: str) -> tuple[str, int, str]:
     """Original first, the types as in the paper, Q before Q'."""
     video, kind, *form = name.split()
+    # types of other data sets come last, by name
     place = TYPES.index(kind) if kind in TYPES else len(TYPES)
     return video, place, " ".join((kind, *form))

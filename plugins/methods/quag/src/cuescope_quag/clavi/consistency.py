@@ -70,15 +70,21 @@ def consistent_pairs(samples: Sequence[Sample]) -> tuple[ConsistentPair, ...]:
             if other in keys:
                 subset = sample.annotations.get("subset")
                 video = video_name(sample)
+                # by the annotation: the complement question need not be audited itself
                 turned = counterparts.get("text") is not None
-                pair = ConsistentPair(complement, sample.key, other, subset, video, turned)
+                pair = ConsistentPair(
+                    complement, sample.key, other, subset, video, turned
+                )
                 # Each of the two names the other, and the pair must not count twice.
                 pairs.setdefault((complement, frozenset((sample.key, other))), pair)
     return tuple(pairs.values())
 
 
 def consistent_accuracy(
-    correct: Mapping[str, bool], pairs: Sequence[ConsistentPair], *, confidence: float = 0.95
+    correct: Mapping[str, bool],
+    pairs: Sequence[ConsistentPair],
+    *,
+    confidence: float = 0.95,
 ) -> ConsistentAccuracy | None:
     """Accuracy over the pairs of which both samples are in `correct`; None where there is none.
 
@@ -99,6 +105,7 @@ def consistent_accuracy(
     low, high = mean_interval(right, groups, confidence=confidence)
     return ConsistentAccuracy(
         value=float(right.mean()),
+        # without an interval every share is possible
         low=0.0 if low is None else low,
         high=1.0 if high is None else high,
         pairs=len(both),
@@ -141,8 +148,12 @@ def attach_consistency(
         correct = dict(zip(keys, right.tolist(), strict=True))
         accuracies = {}
         for column, pairs in groups.items():
-            accuracies[column] = consistent_accuracy(correct, pairs, confidence=options.confidence)
-        cells = [None if figure is None else str(figure) for figure in accuracies.values()]
+            accuracies[column] = consistent_accuracy(
+                correct, pairs, confidence=options.confidence
+            )
+        cells = [
+            None if figure is None else str(figure) for figure in accuracies.values()
+        ]
         rows.append((condition, *cells))
         if condition == "baseline":
             words = describe(choose_control(accuracies, options.control))
@@ -154,11 +165,15 @@ def attach_consistency(
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
     """The pairs of each column of table 3 that has any: of either kind, overall and by subset."""
     groups: dict[str, list[ConsistentPair]] = {}
-    for subset, (complement, letter) in product((None, "control", "complement"), LETTERS.items()):
+    # in the order of table 3
+    for subset, (complement, letter) in product(
+        (None, "control", "complement"), LETTERS.items()
+    ):
         name = f"CAcc_{letter} {subset}" if subset else f"CAcc_{letter}"
         for pair in pairs:
             if pair.complement == complement and subset in (None, pair.subset):
                 groups.setdefault(name, []).append(pair)
+    # pairs in text have a complement question, and so have BE and BA
     for name in ("CAcc_V", "CAcc_V control"):
         every = groups.get(name, [])
         members = [pair for pair in every if pair.turned]
@@ -238,5 +253,7 @@ def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
         words = "a question and its complement are mostly both answered rightly, control or not"
     else:
         words = "neither a clear shortcut nor a clear understanding"
-    meaning = "share of pairs answered rightly, of complement videos (V) or questions (T)"
+    meaning = (
+        "share of pairs answered rightly, of complement videos (V) or questions (T)"
+    )
     return f"{words} ({meaning}: {', '.join(figures)})"

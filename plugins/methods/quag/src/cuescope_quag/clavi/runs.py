@@ -19,7 +19,9 @@ COMBINED = (
     "Accuracy by video and question",
     "Distance of complements' attention",
 )
-FIGURE = re.compile(r"-?\d+\.\d+")  # what a cell with an interval or an arrow begins with
+FIGURE = re.compile(
+    r"-?\d+\.\d+"
+)  # what a cell with an interval or an arrow begins with
 
 
 class RunsOptions(Options):
@@ -43,7 +45,9 @@ class QUAGRuns(Plugin):
         require_alike(self.options.runs, reports)
         for title in COMBINED:
             every = chain.from_iterable(report.tables for report in reports)
+            # a title may go on, as with ", %"
             tables = [table for table in every if table.title.startswith(title)]
+            # what one run lacks has no mean over all runs
             if len(tables) == len(reports):
                 yield combine(tables)
 
@@ -55,13 +59,16 @@ def require_alike(runs: Sequence[Path], reports: Sequence[Report]) -> None:
     for run, report in zip(runs, reports, strict=True):
         stamp = report.provenance
         if stamp.method.spec.partition(":")[0] != "quag":
-            raise UserError(f"quag-runs: {run}", expected="an audit of quag", got=stamp.method.spec)
+            raise UserError(
+                f"quag-runs: {run}", expected="an audit of quag", got=stamp.method.spec
+            )
         if stamp.data.fingerprint != first.data.fingerprint:
             raise UserError(
                 f"quag-runs: {run} and {runs[0]} are of different data",
                 expected="the same samples in all runs",
                 got=f"{stamp.data.spec} and {first.data.spec}",
             )
+        # one training counted twice would make the deviation too small
         twin = by_weights.setdefault(stamp.model.fingerprint, run)
         if twin != run:
             raise UserError(
@@ -84,7 +91,9 @@ def combine(tables: Sequence[Table]) -> Table:
     for of_runs in zip(*(table.rows for table in tables), strict=True):
         cells: dict[str, Cell] = {}
         for column in first.columns:
-            cells[column] = _combine_cells([row.get(column) for row in of_runs], first.decimals)
+            cells[column] = _combine_cells(
+                [row.get(column) for row in of_runs], first.decimals
+            )
         rows.append(cells)
     note = (
         f"Mean \N{PLUS-MINUS SIGN} standard deviation over {len(tables)} runs (divided by "

@@ -16,7 +16,13 @@ from scipy.spatial.distance import cdist
 from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.tables import make_table
-from cuescope_quag.trials import benchmark_of, fusion_shape, is_correct, plain_trials, questions
+from cuescope_quag.trials import (
+    benchmark_of,
+    fusion_shape,
+    is_correct,
+    plain_trials,
+    questions,
+)
 from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Sample
 from cuescope_sdk.fusion import AttentionWeights, TokenModalities
 from cuescope_sdk.report import bar_chart
@@ -27,7 +33,9 @@ Matrix: TypeAlias = Float[np.ndarray, "token token"]
 
 SIGNIFICANT = 0.05
 FEWEST = 5  # pairs of either kind, for a test
-QUESTION_TYPE = "BA"  # before or after: the questions whose complements need the order of events
+QUESTION_TYPE = (
+    "BA"  # before or after: the questions whose complements need the order of events
+)
 MOST_TOKENS = 128  # the time of an alignment grows with their cube
 LAYERS = 4  # evenly spread over the model's
 BINS = 10  # of figure 8
@@ -44,7 +52,11 @@ PAPER: list[dict[str, Cell]] = [
 def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
     """Distances of before/after complements, in video and in text; nothing without any."""
     samples = {sample.key: sample for sample in audit.once(questions, audit)}
-    ordered = [s for s in samples.values() if s.annotations.get("question_type") == QUESTION_TYPE]
+    ordered = [
+        s
+        for s in samples.values()
+        if s.annotations.get("question_type") == QUESTION_TYPE
+    ]
     pairs = [pair for pair in consistent_pairs(ordered) if pair.subset != "control"]
     if not pairs or not options.pairs:
         return
@@ -61,7 +73,9 @@ def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
         of_complement = [pair for pair in pairs if pair.complement == complement]
         rng = audit.rng("pairs", complement)
         groups = choose_pairs(of_complement, correct, options.pairs, rng)
-        by_complement[complement] = [distances(audit, samples, group) for group in groups]
+        by_complement[complement] = [
+            distances(audit, samples, group) for group in groups
+        ]
         yield compare_distances(check, *by_complement[complement])
     attach_distances(audit, options, by_complement)
 
@@ -78,7 +92,9 @@ def choose_pairs(
     pairs of the rarer kind give these first.
     """
     groups: tuple[list[ConsistentPair], list[ConsistentPair]] = ([], [])
-    wrong = np.array([not (correct[pair.first] and correct[pair.second]) for pair in pairs])
+    wrong = np.array(
+        [not (correct[pair.first] and correct[pair.second]) for pair in pairs]
+    )
     rarer = 2 * wrong.sum() < len(wrong)
     order = rng.permutation(len(pairs))
     seen: set[str] = set()
@@ -109,9 +125,11 @@ def distances(
     if not alike:
         return np.empty(0)
     depth = audit.once(fusion_shape, audit).layers
+    # a model of fewer layers would have some of them twice
     layers = np.unique(np.linspace(0, depth - 1, LAYERS).round().astype(int)[:depth])
     by_layer = []
     for layer in layers.tolist():
+        # layer by layer, for matrices grow with the square of the tokens
         weights = _readouts(audit, AttentionWeights(layer=layer), samples, alike)
         if any(matrix.shape[1] != matrix.shape[2] for matrix in weights.values()):
             return np.empty(0)  # cross-attention: its queries and keys are other tokens
@@ -124,11 +142,16 @@ def distances(
 
 
 def _readouts(
-    audit: Audit, readout: Readout, samples: Mapping[str, Sample], pairs: Sequence[ConsistentPair]
+    audit: Audit,
+    readout: Readout,
+    samples: Mapping[str, Sample],
+    pairs: Sequence[ConsistentPair],
 ) -> dict[str, np.ndarray]:
     """What is read of the samples of the pairs, by key; of each once."""
     readouts = {}
-    keys = dict.fromkeys(chain.from_iterable((pair.first, pair.second) for pair in pairs))
+    keys = dict.fromkeys(
+        chain.from_iterable((pair.first, pair.second) for pair in pairs)
+    )
     outcomes = audit.respond(readout.of(samples[key]) for key in keys)
     for key, outcome in zip(keys, outcomes, strict=True):
         readouts[key] = np.asarray(outcome.response.readout)
@@ -136,7 +159,9 @@ def _readouts(
 
 
 def compare_distances(
-    check: str, both: Float[np.ndarray, " pair"], others: Float[np.ndarray, " other_pair"]
+    check: str,
+    both: Float[np.ndarray, " pair"],
+    others: Float[np.ndarray, " other_pair"],
 ) -> Evidence:
     """Whether pairs that are both answered rightly are further apart (Mann and Whitney, 1947)."""
     count = len(both) + len(others)
@@ -197,11 +222,14 @@ def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:
     """Figure 8: how many pairs are how far apart."""
     total = sum(map(len, groups))
     every = np.concatenate(list(groups))
+    # where all distances are 0 the bins need some width
     edges = np.histogram_bin_edges(every, BINS, range=(0.0, float(every.max()) or 1.0))
     shares = [np.histogram(values, edges)[0] / total for values in groups]
     rows = {}
     for (low, high), of_bin in zip(pairwise(edges), np.transpose(shares), strict=True):
-        rows[f"{low:.2f} to {high:.2f}"] = dict(zip(ANSWERED, of_bin.tolist(), strict=True))
+        rows[f"{low:.2f} to {high:.2f}"] = dict(
+            zip(ANSWERED, of_bin.tolist(), strict=True)
+        )
     title = f"Distance of complements' attention, {complement}"
     return Picture(
         title=title,
@@ -229,7 +257,11 @@ def aligned_distance(
 
     Raises ValueError where the two are not of one square shape: an alignment needs as many tokens.
     """
-    if first.shape != second.shape or first.ndim != 3 or first.shape[1] != first.shape[2]:
+    if (
+        first.shape != second.shape
+        or first.ndim != 3
+        or first.shape[1] != first.shape[2]
+    ):
         raise ValueError(
             f"expected two arrays of one shape (head, token, token), "
             f"got {first.shape} and {second.shape}"
@@ -246,8 +278,11 @@ def _least_distance(first: Matrix, second: Matrix) -> float:
         return 0.0  # nothing is nearer, and FAQ is by far the slower part
     options = {
         "maximize": True,
+        # else FAQ would start at the mean of all orders
         "P0": np.eye(len(first))[order],
-        "rng": np.random.default_rng(0),  # draws nothing, but without it the global one is asked
+        "rng": np.random.default_rng(
+            0
+        ),  # draws nothing, but without it the global one is asked
     }
     refined = quadratic_assignment(first, second, method="faq", options=options).col_ind
     # FAQ goes to a stationary point of the relaxed problem, which may be worse than its start.
@@ -260,6 +295,7 @@ def _distance(first: Matrix, second: Matrix, order: Int[np.ndarray, " token"]) -
 
 def _signatures(matrix: Matrix) -> Float[np.ndarray, "token feature"]:
     """What a token sends and receives, each sorted, and what it sends to itself."""
+    # sorted: the same in every order of the other tokens
     sent = np.sort(matrix, axis=1)
     received = np.sort(matrix.T, axis=1)
     return np.concatenate([sent, received, np.diag(matrix)[:, None]], axis=1)

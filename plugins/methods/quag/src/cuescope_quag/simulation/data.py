@@ -39,6 +39,7 @@ def coupled(alpha: float, samples: int, generator: torch.Generator) -> Coupled:
     t = (1 - alpha) m1 - alpha m2 and v = (1 - alpha) m2 - alpha m1. Below alpha = 1/2 the two
     together tell m1 and m2 exactly, for m1 = ((1 - alpha) t + alpha v) / (1 - 2 alpha).
     """
+    # on the CPU, where a seed draws the same for every device
     hidden = torch.randn(samples, 2 * TOKENS, DIM, generator=generator)
     other = hidden.roll(TOKENS, dims=1)  # m2 in the place of m1, and m1 in that of m2
     return Coupled((1 - alpha) * hidden - alpha * other, hidden @ weighting() / DIM)

@@ -39,7 +39,9 @@ def rises(alphas: Sequence[float], errors: Mapping[Training, Errors]) -> list[Ri
     """One for each coupling; errors are means over its seeds."""
     of_alphas = []
     for alpha in alphas:
-        of_seeds = [astuple(errors[training]) for training in errors if training.alpha == alpha]
+        of_seeds = [
+            astuple(errors[training]) for training in errors if training.alpha == alpha
+        ]
         plain, crossmodal, unimodal = np.array(of_seeds).T.copy()
         rise = Rise(
             alpha=alpha,
@@ -66,13 +68,16 @@ def increase(ratios: Float[np.ndarray, " seed"]) -> Percent:
 
 
 def _percent(log_ratio: float) -> float:
+    # exp(x) - 1 would lose the digits of a small rise
     return float(100 * np.expm1(log_ratio))
 
 
 # ------------------------------------------------------------------------ the table and figure
 
 
-def table(of_alphas: Sequence[Rise], schedule: Schedule, rng: np.random.Generator) -> Table:
+def table(
+    of_alphas: Sequence[Rise], schedule: Schedule, rng: np.random.Generator
+) -> Table:
     """Errors and their rise, a row a coupling; the rank correlation below."""
     rows = tuple(map(_row, of_alphas))
     return Table(
@@ -104,13 +109,21 @@ def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> st
         return "Too few couplings for a rank correlation: three or more are needed."
     alphas = np.array([rise.alpha for rise in of_alphas])
     ratios = np.stack([rise.crossmodal for rise in of_alphas])
-    rho, low, high = rank_correlation_interval(alphas, ratios, rng, confidence=CONFIDENCE)
+    rho, low, high = rank_correlation_interval(
+        alphas, ratios, rng, confidence=CONFIDENCE
+    )
     seeds = ratios.shape[1]
-    interval = f"[{low:.2f}, {high:.2f}], {seeds} seeds" if seeds > 1 else "(one seed: no interval)"
+    interval = (
+        f"[{low:.2f}, {high:.2f}], {seeds} seeds"
+        if seeds > 1
+        else "(one seed: no interval)"
+    )
     words = f"Spearman of alpha and increase: {rho:.2f} {interval}, {len(alphas)} couplings."
     if low > 0:
         return f"{words} The error rises more with more coupling, as in the paper."
-    return f"{words} Unlike in the paper, the error does not rise more with more coupling."
+    return (
+        f"{words} Unlike in the paper, the error does not rise more with more coupling."
+    )
 
 
 def _training_note(schedule: Schedule) -> str:
@@ -139,11 +152,16 @@ def figure(of_alphas: Sequence[Rise]) -> Picture:
     )
 
 
-def _line(name: str, of_alphas: Sequence[Rise], ratios: Callable[[Rise], np.ndarray]) -> Line:
+def _line(
+    name: str, of_alphas: Sequence[Rise], ratios: Callable[[Rise], np.ndarray]
+) -> Line:
     alphas = np.array([rise.alpha for rise in of_alphas])
+    # as floats: the None of one seed becomes NaN
     percents = np.array([increase(ratios(rise)) for rise in of_alphas], dtype=float)
     value, low, high = np.log10(1 + percents.T / 100)
     # One seed has no interval, and so no band.
     return (
-        Line(name, alphas, value) if np.isnan(low).any() else Line(name, alphas, value, low, high)
+        Line(name, alphas, value)
+        if np.isnan(low).any()
+        else Line(name, alphas, value, low, high)
     )

@@ -60,7 +60,11 @@ def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
         uniform = torch.rand(outputs, inputs, generator=generator)
         weights[f"{name}.weight"] = (2 * uniform - 1) * inputs**-0.5
         weights[f"{name}.bias"] = torch.zeros(outputs)
-    norms = [f"{layer}.{part}" for layer in range(sizes.layers) for part in ("attention", "hidden")]
+    norms = [
+        f"{layer}.{part}"
+        for layer in range(sizes.layers)
+        for part in ("attention", "hidden")
+    ]
     for name in (*norms, "readout"):
         weights[f"{name}.scale"] = torch.ones(sizes.width)
         weights[f"{name}.shift"] = torch.zeros(sizes.width)
@@ -89,6 +93,7 @@ def predict(
     """A number for each token; `dropout` after embedding, in attention and before the readout."""
     drop = dropout or torch.nn.Identity()
     position = positions(sizes.width).to(tokens.device) + weights["modality"][:, None]
+    # flattened to text first and then video, as the tokens are
     stream = drop(_linear(weights, "embedding", tokens) + position.flatten(0, 1))
     for layer in range(sizes.layers):
         stream = stream + _attention(weights, sizes, layer, stream, dropout)
@@ -104,8 +109,10 @@ def _attention(
     name = f"{layer}.attention"
     projections = _linear(weights, name, _norm(weights, name, stream))
     parts = projections.reshape(*stream.shape[:2], 3, sizes.heads, -1)
+    # (query key value, sample, head, token, width of a head)
     query, key, value = parts.permute(2, 0, 3, 1, 4)
     if dropout is None:
+        # an attention that averages where `use_fusion` asks for it
         mixed = fused_attention(query, key, value, layer=layer)
     else:
         # Dropout of attention weights needs the weights themselves, which fused kernels never form.
@@ -119,4 +126,6 @@ def _linear(weights: Weights, name: str, values: Tensor) -> Tensor:
 
 
 def _norm(weights: Weights, name: str, values: Tensor) -> Tensor:
-    return layer_norm(values, values.shape[-1:], weights[f"{name}.scale"], weights[f"{name}.shift"])
+    return layer_norm(
+        values, values.shape[-1:], weights[f"{name}.scale"], weights[f"{name}.shift"]
+    )

@@ -51,6 +51,7 @@ class Schedule:
     sizes: Sizes = field(default_factory=Sizes)
 
 
+# appendix A.5, which gives no rate of dropout
 FULL = Schedule(24_000, 8_000, 8_000, 2_000, 1024, 0.001, one_cycle=False, dropout=0.1)
 # Few samples, each seen a few times, leave nothing for dropout to do; small batches and a high
 # peak of the learning rate find the paired token within some hundred steps.
@@ -83,8 +84,13 @@ def train_and_test(alpha: float, schedule: Schedule, seed: int, device: str) -> 
 def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
     """The weights of the epoch with the lowest validation error."""
     device = train.tokens.device
-    initial = initial_weights(schedule.sizes, torch.Generator().manual_seed(derive(seed, "init")))
-    weights = {name: tensor.to(device).requires_grad_() for name, tensor in initial.items()}
+    # drawn on the CPU, so that a seed starts alike on every device
+    initial = initial_weights(
+        schedule.sizes, torch.Generator().manual_seed(derive(seed, "init"))
+    )
+    weights = {
+        name: tensor.to(device).requires_grad_() for name, tensor in initial.items()
+    }
     order = torch.Generator().manual_seed(derive(seed, "order"))
     noise = torch.Generator(device).manual_seed(derive(seed, "dropout"))
     dropout = Dropout(schedule.dropout, noise) if schedule.dropout else None
@@ -118,6 +124,7 @@ def mean_squared_error(
         for tokens in torch.split(data.tokens, CHUNK):
             with use_fusion(Fusion(modalities(len(tokens)).to(tokens.device), edit)):
                 predictions.append(predict(weights, sizes, tokens))
+    # over all at once: a short last chunk must not weigh as much as others
     return _squared_error(torch.cat(predictions), data.target).item()
 
 
@@ -126,6 +133,7 @@ def _one_cycle(optimiser: torch.optim.Optimizer, schedule: Schedule) -> LRSchedu
         optimiser,
         max_lr=schedule.learning_rate,
         epochs=schedule.epochs,
+        # rounded up, for a short last batch is a step too
         steps_per_epoch=-(-schedule.train // schedule.batch),
         pct_start=0.1,
         cycle_momentum=False,  # else it would change Adam's beta1 too
@@ -159,15 +167,22 @@ class Runs:
     device: str
     workers: int
 
-    def errors(self, trainings: Sequence[Training], context: Context) -> dict[Training, Errors]:
+    def errors(
+        self, trainings: Sequence[Training], context: Context
+    ) -> dict[Training, Errors]:
         """Test errors of each training; what is kept of an earlier run is not trained again."""
         names = {}
         jobs: dict[str, Job] = {}
         for training in trainings:
+            # without alpha: a seed draws the same at every coupling
             seed = derive(self.seed, "quag simulation", str(training.number))
             name = f"alpha {training.alpha!r} seed {seed}"
             names[training] = name
-            jobs[name] = (train_on_one_thread, (training.alpha, self.schedule, seed, self.device))
+            jobs[name] = (
+                train_on_one_thread,
+                (training.alpha, self.schedule, seed, self.device),
+            )
+        # results of another schedule must not be read for these
         kept = KeptJobs(self.folder, [VERSION, asdict(self.schedule)], self.workers)
         results = kept.run(jobs, context, "trainings")
         return {training: Errors(**results[name]) for training, name in names.items()}

@@ -66,7 +66,9 @@ def game(case: Case) -> Tensor:
     return _flow_map(case, relevance)
 
 
-def _mean_attention(case: Case, count: int | None) -> Iterator[Float[Tensor, "token token"]]:
+def _mean_attention(
+    case: Case, count: int | None
+) -> Iterator[Float[Tensor, "token token"]]:
     """Attention weights of the last `count` blocks, mean over heads."""
     _, calls = record_attention(case, case.last_blocks(count))
     for call in calls:

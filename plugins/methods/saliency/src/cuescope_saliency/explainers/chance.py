@@ -70,12 +70,16 @@ def generator_for(case: Case, name: str) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "mask row col"]]:
+def _masks(
+    settings: Settings, rows: int, cols: int
+) -> Iterator[Float[Tensor, "mask row col"]]:
     """Smooth masks in [0, 1]: a grid of 0 and 1, enlarged bilinearly and cropped at random."""
     generator = torch.Generator().manual_seed(derive(settings.seed, "rise"))
     count = settings.rise_masks
     cells = settings.rise_grid
-    grids = torch.rand((count, 1, cells, cells), generator=generator) < settings.rise_kept
+    grids = (
+        torch.rand((count, 1, cells, cells), generator=generator) < settings.rise_kept
+    )
     height = math.ceil(rows / cells)
     width = math.ceil(cols / cells)
     # Enlarged to a cell more than the image, so that a shift by less than a cell stays inside.
@@ -85,7 +89,9 @@ def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "
     for start in range(0, count, CHUNK):
         chunk = grids[start : start + CHUNK].float()
         masks = []
-        for number, [large] in enumerate(interpolate(chunk, size=size, mode="bilinear"), start):
+        for number, [large] in enumerate(
+            interpolate(chunk, size=size, mode="bilinear"), start
+        ):
             from_top = large[up[number] :, left[number] :]
             masks.append(from_top[:rows, :cols])
         yield torch.stack(masks)
@@ -95,7 +101,9 @@ def _pixels(case: Case) -> tuple[str, Tensor]:
     """The one input that is an image, (1, channel, row, col)."""
     images = {name: tensor for name, tensor in case.inputs.items() if tensor.ndim == 4}
     if len(images) != 1:
-        shapes = [f"{name} {tuple(tensor.shape)}" for name, tensor in case.inputs.items()]
+        shapes = [
+            f"{name} {tuple(tensor.shape)}" for name, tensor in case.inputs.items()
+        ]
         raise UserError(
             f"saliency: rise masks pixels, but {case.tower.name} has no input of pixels",
             expected="an input (image, channel, row, col)",

@@ -53,7 +53,9 @@ class Explanation(Readout):
     settings: Settings
 
     @classmethod
-    def trial(cls, explainer: Explainer, sample: Sample, text: str, settings: Settings) -> Trial:
+    def trial(
+        cls, explainer: Explainer, sample: Sample, text: str, settings: Settings
+    ) -> Trial:
         """The trial; what the explainer does not look at has no part in it."""
         if explainer in BLIND:
             text = ""
@@ -61,10 +63,14 @@ class Explanation(Readout):
         # Only a text that is one of the choices is compared with them: a caption stands alone.
         compared = explainer in COMPARING and settings.form == "published"
         choices = sample.choices if compared and text in sample.choices else ()
-        readout = cls(explainer=explainer, text=text, choices=choices, settings=relevant)
+        readout = cls(
+            explainer=explainer, text=text, choices=choices, settings=relevant
+        )
         return readout.of(sample)
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[Float[np.ndarray, "row col"]]:
+    def read(
+        self, model: Any, trials: Sequence[Trial]
+    ) -> list[Float[np.ndarray, "row col"]]:
         """One image at a time, so that a map does not depend on what is asked beside it."""
         maps = []
         for trial in trials:
@@ -112,7 +118,9 @@ def _embed(
     """The rows that the explainer reads: none, the text's own, or those of all choices."""
 
     def rows(texts: Sequence[str]) -> Tensor:
-        return torch.tensor(model.embed_choices(texts), dtype=torch.float32, device=device)
+        return torch.tensor(
+            model.embed_choices(texts), dtype=torch.float32, device=device
+        )
 
     if explainer in BLIND:
         # A model with a table of texts in place of a text tower has no row for the empty text.

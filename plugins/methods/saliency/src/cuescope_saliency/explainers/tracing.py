@@ -103,7 +103,9 @@ class Case:
         return values.reshape(self.tower.grid(self.inputs))
 
 
-def similarity(embedding: Float[Tensor, "image dim"], text: Float[Tensor, " dim"]) -> Tensor:
+def similarity(
+    embedding: Float[Tensor, "image dim"], text: Float[Tensor, " dim"]
+) -> Tensor:
     """Cosine of each image embedding with the text, float32."""
     return cosine_similarity(embedding.float(), text[None].float())
 
@@ -132,12 +134,17 @@ def differentiate(
     """Similarity of the image to the text, in a graph that starts at the first of the blocks."""
     first = blocks[0].module
     # Cut off before the first block: the blocks below need no graph, which saves their memory.
-    with torch.enable_grad(), hook_input(first, lambda tokens: tokens.detach().requires_grad_()):
+    with (
+        torch.enable_grad(),
+        hook_input(first, lambda tokens: tokens.detach().requires_grad_()),
+    ):
         embedding, calls = record_attention(case, blocks, replace)
         return similarity(embedding, case.texts.row)[0], calls
 
 
-def record(hooks: ExitStack, call: AttentionCall, replace: Replace | None = None) -> None:
+def record(
+    hooks: ExitStack, call: AttentionCall, replace: Replace | None = None
+) -> None:
     """Keep what enters and leaves the attention of the block."""
 
     def keep_input(tokens: Tensor) -> None:
@@ -156,7 +163,9 @@ def record(hooks: ExitStack, call: AttentionCall, replace: Replace | None = None
 
 def heads_of(block: Block, normed: Tensor, tokens: int) -> Heads:
     """What the heads of one image's attention make of its first `tokens` tokens, float32."""
-    queries, keys, values = (part[0, :, :tokens].float() for part in block.project(normed))
+    queries, keys, values = (
+        part[0, :, :tokens].float() for part in block.project(normed)
+    )
     # The fused kernel never returns its weights, so they are made again, in float32.
     return attend(queries, keys, values)
 
@@ -185,7 +194,9 @@ def heads_gradient(
     return split_heads(answers, count)[0]
 
 
-def weights_gradient(answer_gradient: PerHead, heads: Heads) -> Float[Tensor, "head token token"]:
+def weights_gradient(
+    answer_gradient: PerHead, heads: Heads
+) -> Float[Tensor, "head token token"]:
     """Gradient with respect to the attention weights: dS/dA[h, i, j] = <dS/do[h, i], v[h, j]>."""
     return answer_gradient @ heads.values.transpose(1, 2)
 
@@ -197,7 +208,9 @@ def with_answers(
     # Only the difference is projected: the rest stays what the library itself computed.
     change = join(answers - heads.weights @ heads.values)
     flat = change @ call.block.out_weight().float().T
-    output = call.output.clone()  # in place it would change what the model itself computed
+    output = (
+        call.output.clone()
+    )  # in place it would change what the model itself computed
     output[0, : len(flat)] += flat.to(output.dtype)
     return output
 
@@ -228,7 +241,9 @@ def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded 
     return output
 
 
-def patch_embeddings(case: Case, path: Callable[[Tensor], Tensor]) -> Float[Tensor, "patch dim"]:
+def patch_embeddings(
+    case: Case, path: Callable[[Tensor], Tensor]
+) -> Float[Tensor, "patch dim"]:
     """Unit embedding of each patch, as `path` makes it of the last block's output, (1, token, dim).
 
     Each patch becomes an image of its own, every token of which is this patch. Whatever pools (a
@@ -253,4 +268,7 @@ def patch_embeddings(case: Case, path: Callable[[Tensor], Tensor]) -> Float[Tens
 
 def repeat(inputs: Inputs, images: int) -> Inputs:
     """The inputs of one image, as many times; nothing is copied."""
-    return {name: tensor.expand(images, *tensor.shape[1:]) for name, tensor in inputs.items()}
+    return {
+        name: tensor.expand(images, *tensor.shape[1:])
+        for name, tensor in inputs.items()
+    }

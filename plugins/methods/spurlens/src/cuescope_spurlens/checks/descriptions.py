@@ -22,7 +22,16 @@ from cuescope_spurlens.spuriosity.units import unit_means
 from cuescope_spurlens.tables import make_table, write_ends
 
 DESCRIBE = description_request()
-COLUMNS = ("class", "cue", "images", "named with it", "named without", "gap", "95%", "asked gap")
+COLUMNS = (
+    "class",
+    "cue",
+    "images",
+    "named with it",
+    "named without",
+    "gap",
+    "95%",
+    "asked gap",
+)
 # an apostrophe or a hyphen within keeps a word whole: "t-shirt"
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 
@@ -58,14 +67,19 @@ def describe_images(audit: Audit, samples: Iterable[Sample]) -> dict[str, str]:
             question=DESCRIBE,
             group=sample.group,
         )
-        trials.append(Trial(sample=asked, condition="description", outputs=frozenset({"text"})))
+        trials.append(
+            Trial(sample=asked, condition="description", outputs=frozenset({"text"}))
+        )
     texts = (outcome.response.text or "" for outcome in audit.respond(trials))
     return dict(zip(by_frames, texts, strict=True))
 
 
 def attach_descriptions(audit: Audit, results: Results) -> None:
     """A table of the strongest cues: how often the class is named with the cue and without."""
-    if "text" not in audit.capabilities.outputs or "closed-answers" in audit.capabilities.exposes:
+    if (
+        "text" not in audit.capabilities.outputs
+        or "closed-answers" in audit.capabilities.exposes
+    ):
         audit.note("descriptions", "none: the model does not write freely")
         return
     sides = [result.case.sides_of(result.strongest) for result in results.plain_cases]

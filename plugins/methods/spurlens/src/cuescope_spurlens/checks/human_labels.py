@@ -54,7 +54,9 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
     sides: dict[tuple[str, str], dict[str, None]] = {}
     for row in run.answers:
         if row["condition"] in (WITH, WITHOUT) and row["feature"]:
-            sides.setdefault((row["feature"], row["condition"]), {})[row["sample"]] = None
+            sides.setdefault((row["feature"], row["condition"]), {})[row["sample"]] = (
+                None
+            )
     for (feature, condition), samples in sides.items():
         # two cuts at most: the name of a cue may hold a slash
         task, _, cue = feature.split("/", 2)
@@ -199,7 +201,9 @@ def _correct_gap(result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
     )
 
 
-def _presence(rows: Sequence[int], present: Mapping[int, bool]) -> Float[np.ndarray, " labelled"]:
+def _presence(
+    rows: Sequence[int], present: Mapping[int, bool]
+) -> Float[np.ndarray, " labelled"]:
     return np.array([present[row] for row in rows if row in present], dtype=float)
 
 
@@ -207,9 +211,13 @@ def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
     check = "people's labels: are the gaps the same?"
     # A correlation needs three points, and none where all of a side are equal.
     if len(gaps) < 3 or np.ptp(gaps, axis=0).min() == 0:
-        pairs = "; ".join(f"{gap:.2f}, and {by_people:.2f} by people" for gap, by_people in gaps)
+        pairs = "; ".join(
+            f"{gap:.2f}, and {by_people:.2f} by people" for gap, by_people in gaps
+        )
         nothing = f"no cue has {LEAST} labelled images with it, and as many without"
-        return Evidence(check=check, verdict="inconclusive", n=len(gaps), detail=pairs or nothing)
+        return Evidence(
+            check=check, verdict="inconclusive", n=len(gaps), detail=pairs or nothing
+        )
     # Correlated, not subtracted: people's gaps are over other images, so their size differs.
     r, low, high = pearson_interval(*np.array(gaps, dtype=float).T)
     return Evidence(

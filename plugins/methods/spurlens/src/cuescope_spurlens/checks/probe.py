@@ -14,7 +14,11 @@ from cuescope_sdk.report import Line, line_chart
 from cuescope_sdk.statistics import pearson_interval, student_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.checks.evidence import judge
-from cuescope_spurlens.spuriosity.detections import draw_samples, objects_of, samples_by_key
+from cuescope_spurlens.spuriosity.detections import (
+    draw_samples,
+    objects_of,
+    samples_by_key,
+)
 from cuescope_spurlens.spuriosity.shapes import IntPerK
 from cuescope_spurlens.tables import make_table
 
@@ -26,7 +30,14 @@ LEAST = 10  # of either, for a probe
 SHARES = (0.1, 0.3, 0.9)
 RATIOS = (1, 2, 5)
 CLASSES = 12  # with a line in the picture
-COLUMNS = ("class", "cue", "model's gap", "probe's gap", "probe with it", "probe without")
+COLUMNS = (
+    "class",
+    "cue",
+    "model's gap",
+    "probe's gap",
+    "probe with it",
+    "probe without",
+)
 SWEEP_COLUMNS = (
     "positives",
     "negatives a positive",
@@ -159,7 +170,11 @@ Sweep = dict[tuple[float, int], Probes]
 def _embed(audit: Audit, result: CaseResult) -> EmbeddedCase:
     case = result.case
     rng = audit.rng("probe", case.label)
-    without = [sample for sample in samples_by_key(audit) if case.label not in objects_of(sample)]
+    without = [
+        sample
+        for sample in samples_by_key(audit)
+        if case.label not in objects_of(sample)
+    ]
     # No more than a probe can use: each image is a pass of the encoder.
     ratio = max(RATIOS) if audit.options.probe_sweep else RATIO
     most = ratio * len(case.samples)
@@ -167,7 +182,9 @@ def _embed(audit: Audit, result: CaseResult) -> EmbeddedCase:
         without = draw_samples(without, most, rng)
     outcomes = audit.respond(map(MeanPatches().of, (*case.samples, *without)))
     # the model's own dtype may be too coarse to fit a probe on
-    rows = np.array([outcome.response.readout for outcome in outcomes], dtype=np.float64)
+    rows = np.array(
+        [outcome.response.readout for outcome in outcomes], dtype=np.float64
+    )
     positives, negatives = np.split(rows, [len(case.samples)])
     return EmbeddedCase(result, positives, negatives, rng)
 
@@ -186,7 +203,9 @@ def _probe_all(
         # A sweep draws the same in each of its cells, so that only size and balance differ.
         rng = case.rng if sweep is None else sweep.rng("sweep", label)
         top, bottom = map(np.array, case.result.case.side_rows(case.result.strongest))
-        rates = probe_rates(case.positives, case.negatives, top, bottom, rng, share, ratio)
+        rates = probe_rates(
+            case.positives, case.negatives, top, bottom, rng, share, ratio
+        )
         if rates is not None:
             probes.append((case.result, rates))
     return probes
@@ -224,7 +243,9 @@ def _compare_gaps(gaps: Float[np.ndarray, "class 2"]) -> Evidence:
 def _table(probes: Probes) -> Table:
     rows: list[Sequence[Cell]] = []
     for result, rates in probes:
-        shares = np.array([result.strongest_gap, rates.gap, rates.with_cue, rates.without])
+        shares = np.array(
+            [result.strongest_gap, rates.gap, rates.with_cue, rates.without]
+        )
         percent = (100 * shares).tolist()
         rows.append((result.case.label, result.cue, *percent))
     notes = [
@@ -236,7 +257,9 @@ def _table(probes: Probes) -> Table:
         r, low, high = pearson_interval(*gaps.T)
         correlation = f"{r:.2f} [{low:.2f}, {high:.2f}]"
         notes.append(f"Correlation of the gaps of model and probe: {correlation}.")
-    return make_table("Vision encoder: the gap of a linear probe", COLUMNS, rows, *notes)
+    return make_table(
+        "Vision encoder: the gap of a linear probe", COLUMNS, rows, *notes
+    )
 
 
 def _sweep(audit: Audit, cases: Sequence[EmbeddedCase]) -> Sweep:
@@ -251,10 +274,15 @@ def _sweep_table(swept: Sweep) -> Table:
     """Means over the classes."""
     rows: list[Sequence[Cell]] = []
     for (share, ratio), probes in swept.items():
-        figures = [(rates.trained, rates.with_cue, rates.without, rates.gap) for _, rates in probes]
+        figures = [
+            (rates.trained, rates.with_cue, rates.without, rates.gap)
+            for _, rates in probes
+        ]
         # the first figure is a count of images, the others are shares
         means = (np.mean(figures, axis=0) * (1, 100, 100, 100)).tolist()
-        accuracies = [100 * rates.accuracy for _, rates in probes if rates.accuracy is not None]
+        accuracies = [
+            100 * rates.accuracy for _, rates in probes if rates.accuracy is not None
+        ]
         accuracy = float(np.mean(accuracies)) if accuracies else None
         rows.append((f"{share:.0%}", ratio, *means, accuracy))
     return make_table(
@@ -272,7 +300,9 @@ def _sweep_picture(swept: Sweep) -> Picture:
     by_class: dict[str, list[tuple[float, float]]] = {}
     for share in SHARES:
         for result, rates in swept[share, RATIO]:
-            by_class.setdefault(result.case.label, []).append((rates.trained, rates.gap))
+            by_class.setdefault(result.case.label, []).append(
+                (rates.trained, rates.gap)
+            )
     lines = []
     for label, points in list(by_class.items())[:CLASSES]:
         trained, gaps = np.array(points, dtype=float).T

@@ -81,7 +81,11 @@ def _rank_again(audit: Audit, result: CaseResult, detections: CueDetections) -> 
     rng = audit.rng("second ties", case.task, case.label)
     top, bottom = rank_images(scores, case.k, rng)
     return replace(
-        case, cues=(result.cue,), detections=detections, top=searched[top], bottom=searched[bottom]
+        case,
+        cues=(result.cue,),
+        detections=detections,
+        top=searched[top],
+        bottom=searched[bottom],
     )
 
 
@@ -100,8 +104,12 @@ def _compare_rankings(
         rng = audit.rng("second", case.task, case.label)
         sides = (case.top[0], case.bottom[0])
         # Only one cue is tried now, so its null has no maximum over cues.
-        figures.append(measure_gap(audit, asked, result, case, sides, results.draws, rng))
-    q_values = correct_p_values([again.p_value for again in figures], options.correction)
+        figures.append(
+            measure_gap(audit, asked, result, case, sides, results.draws, rng)
+        )
+    q_values = correct_p_values(
+        [again.p_value for again in figures], options.correction
+    )
     for (result, case), again, q in zip(ranked, figures, q_values, strict=True):
         gap = result.strongest_gap
         # compared by ranks, for each detector has a scale of its own
@@ -173,7 +181,9 @@ def _judge_names(close: Sequence[PerRow], classes: int, name: str) -> Evidence:
     share = float(np.mean(weighted))
     largest = names / len(close) / min(map(len, close))
     # weighted names go from 0 to `largest`, not to 1
-    low, high = mean_interval(np.array(weighted), Groups.single(names), bounds=(0, largest))
+    low, high = mean_interval(
+        np.array(weighted), Groups.single(names), bounds=(0, largest)
+    )
     return Evidence(
         check=check,
         verdict=judge_share(low, high, NAMED_AGAIN),

@@ -12,7 +12,12 @@ from numpy.random import Generator
 from cuescope_sdk import Audit, Edit, Occurrence, Sample
 from cuescope_sdk.statistics import Groups, split_groups
 from cuescope_spurlens.options import SpurLensOptions
-from cuescope_spurlens.spuriosity.detections import CueDetections, ImageSet, Task, rank_images
+from cuescope_spurlens.spuriosity.detections import (
+    CueDetections,
+    ImageSet,
+    Task,
+    rank_images,
+)
 from cuescope_spurlens.spuriosity.shapes import (
     BoolPerRow,
     BoolPerUnit,
@@ -179,11 +184,15 @@ def rank_case(
     exclusions = []
     for cue in np.flatnonzero(~ranks).tolist():
         where = "in every image alike" if scores[:, cue].any() else "never detected"
-        exclusions.append(Exclusion(images.label, cues[cue], f"{where} ({images.task})"))
+        exclusions.append(
+            Exclusion(images.label, cues[cue], f"{where} ({images.task})")
+        )
     ranking = np.flatnonzero(ranks).tolist()
     # With half of the units at most, no unit is in the top and the bottom of a cue.
     k = min(most, len(scores) // 2)
-    top, bottom = rank_images(scores[:, ranking], k, audit.rng("ties", ties, images.label))
+    top, bottom = rank_images(
+        scores[:, ranking], k, audit.rng("ties", ties, images.label)
+    )
     members = np.flatnonzero(searched)
     case = Case(
         task=images.task,
@@ -201,7 +210,9 @@ def rank_case(
     return case, exclusions
 
 
-def searched_units(count: int, k: int, share: float | None, rng: Generator) -> np.ndarray:
+def searched_units(
+    count: int, k: int, share: float | None, rng: Generator
+) -> np.ndarray:
     """In which units cues are looked for; the others are apart.
 
     Where no share is given, all; but half of them where that leaves 4 k: a cue of every fourth

@@ -73,8 +73,12 @@ def images_without(
     without = [sample for sample in samples if label not in objects_of(sample)]
     by_class = supercategories(samples) if how in ("auto", "supercategory") else {}
     if label in by_class:
-        related = {name for name, category in by_class.items() if category == by_class[label]}
-        without = [sample for sample in without if related.intersection(objects_of(sample))]
+        related = {
+            name for name, category in by_class.items() if category == by_class[label]
+        }
+        without = [
+            sample for sample in without if related.intersection(objects_of(sample))
+        ]
     # it was asked for by name, so no other images stand in
     elif how == "supercategory":
         without = []
@@ -107,7 +111,10 @@ class CueDetections:
         return CueDetections(scores, frames, self.boxes[rows][:, cues])
 
     def add(
-        self, row: int, of_frames: Sequence[Sequence[Detection]], columns: Mapping[str, int]
+        self,
+        row: int,
+        of_frames: Sequence[Sequence[Detection]],
+        columns: Mapping[str, int],
     ) -> None:
         """Keep the best detection of each cue in the frames of a sample."""
         for frame, detections in enumerate(of_frames):
@@ -190,7 +197,9 @@ def is_joint(detector: Detector) -> bool:
     return bool(getattr(detector, "joint", False))
 
 
-def rank_images(scores: SampleByCue, k: int, rng: Generator) -> tuple[IntCueByK, IntCueByK]:
+def rank_images(
+    scores: SampleByCue, k: int, rng: Generator
+) -> tuple[IntCueByK, IntCueByK]:
     """Rows of the k highest (best first) and k lowest K-scores of each cue.
 
     Ties are broken by `rng`. No sample is in both where 2 k is no more than there are.

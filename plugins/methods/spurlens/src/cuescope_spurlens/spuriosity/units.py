@@ -42,7 +42,9 @@ def unit_rows(units: Groups, chosen: IntSome) -> list[int]:
     return rows
 
 
-def group_look_alikes(audit: Audit, image_sets: Sequence[ImageSet]) -> tuple[list[ImageSet], int]:
+def group_look_alikes(
+    audit: Audit, image_sets: Sequence[ImageSet]
+) -> tuple[list[ImageSet], int]:
     """The sets with images that look nearly alike as one group, and how many such images there are.
 
     Where any sample names its group these are all that counts.
@@ -59,12 +61,16 @@ def group_look_alikes(audit: Audit, image_sets: Sequence[ImageSet]) -> tuple[lis
     groups = near_duplicate_groups(samples, labels, audit.rng("look-alikes"))
     named = []
     for images in image_sets:
-        shown = tuple(replace(sample, group=groups.get(sample.key)) for sample in images.samples)
+        shown = tuple(
+            replace(sample, group=groups.get(sample.key)) for sample in images.samples
+        )
         named.append(replace(images, samples=shown))
     return named, len(groups)
 
 
-def thin_groups(samples: Sequence[Sample], most: int, rng: Generator) -> tuple[Sample, ...]:
+def thin_groups(
+    samples: Sequence[Sample], most: int, rng: Generator
+) -> tuple[Sample, ...]:
     """At most so many of each group, drawn; the others would cost much and tell little."""
     codes = Groups.of(samples).codes
     order = np.lexsort((rng.random(len(samples)), codes))

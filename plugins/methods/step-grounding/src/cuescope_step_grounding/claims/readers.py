@@ -18,7 +18,11 @@ from cuescope_sdk import TextGenerator
 from cuescope_sdk.grounding import KINDS, Claim, KindName
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
-from cuescope_step_grounding.claims.steps import StepClaims, add_what_is_counted, read_steps
+from cuescope_step_grounding.claims.steps import (
+    StepClaims,
+    add_what_is_counted,
+    read_steps,
+)
 from cuescope_step_grounding.claims.times import Clock, Frames, frames_meant
 
 _PROMPTS = tomllib.loads(files(__package__).joinpath("prompt.toml").read_text("utf-8"))
@@ -78,16 +82,25 @@ class WrittenReader:
         told = f"text generator {self.name}, of unknown precision"
         if not self.unreadable:
             return told
-        instead = f"by {self.parser.title}" if self.parser else "unreadable: they claim nothing"
+        instead = (
+            f"by {self.parser.title}"
+            if self.parser
+            else "unreadable: they claim nothing"
+        )
         return f"{told}; {self.unreadable:,} of {self.steps:,} steps {instead}"
 
     def read(self, traces: Sequence[Trace]) -> list[list[StepClaims]]:
         """The claims of each step of each trace, asked for in one call."""
         prompts = [prompt for steps, _ in traces for prompt in _prompts(steps)]
         answers = iter(self.generator.generate(prompts) if prompts else ())
-        return [self._read(steps, clock, [next(answers) for _ in steps]) for steps, clock in traces]
+        return [
+            self._read(steps, clock, [next(answers) for _ in steps])
+            for steps, clock in traces
+        ]
 
-    def _read(self, steps: Sequence[str], clock: Clock, answers: list[str]) -> list[StepClaims]:
+    def _read(
+        self, steps: Sequence[str], clock: Clock, answers: list[str]
+    ) -> list[StepClaims]:
         parsed = [StepClaims()] * len(steps)
         if self.parser is not None:
             parsed = read_steps(self.parser, steps, clock)
@@ -97,11 +110,15 @@ class WrittenReader:
             self.steps += 1
             self.unreadable += claims is None
             # The parser's rules tell the times in either case.
-            read.append(by_parser if claims is None else replace(by_parser, claims=claims))
+            read.append(
+                by_parser if claims is None else replace(by_parser, claims=claims)
+            )
         return read
 
 
-def claims_in(answer: str, step: str, frames: Frames | None) -> tuple[Claim, ...] | None:
+def claims_in(
+    answer: str, step: str, frames: Frames | None
+) -> tuple[Claim, ...] | None:
     """The claims that an answer holds, line by line; None where any line is none.
 
     >>> [claim.subject for claim in claims_in('{"kind": "entity", "subject": "the cup"}', "", None)]
@@ -114,7 +131,9 @@ def claims_in(answer: str, step: str, frames: Frames | None) -> tuple[Claim, ...
     claims: list[Claim] = []
     try:
         for row in rows:
-            claims.append(_claim(_Line.model_validate(json.loads(row)), claims, step, frames))
+            claims.append(
+                _claim(_Line.model_validate(json.loads(row)), claims, step, frames)
+            )
     except (ValueError, ValidationError, IndexError, RecursionError):
         return None
     return tuple(dict.fromkeys(add_what_is_counted(claims))) if rows else None
@@ -128,15 +147,22 @@ def _prompts(steps: Sequence[str]) -> Iterator[str]:
     for index, step in enumerate(steps):
         before = " ".join(steps[max(index - _BEFORE, 0) : index]) or "(nothing)"
         yield _PROMPTS["claims"].format(
-            examples="\n".join(examples), rules="\n".join(rules), before=before, step=step
+            examples="\n".join(examples),
+            rules="\n".join(rules),
+            before=before,
+            step=step,
         )
 
 
-def _claim(line: _Line, earlier: Sequence[Claim], step: str, frames: Frames | None) -> Claim:
+def _claim(
+    line: _Line, earlier: Sequence[Claim], step: str, frames: Frames | None
+) -> Claim:
     """Raises ValueError or IndexError of a line that says no claim of its kind."""
     kind = KINDS[line.kind]
     if kind.composed:
-        if line.predicate not in {"before", "after", "while"} or not (line.first and line.second):
+        if line.predicate not in {"before", "after", "while"} or not (
+            line.first and line.second
+        ):
             raise ValueError("no order")
         parts = (earlier[line.first - 1], earlier[line.second - 1])
         return Claim(kind=line.kind, text=step, predicate=line.predicate, parts=parts)

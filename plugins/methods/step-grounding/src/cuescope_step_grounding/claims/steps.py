@@ -11,10 +11,18 @@ from cuescope_step_grounding.claims.english.pronouns import Story, clause_of
 from cuescope_step_grounding.claims.english.repair import repair
 from cuescope_step_grounding.claims.english.sentences import Sentence, sentences
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
-from cuescope_step_grounding.claims.english.tree import Analysis, UntimedClaim, Word, Words, link
+from cuescope_step_grounding.claims.english.tree import (
+    Analysis,
+    UntimedClaim,
+    Word,
+    Words,
+    link,
+)
 from cuescope_step_grounding.claims.times import Clock, Frames, are_contradictory, union
 
-_BREAKS = frozenset({",", "and", "but", "then", "while", "before", "after", "when", "as", "until"})
+_BREAKS = frozenset(
+    {",", "and", "but", "then", "while", "before", "after", "when", "as", "until"}
+)
 
 # The moments that a clause names, by the index of its verb.
 MomentsByClause = dict[int, list[Frames | None]]
@@ -32,12 +40,17 @@ def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[StepC
     """The claims of each step of a trace; pronouns and "then" look back over the steps."""
     by_step = [sentences(step, clock) for step in steps]
     # All sentences of a trace are parsed in one call: spaCy is many times faster in batches.
-    shown = [[word.text for word in sentence.words] for sentence in chain.from_iterable(by_step)]
+    shown = [
+        [word.text for word in sentence.words]
+        for sentence in chain.from_iterable(by_step)
+    ]
     analyses = iter(parser.analyse(shown))
     reader = _Reader()
     claims = []
     for step, of_step in zip(steps, by_step, strict=True):
-        parsed = [(sentence, _link_sentence(sentence, next(analyses))) for sentence in of_step]
+        parsed = [
+            (sentence, _link_sentence(sentence, next(analyses))) for sentence in of_step
+        ]
         claims.append(reader.read(step, parsed))
     return claims
 
@@ -48,7 +61,9 @@ def _link_sentence(sentence: Sentence, analyses: Sequence[Analysis]) -> Words:
     for shown, analysis in zip(sentence.words, corrected, strict=True):
         text = shown.text.lower()
         lemma, tag, dep, _ = analysis
-        word = Word(len(words), text, shown.name, lemma, tag, dep, shown.start, shown.end)
+        word = Word(
+            len(words), text, shown.name, lemma, tag, dep, shown.start, shown.end
+        )
         words.append(word)
     return link(words, [analysis.head for analysis in corrected])
 
@@ -65,16 +80,22 @@ class _Reader:
         clauses = [moments for of_sentence in times for moments in of_sentence.values()]
         # "The man sits, and at frame 4 he drinks": what comes before a step's first moment is taken
         # to be of that moment too, for a step is told as one scene.
-        now = next((frames for frames in map(union, clauses) if frames is not None), None)
+        now = next(
+            (frames for frames in map(union, clauses) if frames is not None), None
+        )
         claims: list[Claim] = []
         for (_, words), of_sentence in zip(parsed, times, strict=True):
             when = _frames_by_word(len(words), of_sentence, now)
             claims += self._read_sentence(step, words, when)
             now = when[-1]
         claims += _claims_by_own_rules(step, union(chain.from_iterable(clauses)))
-        return StepClaims(tuple(dict.fromkeys(claims)), any(map(are_contradictory, clauses)))
+        return StepClaims(
+            tuple(dict.fromkeys(claims)), any(map(are_contradictory, clauses))
+        )
 
-    def _read_sentence(self, step: str, words: Words, when: Sequence[Frames | None]) -> list[Claim]:
+    def _read_sentence(
+        self, step: str, words: Words, when: Sequence[Frames | None]
+    ) -> list[Claim]:
         self.story.read(words)
         view = View(words, self.story)
         untimed = untimed_claims(view)
@@ -85,7 +106,9 @@ class _Reader:
             before = claim_of.get(earlier) or earlier.claim("", None)
             after = claim_of[event]
             parts = (before, after)
-            claims.append(Claim(kind="temporal", text=after.text, predicate=order, parts=parts))
+            claims.append(
+                Claim(kind="temporal", text=after.text, predicate=order, parts=parts)
+            )
         for event in untimed:
             if event.happens:
                 self.last = event
@@ -112,7 +135,9 @@ def _said_of(count: Claim, claims: Sequence[Claim]) -> tuple[Claim, ...]:
     said = []
     for claim in claims:
         fields = KINDS[claim.kind].says
-        describes = "subject" in fields and "predicate" in fields and claim.kind != "count"
+        describes = (
+            "subject" in fields and "predicate" in fields and claim.kind != "count"
+        )
         if describes and count.subject in {claim.subject, claim.object}:
             said.append(claim)
     return tuple(said)
@@ -132,7 +157,9 @@ def _moments_by_clause(sentence: Sentence, words: Words) -> MomentsByClause:
     return times
 
 
-def _frames_by_word(words: int, times: MomentsByClause, now: Frames | None) -> list[Frames | None]:
+def _frames_by_word(
+    words: int, times: MomentsByClause, now: Frames | None
+) -> list[Frames | None]:
     """The frames meant at each word's clause: its own, else those told last."""
     frames = []
     for index in range(words):
@@ -142,7 +169,9 @@ def _frames_by_word(words: int, times: MomentsByClause, now: Frames | None) -> l
     return frames
 
 
-def _timed_claim(step: str, untimed: UntimedClaim, when: Sequence[Frames | None]) -> Claim:
+def _timed_claim(
+    step: str, untimed: UntimedClaim, when: Sequence[Frames | None]
+) -> Claim:
     word = untimed.word
     words = _words_of(word)
     # Words need not be adjacent in the tree, so the quote spans from the first to the last.

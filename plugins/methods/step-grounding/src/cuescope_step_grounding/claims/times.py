@@ -16,9 +16,23 @@ Frames = tuple[int, ...]
 
 _PATTERNS = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
 _OPENING = frozenset({"first", "opening", "initial"})
-_NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_NUMBERS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+]
 _ORDINALS = dict.fromkeys(_OPENING, 1)
-_ORDINALS |= {word: number for number, word in enumerate(_PATTERNS["ordinals"].split(), 1)}
+_ORDINALS |= {
+    word: number for number, word in enumerate(_PATTERNS["ordinals"].split(), 1)
+}
 _PARTS: dict[str, str] = {}
 for _name, _pattern in _PATTERNS["parts"].items():
     _PARTS[_name] = _pattern.format(**_PARTS)
@@ -45,7 +59,9 @@ class Clock:
         """The frames of these seconds; the nearest one where none falls between."""
         if self.times is None:
             return None
-        inside = [frame for frame, time in enumerate(self.times) if first <= time <= last]
+        inside = [
+            frame for frame, time in enumerate(self.times) if first <= time <= last
+        ]
         return tuple(inside) or self._nearest(self.times, (first + last) / 2)
 
     def span(self, first: int, last: int) -> Frames:
@@ -161,7 +177,9 @@ def _moment(match: re.Match[str], clock: Clock) -> Frames | None:
 
 def _list(match: re.Match[str], clock: Clock) -> Frames:
     frames: set[int] = set()
-    for first, last in re.findall(r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?", match["list"]):
+    for first, last in re.findall(
+        r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?", match["list"]
+    ):
         frames.update(clock.span(int(first) - 1, int(last or first) - 1))
     if match[0].lower().startswith(("from", "between")):
         return clock.span(min(frames, default=0), max(frames, default=-1))
@@ -214,7 +232,11 @@ def _until(match: re.Match[str], clock: Clock) -> Frames | None:
 
 def _half(match: re.Match[str], clock: Clock) -> Frames:
     half = clock.frames // 2
-    return clock.every[: clock.frames - half] if match["half"] == "first" else clock.every[half:]
+    return (
+        clock.every[: clock.frames - half]
+        if match["half"] == "first"
+        else clock.every[half:]
+    )
 
 
 def _edge(match: re.Match[str], clock: Clock) -> Frames:

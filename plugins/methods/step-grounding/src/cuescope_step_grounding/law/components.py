@@ -115,7 +115,9 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     models = [model for model in models if model.accuracy > 0]
     figures = [model.figures for model in models]
     retention = np.array([model.ood_accuracy / model.accuracy for model in models])
-    benchmarks, strata = np.unique([model.benchmark for model in models], return_inverse=True)
+    benchmarks, strata = np.unique(
+        [model.benchmark for model in models], return_inverse=True
+    )
     maps = sorted(name for name in set().union(*figures) if name.startswith("map of "))
     rows = [*ROWS, *((f"no reasoning: {name}", (name,), None) for name in maps)]
     lines = []
@@ -127,7 +129,11 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
         foretold = _standardised_mean(figures, parts, strata)
         within = strata if len(benchmarks) > 1 else None
         result = correlation(foretold, retention, rng, strata=within)
-        cells = (*correlation_cells(result), result.n) if result else (None, None, None, None)
+        cells = (
+            (*correlation_cells(result), result.n)
+            if result
+            else (None, None, None, None)
+        )
         lines.append((title, ", ".join(parts), *cells, paper))
     notes = [
         "Several figures count by their mean, each in standard deviations of its benchmark. r, "
@@ -148,5 +154,7 @@ def _standardised_mean(
     for stratum in np.unique(strata):
         mine = strata == stratum
         spread = values[mine].std(axis=0)
-        values[mine] = (values[mine] - values[mine].mean(axis=0)) / np.where(spread, spread, 1.0)
+        values[mine] = (values[mine] - values[mine].mean(axis=0)) / np.where(
+            spread, spread, 1.0
+        )
     return np.asarray(values.mean(axis=1))

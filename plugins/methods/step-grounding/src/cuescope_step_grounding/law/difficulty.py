@@ -20,17 +20,23 @@ from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.traces import is_right, read_trace
 
-CALIPER = (
-    0.2  # standard deviations, root mean square, within which samples are alike (Austin, 2011)
-)
+CALIPER = 0.2  # standard deviations, root mean square, within which samples are alike (Austin, 2011)
 MOST_STEPS = 64  # of a trace that are read
-COLUMNS = ("complexity", "in distribution", "out of it", "difference (sd)", "matched (sd)")
+COLUMNS = (
+    "complexity",
+    "in distribution",
+    "out of it",
+    "difference (sd)",
+    "matched (sd)",
+)
 MEASURES: Mapping[str, Callable[[Sample], float | None]] = {
     "frames": lambda sample: float(len(sample.frames)),
     "words of the question": lambda sample: float(len((sample.question or "").split())),
     "choices": lambda sample: float(len(sample.choices)),
     "things a frame": lambda sample: _per_frame(sample, "things"),
-    "actions and relations a frame": lambda sample: _per_frame(sample, "actions", "relations"),
+    "actions and relations a frame": lambda sample: _per_frame(
+        sample, "actions", "relations"
+    ),
 }
 
 
@@ -52,17 +58,25 @@ class Matching:
 
 def complexity(
     samples: Sequence[Sample], others: Sequence[Sample]
-) -> tuple[Float[np.ndarray, "sample measure"], Float[np.ndarray, "other measure"], list[str]]:
+) -> tuple[
+    Float[np.ndarray, "sample measure"], Float[np.ndarray, "other measure"], list[str]
+]:
     """What is known of every sample and differs, in standard deviations over both lists."""
     columns = []
     names = []
     for name, measure in MEASURES.items():
-        column = np.array([measure(sample) for sample in (*samples, *others)], np.float64)
+        column = np.array(
+            [measure(sample) for sample in (*samples, *others)], np.float64
+        )
         # Of what is not known of a sample the deviation is none (NaN).
         if column.std() > 0:
             columns.append((column - column.mean()) / column.std())
             names.append(name)
-    table = np.stack(columns, axis=1) if columns else np.zeros((len(samples) + len(others), 0))
+    table = (
+        np.stack(columns, axis=1)
+        if columns
+        else np.zeros((len(samples) + len(others), 0))
+    )
     return table[: len(samples)], table[len(samples) :], names
 
 
@@ -74,7 +88,9 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     """
     known, new, names = complexity(samples, others)
     apart = known[:, None] - new[None]
-    distance = np.sqrt(np.square(apart).mean(axis=2)) if names else np.zeros(apart.shape[:2])
+    distance = (
+        np.sqrt(np.square(apart).mean(axis=2)) if names else np.zeros(apart.shape[:2])
+    )
     # A pair beyond the caliper costs more than any number of pairs within it.
     cost = np.where(distance <= CALIPER, distance, 1e6)
     rows, cols = linear_sum_assignment(cost)
@@ -85,23 +101,37 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     if len(pairs):
         matched = (new[pairs[:, 1]] - known[pairs[:, 0]]).mean(axis=0).tolist()
     cells = []
-    for name, difference, left in zip(names, differences.tolist(), matched, strict=True):
+    for name, difference, left in zip(
+        names, differences.tolist(), matched, strict=True
+    ):
         measure = MEASURES[name]
         cells.append(
-            (name, mean(map(measure, samples)), mean(map(measure, others)), difference, left)
+            (
+                name,
+                mean(map(measure, samples)),
+                mean(map(measure, others)),
+                difference,
+                left,
+            )
         )
     note = (
         f"{len(pairs)} of {len(samples)} and {len(others)} samples have a like partner. "
         "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
         "0.14); matched: of the pairs alone."
     )
-    table = make_table("Is the other data only harder?", COLUMNS, cells, note, decimals=2)
+    table = make_table(
+        "Is the other data only harder?", COLUMNS, cells, note, decimals=2
+    )
     return Matching(pairs, table)
 
 
-def accuracy_of(rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample]) -> float | None:
+def accuracy_of(
+    rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample]
+) -> float | None:
     """The share of right answers about these samples among the rows of `answers.parquet`."""
-    texts = {row["sample"]: row["text"] for row in rows if row["condition"] == "baseline"}
+    texts = {
+        row["sample"]: row["text"] for row in rows if row["condition"] == "baseline"
+    }
     # A sample is asked about in a style, which its key ends with.
     texts |= {key.rpartition("/")[0]: text for key, text in texts.items()}
     right = []

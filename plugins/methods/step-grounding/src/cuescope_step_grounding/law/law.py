@@ -53,7 +53,9 @@ class Law:
         r = f"r {self.plain.r:.2f} [{self.plain.low:.2f}, {self.plain.high:.2f}]"
         alone = f"{self.given_accuracy.r:.2f} given accuracy"
         if self.holds:
-            return f"Better grounded models among these keep more accuracy: {r}, {alone}."
+            return (
+                f"Better grounded models among these keep more accuracy: {r}, {alone}."
+            )
         return f"These do not show that better grounded models keep more: {r}, {alone}."
 
     def table(self) -> Table:
@@ -65,7 +67,11 @@ class Law:
         }
         rows = []
         for name, result in correlations.items():
-            cells = (*correlation_cells(result), result.n) if result else (None, None, None, None)
+            cells = (
+                (*correlation_cells(result), result.n)
+                if result
+                else (None, None, None, None)
+            )
             rows.append((name, *cells))
         better = sum(pair.more_kept > 0 for pair in self.pairs)
         pairs = (
@@ -89,7 +95,9 @@ def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) 
     sgr = np.array([model.sgr for model in models])
     accuracy = np.array([model.accuracy for model in models])
     retention = np.array([model.ood_accuracy for model in models]) / accuracy
-    benchmarks, benchmark = np.unique([model.benchmark for model in models], return_inverse=True)
+    benchmarks, benchmark = np.unique(
+        [model.benchmark for model in models], return_inverse=True
+    )
     several = len(benchmarks) > 1
     strata = benchmark if several else None
     whole = _whole_models(models) if several else None
@@ -104,7 +112,9 @@ def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) 
         units = None if whole is None else whole[same]
         matched = related(sgr[same], retention[same], strata=of_same, units=units)
     pairs = tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata))
-    holds = all(result is not None and result.p_value <= LEVEL for result in (plain, given))
+    holds = all(
+        result is not None and result.p_value <= LEVEL for result in (plain, given)
+    )
     return Law(plain, given, matched, pairs, holds)
 
 
@@ -140,5 +150,7 @@ def figure(models: Sequence[MeasuredModel], result: Law) -> Picture:
     return Picture(
         title="Grounding and retention",
         caption=f"A point a model, and the line of least squares. {result.sentence}",
-        image=scatter_plot(groups, "SGR in distribution (%)", "retention out of distribution (%)"),
+        image=scatter_plot(
+            groups, "SGR in distribution (%)", "retention out of distribution (%)"
+        ),
     )

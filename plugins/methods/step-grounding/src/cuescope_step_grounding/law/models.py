@@ -75,7 +75,9 @@ def models_of(
 
 def _figure(report: Report, metric: str) -> float:
     """A figure of the reasoning as a whole, from 0 to 1."""
-    values = (s.value for s in report.scores if (s.feature, s.metric) == (REASONING, metric))
+    values = (
+        s.value for s in report.scores if (s.feature, s.metric) == (REASONING, metric)
+    )
     value = next(values, None)
     if value is None:
         run = report.provenance
@@ -110,7 +112,9 @@ def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]
     ]
 
 
-def kept_accuracy(grounding: float, accuracy: float, driven_by: DrivenBy, rng: Generator) -> float:
+def kept_accuracy(
+    grounding: float, accuracy: float, driven_by: DrivenBy, rng: Generator
+) -> float:
     """The accuracy out of distribution that its cause leaves to a reasoner."""
     cause = {
         "grounding": (grounding - LOWEST) / (HIGHEST - LOWEST),
@@ -149,7 +153,9 @@ def audited_models(
         known, other = requests(dials, videos, seed + index)
         report = run(setting.of(known))
         of_other = run(setting.of(other, known=False))
-        yield replace(model_of(report, of_other), model=f"grounding {dials.grounding:.2f}")
+        yield replace(
+            model_of(report, of_other), model=f"grounding {dials.grounding:.2f}"
+        )
 
 
 # ------------------------------------------------------------------------------- models of yours
@@ -164,7 +170,8 @@ def live_requests(
     """The audits of models by SPEC on two data sets; raises UserError where one is not named."""
     if not (known[0] and other[0]):
         raise UserError(
-            "bench step-grounding: models without data", expected="--data SPEC and --ood-data SPEC"
+            "bench step-grounding: models without data",
+            expected="--data SPEC and --ood-data SPEC",
         )
     tools = {"claim-verifier": verifier} if verifier else {}
 
@@ -179,11 +186,16 @@ def live_requests(
             method_options=options,
         )
 
-    return [(request(model, known), request(model, other, perturbations=[])) for model in models]
+    return [
+        (request(model, known), request(model, other, perturbations=[]))
+        for model in models
+    ]
 
 
 def live_models(
-    pairs: Sequence[tuple[Request, Request]], run: Callable[[Request], Report], setting: Setting
+    pairs: Sequence[tuple[Request, Request]],
+    run: Callable[[Request], Report],
+    setting: Setting,
 ) -> Iterator[MeasuredModel]:
     """Each model of yours, measured on both data sets."""
     for known, other in pairs:

@@ -47,5 +47,9 @@ def matched_pairs(
             )
             if alike and grounding[better] > grounding[worse]:
                 more_grounded = float(grounding[better] - grounding[worse])
-                pairs.append(Pair(better, worse, more_grounded, float(kept[better] - kept[worse])))
+                pairs.append(
+                    Pair(
+                        better, worse, more_grounded, float(kept[better] - kept[worse])
+                    )
+                )
     return pairs

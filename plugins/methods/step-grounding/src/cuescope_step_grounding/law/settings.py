@@ -38,7 +38,9 @@ class Setting:
         if self.role == OF_MODEL:
             return _with(request, "model_options", own)
         if self.role == OF_VERIFIER:
-            options = {OF_VERIFIER: {**request.tool_options.get(OF_VERIFIER, {}), **own}}
+            options = {
+                OF_VERIFIER: {**request.tool_options.get(OF_VERIFIER, {}), **own}
+            }
             return _with(request, "tool_options", options)
         return _with(request, "method_options", own)
 
@@ -52,11 +54,18 @@ def settings(text: str) -> list[Setting]:
     name, sign, values = text.partition("=")
     role, _, inner = name.strip().rpartition(".")
     chosen = [yaml.safe_load(value) for value in values.split(",") if value.strip()]
-    if not sign or not inner or len(chosen) < 2 or role not in {"", OF_MODEL, OF_VERIFIER}:
+    if (
+        not sign
+        or not inner
+        or len(chosen) < 2
+        or role not in {"", OF_MODEL, OF_VERIFIER}
+    ):
         raise UserError(
             f"bench step-grounding: sweep {text}",
             expected="an option with several values: epsilon=0.001,0.01,0.1, "
             "claim-verifier.threshold=0.1,0.3 or model.steps=3,7",
         )
     only_changes = not role and inner in {"epsilon", "clip", "instances"}
-    return [replace(Setting(role, inner, value), changes=only_changes) for value in chosen]
+    return [
+        replace(Setting(role, inner, value), changes=only_changes) for value in chosen
+    ]

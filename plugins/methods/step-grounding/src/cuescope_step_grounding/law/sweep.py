@@ -14,13 +14,26 @@ from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.law.settings import Setting
 from cuescope_step_grounding.rows.tables import make_table
 
-COLUMNS = ("setting", "SGR %", "VRS", "SGR and retention: r", "interval", "p", "ranks", "VRS ranks")
+COLUMNS = (
+    "setting",
+    "SGR %",
+    "VRS",
+    "SGR and retention: r",
+    "interval",
+    "p",
+    "ranks",
+    "VRS ranks",
+)
 
 
-def sweep_table(swept: Mapping[Setting, Sequence[MeasuredModel]], rng: Generator) -> Table:
+def sweep_table(
+    swept: Mapping[Setting, Sequence[MeasuredModel]], rng: Generator
+) -> Table:
     """A row a setting; ranks are those of the models, against those of the first setting."""
     first = next(iter(swept.values()))
-    rows = [(str(setting), *_cells(models, first, rng)) for setting, models in swept.items()]
+    rows = [
+        (str(setting), *_cells(models, first, rng)) for setting, models in swept.items()
+    ]
     note = (
         f"{len(first)} models. Ranks: Spearman's correlation of the models' SGR (and VRS) with "
         "those of the first row. r, interval and p as in the table of the law."
@@ -32,7 +45,9 @@ def _cells(
     models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], rng: Generator
 ) -> Iterator[Any]:
     sgr = np.array([model.sgr for model in models])
-    retention = np.array([model.ood_accuracy / max(model.accuracy, 1e-9) for model in models])
+    retention = np.array(
+        [model.ood_accuracy / max(model.accuracy, 1e-9) for model in models]
+    )
     reliance = [model.figures.get(CHANGED) for model in models]
     told = [value for value in reliance if value is not None]
     yield 100 * float(sgr.mean())
@@ -49,4 +64,8 @@ def _rank_agreement(
     swept = np.array([model.figures.get(name) for model in models], np.float64)
     others = np.array([model.figures.get(name) for model in first], np.float64)
     # Of a figure that is missing the deviation is none (NaN).
-    return rank_correlation(swept, others) if swept.std() > 0 and others.std() > 0 else None
+    return (
+        rank_correlation(swept, others)
+        if swept.std() > 0 and others.std() > 0
+        else None
+    )

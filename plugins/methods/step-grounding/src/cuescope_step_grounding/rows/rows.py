@@ -46,7 +46,13 @@ from cuescope_step_grounding.scores import (
 from cuescope_step_grounding.trials import Reasoning
 from cuescope_step_grounding.verification import judging, summaries
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
-from cuescope_step_grounding.verification.verdict import BETTER, NEAR_OPEN, NO_BETTER, OPEN, Verdict
+from cuescope_step_grounding.verification.verdict import (
+    BETTER,
+    NEAR_OPEN,
+    NO_BETTER,
+    OPEN,
+    Verdict,
+)
 
 TO_LOSE = 0.25  # SGR below which a changed video has little to take away
 TOLERATED = 0.1  # share of a detector's own errors: 2 to 8 % in the paper (section 6)
@@ -72,7 +78,9 @@ def rows_of(audit: Audit, judged: JudgedTraces, reliance: Reliance | None) -> li
     """The verdict first, then the parts."""
     rows = _Rows(audit, judged)
     verdict = rows.reasoning(reliance)
-    names = most_named_things([trace.reasoning for trace in judged.baselines], audit.options.things)
+    names = most_named_things(
+        [trace.reasoning for trace in judged.baselines], audit.options.things
+    )
     parts = [
         rows.answers(),
         rows.video(reliance, verdict.figures.get(SGR)) if reliance else None,
@@ -121,16 +129,23 @@ class _Rows:
 
     def rate(self, traces: Sequence[JudgedTrace], name: str) -> Figure | None:
         """A figure of each trace, over traces."""
-        return self.figure([t.sample for t in traces], [getattr(t, name) for t in traces])
+        return self.figure(
+            [t.sample for t in traces], [getattr(t, name) for t in traces]
+        )
 
-    def p_value(self, samples: Sequence[Sample], values: np.ndarray, name: str) -> float:
+    def p_value(
+        self, samples: Sequence[Sample], values: np.ndarray, name: str
+    ) -> float:
         """One-sided, of a mean above 0; whole groups change their sign."""
         rng = self.audit.rng(name)
         return change_p_value(values, Groups.of(samples), rng, alternative="greater")
 
     def figures(self, traces: Sequence[JudgedTrace]) -> dict[str, Figure]:
         return _present(
-            {SGR: self.rate(traces, "grounding"), HR: self.rate(traces, "hallucination")}
+            {
+                SGR: self.rate(traces, "grounding"),
+                HR: self.rate(traces, "hallucination"),
+            }
         )
 
     def reasoning(self, reliance: Reliance | None) -> Row:
@@ -150,9 +165,13 @@ class _Rows:
         opening = f"{{feature}} {OPENINGS[verdict.word]}{_because(verdict)}."
         statement = " ".join([opening, *self._support(verdict, figures)])
         p_value = verdict.p_value
-        return Row(REASONING, len(answered), figures, statement, p_value, verdict=verdict.word)
+        return Row(
+            REASONING, len(answered), figures, statement, p_value, verdict=verdict.word
+        )
 
-    def _support(self, verdict: Verdict, figures: Mapping[str, Figure]) -> Iterator[str]:
+    def _support(
+        self, verdict: Verdict, figures: Mapping[str, Figure]
+    ) -> Iterator[str]:
         """The figures behind the verdict, a sentence each."""
         yield f"{summaries.claim_shares(self.judged)}."
         support = f"On average the video supports {share(figures[SGR])} of the claims in a step"
@@ -160,7 +179,9 @@ class _Rows:
             support += f"; of the same claims in other videos {percent(verdict.elsewhere)} hold"
         yield f"{support}."
         if verdict.share is not None:
-            grounded = Figure(verdict.share.value, verdict.share.low, verdict.share.high)
+            grounded = Figure(
+                verdict.share.value, verdict.share.low, verdict.share.high
+            )
             yield f"Beyond chance {share(grounded)} of the claims go with their own video."
         if HR in figures:
             yield f"{share(figures[HR])} of the steps make at least one unsupported claim."
@@ -184,7 +205,9 @@ class _Rows:
         samples = [trace.sample for trace in self.judged.baselines]
         rates: dict[Stage, list[float | None]] = {}
         for stage in STAGES:
-            pairs = [self._rates_of_stage(trace, stage) for trace in self.judged.baselines]
+            pairs = [
+                self._rates_of_stage(trace, stage) for trace in self.judged.baselines
+            ]
             rates[stage] = [rate for rate, _ in pairs]
             sgr = self.figure(samples, rates[stage])
             hr = self.figure(samples, [rate for _, rate in pairs])
@@ -197,7 +220,9 @@ class _Rows:
         self, trace: JudgedTrace, stage: Stage
     ) -> tuple[float | None, float | None]:
         options = self.options
-        return rates_of_stage(trace.steps, stage, options.unverifiable, options.hallucination_over)
+        return rates_of_stage(
+            trace.steps, stage, options.unverifiable, options.hallucination_over
+        )
 
     def _decay(
         self, samples: Sequence[Sample], rates: Mapping[Stage, Sequence[float | None]]
@@ -220,13 +245,17 @@ class _Rows:
 
     def answers(self) -> Row | None:
         """Right answers, and what the steps before them are worth; None where none is known."""
-        answered = [trace for trace in self.judged.answered if trace.accuracy is not None]
+        answered = [
+            trace for trace in self.judged.answered if trace.accuracy is not None
+        ]
         right = [trace for trace in answered if trace.accuracy]
         figures = self.figures(right)
         accuracy = self.rate(answered, "accuracy")
         if SGR not in figures or accuracy is None:
             return None
-        gap = np.array([(trace.accuracy or 0.0) - (trace.grounding or 0.0) for trace in answered])
+        gap = np.array(
+            [(trace.accuracy or 0.0) - (trace.grounding or 0.0) for trace in answered]
+        )
         statement = (
             f"{{feature}}: {share(accuracy)} of the answers are right, but the video does not "
             f"support {percent(1 - figures[SGR].value)} of the claims in the steps before a right "
@@ -234,7 +263,9 @@ class _Rows:
         )
         p_value = self.p_value([trace.sample for trace in answered], gap, "answers")
         large = float(gap.mean()) > self.options.margin
-        return Row(ANSWERS, len(right), figures | {ACC: accuracy}, statement, p_value, large)
+        return Row(
+            ANSWERS, len(right), figures | {ACC: accuracy}, statement, p_value, large
+        )
 
     def video(self, reliance: Reliance, support: Figure | None) -> Row | None:
         """What changed videos cost; told where it is nothing, and there was something to lose."""
@@ -243,10 +274,14 @@ class _Rows:
         score = _reliance_figure(reliance)
         if not len(losses) or score is None:
             return None
-        ends = change_interval(losses, reliance.groups, confidence=self.options.confidence)
+        ends = change_interval(
+            losses, reliance.groups, confidence=self.options.confidence
+        )
         loss = Figure(float(losses.mean()), *ends)
         variants = self.judged.variants
-        changed = [trace for trace in variants if trace.reasoning.request.change in RELEVANT]
+        changed = [
+            trace for trace in variants if trace.reasoning.request.change in RELEVANT
+        ]
         statement = (
             "{feature}: the reasoning does not change when the video does. When things are moved "
             f"or hidden, or the frames are reordered, support changes by only {points(loss)} "
@@ -256,7 +291,9 @@ class _Rows:
         rng = self.audit.rng(VIDEO)
         p_value = change_p_value(less, reliance.groups, rng, alternative="greater")
         figures = _present({VRS: score, SGR: self.rate(changed, "grounding")})
-        return Row(VIDEO, len(losses), figures, statement, p_value, to_lose and score.value < 1)
+        return Row(
+            VIDEO, len(losses), figures, statement, p_value, to_lose and score.value < 1
+        )
 
     def things(self, names: Sequence[str]) -> Iterator[Row]:
         """What is named, by how many of the traces that name it do so of a video without it."""
@@ -265,7 +302,9 @@ class _Rows:
             shown = []
             for trace in self.judged.baselines:
                 if name in judging.named_things(trace.reasoning.claims):
-                    judgement = self.judged.judgements.of(trace.sample, judging.existence(name))
+                    judgement = self.judged.judgements.of(
+                        trace.sample, judging.existence(name)
+                    )
                     if judgement.verdict != "unverifiable":
                         samples.append(trace.sample)
                         shown.append(float(judgement.verdict == "supported"))
@@ -281,7 +320,9 @@ class _Rows:
             counted = (round(never / effect), max(round(n / effect), 1))
             p_value = exceeds_rate_p_value(*counted, TOLERATED)
             figures = _present({SGR: self.figure(samples, shown)})
-            yield Row(NAMED + name, n, figures, statement, p_value, never / n > TOLERATED)
+            yield Row(
+                NAMED + name, n, figures, statement, p_value, never / n > TOLERATED
+            )
 
 
 def _because(verdict: Verdict) -> str:
@@ -289,7 +330,9 @@ def _because(verdict: Verdict) -> str:
     if verdict.missing is None:
         return ""
     # The nearer deals name what is not shown; all others why nothing is.
-    return f" {verdict.missing}" if verdict.word == NEAR_OPEN else f": {verdict.missing}"
+    return (
+        f" {verdict.missing}" if verdict.word == NEAR_OPEN else f": {verdict.missing}"
+    )
 
 
 def _present(figures: dict[str, Figure | None]) -> dict[str, Figure]:

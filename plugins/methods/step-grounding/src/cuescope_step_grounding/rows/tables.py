@@ -15,4 +15,6 @@ def make_table(
 ) -> Table:
     """A table whose rows have a cell a column."""
     cells = tuple(dict(zip(columns, row, strict=True)) for row in rows)
-    return Table(title=title, columns=tuple(columns), rows=cells, notes=notes, decimals=decimals)
+    return Table(
+        title=title, columns=tuple(columns), rows=cells, notes=notes, decimals=decimals
+    )

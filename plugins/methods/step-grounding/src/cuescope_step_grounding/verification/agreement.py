@@ -38,12 +38,17 @@ class Agreement:
 
 
 def agreement(
-    pairs: Sequence[tuple[Sample, str, str]], rng: Generator, *, confidence: float, resamples: int
+    pairs: Sequence[tuple[Sample, str, str]],
+    rng: Generator,
+    *,
+    confidence: float,
+    resamples: int,
 ) -> Agreement:
     """Of the two verdicts on each claim; the interval draws whole groups."""
     decided = [pair for pair in pairs if "unverifiable" not in pair[1:]]
     first, second = (
-        np.array([pair[side] == "supported" for pair in decided], bool) for side in (1, 2)
+        np.array([pair[side] == "supported" for pair in decided], bool)
+        for side in (1, 2)
     )
     value = cohen_kappa(first, second)
     ends = None
@@ -76,11 +81,15 @@ class Label:
 
 def read_labels(path: Path) -> list[Label]:
     """The rows of a CSV file; raises UserError, with the line, for anything else."""
-    rows = list(table_rows(read_text(path, "step-grounding"), f"step-grounding: labels {path}"))
+    rows = list(
+        table_rows(read_text(path, "step-grounding"), f"step-grounding: labels {path}")
+    )
     if not rows:
         raise _refusal(path, None, "at least one label", "none")
     if set(rows[0][1]) != set(COLUMNS):
-        raise _refusal(path, 1, f"the columns {','.join(COLUMNS)}", ",".join(rows[0][1]))
+        raise _refusal(
+            path, 1, f"the columns {','.join(COLUMNS)}", ",".join(rows[0][1])
+        )
     return [_label(path, line, row) for line, row in rows]
 
 
@@ -89,7 +98,9 @@ def _label(path: Path, line: int, row: Mapping[str, str]) -> Label:
     if not step.isdecimal() or int(step) < 1:
         raise _refusal(path, line, "a step's number, from 1", f"'{step}'")
     if not claim:
-        raise _refusal(path, line, "a claim's number within its step, or its words", "nothing")
+        raise _refusal(
+            path, line, "a claim's number within its step, or its words", "nothing"
+        )
     if verdict not in VERDICTS:
         raise _refusal(path, line, f"a verdict: {', '.join(VERDICTS)}", f"'{verdict}'")
     return Label(line, sample, int(step), claim, verdict)
@@ -136,4 +147,6 @@ def _refusal(
     path: Path, line: int | None, expected: str, got: str, remedy: str | None = None
 ) -> UserError:
     where = f"{path}" if line is None else f"{path}, line {line}"
-    return UserError(f"step-grounding: labels {where}", expected=expected, got=got, remedy=remedy)
+    return UserError(
+        f"step-grounding: labels {where}", expected=expected, got=got, remedy=remedy
+    )

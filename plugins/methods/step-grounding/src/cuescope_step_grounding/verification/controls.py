@@ -76,13 +76,19 @@ OPPOSITE: dict[str, str] = {}
 for _pair in LISTS["opposites"].replace("_", " ").split(","):
     _first, _second = _pair.strip().split("/")
     OPPOSITE |= {_second: _first, _first: _second}
-_OPPOSED = re.compile(rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE)
+_OPPOSED = re.compile(
+    rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE
+)
 # As `INVERSE`, but for what is its own inverse: that has an opposite.
 _INVERTED = {**INVERSE, "near": "far from", "touching": "far from", "far from": "near"}
 
 
 def counterfactual(
-    claim: Claim, changes: frozenset[Change], words: Vocabulary, frames: int, rng: Generator
+    claim: Claim,
+    changes: frozenset[Change],
+    words: Vocabulary,
+    frames: int,
+    rng: Generator,
 ) -> Claim:
     """The claim made wrong by these changes; one that none of them touches stays as it is.
 
@@ -174,23 +180,33 @@ def random_trace(
     to be right. A claim that says nothing of time stays so: it is as easy to meet as the model's.
     """
     return tuple(
-        tuple(_random_claim(claim, words, frames, rng) for claim in step) for step in claims
+        tuple(_random_claim(claim, words, frames, rng) for claim in step)
+        for step in claims
     )
 
 
-def _random_claim(claim: Claim, words: Vocabulary, frames: int, rng: Generator) -> Claim:
+def _random_claim(
+    claim: Claim, words: Vocabulary, frames: int, rng: Generator
+) -> Claim:
     """One claim of the same kind and shape."""
-    update: dict[str, object] = {"negated": False, "frames": _random_moment(claim, frames, rng)}
+    update: dict[str, object] = {
+        "negated": False,
+        "frames": _random_moment(claim, frames, rng),
+    }
     if claim.kind == "temporal":
         update["predicate"] = _draw(("before", "after"), rng)
-        update["parts"] = tuple(_random_claim(part, words, frames, rng) for part in claim.parts)
+        update["parts"] = tuple(
+            _random_claim(part, words, frames, rng) for part in claim.parts
+        )
         return claim.replace(**update)
     if "subject" in KINDS[claim.kind].says:
         update["subject"] = _random_phrase(claim.subject, words, rng)
     if claim.object:
         update["object"] = _random_phrase(claim.object, words, rng)
     if claim.kind in words.predicates:
-        update["predicate"] = _draw(words.predicates[claim.kind], rng) or claim.predicate
+        update["predicate"] = (
+            _draw(words.predicates[claim.kind], rng) or claim.predicate
+        )
     return claim.replace(**update)
 
 

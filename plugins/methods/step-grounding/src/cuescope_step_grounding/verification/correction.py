@@ -23,7 +23,10 @@ def corrected(audit: Audit, judged: JudgedTraces, pairs: Pairs) -> Iterator[Evid
     observed = supported_share(verdicts, options.confidence)
     if observed is None:
         return
-    check = {"check": "supported claims without the verifier's errors", "feature": REASONING}
+    check = {
+        "check": "supported claims without the verifier's errors",
+        "feature": REASONING,
+    }
     share = corrected_share(observed, pairs, options.confidence)
     if share is None:
         detail = "not known: on the labelled claims the verifier may be no better than guessing"
@@ -50,11 +53,16 @@ def supported_share(verdicts: Verdicts, confidence: float) -> Rate | None:
 
 def corrected_share(observed: Rate, pairs: Pairs, confidence: float) -> Rate | None:
     """The same without the verifier's errors, which `pairs` show; None where too few show them."""
-    by_people: dict[str, list[tuple[Sample, str]]] = {"supported": [], "unsupported": []}
+    by_people: dict[str, list[tuple[Sample, str]]] = {
+        "supported": [],
+        "unsupported": [],
+    }
     for sample, verdict, people in pairs:
         if verdict in _DECIDED and people in _DECIDED:
             by_people[people].append((sample, verdict))
-    sensitivity, specificity = (_rate(own, said, confidence) for said, own in by_people.items())
+    sensitivity, specificity = (
+        _rate(own, said, confidence) for said, own in by_people.items()
+    )
     if sensitivity is None or specificity is None:
         return None
     return corrected_rate(observed, sensitivity=sensitivity, specificity=specificity)
@@ -65,4 +73,6 @@ def _rate(verdicts: Verdicts, wanted: str, confidence: float) -> Rate | None:
     values = np.array([verdict == wanted for _, verdict in verdicts], dtype=float)
     groups = Groups.of([sample for sample, _ in verdicts])
     low, high = mean_interval(values, groups, confidence=confidence)
-    return None if low is None or high is None else Rate(float(values.mean()), low, high)
+    return (
+        None if low is None or high is None else Rate(float(values.mean()), low, high)
+    )

@@ -34,14 +34,20 @@ class Judgements:
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """The judgements of these claims again."""
-        return [[self.of(sample, claim) for claim in claims] for sample, claims in cases]
+        return [
+            [self.of(sample, claim) for claim in claims] for sample, claims in cases
+        ]
 
     def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""
         count = Counter(self.of(sample, claim).verdict for claim in claims)
-        return StepCounts(count["supported"], count["unsupported"], count["unverifiable"])
+        return StepCounts(
+            count["supported"], count["unsupported"], count["unverifiable"]
+        )
 
-    def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[StepCounts]:
+    def count_steps(
+        self, sample: Sample, claims: Sequence[Sequence[Claim]]
+    ) -> list[StepCounts]:
         """The same for each step of a trace."""
         return [self.count(sample, step) for step in claims]
 
@@ -61,8 +67,12 @@ def judge_claims(
     # than a set, for a verifier's answers may depend on the order of the claims.
     distinct: dict[str, tuple[Sample, dict[Claim, None]]] = {}
     for sample, of_sample in claims:
-        distinct.setdefault(sample.key, (sample, {}))[1].update(dict.fromkeys(of_sample))
-    cases: list[Case] = [(sample, tuple(of_sample)) for sample, of_sample in distinct.values()]
+        distinct.setdefault(sample.key, (sample, {}))[1].update(
+            dict.fromkeys(of_sample)
+        )
+    cases: list[Case] = [
+        (sample, tuple(of_sample)) for sample, of_sample in distinct.values()
+    ]
     judgements = verifier.judge(cases) if cases else []
     sizes = [len(of_sample) for _, of_sample in cases]
     if list(map(len, judgements)) != sizes:
@@ -97,7 +107,9 @@ class JudgedTrace:
 
     @cached_property
     def hallucination(self) -> float | None:
-        return scores.hallucination_rate(self.steps, self.policy, self.hallucination_over)
+        return scores.hallucination_rate(
+            self.steps, self.policy, self.hallucination_over
+        )
 
     @property
     def accuracy(self) -> float | None:
@@ -147,5 +159,7 @@ class JudgedTraces:
                 yield trace.sample, claim, self.judgements.of(trace.sample, claim)
 
     def in_style(self, style: str) -> list[JudgedTrace]:
-        unchanged = [trace for trace in self.variants if trace.reasoning.request.change is None]
+        unchanged = [
+            trace for trace in self.variants if trace.reasoning.request.change is None
+        ]
         return [trace for trace in unchanged if trace.reasoning.request.style == style]

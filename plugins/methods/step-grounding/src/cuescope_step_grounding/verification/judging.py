@@ -43,7 +43,8 @@ def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
         tool: ClaimVerifier = audit.context.build("tool", spec)
         if not hasattr(tool, "judge"):
             raise UserError(
-                f"step-grounding: tool {spec} is no claim-verifier", expected="one with judge()"
+                f"step-grounding: tool {spec} is no claim-verifier",
+                expected="one with judge()",
             )
         if isinstance(tool, LazyWeights) and not audit.context.planning:
             tool.open_weights()
@@ -54,7 +55,11 @@ def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
 def require_matching_evidence(audit: Audit) -> None:
     """Raises UserError where changed videos would be held against scenes that they do not show."""
     annotated = any(scene_of(sample) is not None for sample in audit.samples)
-    if audit.options.evidence == "shown" and annotated and "claim-verifier" not in audit.tools:
+    if (
+        audit.options.evidence == "shown"
+        and annotated
+        and "claim-verifier" not in audit.tools
+    ):
         raise UserError(
             "step-grounding: evidence=shown",
             expected="a verifier that looks at changed videos",
@@ -77,7 +82,9 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     options: StepGroundingOptions = audit.options
     policy = options.unverifiable
     traces = audit.once(trials.baseline_traces, audit)
-    variants = trials.read_traces(audit, audit.once(trials.variant_requests, audit), audit.outcomes)
+    variants = trials.read_traces(
+        audit, audit.once(trials.variant_requests, audit), audit.outcomes
+    )
     evidence = [_evidence(trace, options.evidence) for trace in variants]
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
@@ -96,15 +103,25 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     for plan in deals.values():
         cases += plan.cases()
     swapped += len(cases)
-    judgements = judge_claims(audit.tools.get("claim-verifier") or SceneVerifier(), cases)
+    judgements = judge_claims(
+        audit.tools.get("claim-verifier") or SceneVerifier(), cases
+    )
 
-    def count(trace: Reasoning, sample: Sample, consistency: float | None = None) -> JudgedTrace:
+    def count(
+        trace: Reasoning, sample: Sample, consistency: float | None = None
+    ) -> JudgedTrace:
         steps = tuple(judgements.count_steps(sample, trace.claims))
-        return JudgedTrace(trace, steps, policy, consistency, options.hallucination_over)
+        return JudgedTrace(
+            trace, steps, policy, consistency, options.hallucination_over
+        )
 
-    def rates(claims: Iterable[Claims], traces: Iterable[Reasoning]) -> tuple[float | None, ...]:
+    def rates(
+        claims: Iterable[Claims], traces: Iterable[Reasoning]
+    ) -> tuple[float | None, ...]:
         pairs = zip(traces, claims, strict=True)
-        return tuple(judgements.rate(trace.sample, steps, policy) for trace, steps in pairs)
+        return tuple(
+            judgements.rate(trace.sample, steps, policy) for trace, steps in pairs
+        )
 
     consistencies = _consistencies(audit, traces, judgements)
     samples = [trace.sample for trace in traces]
@@ -113,13 +130,18 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         baselines=tuple(map(count, traces, samples, consistencies)),
         variants=tuple(map(count, variants, evidence)),
         random_rates=tuple(
-            rates(draws, [trace] * len(draws)) for trace, draws in zip(traces, random, strict=True)
+            rates(draws, [trace] * len(draws))
+            for trace, draws in zip(traces, random, strict=True)
         ),
-        counterfactual_rates={change: rates(claims, traces) for change, claims in wrong.items()},
+        counterfactual_rates={
+            change: rates(claims, traces) for change, claims in wrong.items()
+        },
         judgements=judgements,
         swaps={deal: held for deal, held in swaps.items() if held is not None},
         swapped=swapped,
-        random_wordings=len({*map(claim_words, all_claims(chain.from_iterable(random)))}),
+        random_wordings=len(
+            {*map(claim_words, all_claims(chain.from_iterable(random)))}
+        ),
     )
 
 
@@ -144,8 +166,12 @@ def _evidence(reasoning: Reasoning, source: str) -> Sample:
     shown = reasoning.request.trial.sample
     if source == "original" or reasoning.request.change in (None, "paraphrase"):
         return reasoning.sample
-    annotations = {key: v for key, v in reasoning.sample.annotations.items() if key != SCENE}
-    return replace(reasoning.sample, key=shown.key, frames=shown.frames, annotations=annotations)
+    annotations = {
+        key: v for key, v in reasoning.sample.annotations.items() if key != SCENE
+    }
+    return replace(
+        reasoning.sample, key=shown.key, frames=shown.frames, annotations=annotations
+    )
 
 
 def _consistencies(
@@ -158,12 +184,16 @@ def _consistencies(
     def lapses(sample: Sample, claim: Claim) -> bool:
         return judgements.of(sample, claim).verdict == "unsupported"
 
-    def justification(sample: Sample, pair: beliefs.Transition, similarity: float) -> float | None:
+    def justification(
+        sample: Sample, pair: beliefs.Transition, similarity: float
+    ) -> float | None:
         after = judgements.count(sample, pair.new)
         if of_states:
             return scores.state_justification(after, options.unverifiable)
         before = judgements.count(sample, pair.kept)
-        return scores.transition_justification(similarity, before, after, tau, options.unverifiable)
+        return scores.transition_justification(
+            similarity, before, after, tau, options.unverifiable
+        )
 
     pairs_of = []
     for trace in traces:
@@ -179,7 +209,9 @@ def _consistencies(
         yield scores.temporal_consistency(similarities, list(justifications))
 
 
-def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Claims, ...]]:
+def _random_traces(
+    audit: Audit, traces: Sequence[Reasoning]
+) -> list[tuple[Claims, ...]]:
     words = audit.once(_words, audit)
     random = []
     for trace in traces:
@@ -190,19 +222,26 @@ def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Clai
     return random
 
 
-def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[str, list[Claims]]:
+def _counterfactual_traces(
+    audit: Audit, traces: Sequence[Reasoning]
+) -> dict[str, list[Claims]]:
     """By change the counterfactual trace of each sample."""
     words = audit.once(_words, audit)
     wrong: dict[str, list[Claims]] = {}
     for name in (*controls.CHANGES, ALL):
-        changes = frozenset(change for change in controls.CHANGES if name in (change, ALL))
+        changes = frozenset(
+            change for change in controls.CHANGES if name in (change, ALL)
+        )
         wrong[name] = []
         for trace in traces:
             rng = audit.rng("counterfactual", name, trace.sample.key)
             frames = len(trace.sample.frames)
             steps = []
             for step in trace.claims:
-                changed = (controls.counterfactual(c, changes, words, frames, rng) for c in step)
+                changed = (
+                    controls.counterfactual(c, changes, words, frames, rng)
+                    for c in step
+                )
                 steps.append(tuple(changed))
             wrong[name].append(tuple(steps))
     return wrong
@@ -211,7 +250,8 @@ def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[st
 def _words(audit: Audit) -> controls.Vocabulary:
     traces = audit.once(trials.baseline_traces, audit)
     return controls.vocabulary(
-        [trace.sample for trace in traces], all_claims([trace.claims for trace in traces])
+        [trace.sample for trace in traces],
+        all_claims([trace.claims for trace in traces]),
     )
 
 
@@ -220,7 +260,9 @@ def _words(audit: Audit) -> controls.Vocabulary:
 
 def named_things(claims: Claims) -> tuple[str, ...]:
     entities = [claim for step in claims for claim in step if claim.kind == "entity"]
-    return tuple(dict.fromkeys(claim.subject for claim in entities if not claim.negated))
+    return tuple(
+        dict.fromkeys(claim.subject for claim in entities if not claim.negated)
+    )
 
 
 def existence(name: str) -> Claim:
@@ -228,9 +270,13 @@ def existence(name: str) -> Claim:
     return Claim(kind="entity", text=name, subject=name)
 
 
-def claims_of_kind(trace: JudgedTrace, kind: str, judgements: Judgements) -> JudgedTrace:
+def claims_of_kind(
+    trace: JudgedTrace, kind: str, judgements: Judgements
+) -> JudgedTrace:
     """The trace by its claims of one kind alone."""
-    steps = [tuple(c for c in step if c.kind == kind) for step in trace.reasoning.claims]
+    steps = [
+        tuple(c for c in step if c.kind == kind) for step in trace.reasoning.claims
+    ]
     return replace(trace, steps=tuple(judgements.count_steps(trace.sample, steps)))
 
 
@@ -244,10 +290,16 @@ def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
     for trace in judged.variants:
         if trace.reasoning.request.change is not None:
             by_sample.setdefault(trace.sample.key, []).append(trace)
-    return [cost for key, changed in by_sample.items() for cost in _costs(baselines[key], changed)]
+    return [
+        cost
+        for key, changed in by_sample.items()
+        for cost in _costs(baselines[key], changed)
+    ]
 
 
-def _costs(baseline: JudgedTrace, changed: Sequence[JudgedTrace]) -> Iterator[scores.ChangeCost]:
+def _costs(
+    baseline: JudgedTrace, changed: Sequence[JudgedTrace]
+) -> Iterator[scores.ChangeCost]:
     frames = [trace.reasoning.request.trial.sample.frames for trace in changed]
     sizes = magnitudes(baseline.sample.frames, frames)
     before = baseline.grounding
@@ -261,7 +313,9 @@ def _costs(baseline: JudgedTrace, changed: Sequence[JudgedTrace]) -> Iterator[sc
             yield scores.ChangeCost(baseline.sample, kind, lost, right, size)
 
 
-def reliance_of(audit: Audit, costs: Sequence[scores.ChangeCost]) -> scores.Reliance | None:
+def reliance_of(
+    audit: Audit, costs: Sequence[scores.ChangeCost]
+) -> scores.Reliance | None:
     """VRS; None where nothing was changed."""
     options: StepGroundingOptions = audit.options
     if not costs:

@@ -57,7 +57,9 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             when = f" ({about['when']})" if about["when"] else ""
             frames: tuple[int, ...] = ()
             if shown:
-                kind = KINDS.get(about["kind"])  # of a stored run: its package may be gone
+                kind = KINDS.get(
+                    about["kind"]
+                )  # of a stored run: its package may be gone
                 around = kind is not None and kind.moves
                 frames = frames_shown(about["frames"], len(shown.frames), around)
             yield LabelItem(
@@ -74,7 +76,9 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             )
 
 
-def frames_shown(meant: list[int] | None, count: int, around: bool = False) -> tuple[int, ...]:
+def frames_shown(
+    meant: list[int] | None, count: int, around: bool = False
+) -> tuple[int, ...]:
     """The frames that a claim is about, or of very many some of them, evenly; all for None.
 
     With `around` the frames before and after each are shown too.

@@ -69,7 +69,9 @@ class Plan:
         self.group.append(group)
         return len(self.block) - 1
 
-    def add_claim(self, claim: Claim, unit: int, places: Iterable[Place | None]) -> None:
+    def add_claim(
+        self, claim: Claim, unit: int, places: Iterable[Place | None]
+    ) -> None:
         self.claims.append(claim)
         self.unit.append(unit)
         self.places.append(tuple(places))
@@ -88,7 +90,9 @@ class Plan:
             for column, place in enumerate(places):
                 if place is not None:
                     verdicts[row, column] = _CODES.get(judgement(*place).verdict, OPEN)
-        wordings = {claim: number for number, claim in enumerate(dict.fromkeys(self.claims))}
+        wordings = {
+            claim: number for number, claim in enumerate(dict.fromkeys(self.claims))
+        }
         return Swaps(
             verdicts,
             np.array([wordings[claim] for claim in self.claims]),
@@ -113,11 +117,15 @@ def plans(traces: Sequence[TraceClaims], partners: int, rng: Rng) -> dict[Deal, 
     }
 
 
-def _videos(groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generator) -> Plan:
+def _videos(
+    groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generator
+) -> Plan:
     """Whole groups, in blocks of groups that are alike in size and question."""
     plan = Plan()
     shuffled = _shuffle(groups, rng)
-    alike = sorted(shuffled, key=lambda group: (len(group), group[0].sample.question or ""))
+    alike = sorted(
+        shuffled, key=lambda group: (len(group), group[0].sample.question or "")
+    )
     for number, block in enumerate(_blocks(alike, partners)):
         words = [question_words(group) for group in block]
         shared = set[str].intersection(*words)
@@ -134,7 +142,9 @@ def _videos(groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generat
     return plan
 
 
-def _clips(groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generator) -> Plan:
+def _clips(
+    groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generator
+) -> Plan:
     """The clips of each group among themselves; clips of the same frames are one."""
     plan = Plan()
     number = 0
@@ -147,7 +157,9 @@ def _clips(groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generato
             for place, trace in enumerate(block):
                 unit = plan.add_unit(number, place, trace.group)
                 for claim in distinct_claims(trace.claims):
-                    plan.add_claim(claim, unit, _in_videos(claim, trace.sample, samples))
+                    plan.add_claim(
+                        claim, unit, _in_videos(claim, trace.sample, samples)
+                    )
             number += 1
     return plan
 
@@ -158,7 +170,9 @@ def _moments(traces: Sequence[TraceClaims], partners: int, rng: Generator) -> Pl
     number = 0
     for trace in traces:
         sample = trace.sample
-        timed = [(step, moment) for step in trace.claims if (moment := _moment(step, sample))]
+        timed = [
+            (step, moment) for step in trace.claims if (moment := _moment(step, sample))
+        ]
         if len({moment for _, moment in timed}) < 2:
             continue
         for block in _blocks(_shuffle(timed, rng), partners):
@@ -182,14 +196,24 @@ def _shuffle(items: Sequence[T], rng: Generator) -> list[T]:
 def _blocks(items: Sequence[T], partners: int) -> list[Sequence[T]]:
     """Neighbours together, at most one more than the partners of each, evenly."""
     count = ceil(len(items) / (partners + 1))
-    edges = [round(len(items) * index / count) for index in range(count + 1)] if count else [0]
+    edges = (
+        [round(len(items) * index / count) for index in range(count + 1)]
+        if count
+        else [0]
+    )
     return [items[low:high] for low, high in pairwise(edges)]
 
 
-def _in_videos(claim: Claim, own: Sample, samples: Sequence[Sample]) -> Iterator[Place | None]:
+def _in_videos(
+    claim: Claim, own: Sample, samples: Sequence[Sample]
+) -> Iterator[Place | None]:
     for sample in samples:
         both_shown = own.frames and sample.frames
-        moved = moved_claim(claim, len(own.frames), len(sample.frames)) if both_shown else None
+        moved = (
+            moved_claim(claim, len(own.frames), len(sample.frames))
+            if both_shown
+            else None
+        )
         yield None if moved is None else (sample, moved)
 
 
@@ -201,7 +225,9 @@ def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
     update: dict[str, object] = {"parts": parts}
     if claim.frames:
         inside = {frame for frame in claim.frames if 0 <= frame < frames}
-        update["frames"] = tuple(sorted({int((f + 0.5) * others / frames) for f in inside}))
+        update["frames"] = tuple(
+            sorted({int((f + 0.5) * others / frames) for f in inside})
+        )
     return claim.replace(**update)
 
 
@@ -252,4 +278,6 @@ def repeats(claim: Claim, told: set[str]) -> bool:
 def _words(text: str) -> set[str]:
     """Words without the s of a plural, so that "cups" are a "cup"."""
     words = re.findall(r"\w+", normalise_words(text))
-    return {word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words}
+    return {
+        word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words
+    }

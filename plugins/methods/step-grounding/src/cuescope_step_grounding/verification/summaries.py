@@ -36,9 +36,13 @@ def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:
 
 def unverifiable_reasons(judged: JudgedTraces) -> list[str]:
     """Of the claims that could not be verified the reasons, each with its share."""
-    reasons = [judgement.reason for _, _, judgement in judged.claims() if judgement.reason]
+    reasons = [
+        judgement.reason for _, _, judgement in judged.claims() if judgement.reason
+    ]
     count = Counter(reasons)
-    return [f"{reason} {percent(n / len(reasons))}" for reason, n in count.most_common()]
+    return [
+        f"{reason} {percent(n / len(reasons))}" for reason, n in count.most_common()
+    ]
 
 
 def describe_traces(traces: Sequence[Reasoning]) -> str:
@@ -49,7 +53,9 @@ def describe_traces(traces: Sequence[Reasoning]) -> str:
         steps = sum(len(trace.steps) for trace in written)
         forms = _count_words(trace.form for trace in written)
         words += f", with {steps / len(written):.1f} steps on average ({forms})"
-    problems = _count_words(chain.from_iterable(trace.trace.problems for trace in traces))
+    problems = _count_words(
+        chain.from_iterable(trace.trace.problems for trace in traces)
+    )
     return f"{words}; malformed, but kept: {problems}" if problems else words
 
 
@@ -59,7 +65,8 @@ def describe_claims(judged: JudgedTraces) -> str | None:
     if not counts.claims:
         return None
     shares = [
-        f"{verdict} {percent(getattr(counts, verdict) / counts.claims)}" for verdict in VERDICTS
+        f"{verdict} {percent(getattr(counts, verdict) / counts.claims)}"
+        for verdict in VERDICTS
     ]
     words = f"{counts.claims}: {', '.join(shares)}"
     outside = sum(claim.frames == () for _, claim, _ in judged.claims())
@@ -100,7 +107,8 @@ def describe_general(judged: JudgedTraces) -> str | None:
         return None
     exact = judged.judgements.without_general()
     rate = mean(
-        exact.rate(trace.sample, trace.reasoning.claims, trace.policy) for trace in judged.baselines
+        exact.rate(trace.sample, trace.reasoning.claims, trace.policy)
+        for trace in judged.baselines
     )
     example = claim_words(general[0])
     return (

@@ -50,7 +50,9 @@ class Swaps:
     @cached_property
     def own(self) -> Int[np.ndarray, " claim"]:
         """The verdict of each claim in its own place."""
-        return np.asarray(self.verdicts[np.arange(len(self.unit)), self.place[self.unit]])
+        return np.asarray(
+            self.verdicts[np.arange(len(self.unit)), self.place[self.unit]]
+        )
 
     @cached_property
     def elsewhere(self) -> Float[np.ndarray, "2 claim"]:
@@ -63,7 +65,9 @@ class Swaps:
         return np.asarray(np.stack([held, decided])[:, self.wording] - own)
 
     @cached_property
-    def _counts(self) -> tuple[Float[np.ndarray, " wording"], Float[np.ndarray, " wording"]]:
+    def _counts(
+        self,
+    ) -> tuple[Float[np.ndarray, " wording"], Float[np.ndarray, " wording"]]:
         size = int(self.wording.max(initial=-1)) + 1
         held, decided = (
             np.bincount(self.wording, mask.sum(axis=1), minlength=size)
@@ -77,7 +81,9 @@ class Swaps:
         other = np.ones_like(self.verdicts, dtype=bool)
         other[np.arange(len(self.unit)), self.place[self.unit]] = False
         decided = int((other & (self.verdicts != OPEN)).sum())
-        return int((other & (self.verdicts == HOLDS)).sum()) / decided if decided else None
+        return (
+            int((other & (self.verdicts == HOLDS)).sum()) / decided if decided else None
+        )
 
     @cached_property
     def telling(self) -> Bool[np.ndarray, " claim"]:
@@ -97,7 +103,9 @@ class Swaps:
         rate = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)[self.wording, None]
         gain = np.log1p(share * (1 / rate - 1))
         values = np.select(
-            [self.verdicts == HOLDS, self.verdicts == FAILS], [gain, np.log1p(-share)], 0.0
+            [self.verdicts == HOLDS, self.verdicts == FAILS],
+            [gain, np.log1p(-share)],
+            0.0,
         )
         values[~self.telling] = 0.0
         # So that a place where nothing can be said is as good as the claim's other places.
@@ -160,7 +168,9 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
     draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
 
     def is_found(share: float) -> bool:
-        spiked = (_spiked(c, draw < share) for c, draw in zip(copies, draws, strict=True))
+        spiked = (
+            _spiked(c, draw < share) for c, draw in zip(copies, draws, strict=True)
+        )
         return sum(swap_z(copy) > limit for copy in spiked) >= POWER * COPIES
 
     smallest = smallest_effect(is_found)

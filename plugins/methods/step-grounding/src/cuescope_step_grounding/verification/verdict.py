@@ -24,7 +24,9 @@ NEAR_OPEN = "right video, place in it open"
 # The verdict is the sentence that is quoted, so that it is held to more than a finding: of a
 # thousand blind traces one passes it by luck.
 SURE = 0.001
-DOUBTED = 0.05  # p up to which "no better" is not said, however small the grounded share is
+DOUBTED = (
+    0.05  # p up to which "no better" is not said, however small the grounded share is
+)
 LEAST = 0.025  # grounded share; a smaller one is not called better, however sure it is
 DECIDED = 0.5  # share of claims that must be decided for a verdict
 # Share and number of claims that make a nearer deal tell.
@@ -67,7 +69,9 @@ def verdict(
     """
     videos = swaps.get("videos")
     if videos is None or videos.group.max() == 0:
-        return Verdict(OPEN, decided, missing="one video alone cannot be compared with others")
+        return Verdict(
+            OPEN, decided, missing="one video alone cannot be compared with others"
+        )
     if decided < DECIDED:
         return Verdict(OPEN, decided, missing="most claims could not be checked")
     p_value = swap_p_value(videos, rng("swap test videos"))
@@ -84,7 +88,9 @@ def verdict(
             and swap_p_value(near, rng(f"swap test {deal}")) > SURE
         ]
         if open_places:
-            return Verdict(NEAR_OPEN, decided, *known, missing=" and ".join(open_places))
+            return Verdict(
+                NEAR_OPEN, decided, *known, missing=" and ".join(open_places)
+            )
         return Verdict(BETTER, decided, *known)
     groups = len(np.unique(videos.group))
     if share.high < margin and p_value > DOUBTED and groups >= FEW:

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cuescope_sdk import Audit, Evidence, Feature, Outcome, Sample, Score, Trial, UserError, Verdict
+from cuescope_sdk import (
+    Audit,
+    Evidence,
+    Feature,
+    Outcome,
+    Sample,
+    Score,
+    Trial,
+    UserError,
+    Verdict,
+)
 from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.statistics import Groups, gap_intervals, gap_p_values, mean_interval
 from cuescope_sdk.stills import FrameId, baseline_trials, samples_by_key
@@ -66,7 +76,10 @@ class Cue:
 
 
 def check_against_annotation(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], scores: Sequence[Score]
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
 ) -> Iterator[Evidence]:
     """For each annotated cue: what it costs, whether the ranking shows it, whether it was found."""
     cues = annotated_cues(audit.samples)
@@ -77,7 +90,9 @@ def check_against_annotation(
         correct[outcome.trial.sample.key] = outcome.correct(options.top_k)
     findings = {score.feature for score in scores if score.finding}
     codes = Groups.of(audit.samples).codes.tolist()
-    groups = {sample.key: code for sample, code in zip(audit.samples, codes, strict=True)}
+    groups = {
+        sample.key: code for sample, code in zip(audit.samples, codes, strict=True)
+    }
     for name, shows in cues.items():
         cue = Cue(name, shows, groups)
         rng = audit.rng("annotated", name)
@@ -87,7 +102,9 @@ def check_against_annotation(
             yield _gap_evidence(name, gap, costs)
             if costs:
                 yield from _precision_evidence(cue, gap.label, features, scores)
-        yield from _naming_evidence(cue, costs, [f for f in features if f.key in findings])
+        yield from _naming_evidence(
+            cue, costs, [f for f in features if f.key in findings]
+        )
 
 
 def sequences(audit: Audit) -> list[Outcome]:
@@ -144,9 +161,17 @@ def costliest_gap(
     worst = None
     largest = -np.inf
     compared = 0
-    for label in dict.fromkeys(sample.label for sample in samples if sample.label is not None):
-        mine = [sample for sample in samples if sample.label == label and (sample.key, 0) in shows]
-        present = np.array([_shows_anywhere(sample, shows) for sample in mine], dtype=bool)
+    for label in dict.fromkeys(
+        sample.label for sample in samples if sample.label is not None
+    ):
+        mine = [
+            sample
+            for sample in samples
+            if sample.label == label and (sample.key, 0) in shows
+        ]
+        present = np.array(
+            [_shows_anywhere(sample, shows) for sample in mine], dtype=bool
+        )
         right = np.array([correct[sample.key] for sample in mine], dtype=bool)
         if present.any() and not present.all():
             compared += 1
@@ -259,7 +284,9 @@ def share_interval(
     frames: Sequence[FrameId], flags: np.ndarray, groups: Mapping[str, int]
 ) -> tuple[float, float]:
     """Interval of the share of frames with a flag; frames of a group were drawn together."""
-    codes, inverse = np.unique([groups[sample] for sample, _ in frames], return_inverse=True)
+    codes, inverse = np.unique(
+        [groups[sample] for sample, _ in frames], return_inverse=True
+    )
     drawn = Groups(inverse, len(codes), True)
     low, high = mean_interval(flags.astype(float), drawn)
     assert low is not None
@@ -267,7 +294,9 @@ def share_interval(
     return low, high
 
 
-def _naming_evidence(cue: Cue, costs: bool, found: Sequence[Feature]) -> Iterator[Evidence]:
+def _naming_evidence(
+    cue: Cue, costs: bool, found: Sequence[Feature]
+) -> Iterator[Evidence]:
     """Which findings' frames show the cue; that none do counts against TRoVe if the cue costs."""
     base_rate = cue.base_rate
     named = False

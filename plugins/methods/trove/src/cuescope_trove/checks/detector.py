@@ -6,7 +6,16 @@ from itertools import chain, compress
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_sdk import Audit, Detector, Evidence, Feature, Frame, Sample, Score, Verdict
+from cuescope_sdk import (
+    Audit,
+    Detector,
+    Evidence,
+    Feature,
+    Frame,
+    Sample,
+    Score,
+    Verdict,
+)
 from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_sdk.stills import FrameId, samples_by_key
 from cuescope_trove.analysis import Analysis
@@ -48,7 +57,9 @@ def check_with_detector(
     keys = [sample.key for sample in ordered]
     correct = dict(zip(keys, observations.correct.tolist(), strict=True))
     tried = max(int(analysis.table.tried.sum()), 1)
-    yield accuracy_evidence(samples, shows, correct, label, name, audit.rng("detector"), tried)
+    yield accuracy_evidence(
+        samples, shows, correct, label, name, audit.rng("detector"), tried
+    )
     wrong = []
     present = []
     # The rows of `frame_bias` are in the order of the features' occurrences.
@@ -82,7 +93,9 @@ def detect(
     with audit.context.progress("detecting", len(frames)) as advance:
         for start in range(0, len(frames), DETECTOR_BATCH):
             batch = names[start : start + DETECTOR_BATCH]
-            answers = detector.detect([frames[frame_name] for frame_name in batch], [name])
+            answers = detector.detect(
+                [frames[frame_name] for frame_name in batch], [name]
+            )
             for frame_name, boxes in zip(batch, answers, strict=True):
                 shows[frame_name] = any(box.score >= threshold for box in boxes)
             advance(len(batch))

@@ -19,7 +19,9 @@ def cluster_guesses(
     namer = audit.tools.get("namer")
     if namer is None or clusters.count < 2:
         return [None] * clusters.count
-    guesses: list[NameGuess | None] = namer.name_groups(list(_groups(audit, clusters, answers)))
+    guesses: list[NameGuess | None] = namer.name_groups(
+        list(_groups(audit, clusters, answers))
+    )
     named = sum(guess is not None for guess in guesses)
     audit.note(
         "names of clusters",
@@ -37,7 +39,9 @@ def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[Fram
     sums = np.zeros((clusters.count, rows.shape[1]))
     np.add.at(sums, clusters.cluster, rows)
     counts = np.bincount(clusters.cluster, minlength=clusters.count)
-    order = np.lexsort((-clusters.strength, clusters.cluster))  # by cluster, strongest first
+    order = np.lexsort(
+        (-clusters.strength, clusters.cluster)
+    )  # by cluster, strongest first
     members = np.split(order, np.cumsum(counts)[:-1])
 
     def frames_of(chosen: np.ndarray) -> Iterator[Frame]:

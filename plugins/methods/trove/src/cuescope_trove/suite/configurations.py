@@ -40,7 +40,9 @@ def configurations() -> Iterator[Configuration]:
     """
     windows = {length: _windows(length) for length in LENGTHS}
     rounds = range(max(LENGTHS))
-    order = sorted(product(rounds, ROUNDS_LATER), key=lambda pair: pair[0] + ROUNDS_LATER[pair[1]])
+    order = sorted(
+        product(rounds, ROUNDS_LATER), key=lambda pair: pair[0] + ROUNDS_LATER[pair[1]]
+    )
     for turn, cramers_v in order:
         for length, cue in product(LENGTHS, CUES):
             if turn < length:

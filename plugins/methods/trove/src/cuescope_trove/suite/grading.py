@@ -22,7 +22,11 @@ from cuescope_trove.trials import cluster, cluster_features
 MIN_GAP = 0.2
 RANDOM_DRAWS = 20
 UNITS = ("sequence", "frame")
-RIVALS = {"domino": "Domino", "george": "George", "distilling-failures": "Distilling failures"}
+RIVALS = {
+    "domino": "Domino",
+    "george": "George",
+    "distilling-failures": "Distilling failures",
+}
 Grades = tuple[float | None, ...]
 
 
@@ -47,7 +51,9 @@ class Settings:
         """An audit of the model on data with this cue."""
         return Request(
             method="trove",
-            method_options={"discover": 0},  # the paper ranks and grades on the same sequences
+            method_options={
+                "discover": 0
+            },  # the paper ranks and grades on the same sequences
             model=self.model,
             data=f"{self.data}:{cue}",
             data_options=data_options,
@@ -136,7 +142,9 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
 
 
 def worst_gaps(
-    observations: Observations, shows_cue: Bool[np.ndarray, " frame"], labels: Sequence[str]
+    observations: Observations,
+    shows_cue: Bool[np.ndarray, " frame"],
+    labels: Sequence[str],
 ) -> Gaps | None:
     """The gaps of the label that loses most; None where no label's gaps are large enough."""
     # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
@@ -218,7 +226,11 @@ def _grade(relevant: Bool[np.ndarray, " rank"], total: int) -> Grades:
     return (*precisions, r_precision(relevant, total))
 
 
-def _mean_grade(shows_cue: Bool[np.ndarray, " frame"], orders: Sequence[np.ndarray]) -> Grades:
+def _mean_grade(
+    shows_cue: Bool[np.ndarray, " frame"], orders: Sequence[np.ndarray]
+) -> Grades:
     total = int(shows_cue.sum())
-    grades = np.array([_grade(shows_cue[order], total) for order in orders], dtype=float)
+    grades = np.array(
+        [_grade(shows_cue[order], total) for order in orders], dtype=float
+    )
     return tuple(grades.mean(axis=0).tolist())

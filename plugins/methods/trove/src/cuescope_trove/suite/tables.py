@@ -57,7 +57,9 @@ def all_tables(results: Sequence[Result]) -> list[Table]:
         tables.append(interval_table(passing))
         tables.append(difference_table(passing))
         tables.append(breakdown_table("frames of a sequence (Figure 5)", of_length))
-        tables.append(breakdown_table("share of frames with the cue (Figure 6)", of_share))
+        tables.append(
+            breakdown_table("share of frames with the cue (Figure 6)", of_share)
+        )
     return tables
 
 
@@ -144,7 +146,9 @@ def difference_table(results: Sequence[Result]) -> Table:
         if name == "TRoVe":
             continue
         row: Row = {"TRoVe minus": name}
-        for measure, changes in zip(MEASURES, ours - _grades(results, name), strict=True):
+        for measure, changes in zip(
+            MEASURES, ours - _grades(results, name), strict=True
+        ):
             known = changes[np.isfinite(changes)]
             low, high = change_interval(known, Groups.single(len(known)))
             span = _span(low, high)
@@ -164,7 +168,11 @@ def breakdown_table(title: str, parts: Mapping[str, Sequence[Result]]) -> Table:
         for ranking in _rankings(results):
             row = rows.setdefault(ranking, {"ranking": ranking})
             row[f"{part} ({len(results)})"] = _mean(_grades(results, ranking)[MAIN])
-    return _table(f"P@100 by {title}", list(rows.values()), "In brackets: how many configurations.")
+    return _table(
+        f"P@100 by {title}",
+        list(rows.values()),
+        "In brackets: how many configurations.",
+    )
 
 
 def _table(title: str, rows: Sequence[Row], note: str) -> Table:
@@ -176,7 +184,9 @@ def _rankings(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(result.grades for result in results)))
 
 
-def _grades(results: Sequence[Result], ranking: str) -> Float[np.ndarray, "measure result"]:
+def _grades(
+    results: Sequence[Result], ranking: str
+) -> Float[np.ndarray, "measure result"]:
     """NaN where a result has no grade."""
     return np.array([result.grades[ranking] for result in results], dtype=float).T
 

@@ -8,7 +8,13 @@ from typing import Any
 from cuescope_sdk import Context
 from cuescope_sdk.workers import Job, KeptJobs
 from cuescope_trove.suite.configurations import Configuration
-from cuescope_trove.suite.grading import Gaps, Graded, Settings, grade, unbiased_accuracies
+from cuescope_trove.suite.grading import (
+    Gaps,
+    Graded,
+    Settings,
+    grade,
+    unbiased_accuracies,
+)
 
 VERSION = 2  # raise it when equal settings give other grades
 
@@ -50,7 +56,9 @@ class Suite:
         """The files."""
         settings = asdict(self.settings)
         del settings["cache"]
-        return KeptJobs(self.folder, [VERSION, settings, list(self.origin)], self.workers)
+        return KeptJobs(
+            self.folder, [VERSION, settings, list(self.origin)], self.workers
+        )
 
 
 def graded_as_json(settings: Settings, configuration: Configuration) -> dict[str, Any]:

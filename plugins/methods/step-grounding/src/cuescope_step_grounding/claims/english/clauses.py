@@ -2,10 +2,18 @@
 
 from dataclasses import dataclass
 
-from cuescope_step_grounding.claims.english.denial import is_denied, is_negated, polarity
+from cuescope_step_grounding.claims.english.denial import (
+    is_denied,
+    is_negated,
+    polarity,
+)
 from cuescope_step_grounding.claims.english.lexicon import AGENT, LISTS, WORDS
 from cuescope_step_grounding.claims.english.names import heads, is_actor, is_nameable
-from cuescope_step_grounding.claims.english.phrases import View, all_referents, referents_of
+from cuescope_step_grounding.claims.english.phrases import (
+    View,
+    all_referents,
+    referents_of,
+)
 from cuescope_step_grounding.claims.english.roles import (
     LINKS,
     SUBJECTS,
@@ -83,7 +91,11 @@ def predicate(clause: Clause) -> tuple[str, Word | None]:
         phrasal = verb.lemma in LISTS["phrasal"].get(words, "").split()
         named = any(is_nameable(noun) or _is_meant(noun) for noun in about(prep))
         # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
-        if (directed or of_path or phrasal) and named and prep.name in {prep.text, "to"}:
+        if (
+            (directed or of_path or phrasal)
+            and named
+            and prep.name in {prep.text, "to"}
+        ):
             return f"{lemma} {words}", prep
     return lemma, None
 
@@ -100,7 +112,9 @@ def _particle(verb: Word) -> str:
 
 
 def _is_meant(noun: Word) -> bool:
-    return noun.text in WORDS["pronouns"] | WORDS["agents"] and noun.name != "each other"
+    return (
+        noun.text in WORDS["pronouns"] | WORDS["agents"] and noun.name != "each other"
+    )
 
 
 def about(prep: Word) -> list[Word]:
@@ -124,7 +138,9 @@ def _is_dangling_motion(view: View, verb: Word, subjects: tuple[str, ...]) -> bo
     if [kid.text for kid in subjects_of(verb)] == ["it"]:
         return view.story.agent
     head = next((word for word in verb.head.above() if word.is_verb), verb)
-    dangling = verb.dep in {"pcomp", "advcl"} and verb.tag == "VBG" and head.lemma == "be"
+    dangling = (
+        verb.dep in {"pcomp", "advcl"} and verb.tag == "VBG" and head.lemma == "be"
+    )
     return dangling and not any(map(is_actor, subjects))
 
 
@@ -135,7 +151,9 @@ def _is_command(verb: Word, subjects: tuple[str, ...]) -> bool:
     if verb.has({"does", "did"}, "aux"):
         return False  # "..., but does not turn" is said of somebody
     heading = verb.tag == "VBG" and verb.dep == "ROOT" and not verb.kids("dobj")
-    return not heading and verb.tag not in {"VBZ", "VBD"} and verb.dep in {"ROOT", *LINKS}
+    return (
+        not heading and verb.tag not in {"VBZ", "VBD"} and verb.dep in {"ROOT", *LINKS}
+    )
 
 
 def camera_motion(verb: Word) -> str | None:
@@ -147,10 +165,16 @@ def camera_motion(verb: Word) -> str | None:
     side = next((word for word in direction if word in {"left", "right"}), None)
     if lemma in WORDS["stops"] or (lemma in WORDS["stays"] and first == "still"):
         return "stop"
-    if lemma in WORDS["turns"] or (lemma in WORDS["takes"] and (side or "turn" in direction)):
+    if lemma in WORDS["turns"] or (
+        lemma in WORDS["takes"] and (side or "turn" in direction)
+    ):
         if side:
             return f"turn {side}"
-        return "turn around" if {"around", "180", "round", "u-turn"} & set(direction) else None
+        return (
+            "turn around"
+            if {"around", "180", "round", "u-turn"} & set(direction)
+            else None
+        )
     if lemma in {"look", "tilt"} and first in {"up", "down", "left", "right"}:
         return f"look {first}" if first in {"up", "down"} else f"turn {first}"
     if lemma in {"ascend", "climb"}:

@@ -27,7 +27,11 @@ def is_negated(verb: Word) -> bool:
         joint = head.texts("cc") | verb.texts("cc")
         if "nor" in joint or "or" in joint:
             return is_negated(head)
-    return any(kid.text == "nor" for kid in verb.kids("cc", "preconj") if kid.index < verb.index)
+    return any(
+        kid.text == "nor"
+        for kid in verb.kids("cc", "preconj")
+        if kid.index < verb.index
+    )
 
 
 def is_denied(noun: Word) -> bool:
@@ -70,7 +74,9 @@ def is_left_out(noun: Word) -> bool:
         return is_left_out(head)
     if noun.dep == "pobj" and head.text in {"without", "unlike"}:
         return not is_definite(noun)
-    return noun.dep == "dobj" and head.lemma in WORDS["lacking"] and not is_definite(noun)
+    return (
+        noun.dep == "dobj" and head.lemma in WORDS["lacking"] and not is_definite(noun)
+    )
 
 
 def is_definite(noun: Word) -> bool:
@@ -111,4 +117,6 @@ def _has_not(word: Word) -> bool:
 def _is_never(verb: Word) -> bool:
     """ "at no point", "in no frame", "under no circumstances"."""
     nouns = verb.grandkids("prep", "pobj")
-    return any(noun.lemma in WORDS["unseen"] and noun.has({"no"}, "det") for noun in nouns)
+    return any(
+        noun.lemma in WORDS["unseen"] and noun.has({"no"}, "det") for noun in nouns
+    )

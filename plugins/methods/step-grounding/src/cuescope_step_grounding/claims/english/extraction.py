@@ -23,7 +23,11 @@ from cuescope_step_grounding.claims.english.names import (
     is_nameable,
     name_of,
 )
-from cuescope_step_grounding.claims.english.phrases import View, all_referents, referents_of
+from cuescope_step_grounding.claims.english.phrases import (
+    View,
+    all_referents,
+    referents_of,
+)
 from cuescope_step_grounding.claims.english.places import (
     places_of_clause,
     places_of_nouns,
@@ -59,12 +63,16 @@ def untimed_claims(view: View) -> list[UntimedClaim]:
     claims += _states_of_fragment(view.words)
     claims += counts(view, plans)
     # What is denied at a place may well be elsewhere.
-    placed = {claim.subject for claim in claims if claim.kind == "relation" and claim.negated}
+    placed = {
+        claim.subject for claim in claims if claim.kind == "relation" and claim.negated
+    }
     for claim in list(claims):
         if claim.kind == "entity" and claim.negated and claim.subject in placed:
             claims.remove(claim)
     # What a sentence denies is not also claimed as being there.
-    return [entity for entity in entities(view, plans) if entity.subject not in absent] + claims
+    return [
+        entity for entity in entities(view, plans) if entity.subject not in absent
+    ] + claims
 
 
 def entities(view: View, plans: set[int]) -> Iterator[UntimedClaim]:
@@ -73,7 +81,11 @@ def entities(view: View, plans: set[int]) -> Iterator[UntimedClaim]:
         part = word.dep in {"compound", "amod", "nmod"}
         if part or word.index in plans or not is_nameable(word) or is_agent(word):
             continue
-        absent = is_any(word) or is_left_out(word) or (is_denied(word) and not is_known(word))
+        absent = (
+            is_any(word)
+            or is_left_out(word)
+            or (is_denied(word) and not is_known(word))
+        )
         if heads(word)[0] is word and not absent:
             yield UntimedClaim(word, "entity", name_of(word))
 
@@ -85,7 +97,10 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     agent = AGENT in clause.subjects
     direction = clauses.camera_motion(verb) if agent else None
     if direction:
-        if clause.negated and (lemma, direction) == ("move", "move forward"):  # "does not move"
+        if clause.negated and (lemma, direction) == (
+            "move",
+            "move forward",
+        ):  # "does not move"
             return [UntimedClaim(verb, "ego-motion", "", "stop")]
         return [UntimedClaim(verb, "ego-motion", "", direction, None, clause.negated)]
     if lemma in WORDS["beginning"] | WORDS["failing"] and _has_part(verb):
@@ -101,15 +116,22 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     if lemma == "make" and clause.passive:
         material = _material(view, verb)
         if material:
-            return [_attribute(clause, verb, p, f"made of {material}") for p in clause.objects]
+            return [
+                _attribute(clause, verb, p, f"made of {material}")
+                for p in clause.objects
+            ]
     if lemma == "surround" and clause.passive:
         denied = clause.negated
-        return [*relations_between(verb, clause.subjects, "around", clause.objects, denied)]
+        return [
+            *relations_between(verb, clause.subjects, "around", clause.objects, denied)
+        ]
     if is_holding(clause):
         claims: list[UntimedClaim] = []
         for phrase in clause.objects:
             denied = clause.denies(phrase)
-            claims += relations_between(verb, [phrase], "inside", clause.subjects, denied)
+            claims += relations_between(
+                verb, [phrase], "inside", clause.subjects, denied
+            )
         return claims
     if _is_no_event(clause):
         return []
@@ -153,7 +175,11 @@ def _is_no_event(clause: Clause) -> bool:
     if verb.lemma in {"say", "read"} and not any(map(is_actor, clause.subjects)):
         return True  # "the sign says"
     # "have their books open" says how the books are
-    return verb.text in WORDS["results"] and verb.head.lemma in {"have", "leave", "keep"}
+    return verb.text in WORDS["results"] and verb.head.lemma in {
+        "have",
+        "leave",
+        "keep",
+    }
 
 
 def _has_part(verb: Word) -> bool:
@@ -167,7 +193,9 @@ def _has_part(verb: Word) -> bool:
 def is_state(clause: Clause) -> bool:
     """Whether a passive says how a thing is ("is closed"), not what is done to it."""
     verb = clause.verb
-    lasting = verb.lemma in WORDS["states"] | WORDS["nowhere"] or verb.text in WORDS["states"]
+    lasting = (
+        verb.lemma in WORDS["states"] | WORDS["nowhere"] or verb.text in WORDS["states"]
+    )
     if not clause.passive or clause.subjects or not lasting:
         return False
     done = verb.has({"been", "being", "get", "gets", "got"}, "aux", "auxpass")
@@ -229,7 +257,9 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
 
 
 def _is_shown(verb: Word) -> bool:
-    return verb.lemma in {"be", "become"} and verb.has(WORDS["shown"], "acomp", "advmod")
+    return verb.lemma in {"be", "become"} and verb.has(
+        WORDS["shown"], "acomp", "advmod"
+    )
 
 
 def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
@@ -245,13 +275,19 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
             if others:
                 name = _comparison(word)
                 for subject, other in product(clause.subjects, others):
-                    yield UntimedClaim(word, "relation", subject, name, other, clause.negated)
+                    yield UntimedClaim(
+                        word, "relation", subject, name, other, clause.negated
+                    )
             elif _is_going_on(word):
                 # "water is dripping" is no state
                 for subject in clause.subjects:
                     denied = clause.denies(subject)
-                    yield UntimedClaim(word, "action", subject, word.lemma, None, denied)
-            elif _is_said_of_subject(word) and not (kid.head is verb and word.index < verb.index):
+                    yield UntimedClaim(
+                        word, "action", subject, word.lemma, None, denied
+                    )
+            elif _is_said_of_subject(word) and not (
+                kid.head is verb and word.index < verb.index
+            ):
                 yield from _qualities(clause, word)
 
 
@@ -273,7 +309,9 @@ def _qualities(clause: Clause, word: Word) -> Iterator[UntimedClaim]:
 
 def _is_as_if(verb: Word) -> bool:
     """ "looks as if he were asleep" says how it seems."""
-    return any(kid.has({"if", "though", "like"}, "mark") for kid in verb.kids("advcl", "ccomp"))
+    return any(
+        kid.has({"if", "though", "like"}, "mark") for kid in verb.kids("advcl", "ccomp")
+    )
 
 
 def _states_of_fragment(words: Words) -> Iterator[UntimedClaim]:
@@ -306,7 +344,11 @@ def _results(view: View, clause: Clause) -> Iterator[UntimedClaim]:
     if verb.lemma in WORDS["linking"] - {"keep"}:
         return
     for kid in verb.kids("acomp", "oprd", "ccomp", "xcomp", "advmod", "advcl", "prt"):
-        if kid.text not in WORDS["results"] or kid.index < verb.index or kid.kids("aux"):
+        if (
+            kid.text not in WORDS["results"]
+            or kid.index < verb.index
+            or kid.kids("aux")
+        ):
             continue
         for phrase in all_referents(view, kid.kids("nsubj")) or clause.objects:
             yield _attribute(clause, kid, phrase, kid.text)
@@ -322,7 +364,9 @@ def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     verb = clause.verb
     action, preposition = clauses.predicate(clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
-    posture = verb.lemma in WORDS["postures"] and not any(map(is_actor, clause.subjects))
+    posture = verb.lemma in WORDS["postures"] and not any(
+        map(is_actor, clause.subjects)
+    )
     if (posture and verb.kids("prep")) or not (clause.subjects or clause.objects):
         return []
     objects: Iterable[str | None] = clause.objects
@@ -338,7 +382,9 @@ def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     return claims
 
 
-Order = tuple[UntimedClaim, str, UntimedClaim]  # event, "before" | "after" | "while", event
+Order = tuple[
+    UntimedClaim, str, UntimedClaim
+]  # event, "before" | "after" | "while", event
 
 
 def orders_of(
@@ -366,7 +412,9 @@ def orders_of(
 
 def _follows(verb: Word) -> bool:
     """Whether "then" or the like stands with a verb, or straight before it."""
-    return verb.before == "then" or verb.has(WORDS["order"], "advmod", "dep", "npadvmod")
+    return verb.before == "then" or verb.has(
+        WORDS["order"], "advmod", "dep", "npadvmod"
+    )
 
 
 def _order_word(verb: Word) -> str | None:

@@ -7,7 +7,9 @@ from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.roles import SUBJECTS
 from cuescope_step_grounding.claims.english.tree import Word, Words
 
-_QUESTIONING = frozenset({"what", "which", "who", "whom", "whose", "where", "when", "why", "how"})
+_QUESTIONING = frozenset(
+    {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
+)
 _DENIED = frozenset({"not", "n't", "never"})
 _POINTING = frozenset({"this", "that", "it", "which"})
 _REASONS = frozenset({"because", "since", "as"})
@@ -24,7 +26,9 @@ def is_about_question(words: Words) -> bool:
         subjects = verb.kids(*SUBJECTS)
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
             infers = verb.lemma in WORDS["inferring"] and verb.has(_POINTING, *SUBJECTS)
-            return infers or any(kid.lemma in WORDS["about_question"] for kid in subjects)
+            return infers or any(
+                kid.lemma in WORDS["about_question"] for kid in subjects
+            )
     return False
 
 
@@ -61,7 +65,9 @@ def _guess(verb: Word) -> Iterator[int]:
     hedged = not texts.isdisjoint(WORDS["hedges"])
     modal = any(helper.tag == "MD" for helper in helpers)
     sight = verb.lemma in WORDS["seeing"] or verb.has({"visible"}, "acomp")
-    unable = not texts.isdisjoint({"can", "ca", "could"}) and verb.has(_DENIED, "neg", "advmod")
+    unable = not texts.isdisjoint({"can", "ca", "could"}) and verb.has(
+        _DENIED, "neg", "advmod"
+    )
     missed = unable and not sight and "have" in texts
     if missed or verb.has(WORDS["doubting"], "advmod"):
         yield from _with_subject(verb)
@@ -107,7 +113,9 @@ def _words_of_intention(verb: Word, clauses: list[Word]) -> Iterator[int]:
 
 def _condition(verb: Word) -> Iterator[int]:
     """ "if he falls, she laughs": neither was seen; "if we look closely" says nothing."""
-    marks = [kid for kid in verb.kids("mark") if kid.text in {"if", "unless", "whether"}]
+    marks = [
+        kid for kid in verb.kids("mark") if kid.text in {"if", "unless", "whether"}
+    ]
     real = any(mark.before != "as" for mark in marks)
     asked = verb.has(_QUESTIONING, "nsubj", "dobj", "advmod", "nsubjpass", "attr")
     if not real and not (asked and verb.dep in {"ccomp", "pcomp"}):

@@ -3,7 +3,8 @@
 from cuescope_step_grounding.claims.english.lexicon import LISTS, VERBS
 
 _PLURALS: dict[str, str] = {
-    plural: one for one, plural in (pair.split("/") for pair in LISTS["plurals"].split())
+    plural: one
+    for one, plural in (pair.split("/") for pair in LISTS["plurals"].split())
 }
 _SAME = frozenset(LISTS["same_in_plural"].split())
 _SIBILANT = ("shes", "ches", "xes", "sses", "zzes")

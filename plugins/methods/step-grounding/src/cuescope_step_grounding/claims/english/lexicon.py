@@ -14,14 +14,20 @@ LISTS: dict[str, Any] = {}
 for _file in ("verbs.toml", "words.toml"):
     LISTS |= tomllib.loads(files(__package__).joinpath(_file).read_text("utf-8"))
 # Each list by its name.
-WORDS = {name: frozenset(words.split()) for name, words in LISTS.items() if isinstance(words, str)}
+WORDS = {
+    name: frozenset(words.split())
+    for name, words in LISTS.items()
+    if isinstance(words, str)
+}
 WORDS["unseen"] |= IDEAS
 WORDS["planning"] |= MENTAL
 
 
 def by_word(table: str) -> dict[str, str]:
     """Each word of a table of `words.toml`, with the name of the list that it is in."""
-    return {word: name for name, words in LISTS[table].items() for word in words.split()}
+    return {
+        word: name for name, words in LISTS[table].items() for word in words.split()
+    }
 
 
 _IRREGULAR: Mapping[str, Sequence[str]] = {
@@ -63,7 +69,9 @@ VERBS: Mapping[str, tuple[str, str]] = {
 }
 
 NUMBERS = {word: number for number, word in enumerate(LISTS["numbers"].split())}
-NUMBERS |= {word: 10 * ten for ten, word in enumerate(LISTS["tens"].split(), 2)} | {"dozen": 12}
+NUMBERS |= {word: 10 * ten for ten, word in enumerate(LISTS["tens"].split(), 2)} | {
+    "dozen": 12
+}
 AGENT = "agent"  # who holds the camera
 RELATIONS = by_word("relations")
 ORDERS = by_word("orders")

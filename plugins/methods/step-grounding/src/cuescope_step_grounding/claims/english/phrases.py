@@ -48,8 +48,12 @@ def referents_of(view: View, noun: Word) -> list[str]:
 def noun_of_one(view: View, pronoun: Word) -> list[str]:
     """ "the middle one": the adjectives of this, the noun of which several were named last."""
     here = (view.story.sentence, pronoun.index)
-    things = [mention for mention in view.story.mentions if not is_person(mention.phrase)]
-    earlier = [mention for mention in things if (mention.sentence, mention.index) < here]
+    things = [
+        mention for mention in view.story.mentions if not is_person(mention.phrase)
+    ]
+    earlier = [
+        mention for mention in things if (mention.sentence, mention.index) < here
+    ]
     if not earlier:
         return []
     several = [mention for mention in earlier if mention.plural]

@@ -7,7 +7,12 @@ from cuescope_step_grounding.claims.english import clauses
 from cuescope_step_grounding.claims.english.clauses import Clause, about
 from cuescope_step_grounding.claims.english.denial import is_any, is_denied, polarity
 from cuescope_step_grounding.claims.english.lexicon import RELATIONS, WORDS
-from cuescope_step_grounding.claims.english.names import heads, is_nameable, is_person, name_of
+from cuescope_step_grounding.claims.english.names import (
+    heads,
+    is_nameable,
+    is_person,
+    name_of,
+)
 from cuescope_step_grounding.claims.english.phrases import View, all_referents
 from cuescope_step_grounding.claims.english.roles import conjuncts, objects_of
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
@@ -19,9 +24,15 @@ _MAKING = WORDS["making"]
 
 def relation(prep: Word, placed: bool = False) -> str | None:
     """The relation that a preposition says; "into" says one only of what was put there."""
-    if prep.name != prep.text:  # the parser was shown another word: the name is the relation
+    if (
+        prep.name != prep.text
+    ):  # the parser was shown another word: the name is the relation
         return None if prep.name == "to" else prep.name
-    return None if prep.text in WORDS["towards"] and not placed else RELATIONS.get(prep.text)
+    return (
+        None
+        if prep.text in WORDS["towards"] and not placed
+        else RELATIONS.get(prep.text)
+    )
 
 
 def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
@@ -67,7 +78,9 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
         negated = False
     elif (clause.passive or placed) and clause.verb.kids("dobj"):
         return []  # "hid the pieces under the rug": the pieces are no thing that could be meant
-    if clause.verb.lemma in WORDS["covering"] and prep.text == "in":  # "covered in dust"
+    if (
+        clause.verb.lemma in WORDS["covering"] and prep.text == "in"
+    ):  # "covered in dust"
         return []
     claims: list[UntimedClaim] = []
     for phrase in things:
@@ -108,7 +121,11 @@ def _names_in_list(noun: Word) -> list[str]:
     words = conjuncts(noun)
     verb = words[0].head
     shown = verb.lemma in WORDS["seeing"] | WORDS["placing"] | {"be"}
-    if noun is not words[-1] or words[0].dep not in {"attr", "dobj", "nsubj"} or not shown:
+    if (
+        noun is not words[-1]
+        or words[0].dep not in {"attr", "dobj", "nsubj"}
+        or not shown
+    ):
         return []
     names: list[str] = []
     for word in words:
@@ -121,7 +138,11 @@ def _names_in_list(noun: Word) -> list[str]:
 
 
 def relations_between(
-    word: Word, subjects: Iterable[str], name: str, objects: Sequence[str], negated: bool
+    word: Word,
+    subjects: Iterable[str],
+    name: str,
+    objects: Sequence[str],
+    negated: bool,
 ) -> Iterator[UntimedClaim]:
     """The relation of each to each; between two things is one."""
     if name == "between":  # one relation to both, not one to each
@@ -147,7 +168,10 @@ def _clothes_of(names: list[str], prep: Word) -> list[UntimedClaim]:
     if prep.text != "in" or not any(map(is_person, names)):
         return []
     clothes = [name_of(noun) for noun in about(prep) if noun.text in WORDS["clothes"]]
-    return [UntimedClaim(prep, "action", *worn) for worn in product(names, ["wear"], clothes)]
+    return [
+        UntimedClaim(prep, "action", *worn)
+        for worn in product(names, ["wear"], clothes)
+    ]
 
 
 def _prepositions(word: Word) -> Iterator[Word]:

@@ -84,7 +84,9 @@ class Story:
         if text in _REFLEXIVE:
             return self._subject(pronoun)
         owner = _owner(pronoun)
-        here = [m for m in self.mentions if m.sentence == self.sentence and m.index != owner]
+        here = [
+            m for m in self.mentions if m.sentence == self.sentence and m.index != owner
+        ]
         earlier = [m for m in self.mentions if m.sentence < self.sentence]
         earlier += _free_mentions(pronoun, here, owner)
         subject = pronoun.dep in SUBJECTS
@@ -98,7 +100,9 @@ class Story:
         if text == "it":
             fits = [m for m in fits if not m.plural] or fits
         if not fits and subject:
-            after = [m for m in here if m.index > pronoun.index and m.clause != verb.index]
+            after = [
+                m for m in here if m.index > pronoun.index and m.clause != verb.index
+            ]
             fits = [m for m in after if _fits(m, text)][:1]
         if not fits:
             return ["person"] if text in _MAN | _WOMAN else []
@@ -133,10 +137,14 @@ def clause_of(word: Word) -> Word:
 def _is_of_weather(verb: Word) -> bool:
     """ "it rains", "it is dark outside"."""
     dark = verb.has(WORDS["weather_states"], "acomp")
-    return verb.lemma in WORDS["weather"] or dark or verb.has({"outside"}, "advmod", "prt")
+    return (
+        verb.lemma in WORDS["weather"] or dark or verb.has({"outside"}, "advmod", "prt")
+    )
 
 
-def _free_mentions(pronoun: Word, here: list[Mention], owner: int | None) -> list[Mention]:
+def _free_mentions(
+    pronoun: Word, here: list[Mention], owner: int | None
+) -> list[Mention]:
     """The mentions before a pronoun in its own sentence that it may mean.
 
     Binding (Chomsky's principle B): a plain pronoun is free within its own clause, and the subject
@@ -164,7 +172,9 @@ def _nearest(fits: list[Mention], pronoun: Word) -> str:
         # "marks the board with a pencil, and saws it"
         main = [m for m in fits if m.main and m.sentence == nearest.sentence]
         nearest = main[-1] if main else nearest
-    last = [m for m in fits if (m.sentence, m.clause) == (nearest.sentence, nearest.clause)]
+    last = [
+        m for m in fits if (m.sentence, m.clause) == (nearest.sentence, nearest.clause)
+    ]
     main = [m for m in last if m.main]
     # The subject for a subject, the object for an object, else the last one in a main role.
     if pronoun.text in _MAN | _WOMAN and main and pronoun.dep.startswith("nsubj"):
@@ -175,7 +185,9 @@ def _nearest(fits: list[Mention], pronoun: Word) -> str:
 def _plural(earlier: Sequence[Mention], acts: bool) -> list[str]:
     """Those named together, or the plural that was named last; who acts is a person, where one was
     named ("they" may be one)."""
-    people = [mention for mention in earlier if is_person(mention.phrase)] if acts else []
+    people = (
+        [mention for mention in earlier if is_person(mention.phrase)] if acts else []
+    )
     candidates = people or earlier
     for mention in reversed(candidates):
         if len(mention.group) > 1:

@@ -13,7 +13,9 @@ _OF_NOUNS = _SUBJECTS | {"pobj", "dobj", "poss"}
 _DOERS = WORDS["people"] | WORDS["agents"]
 _COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "oprd"})
 _OF_CLOTHES = frozenset({"DT", "JJ", "NN", "PR", "RB"})
-_OF_PHRASE = frozenset({"DT", "JJ", "NN", "PR", "CD"})  # how tags of a noun phrase begin
+_OF_PHRASE = frozenset(
+    {"DT", "JJ", "NN", "PR", "CD"}
+)  # how tags of a noun phrase begin
 
 
 def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]:
@@ -104,7 +106,11 @@ class _Repairs(list[Analysis]):
             last = index + 1 == len(self) or not self.words[index + 1].isalpha()
             nouns = self[noun].tag == state.tag == "NN"
             if last and nouns and self.words[index] in _STATES:
-                self.change(noun, dep=state.dep, head=noun if state.head == index else state.head)
+                self.change(
+                    noun,
+                    dep=state.dep,
+                    head=noun if state.head == index else state.head,
+                )
                 self.change(index, tag="JJ", dep="acomp", head=noun)
 
     def repair_adjective(self, index: int) -> None:
@@ -115,8 +121,12 @@ class _Repairs(list[Analysis]):
         if analysis.tag == "VBN" and analysis.dep == "conj" and head.tag == "JJ":
             self.change(index, tag="JJ")  # "narrow, dimly lit and empty"
         elif not self.is_noun(index) and analysis.dep in _OF_NOUNS:
-            determined = any(self[kid].dep in {"det", "poss"} for kid in self.kids(index))
-            if analysis.tag == "JJ" or (determined and analysis.tag not in {"PRP", "DT", "CD"}):
+            determined = any(
+                self[kid].dep in {"det", "poss"} for kid in self.kids(index)
+            )
+            if analysis.tag == "JJ" or (
+                determined and analysis.tag not in {"PRP", "DT", "CD"}
+            ):
                 self.change(index, tag="NN")  # "in the safe"
         elif analysis.tag == "VBG" and before == "," and head.dep == "appos":
             # "the ranger, holding binoculars,"
@@ -142,7 +152,9 @@ class _Repairs(list[Analysis]):
             return False
         noun = self[index + 1]
         placed = self.words[index - 1] in {"on", "in", "into", "onto"}
-        is_object = noun.head == index and noun.dep == "dobj" and noun.tag in {"NN", "NNS"}
+        is_object = (
+            noun.head == index and noun.dep == "dobj" and noun.tag in {"NN", "NNS"}
+        )
         return placed and is_object
 
     def _turn(self, index: int) -> None:
@@ -180,7 +192,9 @@ class _Repairs(list[Analysis]):
             return
         dep = noun.dep
         head = noun.head
-        if noun.dep == "nsubj":  # "the camera pans right and reveals": what it was the subject of
+        if (
+            noun.dep == "nsubj"
+        ):  # "the camera pans right and reveals": what it was the subject of
             dep = self[noun.head].dep
             head = self[noun.head].head
             self.change(noun.head, dep="conj", head=index)
@@ -218,7 +232,9 @@ class _Repairs(list[Analysis]):
         like = alike[-1]
         if self[like].head == denied:  # "green" hangs on "blue"
             head = self[denied].head
-            self.change(like, dep=self[denied].dep, head=like if head == denied else head)
+            self.change(
+                like, dep=self[denied].dep, head=like if head == denied else head
+            )
         self.change(denied, dep="conj", head=like)
         self.change(index, dep="neg", head=denied)
 
@@ -238,7 +254,9 @@ class _Repairs(list[Analysis]):
         if person < 0 or self[person].lemma not in WORDS["people"]:
             return
         following = range(index + 1, min(index + 6, len(self)))
-        clothes = next((i for i in following if self.words[i] in WORDS["clothes"]), None)
+        clothes = next(
+            (i for i in following if self.words[i] in WORDS["clothes"]), None
+        )
         if clothes is None:
             return
         if any(word.tag[:2] not in _OF_CLOTHES for word in self[index + 1 : clothes]):
@@ -264,7 +282,11 @@ class _Repairs(list[Analysis]):
             return
         articles = self.kids_before(index, "det", "poss")
         nouns = self.kids_before(index, "amod", "compound", "dep", "npadvmod")
-        times = [i for i in nouns if self[i].dep == "npadvmod" and self[i].lemma in WORDS["unseen"]]
+        times = [
+            i
+            for i in nouns
+            if self[i].dep == "npadvmod" and self[i].lemma in WORDS["unseen"]
+        ]
         nouns = [i for i in nouns if i not in times]
         if not nouns or not (articles or self.is_noun(nouns[-1])):
             return

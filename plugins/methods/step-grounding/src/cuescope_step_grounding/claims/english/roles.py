@@ -16,7 +16,11 @@ def subjects_of(verb: Word) -> list[Word]:
     shares with the clause or noun that it hangs on."""
     head = verb.head
     # "uses a hammer to drive a nail": who uses it drives, not the hammer.
-    if head.lemma == "use" and verb.tag == "VB" and verb.dep in {"xcomp", "ccomp", "advcl"}:
+    if (
+        head.lemma == "use"
+        and verb.tag == "VB"
+        and verb.dep in {"xcomp", "ccomp", "advcl"}
+    ):
         return subjects_of(head)
     own = [kid for kid in verb.kids(*SUBJECTS) if kid.tag not in _RELATIVE]
     if own:
@@ -29,7 +33,9 @@ def subjects_of(verb: Word) -> list[Word]:
         if head.is_verb:
             # "I see a man walk": who is seen walks, not who sees.
             seen = head.lemma in WORDS["seeing"] and verb.tag in {"VB", "VBG", "VBN"}
-            objects = [kid for kid in head.kids("dobj") if seen and kid.index < verb.index]
+            objects = [
+                kid for kid in head.kids("dobj") if seen and kid.index < verb.index
+            ]
             return objects or subjects_of(head)
         return _doer_beside_noun(verb, head) if verb.tag in {"VBG", "VBN"} else []
     if verb.lemma == "be":  # inverted: "beside the bed is a lamp"
@@ -53,7 +59,9 @@ def objects_of(verb: Word) -> list[Word]:
     if own or verb.dep != "relcl" or not verb.kids("nsubj"):
         return own
     relative = any(kid.tag in _RELATIVE for kid in verb.kids(*SUBJECTS))
-    relative = relative or any(kid.tag == "WDT" for kid in verb.grandkids("prep", "pobj"))
+    relative = relative or any(
+        kid.tag == "WDT" for kid in verb.grandkids("prep", "pobj")
+    )
     return [] if relative else [verb.head]
 
 

@@ -34,7 +34,9 @@ class Look:
 
 
 def look_again(
-    analyse: Analyse, sentences: Sequence[Sequence[str]], parsed: Sequence[list[Analysis]]
+    analyse: Analyse,
+    sentences: Sequence[Sequence[str]],
+    parsed: Sequence[list[Analysis]],
 ) -> list[list[Analysis]]:
     """The analyses, and those of the second look where it found what was missing."""
     looks: dict[int, Look] = {}
@@ -96,7 +98,11 @@ class _Doubts:
         if not nominal or form not in {"VBZ", "VB"}:
             return False
         if index == 0:  # "Types the password"
-            return form == "VBZ" and not self._is_finite(self.analyses) and self.begins_phrase(1)
+            return (
+                form == "VBZ"
+                and not self._is_finite(self.analyses)
+                and self.begins_phrase(1)
+            )
         start, end = self._clause(index)
         before = self.analyses[index - 1]
         lemmas = {word.lemma for word in self.analyses[start : max(index - 1, start)]}
@@ -130,13 +136,17 @@ class _Doubts:
     @staticmethod
     def _is_finite(analyses: Sequence[Analysis]) -> bool:
         """Whether a verb heads a clause: not one that hangs on a preposition."""
-        return any(word.tag in _FINITE and word.dep not in _OF_NOUNS for word in analyses)
+        return any(
+            word.tag in _FINITE and word.dep not in _OF_NOUNS for word in analyses
+        )
 
     def _is_of_several(self, start: int, index: int) -> bool:
         """Whether what stands before a verb are several: "dogs", "three deer", "a glove and a
         cup"."""
         plural = any(word.tag in {"NNS", "NNPS"} for word in self.analyses[start:index])
-        counted = any(word.tag == "CD" for word in self.analyses[max(index - 3, 0) : index - 1])
+        counted = any(
+            word.tag == "CD" for word in self.analyses[max(index - 3, 0) : index - 1]
+        )
         joined = start > 1 and self.words[start - 1] == "and"
         joined = joined and self.analyses[start - 2].tag.startswith("NN")
         return plural or counted or joined or self.words[index - 1] in WORDS["anyone"]

@@ -15,7 +15,9 @@ from itertools import pairwise
 from cuescope_step_grounding.claims.english.lexicon import ENGLISH, VERBS, WORDS
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
 
-_REWRITING = tomllib.loads(files(__package__).joinpath("sentences.toml").read_text("utf-8"))
+_REWRITING = tomllib.loads(
+    files(__package__).joinpath("sentences.toml").read_text("utf-8")
+)
 LONGEST_WORD = 30  # letters
 LONGEST = 120  # words of a sentence that are read; a longer one is no sentence
 
@@ -42,9 +44,14 @@ _WORD = re.compile(
 )
 # The verbs after which a side is a direction.
 _SIDED_LEMMAS = WORDS["moving"] | WORDS["sided"] | WORDS["turns"] | WORDS["walks"]
-_SIDED = {form for form, (lemma, _) in VERBS.items() if lemma in _SIDED_LEMMAS} - {"falls", "fall"}
+_SIDED = {form for form, (lemma, _) in VERBS.items() if lemma in _SIDED_LEMMAS} - {
+    "falls",
+    "fall",
+}
 _OPENER = re.compile(rf"\s*(?:{'|'.join(_REWRITING['openers'])})(?=\s)", re.IGNORECASE)
-_MOVING = re.compile(rf"\b(?:{'|'.join(sorted(_SIDED))}) (?:slightly |sharply )?\Z", re.IGNORECASE)
+_MOVING = re.compile(
+    rf"\b(?:{'|'.join(sorted(_SIDED))}) (?:slightly |sharply )?\Z", re.IGNORECASE
+)
 _PARTS = _REWRITING["parts"]
 _SIDES = {f"side_{name}": _PARTS["side"].format(name) for name in "abcde"}
 _SUBSTITUTIONS = _REWRITING["substitutions"]
@@ -146,7 +153,9 @@ def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
 
 def _shown_words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
     for match in _PLAIN.finditer(text, start, end):
-        if match[0].lower().endswith(("left", "right")) and _MOVING.search(text[: match.start()]):
+        if match[0].lower().endswith(("left", "right")) and _MOVING.search(
+            text[: match.start()]
+        ):
             continue  # "moves to the right" goes there, and is not there
         yield from _words(text, start, match.start(), offset)
         # The group of a whole substitution closes last.
@@ -162,4 +171,6 @@ def _shown_words(text: str, start: int, end: int, offset: int) -> Iterator[Shown
 def _words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
     for match in _WORD.finditer(text, start, end):
         word = re.sub(_QUOTE, "'", match[0])
-        yield ShownWord(word, word.lower(), offset + match.start(), offset + match.end())
+        yield ShownWord(
+            word, word.lower(), offset + match.start(), offset + match.end()
+        )

@@ -61,7 +61,9 @@ def _find_model(name_or_path: str) -> str | None:
     if folder.is_dir():
         return folder.as_posix()
     names = (MODEL, COPY) if name_or_path == MODEL else (name_or_path,)
-    return next((name for name in names if name.isidentifier() and find_spec(name)), None)
+    return next(
+        (name for name in names if name.isidentifier() and find_spec(name)), None
+    )
 
 
 @cache
@@ -84,12 +86,16 @@ def parser(name_or_path: str = MODEL) -> Parser:
     return Parser(f"spaCy {name}{quality}", partial(_analyse_twice, nlp))
 
 
-def _analyse_twice(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
+def _analyse_twice(
+    nlp: Any, sentences: Sequence[Sequence[str]]
+) -> list[list[Analysis]]:
     analyse_once = partial(_analyse_with_spacy, nlp)
     return look_again(analyse_once, sentences, analyse_once(sentences))
 
 
-def _analyse_with_spacy(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
+def _analyse_with_spacy(
+    nlp: Any, sentences: Sequence[Sequence[str]]
+) -> list[list[Analysis]]:
     doc = importlib.import_module("spacy.tokens").Doc
     docs = (doc(nlp.vocab, words=list(words)) for words in sentences)
     analyses = []

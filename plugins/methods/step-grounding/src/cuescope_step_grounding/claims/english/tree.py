@@ -7,7 +7,9 @@ from typing import NamedTuple
 from cuescope_sdk.grounding import KINDS, Claim
 from cuescope_step_grounding.claims.times import Frames
 
-_NO_CLAUSE = frozenset({"aux", "auxpass", "amod", "compound", "nmod"})  # verbs that head none
+_NO_CLAUSE = frozenset(
+    {"aux", "auxpass", "amod", "compound", "nmod"}
+)  # verbs that head none
 
 
 class Analysis(NamedTuple):
