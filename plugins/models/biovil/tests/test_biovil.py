@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from biovil_published import DIM, IMAGE_FILE, LAYERS, WIDTH, State, image_state, write_folder
+from biovil_published import (
+    DIM,
+    IMAGE_FILE,
+    LAYERS,
+    WIDTH,
+    State,
+    image_state,
+    write_folder,
+)
 from torch import Tensor
 from torch.nn.functional import gelu, layer_norm
 from torchvision.models.resnet import BasicBlock, ResNet
@@ -63,7 +71,9 @@ def x_rays() -> tuple[Frame, ...]:
     """Of the size and range that the network sees, so that nothing is resized or stretched."""
     grey = np.random.default_rng(3).integers(0, 256, (2, 72, 72), dtype=np.uint8)
     grey[:, 0, :2] = 0, 255
-    return tuple(Frame.from_array(np.repeat(image[..., None], 3, axis=2)) for image in grey)
+    return tuple(
+        Frame.from_array(np.repeat(image[..., None], 3, axis=2)) for image in grey
+    )
 
 
 def places() -> Tensor:
@@ -84,9 +94,13 @@ def places() -> Tensor:
 def pool(state: State, current: Tensor, previous: Tensor) -> Tensor:
     """What changed at each place (place, width), a head at a time."""
     names = {
-        n.removeprefix("encoder.vit_pooler."): t for n, t in state.items() if "vit_pooler" in n
+        n.removeprefix("encoder.vit_pooler."): t
+        for n, t in state.items()
+        if "vit_pooler" in n
     }
-    where = torch.cat([places() + names["type_embed"][0], places() + names["type_embed"][1]])
+    where = torch.cat(
+        [places() + names["type_embed"][0], places() + names["type_embed"][1]]
+    )
     tokens = torch.cat([current, previous])
     for layer in range(LAYERS):
         own = {
@@ -102,10 +116,18 @@ def pool(state: State, current: Tensor, previous: Tensor) -> Tensor:
         seen, heads = norm("norm1", tokens) + where, []
         for head in range(8):
             part = slice(WIDTH // 8 * head, WIDTH // 8 * (head + 1))
-            query, key, value = (seen @ own[f"attn.proj_{p}.weight"][part].T for p in "qkv")
+            query, key, value = (
+                seen @ own[f"attn.proj_{p}.weight"][part].T for p in "qkv"
+            )
             heads.append((query @ key.T / (WIDTH // 8) ** 0.5).softmax(dim=1) @ value)
-        tokens = tokens + torch.cat(heads, 1) @ own["attn.proj.weight"].T + own["attn.proj.bias"]
-        hidden = gelu(norm("norm2", tokens) @ own["mlp.fc1.weight"].T + own["mlp.fc1.bias"])
+        tokens = (
+            tokens
+            + torch.cat(heads, 1) @ own["attn.proj.weight"].T
+            + own["attn.proj.bias"]
+        )
+        hidden = gelu(
+            norm("norm2", tokens) @ own["mlp.fc1.weight"].T + own["mlp.fc1.bias"]
+        )
         tokens = tokens + hidden @ own["mlp.fc2.weight"].T + own["mlp.fc2.bias"]
     weight, bias = names["norm_post.weight"], names["norm_post.bias"]
     return layer_norm(tokens[: SIDE**2], (WIDTH,), weight, bias, eps=1e-6)
@@ -116,14 +138,24 @@ def embed_images(state: State, frames: tuple[Frame, ...]) -> np.ndarray:
     """From one image, or from the earlier and the current one."""
     network = ResNet(BasicBlock, [1, 1, 1, 1]).eval()
     network.load_state_dict(
-        {n.removeprefix("encoder.encoder."): t for n, t in state.items() if ".encoder." in n}
+        {
+            n.removeprefix("encoder.encoder."): t
+            for n, t in state.items()
+            if ".encoder." in n
+        }
     )
     stem = [network.conv1, network.bn1, network.relu, network.maxpool]
     patches = []
     for frame in frames:
         pixels = np.asarray(frame.load())[4 : 4 + CROP, 4 : 4 + CROP] / 255
         values = torch.from_numpy(pixels).float().permute(2, 0, 1)[None]
-        for part in (*stem, network.layer1, network.layer2, network.layer3, network.layer4):
+        for part in (
+            *stem,
+            network.layer1,
+            network.layer2,
+            network.layer3,
+            network.layer4,
+        ):
             values = part(values)
         flat = values[0].flatten(1).T
         patches.append(flat @ state["encoder.backbone_to_vit.weight"][:, :, 0, 0].T)
@@ -131,7 +163,11 @@ def embed_images(state: State, frames: tuple[Frame, ...]) -> np.ndarray:
     if len(frames) == 2:
         changed = pool(state, patches[1], patches[0])
     both = torch.cat([patches[-1], changed], dim=1)
-    own = {n.removeprefix("projector.model."): t for n, t in state.items() if "projector" in n}
+    own = {
+        n.removeprefix("projector.model."): t
+        for n, t in state.items()
+        if "projector" in n
+    }
     hidden = both @ own["0.weight"][:, :, 0, 0].T
     hidden = (hidden - own["1.running_mean"]) / (own["1.running_var"] + 1e-5).sqrt()
     hidden = (hidden * own["1.weight"] + own["1.bias"]).relu()
@@ -151,9 +187,13 @@ def embed_texts(folder: Path, ids: list[list[int]]) -> np.ndarray:
         with torch.inference_mode():
             first = body.bert(torch.tensor([of_text])).last_hidden_state[0, 0]
         own = {
-            n.removeprefix("cls_projection_head."): t for n, t in state.items() if "projection" in n
+            n.removeprefix("cls_projection_head."): t
+            for n, t in state.items()
+            if "projection" in n
         }
-        hidden = gelu(own["dense_to_hidden.weight"] @ first + own["dense_to_hidden.bias"])
+        hidden = gelu(
+            own["dense_to_hidden.weight"] @ first + own["dense_to_hidden.bias"]
+        )
         norm = own["LayerNorm.weight"], own["LayerNorm.bias"]
         hidden = layer_norm(hidden, (DIM,), *norm, eps=1e-12)
         row = own["dense_to_output.weight"] @ hidden + own["dense_to_output.bias"]
@@ -162,7 +202,9 @@ def embed_texts(folder: Path, ids: list[list[int]]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_images_and_texts_are_compared_by_their_equations(folder: Path, count: int) -> None:
+def test_images_and_texts_are_compared_by_their_equations(
+    folder: Path, count: int
+) -> None:
     model, frames = build(folder), x_rays()[:count]
     sample = Sample(key="pair", frames=frames, choices=PROMPTS)
     [answer] = model.respond([Trial(sample=sample, outputs=BOTH)])
@@ -176,7 +218,9 @@ def test_images_and_texts_are_compared_by_their_equations(folder: Path, count: i
     )
 
 
-def test_the_order_of_the_images_and_each_labels_own_prompts_count(folder: Path) -> None:
+def test_the_order_of_the_images_and_each_labels_own_prompts_count(
+    folder: Path,
+) -> None:
     model = build(folder, templates="pneumonia-progression")
     labels = ("improving", "worsening")
     samples = [
@@ -186,10 +230,16 @@ def test_the_order_of_the_images_and_each_labels_own_prompts_count(folder: Path)
     answers = model.respond([Trial(sample=sample, outputs=BOTH) for sample in samples])
     assert np.abs(answers[0].logits - answers[1].logits).max() > 1e-3
     words = "better cleared decreased decreasing improved improving reduced resolved resolving"
-    rows = model.embed_texts([f"pneumonia is {word}" for word in (*words.split(), "smaller")])
+    rows = model.embed_texts(
+        [f"pneumonia is {word}" for word in (*words.split(), "smaller")]
+    )
     mean = rows.mean(axis=0) / np.linalg.norm(rows.mean(axis=0))
-    np.testing.assert_allclose(answers[0].logits[0], mean @ answers[0].embedding, atol=1e-6)
-    with pytest.raises(UserError, match=r"none for 'stable': expected one of improving, worsening"):
+    np.testing.assert_allclose(
+        answers[0].logits[0], mean @ answers[0].embedding, atol=1e-6
+    )
+    with pytest.raises(
+        UserError, match=r"none for 'stable': expected one of improving, worsening"
+    ):
         model.embed_choices(["stable"])
 
 
@@ -208,13 +258,18 @@ def respoil(file: str, change: Callable[[State], object]) -> Callable[[Path], No
 QUERY = "encoder.vit_pooler.blocks.1.attn.proj_q.weight"
 HEAD = "cls_projection_head.dense_to_output.bias"
 SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
-    "missing": (respoil(IMAGE_FILE, lambda s: s.pop(QUERY)), f"1 missing, the first {QUERY}"),
+    "missing": (
+        respoil(IMAGE_FILE, lambda s: s.pop(QUERY)),
+        f"1 missing, the first {QUERY}",
+    ),
     "missing at once": (
         respoil(IMAGE_FILE, lambda s: s.pop("encoder.backbone_to_vit.weight")),
         "expected a tensor 'encoder.backbone_to_vit.weight', got none of this name",
     ),
     "extra": (
-        respoil(IMAGE_FILE, lambda s: s.update({"classifier.fc.weight": torch.zeros(2)})),
+        respoil(
+            IMAGE_FILE, lambda s: s.update({"classifier.fc.weight": torch.zeros(2)})
+        ),
         "1 that fit nowhere, the first classifier.fc.weight, shape (2,)",
     ),
     "misshapen": (
@@ -225,8 +280,14 @@ SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
         respoil("pytorch_model.bin", lambda s: s.pop(HEAD)),
         f"of the model and no other, got 1 missing, the first {HEAD}",
     ),
-    "no image model": (lambda f: (f / IMAGE_FILE).unlink(), f"lacks a file: expected {IMAGE_FILE}"),
-    "no vocabulary": (lambda f: (f / "vocab.txt").unlink(), "expected tokenizer.json or vocab.txt"),
+    "no image model": (
+        lambda f: (f / IMAGE_FILE).unlink(),
+        f"lacks a file: expected {IMAGE_FILE}",
+    ),
+    "no vocabulary": (
+        lambda f: (f / "vocab.txt").unlink(),
+        "expected tokenizer.json or vocab.txt",
+    ),
 }
 
 
@@ -248,5 +309,7 @@ def test_files_that_do_not_fit_are_refused(fault: str, tmp_path: Path) -> None:
 
 def test_more_than_two_images_are_refused(folder: Path) -> None:
     sample = Sample(key="three", frames=x_rays() + x_rays()[:1], choices=PROMPTS)
-    with pytest.raises(UserError, match=r"1 or 2 frames a sample, got 3\. Take a data set of pair"):
+    with pytest.raises(
+        UserError, match=r"1 or 2 frames a sample, got 3\. Take a data set of pair"
+    ):
         build(folder).respond([Trial(sample=sample)])

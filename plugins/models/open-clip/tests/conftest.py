@@ -24,7 +24,10 @@ def _write_folder(folder: Path, **config: Any) -> Path:
     """A model folder as on the hub: configuration and weights."""
     folder.mkdir()
     model_cfg = {"embed_dim": 16, "vision_cfg": VISION, "text_cfg": TEXT, **config}
-    content = {"model_cfg": model_cfg, "preprocess_cfg": {"mean": MEAN, "std": [0.5, 0.5, 0.5]}}
+    content = {
+        "model_cfg": model_cfg,
+        "preprocess_cfg": {"mean": MEAN, "std": [0.5, 0.5, 0.5]},
+    }
     (folder / "open_clip_config.json").write_text(json.dumps(content))
     with torch.random.fork_rng():
         torch.manual_seed(7)
@@ -58,7 +61,9 @@ def image_tower(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     tensors = load_file(folder / "open_clip_model.safetensors")
     path = tmp_path_factory.mktemp("tower") / "visual.safetensors"
-    save_file({name: t for name, t in tensors.items() if name.startswith("visual.")}, path)
+    save_file(
+        {name: t for name, t in tensors.items() if name.startswith("visual.")}, path
+    )
     return path
 
 
@@ -84,7 +89,11 @@ def build(folder: Path) -> Callable[..., OpenCLIP]:
         **options: Any,
     ) -> OpenCLIP:
         context = Context(
-            device="cpu", dtype=dtype, batch_size=batch_size, dataset=dataset, planning=planning
+            device="cpu",
+            dtype=dtype,
+            batch_size=batch_size,
+            dataset=dataset,
+            planning=planning,
         )
         return OpenCLIP(OpenCLIPOptions(**{"model": str(folder), **options}), context)
 

@@ -25,12 +25,19 @@ def spoil(folder: Path, tmp_path: Path) -> Callable[..., Path]:
     def make(**sides: dict[str, Any]) -> Path:
         spoilt = tmp_path / "spoilt"
         spoilt.mkdir()
-        (spoilt / "open_clip_model.safetensors").symlink_to(folder / "open_clip_model.safetensors")
+        (spoilt / "open_clip_model.safetensors").symlink_to(
+            folder / "open_clip_model.safetensors"
+        )
         content = json.loads((folder / "open_clip_config.json").read_text())
         for side, more in sides.items():
             content["model_cfg"].setdefault(side, {}).update(more)
         (spoilt / "open_clip_config.json").write_text(json.dumps(content))
-        names = {"auto_map": {"AutoTokenizer": ["mine.Mine", None], "AutoConfig": "mine.Mine"}}
+        names = {
+            "auto_map": {
+                "AutoTokenizer": ["mine.Mine", None],
+                "AutoConfig": "mine.Mine",
+            }
+        }
         for name in ("tokenizer_config.json", "config.json"):
             (spoilt / name).write_text(json.dumps({"tokenizer_class": "Mine", **names}))
         (spoilt / "mine.py").write_text(
@@ -44,13 +51,25 @@ def spoil(folder: Path, tmp_path: Path) -> Callable[..., Path]:
 @pytest.mark.parametrize(
     ("sides", "named"),
     [
-        ({"text_cfg": {"tokenizer_kwargs": {"trust_remote_code": True}}}, "trust_remote_code"),
-        ({"text_cfg": {"tokenizer_kwargs": {"trust_remote_code": "yes"}}}, "trust_remote_code"),
+        (
+            {"text_cfg": {"tokenizer_kwargs": {"trust_remote_code": True}}},
+            "trust_remote_code",
+        ),
+        (
+            {"text_cfg": {"tokenizer_kwargs": {"trust_remote_code": "yes"}}},
+            "trust_remote_code",
+        ),
         ({"text_cfg": {"trust_remote_code": True}}, "trust_remote_code"),
         ({"text_cfg": {"tokenizer_kwargs": {"code_revision": "x"}}}, "code_revision"),
-        ({"text_cfg": {"tokenizer_kwargs": {"tokenizer_file": "/x"}}}, "tokenizer_file"),
+        (
+            {"text_cfg": {"tokenizer_kwargs": {"tokenizer_file": "/x"}}},
+            "tokenizer_file",
+        ),
         ({"text_cfg": {"tokenizer_kwargs": {"bpe_path": "/x"}}}, "bpe_path"),
-        ({"text_cfg": {"tokenizer_kwargs": {"clean": {"trust_remote_code": 1}}}}, "trust_remote"),
+        (
+            {"text_cfg": {"tokenizer_kwargs": {"clean": {"trust_remote_code": 1}}}},
+            "trust_remote",
+        ),
         ({"text_cfg": {"tokenizer_kwargs": ["trust_remote_code"]}}, "tokenizer_kwargs"),
         ({"multimodal_cfg": {"tokenizer_kwargs": {"auto_map": {}}}}, "auto_map"),
         ({"vision_cfg": {"timm_model_name": "hf-hub:some/body"}}, "timm_model_name"),
@@ -82,7 +101,11 @@ class Stdin:
 
 @pytest.mark.parametrize("kind", ["tokenizer", "text tower", "class of an Auto class"])
 def test_nobody_is_asked(
-    build: Build, spoil: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    build: Build,
+    spoil: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
 ) -> None:
     """transformers asks where `trust_remote_code` is left out, as open_clip does."""
     more: dict[str, Any] = {"hf_tokenizer_name": "x"}
@@ -95,7 +118,9 @@ def test_nobody_is_asked(
     if kind == "class of an Auto class":
         rules = json.loads((spoilt / "tokenizer_config.json").read_text())
         rules |= {"tokenizer_class": "AutoProcessor"}
-        (spoilt / "tokenizer_config.json").write_text(json.dumps(rules | {"auto_map": {}}))
+        (spoilt / "tokenizer_config.json").write_text(
+            json.dumps(rules | {"auto_map": {}})
+        )
         own = {"auto_map": {"AutoProcessor": "mine.Mine"}, "processor_class": "Mine"}
         (spoilt / "processor_config.json").write_text(json.dumps(own))
     stdin = Stdin()
@@ -110,7 +135,13 @@ def test_nobody_is_asked(
 def test_plain_words_for_a_tokenizer_are_taken(
     build: Build, write_folder: Write, tmp_path: Path
 ) -> None:
-    size = {"context_length": 32, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1}
+    size = {
+        "context_length": 32,
+        "vocab_size": 49408,
+        "width": 16,
+        "heads": 2,
+        "layers": 1,
+    }
     text = {**size, "tokenizer_kwargs": {"clean": "canonicalize"}}
     model = build(model=str(write_folder(tmp_path / "plain", text_cfg=text)))
     assert model.embed_texts(["A  bird!"]).shape == (1, 16)

@@ -33,7 +33,10 @@ def test_choices_are_looked_up_by_name_in_any_order(
 ) -> None:
     model = build(class_embeddings=table)
     swapped = replace(clip, choices=("cow", "bird"))
-    [first], [second] = model.respond([Trial(sample=clip)]), model.respond([Trial(sample=swapped)])
+    [first], [second] = (
+        model.respond([Trial(sample=clip)]),
+        model.respond([Trial(sample=swapped)]),
+    )
     np.testing.assert_allclose(second.logits, first.logits[[2, 0]], rtol=1e-6)
 
 
@@ -48,11 +51,15 @@ def test_a_choice_that_is_not_there_suggests_the_nearest(
 ) -> None:
     model = build(class_embeddings=table)
     misspelt = replace(clip, choices=("brid", "boat"), label="boat")
-    with pytest.raises(UserError, match=r"'brid' in classes.npz.*Did you mean 'bird'\?"):
+    with pytest.raises(
+        UserError, match=r"'brid' in classes.npz.*Did you mean 'bird'\?"
+    ):
         model.respond([Trial(sample=misspelt)])
 
 
-def test_the_labels_of_the_data_are_checked_before_anything_runs(build: Build, table: Path) -> None:
+def test_the_labels_of_the_data_are_checked_before_anything_runs(
+    build: Build, table: Path
+) -> None:
     data: Any = SimpleNamespace(labels=("bird", "yacht"))
     with pytest.raises(UserError, match=r"'yacht'.*1 of 2 choices"):
         build(class_embeddings=table, dataset=data)
@@ -76,13 +83,27 @@ def test_an_image_tower_alone_embeds_and_says_what_it_lacks(
     ("arrays", "said"),
     [
         ({"names": np.array(["a"])}, "embeddings"),
-        ({"names": np.array(["a"]), "embeddings": np.ones((2, 4))}, r"\(1,\) and \(2, 4\)"),
-        ({"names": np.array(["a", "a"]), "embeddings": np.ones((2, 4))}, "a name twice"),
-        ({"names": np.array(["a"]), "embeddings": np.zeros((1, 4))}, "zero or not finite"),
-        ({"names": np.array(["a", None]), "embeddings": np.ones((2, 4))}, "Object arrays"),
+        (
+            {"names": np.array(["a"]), "embeddings": np.ones((2, 4))},
+            r"\(1,\) and \(2, 4\)",
+        ),
+        (
+            {"names": np.array(["a", "a"]), "embeddings": np.ones((2, 4))},
+            "a name twice",
+        ),
+        (
+            {"names": np.array(["a"]), "embeddings": np.zeros((1, 4))},
+            "zero or not finite",
+        ),
+        (
+            {"names": np.array(["a", None]), "embeddings": np.ones((2, 4))},
+            "Object arrays",
+        ),
     ],
 )
-def test_what_is_no_table_is_refused(tmp_path: Path, arrays: dict[str, Any], said: str) -> None:
+def test_what_is_no_table_is_refused(
+    tmp_path: Path, arrays: dict[str, Any], said: str
+) -> None:
     path = tmp_path / "bad.npz"
     np.savez(path, **arrays)
     with pytest.raises(UserError, match=said):
@@ -104,5 +125,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 def test_a_table_of_another_model_is_refused(build: Build, tmp_path: Path) -> None:
     path = tmp_path / "wide.npz"
     np.savez(path, names=np.array(["a"]), embeddings=np.ones((1, 512)))
-    with pytest.raises(UserError, match="expected embeddings of 16 dimensions, got 512"):
+    with pytest.raises(
+        UserError, match="expected embeddings of 16 dimensions, got 512"
+    ):
         build(class_embeddings=path)

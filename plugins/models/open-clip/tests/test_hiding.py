@@ -21,12 +21,18 @@ QUICK = {"quick_gelu": True}
 ROWS = {
     "ViT-B-32": {"vision_cfg": {**SMALL, "image_size": 96, "patch_size": 32}},
     "ViT-B-16": {"vision_cfg": {**SMALL, "image_size": 64, "patch_size": 16}},
-    "ViT-L-14": {"vision_cfg": {**SMALL, "image_size": 42, "patch_size": 14, "layers": 3}},
+    "ViT-L-14": {
+        "vision_cfg": {**SMALL, "image_size": 42, "patch_size": 14, "layers": 3}
+    },
     "not-square": {"vision_cfg": {**SMALL, "image_size": [24, 40]}},
     "quickgelu": {"vision_cfg": SMALL, **QUICK},
     "average-of-normed": {"vision_cfg": {**SMALL, **AVERAGE}},
-    "norm-of-average": {"vision_cfg": {**SMALL, **AVERAGE, "final_ln_after_pool": True}},
-    "custom-blocks": {"vision_cfg": {**SMALL, "qk_norm": True, "scale_attn_inner": True}},
+    "norm-of-average": {
+        "vision_cfg": {**SMALL, **AVERAGE, "final_ln_after_pool": True}
+    },
+    "custom-blocks": {
+        "vision_cfg": {**SMALL, "qk_norm": True, "scale_attn_inner": True}
+    },
     "coca": {"vision_cfg": {**SMALL, **COCA}},
     "coca-parallel": {
         "embed_dim": 32,
@@ -50,7 +56,11 @@ def configuration(name: str) -> dict[str, Any]:
     row = dict(ROWS[name])
     if "timm" not in row:
         return row
-    tower = {"image_size": 32, "timm_model_name": row["timm"], "timm_pool": row["timm_pool"]}
+    tower = {
+        "image_size": 32,
+        "timm_model_name": row["timm"],
+        "timm_pool": row["timm_pool"],
+    }
     return {"vision_cfg": {**tower, "timm_proj": "linear"}}
 
 
@@ -74,7 +84,9 @@ def towers(
         yield tower
 
 
-@pytest.mark.parametrize("check", hiding_checks.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", hiding_checks.CHECKS, ids=lambda check: check.__name__
+)
 @pytest.mark.parametrize("name", ROWS)
 def test_every_architecture_hides(
     towers: Callable[[str], ImageTower],
@@ -105,7 +117,9 @@ def test_a_network_without_tokens_says_so(
 ) -> None:
     model = build(model=str(write_folder(tmp_path / "resnet", vision_cfg=NO_TOKENS)))
     assert answer(model, frames[0], np.zeros((1, 4, 4), bool)).shape == (16,)
-    with pytest.raises(UserError, match="expected a vision transformer, got a convolutional"):
+    with pytest.raises(
+        UserError, match="expected a vision transformer, got a convolutional"
+    ):
         answer(model, frames[0], np.ones((1, 4, 4), bool))
     with pytest.raises(UserError, match="no image tokens"):
         model.patch_features(frames[:1])
@@ -113,7 +127,9 @@ def test_a_network_without_tokens_says_so(
 
 def answer(model: OpenCLIP, frame: Frame, mask: np.ndarray) -> np.ndarray:
     sample = Sample(key="one", frames=(frame,))
-    trial = Trial(sample=sample, edit=HideTokens.from_mask(mask), outputs=frozenset({"embedding"}))
+    trial = Trial(
+        sample=sample, edit=HideTokens.from_mask(mask), outputs=frozenset({"embedding"})
+    )
     [response] = model.respond([trial])
     assert response.embedding is not None
     return response.embedding

@@ -45,11 +45,15 @@ def test_it_answers_as_from_its_files(
     model, preprocess, tokenizer = parts
     memory = held(model, preprocess if own_preprocess else None, tokenizer)
     files = build()
-    for here, there in zip(memory.respond(trials(clip)), files.respond(trials(clip)), strict=True):
+    for here, there in zip(
+        memory.respond(trials(clip)), files.respond(trials(clip)), strict=True
+    ):
         assert here.logits is not None
         assert np.array_equal(here.logits, there.logits)
         assert np.array_equal(here.embedding, there.embedding)
-    for here, there in zip(memory.canvas(clip.frames), files.canvas(clip.frames), strict=True):
+    for here, there in zip(
+        memory.canvas(clip.frames), files.canvas(clip.frames), strict=True
+    ):
         assert np.array_equal(here, there)
     assert memory.facts["weights"] == "in memory"
     assert memory.facts["text"] == files.facts["text"]
@@ -65,7 +69,9 @@ def test_what_changes_an_answer_changes_the_fingerprint(parts: Any) -> None:
         known.add(plugin.fingerprint)
         return new
 
-    other = open_clip.image_transform(32, is_train=False, mean=(0.1, 0.1, 0.1), std=(1, 1, 1))
+    other = open_clip.image_transform(
+        32, is_train=False, mean=(0.1, 0.1, 0.1), std=(1, 1, 1)
+    )
     assert is_new(held(model, other, tokenizer))
     assert is_new(held(*parts, templates="raw"))
     assert is_new(held(model, preprocess, lambda texts: tokenizer(texts).flip(1)))
@@ -82,13 +88,21 @@ def test_what_changes_an_answer_changes_the_fingerprint(parts: Any) -> None:
 def test_takes_its_own_and_nothing_else(parts: Any) -> None:
     assert OpenCLIP.takes(parts)
     assert OpenCLIP.takes(parts[0])
-    others: Sequence[object] = ((), "ViT-B-16", nn.Linear(2, 2), (parts[1], parts[0]), None)
+    others: Sequence[object] = (
+        (),
+        "ViT-B-16",
+        nn.Linear(2, 2),
+        (parts[1], parts[0]),
+        None,
+    )
     assert not any(map(OpenCLIP.takes, others))
 
 
 def test_mistakes_are_told(parts: Any) -> None:
     model, preprocess, tokenizer = parts
-    with pytest.raises(UserError, match=r"expected model=\(model, preprocess, tokenizer\)"):
+    with pytest.raises(
+        UserError, match=r"expected model=\(model, preprocess, tokenizer\)"
+    ):
         OpenCLIP.from_object(model, OpenCLIPOptions(model="held"), Context())
     with pytest.raises(UserError, match="no tokenizer to name the labels with"):
         held(model, preprocess, None)

@@ -56,7 +56,10 @@ def test_the_image_tower_alone_is_the_same_image_tower(
     build: Build, image_tower: Path, clip: Sample
 ) -> None:
     trial = Trial(sample=clip, outputs=frozenset({"embedding"}))
-    [alone], [whole] = build(checkpoint=image_tower).respond([trial]), build().respond([trial])
+    [alone], [whole] = (
+        build(checkpoint=image_tower).respond([trial]),
+        build().respond([trial]),
+    )
     assert np.array_equal(alone.embedding, whole.embedding)
 
 
@@ -76,7 +79,9 @@ def test_weights_that_do_not_fit_are_refused_in_one_line(
         tensors["visual.conv1.weight"] = torch.zeros(3)
     path = tmp_path / "bad.safetensors"
     save_file(tensors, path)
-    with pytest.raises(UserError, match=r"bad.safetensors does not fit.*conv[19].weight") as caught:
+    with pytest.raises(
+        UserError, match=r"bad.safetensors does not fit.*conv[19].weight"
+    ) as caught:
         build(checkpoint=path).open_weights()
     assert "\n" not in str(caught.value)
 
@@ -98,31 +103,43 @@ def test_a_pickle_of_a_stranger_is_never_run(
     assert not (tmp_path / "exploded").exists()
 
 
-def test_a_torchscript_archive_and_rubbish_are_refused(build: Build, tmp_path: Path) -> None:
+def test_a_torchscript_archive_and_rubbish_are_refused(
+    build: Build, tmp_path: Path
+) -> None:
     for name in ("rubbish.safetensors", "rubbish.pt"):
         (tmp_path / name).write_bytes(b"rubbish")
         with pytest.raises(UserError, match=f"{name} cannot be read"):
             build(checkpoint=tmp_path / name)
 
 
-def test_a_tags_activation_is_the_models(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tags_activation_is_the_models(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from dataclasses import replace
 
     from cuescope_open_clip import loading
 
     find = loading.find_source
-    monkeypatch.setattr(loading, "find_source", lambda *args: replace(find(*args), quick_gelu=True))
+    monkeypatch.setattr(
+        loading, "find_source", lambda *args: replace(find(*args), quick_gelu=True)
+    )
     quick = load(str(folder))
-    assert any(isinstance(module, QuickGELU) for module in quick.network.visual.modules())
+    assert any(
+        isinstance(module, QuickGELU) for module in quick.network.visual.modules()
+    )
     monkeypatch.undo()
     plain = load(str(folder))
-    assert not any(isinstance(module, QuickGELU) for module in plain.network.visual.modules())
+    assert not any(
+        isinstance(module, QuickGELU) for module in plain.network.visual.modules()
+    )
     assert quick.fingerprint("") != plain.fingerprint("")
 
 
 def test_the_folders_preprocessing_is_used(build: Build) -> None:
     [black] = build().image_tower.prepare([Image.new("RGB", (40, 32))])["image"]
-    np.testing.assert_allclose(black[:, 0, 0], -np.array([0.2, 0.4, 0.6]) / 0.5, rtol=1e-5)
+    np.testing.assert_allclose(
+        black[:, 0, 0], -np.array([0.2, 0.4, 0.6]) / 0.5, rtol=1e-5
+    )
 
 
 def test_building_moves_no_generator_and_says_nothing(
@@ -218,7 +235,10 @@ def test_a_plan_builds_no_network(
         *(
             []
             if part == "image tower"
-            else [lambda: model.embed_choices(clip.choices), lambda: model.embed_texts(["a bird"])]
+            else [
+                lambda: model.embed_choices(clip.choices),
+                lambda: model.embed_texts(["a bird"]),
+            ]
         ),
     ):
         with pytest.raises(PlanStopped, match="the weights of"):
@@ -269,14 +289,20 @@ def test_a_configuration_that_cannot_be_read_is_refused_at_once(
             build(model=str(spoilt))
 
 
-def test_no_path_of_the_machine_is_in_the_facts(build: Build, folder: Path, table: Path) -> None:
-    model = build(checkpoint=folder / "open_clip_model.safetensors", class_embeddings=table)
+def test_no_path_of_the_machine_is_in_the_facts(
+    build: Build, folder: Path, table: Path
+) -> None:
+    model = build(
+        checkpoint=folder / "open_clip_model.safetensors", class_embeddings=table
+    )
     assert str(folder.parent) not in "".join(model.facts.values())
     assert model.facts["architecture"] == "tiny"
     assert model.facts["weights"] == "open_clip_model.safetensors"
 
 
-def test_the_bomb_would_explode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bomb_would_explode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     pickle.load(io.BytesIO(pickle.dumps(Bomb())))
     assert (tmp_path / "exploded").exists()

@@ -19,7 +19,9 @@ def model(build: Build) -> OpenCLIP:
 
 
 @pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
-def test_odd_images_are_answered(model: OpenCLIP, odd: OddImage, tmp_path: Path) -> None:
+def test_odd_images_are_answered(
+    model: OpenCLIP, odd: OddImage, tmp_path: Path
+) -> None:
     answered_as_seen(model, Frame.from_file(odd.write(tmp_path)), odd)
 
 

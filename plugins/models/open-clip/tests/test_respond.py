@@ -40,9 +40,13 @@ def test_a_single_frame_is_the_stock_zero_shot_classifier(
 ) -> None:
     import open_clip
 
-    [answer] = model.respond([Trial(sample=clip.with_frames(clip.frames[:1], "one"), outputs=BOTH)])
+    [answer] = model.respond(
+        [Trial(sample=clip.with_frames(clip.frames[:1], "one"), outputs=BOTH)]
+    )
     tokenizer = open_clip.get_tokenizer(f"local-dir:{model.options.model}")
-    texts = stock_texts(stock[0], tokenizer, [f"a photo of a {label}." for label in clip.choices])
+    texts = stock_texts(
+        stock[0], tokenizer, [f"a photo of a {label}." for label in clip.choices]
+    )
     image = stock_embeddings(stock, clip.frames[:1])[0]
     expected = float(stock[0].logit_scale.detach().exp()) * texts @ image
     np.testing.assert_allclose(answer.logits, expected, atol=1e-4)
@@ -60,7 +64,10 @@ def test_a_sequence_is_the_unit_mean_of_its_unit_frames(
 def test_unit_mean_normalises_and_survives_opposite_rows() -> None:
     rows = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
     np.testing.assert_allclose(unit_mean(rows), [2**-0.5, 2**-0.5], rtol=1e-6)
-    assert unit_mean(np.array([[1.0, 0.0], [-1.0, 0.0]], np.float32)).tolist() == [0.0, 0.0]
+    assert unit_mean(np.array([[1.0, 0.0], [-1.0, 0.0]], np.float32)).tolist() == [
+        0.0,
+        0.0,
+    ]
 
 
 def test_each_frame_is_encoded_once(
@@ -73,7 +80,10 @@ def test_each_frame_is_encoded_once(
     monkeypatch.setattr(
         encoder, "_forward", lambda x, hidden: seen.append(len(x)) or forward(x, hidden)
     )
-    trials = [Trial(sample=clip), *(Trial(sample=clip.static(index)) for index in range(4))]
+    trials = [
+        Trial(sample=clip),
+        *(Trial(sample=clip.static(index)) for index in range(4)),
+    ]
     model.respond(trials)
     model.respond(trials)
     assert seen == [1, 1, 1, 1]
@@ -103,7 +113,9 @@ def test_padded_chunks_answer_as_single_frames(
     sample = Sample(key="seven", frames=frames, choices=("bird", "boat", "cow"))
     singly, padded = build(), build()
     monkeypatch.setattr(padded._encoder, "_chunk", 4)
-    [one], [other] = (m.respond([Trial(sample=sample, outputs=BOTH)]) for m in (singly, padded))
+    [one], [other] = (
+        m.respond([Trial(sample=sample, outputs=BOTH)]) for m in (singly, padded)
+    )
     np.testing.assert_allclose(one.embedding, other.embedding, atol=1e-6)
     np.testing.assert_allclose(one.logits, other.logits, atol=1e-4)
 
@@ -117,7 +129,9 @@ def test_low_precision_stays_near(build: Build, clip: Sample, dtype: str) -> Non
     assert not np.array_equal(full.embedding, low.embedding)
 
 
-def test_choices_are_scored_by_the_prompt_ensemble(build: Build, stock: Any, clip: Sample) -> None:
+def test_choices_are_scored_by_the_prompt_ensemble(
+    build: Build, stock: Any, clip: Sample
+) -> None:
     import open_clip
 
     [answer] = build(templates="action28", logit_scale=50).respond([Trial(sample=clip)])
@@ -126,7 +140,9 @@ def test_choices_are_scored_by_the_prompt_ensemble(build: Build, stock: Any, cli
 
     rows = []
     for label in clip.choices:
-        prompts = [template.replace("{label}", label) for template in action_templates()]
+        prompts = [
+            template.replace("{label}", label) for template in action_templates()
+        ]
         mean = stock_texts(stock[0], tokenizer, prompts).mean(axis=0)
         rows.append(mean / np.linalg.norm(mean))
     image = stock_embeddings(stock, clip.frames).mean(axis=0)
@@ -147,7 +163,9 @@ def test_siglip_adds_its_bias(
         [f"a photo of a {label}." for label in clip.choices]
     )
     with torch.inference_mode():
-        image, text, scale, bias = model.eval()(transform(one.frames[0].load())[None], tokens)
+        image, text, scale, bias = model.eval()(
+            transform(one.frames[0].load())[None], tokens
+        )
         expected = (scale * image @ text.T + bias)[0].numpy()
     assert float(bias.detach()) == -10
     np.testing.assert_allclose(answer.logits, expected, atol=1e-4)
@@ -190,5 +208,7 @@ def test_texts_are_embedded_as_they_stand(model: OpenCLIP, stock: Any) -> None:
 def test_openai80_is_open_clips_own(build: Build) -> None:
     templates = build(templates="openai80").more_templates()["openai80"]
     filled = [template.replace("{label}", "jay") for template in templates]
-    assert filled == [template("jay") for template in open_clip.OPENAI_IMAGENET_TEMPLATES]
+    assert filled == [
+        template("jay") for template in open_clip.OPENAI_IMAGENET_TEMPLATES
+    ]
     assert len(set(filled)) == 80

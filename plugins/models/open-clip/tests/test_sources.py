@@ -70,7 +70,10 @@ def test_architecture_and_tag(model: str, expected: tuple[str, str | None]) -> N
     ("model", "said"),
     [
         ("ViT-B-61", "no architecture 'ViT-B-61'.*Did you mean 'ViT-B-16'"),
-        ("ViT-B-16/openia", "no pretrained tag 'openia' for ViT-B-16. Did you mean 'openai'"),
+        (
+            "ViT-B-16/openia",
+            "no pretrained tag 'openia' for ViT-B-16. Did you mean 'openai'",
+        ),
         ("ViT-B-16-quickgelu", "without weights.*openai.*checkpoint=FILE"),
         ("local-dir:nowhere", "nowhere is no model folder"),
         ("./nowhere", "nowhere is no model folder"),
@@ -86,41 +89,60 @@ def test_names_that_are_wrong_are_answered_in_one_line(model: str, said: str) ->
 @pytest.mark.parametrize("model", ["ViT-B-16/openai", "ViT-B-16/datacomp_xl_s13b_b90k"])
 def test_a_tag_is_refused_at_once_without_network(offline: Path, model: str) -> None:
     started = time.monotonic()
-    with pytest.raises(UserError, match=f"{model} is not on this machine.*checkpoint=FILE"):
+    with pytest.raises(
+        UserError, match=f"{model} is not on this machine.*checkpoint=FILE"
+    ):
         find_source(model, None)
     assert time.monotonic() - started < 2
 
 
 def test_a_hub_name_is_refused_at_once_without_network(offline: Path) -> None:
-    with pytest.raises(UserError, match=r"hf-hub:some/model.*huggingface.co\) cannot be reached"):
+    with pytest.raises(
+        UserError, match=r"hf-hub:some/model.*huggingface.co\) cannot be reached"
+    ):
         find_source("hf-hub:some/model", None)
 
 
 def test_what_was_downloaded_before_needs_no_network(offline: Path) -> None:
-    folder = cached(offline, "some/model", "open_clip_config.json", "open_clip_model.safetensors")
+    folder = cached(
+        offline, "some/model", "open_clip_config.json", "open_clip_model.safetensors"
+    )
     source = find_source("hf-hub:some/model", None)
     assert source.name == f"local-dir:{folder}"
     assert source.weights == folder / "open_clip_model.safetensors"
     assert source.title == source.architecture == "hf-hub:some/model"
-    tag = cached(offline, "timm/vit_base_patch16_clip_224.openai", "open_clip_model.safetensors")
-    assert find_source("ViT-B-16/openai", None).weights == tag / "open_clip_model.safetensors"
+    tag = cached(
+        offline, "timm/vit_base_patch16_clip_224.openai", "open_clip_model.safetensors"
+    )
+    assert (
+        find_source("ViT-B-16/openai", None).weights
+        == tag / "open_clip_model.safetensors"
+    )
 
 
-def test_a_failed_download_is_one_line(offline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_download_is_one_line(
+    offline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import open_clip
 
     def fail(cfg: object) -> str:
         raise RuntimeError("Not Found\nand a long page")
 
     monkeypatch.setattr(open_clip, "download_pretrained", fail)
-    with pytest.raises(UserError, match=r"RN50/cc12m could not be downloaded.*\(Not Found\)") as e:
+    with pytest.raises(
+        UserError, match=r"RN50/cc12m could not be downloaded.*\(Not Found\)"
+    ) as e:
         weights_of_tag({"url": "https://example.org/x.pt"}, "RN50/cc12m", Context())
     assert "\n" not in str(e.value)
 
 
 def test_a_tag_gives_the_preprocessing_of_a_checkpoint(image_tower: Path) -> None:
     openai = find_source("ViT-B-16/openai", image_tower)
-    assert (openai.name, openai.weights, openai.quick_gelu) == ("ViT-B-16", image_tower, True)
+    assert (openai.name, openai.weights, openai.quick_gelu) == (
+        "ViT-B-16",
+        image_tower,
+        True,
+    )
     siglip = find_source("ViT-B-16-SigLIP/webli", image_tower)
     assert siglip.preprocess["resize_mode"] == "squash"
     assert siglip.preprocess["mean"] == (0.5, 0.5, 0.5)
@@ -149,11 +171,15 @@ def test_weights_of_a_folder_are_open_clips_or_the_only_ones(tmp_path: Path) -> 
     "model", ["ViT-B-16/openai", "ViT-B-16/datacomp_xl_s13b_b90k", "hf-hub:some/model"]
 )
 def test_a_plan_ends_before_a_download(offline: Path, model: str) -> None:
-    with pytest.raises(PlanStopped, match=f"the weights of {model}, which must be downloaded"):
+    with pytest.raises(
+        PlanStopped, match=f"the weights of {model}, which must be downloaded"
+    ):
         find_source_in(model, None, Context(planning=True))
 
 
-def test_a_plan_goes_on_with_what_was_downloaded_before(offline: Path, folder: Path) -> None:
+def test_a_plan_goes_on_with_what_was_downloaded_before(
+    offline: Path, folder: Path
+) -> None:
     home = cached(offline, "some/model")
     for file in folder.iterdir():
         (home / file.name).write_bytes(file.read_bytes())

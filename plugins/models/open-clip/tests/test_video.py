@@ -11,7 +11,15 @@ from open_clip import SimpleTokenizer
 from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.functional import layer_norm
-from video_clip_published import DIM, FRAMES, PATCH, SIDE, State, viclip_state, videoclip_xl_state
+from video_clip_published import (
+    DIM,
+    FRAMES,
+    PATCH,
+    SIDE,
+    State,
+    viclip_state,
+    videoclip_xl_state,
+)
 
 from cuescope_open_clip.video import VideoCLIP
 from cuescope_sdk import Context, Frame, HideTokens, Sample, Trial, UserError
@@ -55,7 +63,9 @@ class TestContract(ModelContract):
         cls.other_options = {**cls.options, "logit_scale": 2.0}
 
 
-@pytest.mark.parametrize("check", hiding_checks.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", hiding_checks.CHECKS, ids=lambda check: check.__name__
+)
 def test_patches_are_hidden(
     viclip: Path, check: hiding_checks.Check, frames: tuple[Frame, ...]
 ) -> None:
@@ -65,7 +75,9 @@ def test_patches_are_hidden(
 # ------------------------------------------------------------------------------------- by hand
 
 
-def transform(state: State, prefix: str, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+def transform(
+    state: State, prefix: str, tokens: Tensor, mask: Tensor | None = None
+) -> Tensor:
     """CLIP's residual blocks over (token, width), each head in a loop."""
     width = tokens.shape[1]
     for layer in range(2):
@@ -99,7 +111,11 @@ def embed_video(
 
     `seen` (frame, row, col) are the patches that are there at all.
     """
-    own = {name.removeprefix(prefix): t for name, t in state.items() if name.startswith(prefix)}
+    own = {
+        name.removeprefix(prefix): t
+        for name, t in state.items()
+        if name.startswith(prefix)
+    }
     values = torch.from_numpy((pixels / 255 - MEAN) / STD).float()
     kernel = own["conv1.weight"][:, :, 0]
     tokens = [own["class_embedding"] + own["positional_embedding"][0]]
@@ -108,7 +124,9 @@ def embed_video(
             for col in range(SIDE):
                 if seen is not None and not seen[frame, row, col]:
                     continue
-                rows, cols = (slice(PATCH * at, PATCH * at + PATCH) for at in (row, col))
+                rows, cols = (
+                    slice(PATCH * at, PATCH * at + PATCH) for at in (row, col)
+                )
                 patch = values[frame, rows, cols].permute(2, 0, 1)
                 place = own["positional_embedding"][1 + SIDE * row + col]
                 time = own["temporal_positional_embedding"][0, frame]
@@ -117,7 +135,10 @@ def embed_video(
     width = (entering.shape[1],)
     entering = layer_norm(entering, width, own["ln_pre.weight"], own["ln_pre.bias"])
     first = transform(state, prefix, entering)[0]
-    return layer_norm(first, width, own["ln_post.weight"], own["ln_post.bias"]) @ own["proj"]
+    return (
+        layer_norm(first, width, own["ln_post.weight"], own["ln_post.bias"])
+        @ own["proj"]
+    )
 
 
 def embed_text(state: State, prefix: str, text: str, positions: Tensor) -> Tensor:
@@ -137,7 +158,11 @@ def unit(rows: Tensor) -> np.ndarray:
 
 def sized_frames() -> tuple[Frame, ...]:
     shape = (FRAMES, SIDE * PATCH, SIDE * PATCH, 3)
-    return tuple(map(Frame.from_array, np.random.default_rng(1).integers(0, 256, shape, np.uint8)))
+    return tuple(
+        map(
+            Frame.from_array, np.random.default_rng(1).integers(0, 256, shape, np.uint8)
+        )
+    )
 
 
 BOTH = frozenset({"logits", "embedding"})
@@ -147,7 +172,9 @@ def test_viclip_answers_by_its_equations(viclip: Path) -> None:
     model, state, frames = build(viclip), viclip_state(), sized_frames()
     pixels = np.stack([np.asarray(frame.load()) for frame in frames])
     texts = [
-        embed_text(state, "text_encoder.", t, state["text_encoder.positional_embedding"])
+        embed_text(
+            state, "text_encoder.", t, state["text_encoder.positional_embedding"]
+        )
         for t in TEXTS
     ]
     sample = Sample(key="clip", frames=frames, choices=tuple(TEXTS))
@@ -163,9 +190,13 @@ def test_viclip_answers_by_its_equations(viclip: Path) -> None:
 def test_videoclip_xl_reads_long_texts_by_two_tables_of_positions(xl: Path) -> None:
     model, state, frames = build(xl), videoclip_xl_state(), sized_frames()
     assert model.facts["architecture"] == "VideoCLIP-XL"
-    own, later = (state[f"text_model.positional_embedding{end}"] for end in ("", "_res"))
+    own, later = (
+        state[f"text_model.positional_embedding{end}"] for end in ("", "_res")
+    )
     positions = torch.cat([own[:20], later[20:]])
-    texts = [embed_text(state, "text_model.", text, positions) for text in (*TEXTS, LONG)]
+    texts = [
+        embed_text(state, "text_model.", text, positions) for text in (*TEXTS, LONG)
+    ]
     np.testing.assert_allclose(
         model.embed_texts([*TEXTS, LONG]), unit(torch.stack(texts)), atol=2e-6
     )
@@ -197,7 +228,10 @@ def without(name: str) -> Callable[[State], State]:
 LAST = "vision_encoder.transformer.resblocks.1.ln_2.bias"
 SPOILT: dict[str, tuple[Callable[[State], State], str]] = {
     "missing": (without(LAST), f"got 1 missing, the first {LAST}"),
-    "missing at once": (without("vision_encoder.proj"), "expected a tensor 'vision_encoder.proj'"),
+    "missing at once": (
+        without("vision_encoder.proj"),
+        "expected a tensor 'vision_encoder.proj'",
+    ),
     "extra": (
         lambda s: {**s, "itm_head.weight": torch.zeros(2)},
         "fit nowhere, the first itm_head.wei",
@@ -210,7 +244,10 @@ SPOILT: dict[str, tuple[Callable[[State], State], str]] = {
         lambda s: {**s, "vision_encoder.conv1.weight": torch.zeros(100, 3, 1, 8, 8)},
         "expected a video tower whose width is a multiple of 64, got 100",
     ),
-    "another model": (lambda s: {"visual.proj": s["temp"]}, "no checkpoint of ViCLIP or VideoCLI"),
+    "another model": (
+        lambda s: {"visual.proj": s["temp"]},
+        "no checkpoint of ViCLIP or VideoCLI",
+    ),
 }
 
 
@@ -224,11 +261,16 @@ def test_a_checkpoint_that_does_not_fit_is_refused(fault: str, tmp_path: Path) -
     assert "\n" not in str(caught.value)
 
 
-def test_files_and_frames_that_do_not_fit_are_refused(viclip: Path, tmp_path: Path) -> None:
+def test_files_and_frames_that_do_not_fit_are_refused(
+    viclip: Path, tmp_path: Path
+) -> None:
     for name in ("a.bin", "b.pth"):
         torch.save({"x": torch.zeros(1)}, tmp_path / name)
     for model, words in (
-        (tmp_path, "expected one that ends in .safetensors, .pt, .pth, .bin, got a.bin, b.pth"),
+        (
+            tmp_path,
+            "expected one that ends in .safetensors, .pt, .pth, .bin, got a.bin, b.pth",
+        ),
         (tmp_path / "none.pth", "no file or folder"),
     ):
         with pytest.raises(UserError, match=words):

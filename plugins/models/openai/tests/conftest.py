@@ -50,7 +50,12 @@ def model(server: ChatServer, tmp_path: Path) -> Callable[..., OpenAI]:
     """`model(**options)`: the model on the server."""
 
     def build(**options: Any) -> OpenAI:
-        given = {"model": "tiny-vision", "base_url": server.url, "backoff": 0.01, **options}
+        given = {
+            "model": "tiny-vision",
+            "base_url": server.url,
+            "backoff": 0.01,
+            **options,
+        }
         return OpenAI(OpenAIOptions(**given), Context(cache=tmp_path))
 
     return build

@@ -19,7 +19,9 @@ def head(length: int | None = None, *headers: str, status: str = "200 OK") -> by
 
 def reply(body: bytes, *headers: str, status: str = "200 OK") -> Script:
     """A whole reply at once."""
-    return lambda client, _: client.sendall(head(len(body), *headers, status=status) + body)
+    return lambda client, _: client.sendall(
+        head(len(body), *headers, status=status) + body
+    )
 
 
 def drip(content: bytes, seconds: float) -> Script:
@@ -72,7 +74,9 @@ def read_request(client: socket.socket) -> bytes:
         data += part
     start, _, body = data.partition(b"\r\n\r\n")
     fields = [line.partition(b":") for line in start.lower().splitlines()]
-    length = next((int(value) for name, _, value in fields if name == b"content-length"), 0)
+    length = next(
+        (int(value) for name, _, value in fields if name == b"content-length"), 0
+    )
     while len(body) < length and (part := client.recv(65536)):
         body += part
     return start + b"\r\n\r\n" + body

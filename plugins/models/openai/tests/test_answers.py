@@ -74,8 +74,15 @@ def test_letters_belong_to_choices_whatever_their_order() -> None:
 
 
 def test_tokens_of_one_meaning_are_added_up() -> None:
-    first = (("Yes", log(0.4)), (" yes", log(0.2)), ("No", log(0.1)), ("Maybe", log(0.05)))
-    logits = choice_logits(Answer(text="Yes", first=first), ("no", "yes"), by_letter=False)
+    first = (
+        ("Yes", log(0.4)),
+        (" yes", log(0.2)),
+        ("No", log(0.1)),
+        ("Maybe", log(0.05)),
+    )
+    logits = choice_logits(
+        Answer(text="Yes", first=first), ("no", "yes"), by_letter=False
+    )
     assert logits is not None
     np.testing.assert_allclose(np.exp(logits), [0.1, 0.6], rtol=1e-5)
 
@@ -95,34 +102,50 @@ def test_letters_are_scored_by_their_tokens() -> None:
     first = (("B", log(0.5)), (" C", log(0.3)), ("(C", log(0.1)), ("a", log(0.05)))
     logits = choice_logits(Answer(text="B", first=first), BOATS, by_letter=True)
     assert logits is not None
-    np.testing.assert_allclose(np.exp(logits), [0.5, 0.4, 0.05], rtol=1e-4)  # "a" is an article
+    np.testing.assert_allclose(
+        np.exp(logits), [0.5, 0.4, 0.05], rtol=1e-4
+    )  # "a" is an article
 
 
 def test_tokens_of_an_answer_that_begins_otherwise_are_not_read() -> None:
     first = (("The", log(0.9)), ("B", log(0.01)))
-    logits = choice_logits(Answer(text="The answer is (C)", first=first), BOATS, by_letter=True)
+    logits = choice_logits(
+        Answer(text="The answer is (C)", first=first), BOATS, by_letter=True
+    )
     np.testing.assert_array_equal(logits, [-20.0, 0.0, -20.0])
 
 
 def test_without_tokens_the_words_decide() -> None:
     logits = choice_logits(Answer(text="No, none."), ("yes", "no"), by_letter=False)
     np.testing.assert_array_equal(logits, [-20.0, 0.0])
-    assert choice_logits(Answer(text="I am not sure"), ("yes", "no"), by_letter=False) is None
+    assert (
+        choice_logits(Answer(text="I am not sure"), ("yes", "no"), by_letter=False)
+        is None
+    )
 
 
 def test_impossible_tokens_stay_finite() -> None:
     first = (("Yes", 0.0), ("No", -9999.0))
-    logits = choice_logits(Answer(text="Yes", first=first), ("yes", "no"), by_letter=False)
+    logits = choice_logits(
+        Answer(text="Yes", first=first), ("yes", "no"), by_letter=False
+    )
     np.testing.assert_array_equal(logits, [0.0, -20.0])
 
 
 def test_the_first_word_is_read_off_a_completion() -> None:
     positions = [
-        {"token": "**", "logprob": -0.1, "top_logprobs": [{"token": "**", "logprob": -0.1}]},
+        {
+            "token": "**",
+            "logprob": -0.1,
+            "top_logprobs": [{"token": "**", "logprob": -0.1}],
+        },
         {
             "token": "Yes",
             "logprob": -0.2,
-            "top_logprobs": [{"token": "Yes", "logprob": -0.2}, {"token": "No", "logprob": -2.0}],
+            "top_logprobs": [
+                {"token": "Yes", "logprob": -0.2},
+                {"token": "No", "logprob": -2.0},
+            ],
         },
         {"token": "**", "logprob": 0.0},
     ]
@@ -141,7 +164,9 @@ def test_a_refusal_is_an_answer() -> None:
     assert choice_logits(answer, ("yes", "no"), by_letter=False) is None
 
 
-@pytest.mark.parametrize("body", ['{"choices": []}', '{"error": 1}', "<html>", '{"choices": [', ""])
+@pytest.mark.parametrize(
+    "body", ['{"choices": []}', '{"error": 1}', "<html>", '{"choices": [', ""]
+)
 def test_what_is_no_completion_is_told(body: str) -> None:
     with pytest.raises(ValueError, match=r"choices|JSON"):
         read_answer(body)

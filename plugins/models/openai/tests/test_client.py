@@ -28,7 +28,9 @@ FAULTS: dict[str, Callable[[Any], None]] = {
 }
 
 
-def test_a_plan_sends_nothing_and_ends_where_something_is_new(server: Any, writer: Build) -> None:
+def test_a_plan_sends_nothing_and_ends_where_something_is_new(
+    server: Any, writer: Build
+) -> None:
     assert writer().generate(PROMPTS[:2]) == ECHOED[:2]
     assert writer(planning=True).generate(PROMPTS[:2]) == ECHOED[:2]
     with pytest.raises(PlanStopped, match="what tiny answers"):
@@ -37,7 +39,9 @@ def test_a_plan_sends_nothing_and_ends_where_something_is_new(server: Any, write
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_that_passes_costs_one_more_request(server: Any, writer: Build, fault: str) -> None:
+def test_a_fault_that_passes_costs_one_more_request(
+    server: Any, writer: Build, fault: str
+) -> None:
     FAULTS[fault](server)
     assert writer(timeout=0.5, concurrency=1).generate(PROMPTS[:3]) == ECHOED[:3]
     assert len(server.asked) == 4
@@ -56,7 +60,11 @@ def test_ctrl_c_keeps_the_answers_that_wait_to_be_stored(
     server: Any, writer: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More answers come than threads can store at once: those in the queue are paid for, too."""
-    prompts, sent, put = [f"prompt {number}" for number in range(40)], Event(), Memory.put
+    prompts, sent, put = (
+        [f"prompt {number}" for number in range(40)],
+        Event(),
+        Memory.put,
+    )
 
     def put_slowly(*given: Any) -> None:
         sent.wait(20)
@@ -65,7 +73,9 @@ def test_ctrl_c_keeps_the_answers_that_wait_to_be_stored(
 
     def interrupt() -> None:
         count = -1
-        while count < max(9, len(server.answered)):  # what is on its way would be asked again
+        while count < max(
+            9, len(server.answered)
+        ):  # what is on its way would be asked again
             count = len(server.answered)
             time.sleep(0.5)
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
@@ -73,7 +83,9 @@ def test_ctrl_c_keeps_the_answers_that_wait_to_be_stored(
 
     monkeypatch.setattr(Memory, "put", put_slowly)
     thread = threading.Thread(target=interrupt)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job may ignore it
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a job may ignore it
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -95,11 +107,15 @@ def test_retry_after_is_honoured(server: Any, writer: Build) -> None:
 
 
 @pytest.mark.parametrize("fault", ["500", "cut connection", "malformed JSON"])
-def test_tries_are_bounded_and_what_came_is_kept(server: Any, writer: Build, fault: str) -> None:
+def test_tries_are_bounded_and_what_came_is_kept(
+    server: Any, writer: Build, fault: str
+) -> None:
     writer().generate(PROMPTS[:2])
     for _ in range(3):
         FAULTS[fault](server)
-    with pytest.raises(UserError, match=r"no answer from .* in 3 tries.*run the same command"):
+    with pytest.raises(
+        UserError, match=r"no answer from .* in 3 tries.*run the same command"
+    ):
         writer(retries=2, concurrency=1).generate(PROMPTS[:3])
     assert len(server.asked) == 2 + 3
     assert writer().generate(PROMPTS[:3]) == ECHOED[:3]
@@ -108,9 +124,16 @@ def test_tries_are_bounded_and_what_came_is_kept(server: Any, writer: Build, fau
 
 def test_nothing_is_asked_twice(server: Any, writer: Build) -> None:
     tool = writer()
-    assert tool.generate(["a", "b", "a"]) == ["You said: a", "You said: b", "You said: a"]
+    assert tool.generate(["a", "b", "a"]) == [
+        "You said: a",
+        "You said: b",
+        "You said: a",
+    ]
     assert tool.generate(["b"]) == ["You said: b"]
-    assert writer(concurrency=1, timeout=3, max_calls=1).generate(["a", "b"])[1] == "You said: b"
+    assert (
+        writer(concurrency=1, timeout=3, max_calls=1).generate(["a", "b"])[1]
+        == "You said: b"
+    )
     assert sorted(server.answered) == ["a", "b"]
 
 
@@ -134,7 +157,9 @@ def test_what_enters_an_answer_is_asked_anew(
     assert len(server.asked) == 2
     assert server.asked[0] != server.asked[1]
     assert plain.fingerprint != changed.fingerprint
-    assert plain.fingerprint == writer(timeout=1, max_calls=3, concurrency=2).fingerprint
+    assert (
+        plain.fingerprint == writer(timeout=1, max_calls=3, concurrency=2).fingerprint
+    )
 
 
 def test_a_request_says_what_the_options_say(server: Any, writer: Build) -> None:
@@ -165,9 +190,13 @@ def test_requests_are_spaced(server: Any, writer: Build) -> None:
     assert server.times[-1] - server.times[0] > 3 * 0.1 - 0.05
 
 
-def test_max_calls_is_exact_and_the_next_run_goes_on(server: Any, writer: Build) -> None:
+def test_max_calls_is_exact_and_the_next_run_goes_on(
+    server: Any, writer: Build
+) -> None:
     for run in (1, 2):
-        with pytest.raises(UserError, match=r"max_calls=5 is spent.*run the same command"):
+        with pytest.raises(
+            UserError, match=r"max_calls=5 is spent.*run the same command"
+        ):
             writer(max_calls=5).generate(PROMPTS)
         assert len(server.asked) == 5 * run
     assert writer(max_calls=5).generate(PROMPTS) == ECHOED
@@ -184,9 +213,14 @@ def test_retries_count_as_calls(server: Any, writer: Build) -> None:
 
 def test_tokens_and_money_are_capped(server: Any, writer: Build) -> None:
     one_at_a_time = {"concurrency": 1}
-    with pytest.raises(UserError, match="max_tokens_total=40 is spent: got 3 calls, 45 tokens"):
+    with pytest.raises(
+        UserError, match="max_tokens_total=40 is spent: got 3 calls, 45 tokens"
+    ):
         writer(max_tokens_total=40, **one_at_a_time).generate(PROMPTS)
-    prices = {"price_input": 1e5, "price_output": 2e5}  # 1 + 1 for each answer of 10 and 5 tokens
+    prices = {
+        "price_input": 1e5,
+        "price_output": 2e5,
+    }  # 1 + 1 for each answer of 10 and 5 tokens
     with pytest.raises(UserError, match="max_cost=4 is spent: got 2 calls"):
         writer(max_cost=4.0, **prices, **one_at_a_time).generate(PROMPTS)
     assert sorted(server.answered) == sorted(PROMPTS[:5])
@@ -229,18 +263,26 @@ def test_facts_name_the_server_and_its_builds(server: Any, writer: Build) -> Non
     assert tool.facts == {"server": server.url, "server's builds": "fp_1"}
 
 
-def test_a_broken_memory_is_set_aside(server: Any, writer: Build, tmp_path: Any) -> None:
+def test_a_broken_memory_is_set_aside(
+    server: Any, writer: Build, tmp_path: Any
+) -> None:
     (tmp_path / "openai").mkdir()
     (tmp_path / "openai" / "answers.sqlite").write_bytes(b"no database" * 1000)
-    with pytest.warns(UserWarning, match=r"answers.sqlite was damaged .*is kept as answers.sqlite"):
+    with pytest.warns(
+        UserWarning, match=r"answers.sqlite was damaged .*is kept as answers.sqlite"
+    ):
         tool = writer()
     assert tool.generate(["a"]) == ["You said: a"]
 
 
-def test_a_server_with_many_builds_does_not_flood_the_facts(server: Any, writer: Build) -> None:
+def test_a_server_with_many_builds_does_not_flood_the_facts(
+    server: Any, writer: Build
+) -> None:
     for number in range(15):
         choices = [{"message": {"content": "x"}}]
-        server.fail(200, {"choices": choices, "system_fingerprint": f"{number:02}" * 500})
+        server.fail(
+            200, {"choices": choices, "system_fingerprint": f"{number:02}" * 500}
+        )
     tool = writer()
     tool.generate([str(number) for number in range(15)])
     named = tool.facts["server's builds"]

@@ -21,11 +21,16 @@ def seeing(body: dict[str, Any]) -> dict[str, Any]:
     content = body["messages"][-1]["content"]
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-    shown = [np.asarray(Image.open(BytesIO(b64decode(url.partition(",")[2])))) for url in urls] or [
-        np.ones((8, 8, 3))
-    ]
+    shown = [
+        np.asarray(Image.open(BytesIO(b64decode(url.partition(",")[2]))))
+        for url in urls
+    ] or [np.ones((8, 8, 3))]
     green = np.mean([pixels[:, 5:8, 1].mean(axis=1) for pixels in shown], axis=0)
-    strength = {"top": green[:2].mean(), "middle": green[3:5].mean(), "bottom": green[6:].mean()}
+    strength = {
+        "top": green[:2].mean(),
+        "middle": green[3:5].mean(),
+        "bottom": green[6:].mean(),
+    }
     listed = dict(re.findall(r"\((\w)\) (\w+)", parts[-1]["text"]))
     weights = {letter: float(strength[name]) for letter, name in listed.items()}
     total = sum(weights.values()) * 1.01
@@ -34,7 +39,10 @@ def seeing(body: dict[str, Any]) -> dict[str, Any]:
         for letter, weight in sorted(weights.items(), key=lambda item: -item[1])
     ]
     position = {**tokens[0], "top_logprobs": tokens}
-    return {"message": {"content": tokens[0]["token"]}, "logprobs": {"content": [position]}}
+    return {
+        "message": {"content": tokens[0]["token"]},
+        "logprobs": {"content": [position]},
+    }
 
 
 class TestModel(ModelContract):
@@ -43,7 +51,9 @@ class TestModel(ModelContract):
 
     @pytest.fixture(autouse=True, scope="class")
     @classmethod
-    def _served(cls, loopback: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    def _served(
+        cls, loopback: Any, tmp_path_factory: pytest.TempPathFactory
+    ) -> Iterator[None]:
         loopback.reset()
         loopback.brain = seeing
         cls.folder = tmp_path_factory.mktemp("cache")

@@ -68,7 +68,9 @@ def refusal(ask: Ask, *scripts: Script, **options: Any) -> str:
 def bomb(size: int, wbits: int = 31) -> bytes:
     """So many zeros, compressed."""
     packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
-    return b"".join([*(packer.compress(bytes(MIB)) for _ in range(size // MIB)), packer.flush()])
+    return b"".join(
+        [*(packer.compress(bytes(MIB)) for _ in range(size // MIB)), packer.flush()]
+    )
 
 
 # --------------------------------------------------------------------------------------- deadlines
@@ -123,7 +125,9 @@ def test_a_server_that_reads_nothing_does_not_outlive_it_either(tmp_path: Path) 
     assert time.monotonic() - begun < 4
 
 
-def test_retries_have_a_deadline_and_waits_are_announced(ask: Ask, lines: list[str]) -> None:
+def test_retries_have_a_deadline_and_waits_are_announced(
+    ask: Ask, lines: list[str]
+) -> None:
     busy = reply(b"come \x1b]0;later\x07", "Retry-After: 8", status="503 Busy")
     begun = time.monotonic()
     line = refusal(ask, busy, retries=5, retry_seconds=6)
@@ -157,10 +161,14 @@ writer.generate([f"prompt {number}" for number in range(100)])
 @pytest.mark.parametrize(
     "script", [never, SLOW["body"], reply(b"", "Retry-After: 200", status="503 Busy")]
 )
-def test_one_ctrl_c_ends_it(socketed: ScriptedServer, tmp_path: Path, script: Script) -> None:
+def test_one_ctrl_c_ends_it(
+    socketed: ScriptedServer, tmp_path: Path, script: Script
+) -> None:
     socketed.scripts = [script]
     command = [sys.executable, "-c", PROGRAM, socketed.url, str(tmp_path)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         deadline = time.monotonic() + 60
         while len(socketed.requests) < 8 and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -209,15 +217,23 @@ def test_a_limit_can_be_raised(ask: Ask) -> None:
     assert ask(large, max_answer=10) == "hello"
 
 
-@pytest.mark.parametrize("encoding", ["br", "zstd", "compress", "gzip, gzip", "\x7f\x1b[2J"])
+@pytest.mark.parametrize(
+    "encoding", ["br", "zstd", "compress", "gzip, gzip", "\x7f\x1b[2J"]
+)
 def test_only_what_is_bounded_is_unpacked(ask: Ask, encoding: str) -> None:
     double = gzip.compress(bomb(64 * MIB))
     line = refusal(ask, reply(double, f"Content-Encoding: {encoding}"))
     assert "not asked for" in line or "RemoteProtocolError" in line
 
 
-def test_what_is_compressed_honestly_is_read(ask: Ask, socketed: ScriptedServer) -> None:
-    packed = {"gzip": gzip.compress(ANSWER), "deflate": zlib.compress(ANSWER), "identity": ANSWER}
+def test_what_is_compressed_honestly_is_read(
+    ask: Ask, socketed: ScriptedServer
+) -> None:
+    packed = {
+        "gzip": gzip.compress(ANSWER),
+        "deflate": zlib.compress(ANSWER),
+        "identity": ANSWER,
+    }
     for number, (encoding, body) in enumerate(packed.items()):
         answer = ask(reply(body, f"Content-Encoding: {encoding}"), system=str(number))
         assert answer == "hello"
@@ -225,7 +241,9 @@ def test_what_is_compressed_honestly_is_read(ask: Ask, socketed: ScriptedServer)
 
 
 @pytest.mark.parametrize(
-    "body", [gzip.compress(ANSWER)[:-12], b"no gzip", b""], ids=["cut", "other", "empty"]
+    "body",
+    [gzip.compress(ANSWER)[:-12], b"no gzip", b""],
+    ids=["cut", "other", "empty"],
 )
 def test_a_broken_body_is_asked_for_again(ask: Ask, body: bytes) -> None:
     broken = reply(body, "Content-Encoding: gzip")
@@ -313,9 +331,13 @@ def test_a_completion_that_weighs_much(ask: Ask, name: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["400 Bad", "404 Not Found", "500 Oh"])
-@pytest.mark.parametrize("name", ["deep", "deep object", "a long number", "half a character"])
+@pytest.mark.parametrize(
+    "name", ["deep", "deep object", "a long number", "half a character"]
+)
 def test_errors_that_cannot_be_parsed(ask: Ask, status: str, name: str) -> None:
-    assert f"status {status[:3]}" in refusal(ask, reply(JSONS[name].encode(), status=status))
+    assert f"status {status[:3]}" in refusal(
+        ask, reply(JSONS[name].encode(), status=status)
+    )
 
 
 def test_a_long_list_of_models_does_not_hold_up(ask: Ask) -> None:
@@ -329,11 +351,15 @@ def test_a_long_list_of_models_does_not_hold_up(ask: Ask) -> None:
 # ------------------------------------------------------------------------------------ the terminal
 
 
-@pytest.mark.parametrize("status", ["301 Moved", "400 Bad", "404 Not Found", "429 Slow", "500 Oh"])
+@pytest.mark.parametrize(
+    "status", ["301 Moved", "400 Bad", "404 Not Found", "429 Slow", "500 Oh"]
+)
 def test_no_terminal_obeys_a_server(ask: Ask, status: str) -> None:
     hostile = "\x1b]0;title\x07\x1b[2J\x1b]8;;http://evil\x1b\\link\u202e\x9b2J" * 100
     for body in (hostile, json.dumps({"error": {"message": hostile}})):
-        line = refusal(ask, reply(body.encode(), f"Location: http://a/{hostile}", status=status))
+        line = refusal(
+            ask, reply(body.encode(), f"Location: http://a/{hostile}", status=status)
+        )
         assert not set(line) & set("\x07\x1b\u202e\x9b")
 
 
@@ -380,7 +406,9 @@ def test_without_a_key_nothing_is_said(ask: Ask, lines: list[str]) -> None:
     assert lines == []
 
 
-@pytest.mark.parametrize("written", [KEY, KEY.replace("s", "\\u0073"), KEY.replace("-", "\\u002d")])
+@pytest.mark.parametrize(
+    "written", [KEY, KEY.replace("s", "\\u0073"), KEY.replace("-", "\\u002d")]
+)
 @pytest.mark.usefixtures("key")
 def test_an_echo_of_the_key_is_blacked_out(ask: Ask, written: str) -> None:
     body = f'{{"choices": [{{"message": {{"content": "it is {written}"}}}}]}}'
@@ -395,8 +423,13 @@ def test_an_echo_of_the_key_is_blacked_out(ask: Ask, written: str) -> None:
 
 
 @pytest.mark.usefixtures("key")
-def test_no_build_is_named_by_the_key(server: Any, writer: Callable[..., OpenAIWriter]) -> None:
-    build = {"choices": [{"message": {"content": "x"}}], "system_fingerprint": f"fp {KEY}"}
+def test_no_build_is_named_by_the_key(
+    server: Any, writer: Callable[..., OpenAIWriter]
+) -> None:
+    build = {
+        "choices": [{"message": {"content": "x"}}],
+        "system_fingerprint": f"fp {KEY}",
+    }
     server.fail(200, build)
     tool = writer()
     tool.generate(["a"])

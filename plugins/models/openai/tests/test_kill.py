@@ -55,6 +55,10 @@ def test_a_killed_run_pays_for_no_answer_twice(server: Any, tmp_path: Path) -> N
     server.most = PROMPTS
     server.released.set()
     out, _ = started(server, tmp_path).communicate(timeout=60)
-    assert out.splitlines() == [f"You said: prompt {number}" for number in range(PROMPTS)]
+    assert out.splitlines() == [
+        f"You said: prompt {number}" for number in range(PROMPTS)
+    ]
     assert len(server.asked) == PROMPTS + CONCURRENCY  # those in flight are sent again
-    assert sorted(server.answered) == sorted(f"prompt {number}" for number in range(PROMPTS))
+    assert sorted(server.answered) == sorted(
+        f"prompt {number}" for number in range(PROMPTS)
+    )

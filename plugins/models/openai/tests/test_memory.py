@@ -19,7 +19,8 @@ TRIES = 500 if os.environ.get("CUESCOPE_FAULTS") else 40
 PLACE = ("https://a/v1", "m")
 ANSWERS = {
     digest(number): Answer(
-        text=f"answer {number} " * (1 + 30 * (number % 40)),  # some are longer than a page
+        text=f"answer {number} "
+        * (1 + 30 * (number % 40)),  # some are longer than a page
         first=(("Yes", -number / 100), ("No", -2.0)),
         system_fingerprint=f"fp_{number % 3}",
         prompt_tokens=number,
@@ -81,7 +82,9 @@ def old(path: Path) -> Path:
     return path
 
 
-def test_damage_gives_no_wrong_answer_and_stops_no_work(filled: bytes, tmp_path: Path) -> None:
+def test_damage_gives_no_wrong_answer_and_stops_no_work(
+    filled: bytes, tmp_path: Path
+) -> None:
     rng, kept = np.random.default_rng(0), 0
     for number in range(TRIES):
         copy = tmp_path / str(number) / "answers.sqlite"
@@ -113,9 +116,13 @@ def test_what_is_readable_is_kept_after_a_repair(filled: bytes, path: Path) -> N
     assert after == {key: ANSWERS[key] for key in after}
 
 
-def test_a_row_that_is_changed_with_sqlite_is_not_there(filled: bytes, path: Path) -> None:
+def test_a_row_that_is_changed_with_sqlite_is_not_there(
+    filled: bytes, path: Path
+) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
-        query = "UPDATE rows SET value = replace(CAST(value AS TEXT), 'answer', 'ANSWER')"
+        query = (
+            "UPDATE rows SET value = replace(CAST(value AS TEXT), 'answer', 'ANSWER')"
+        )
         connection.execute(query)
     with memory(path) as opened:
         assert opened.get(ANSWERS) == {}
@@ -124,11 +131,15 @@ def test_a_row_that_is_changed_with_sqlite_is_not_there(filled: bytes, path: Pat
 def test_answers_of_the_table_without_seals_are_taken_over(old: Path) -> None:
     with closing(sqlite3.connect(old)) as connection, connection:
         (victim,) = list(ANSWERS)[:1]
-        connection.execute("UPDATE answers SET answer = 'no JSON' WHERE key = ?", (victim,))
+        connection.execute(
+            "UPDATE answers SET answer = 'no JSON' WHERE key = ?", (victim,)
+        )
         connection.execute("INSERT INTO answers VALUES ('ff', NULL, NULL, NULL, NULL)")
     for _ in range(2):
         with closing(Memory(old)) as opened:
-            assert opened.get(ANSWERS) == {k: a for k, a in ANSWERS.items() if k != victim}
+            assert opened.get(ANSWERS) == {
+                k: a for k, a in ANSWERS.items() if k != victim
+            }
             assert opened.builds(*PLACE) == ["fp_0", "fp_1", "fp_2"]
             assert opened.builds("https://b/v1", "m") == []
 

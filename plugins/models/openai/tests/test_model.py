@@ -21,7 +21,9 @@ Build = Callable[..., Any]
 BOTH = frozenset({"logits", "text"})
 PIXELS = generator(0, "pixels").integers(0, 256, (6, 10, 3), dtype=np.uint8)
 FRAME = Frame.from_array(PIXELS)
-YES_NO = Sample(key="s", frames=(FRAME,), question="Is there a tree?", choices=("yes", "no"))
+YES_NO = Sample(
+    key="s", frames=(FRAME,), question="Is there a tree?", choices=("yes", "no")
+)
 
 
 def trial(sample: Sample = YES_NO, **changes: Any) -> Trial:
@@ -37,15 +39,23 @@ def parts(server: Any) -> list[dict[str, Any]]:
 
 def images(server: Any) -> list[Image.Image]:
     """The images of the last message, decoded."""
-    urls = [part["image_url"]["url"] for part in parts(server) if part["type"] == "image_url"]
+    urls = [
+        part["image_url"]["url"]
+        for part in parts(server)
+        if part["type"] == "image_url"
+    ]
     return [Image.open(BytesIO(b64decode(url.partition(",")[2]))) for url in urls]
 
 
-def saying(text: str, tokens: dict[str, float] | None = None) -> Callable[[Any], dict[str, Any]]:
+def saying(
+    text: str, tokens: dict[str, float] | None = None
+) -> Callable[[Any], dict[str, Any]]:
     """A brain that always gives this answer; `tokens` are the first word's log-probabilities."""
     choice: dict[str, Any] = {"message": {"content": text}}
     if tokens:
-        top = [{"token": token, "logprob": logprob} for token, logprob in tokens.items()]
+        top = [
+            {"token": token, "logprob": logprob} for token, logprob in tokens.items()
+        ]
         choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
     return lambda body: choice
 
@@ -74,12 +84,16 @@ def test_frames_are_made_smaller(server: Any, model: Build) -> None:
 def test_a_question_without_frames_is_words_alone(server: Any, model: Build) -> None:
     server.brain = saying("Yes")
     model().respond([trial(frames=())])
-    assert server.asked[0]["messages"] == [{"role": "user", "content": "Is there a tree?"}]
+    assert server.asked[0]["messages"] == [
+        {"role": "user", "content": "Is there a tree?"}
+    ]
 
 
 def test_choices_other_than_yes_and_no_are_listed(server: Any, model: Build) -> None:
     server.brain = saying("(B)")
-    (response,) = model().respond([trial(choices=("pine", "oak"), question="Which tree?")])
+    (response,) = model().respond(
+        [trial(choices=("pine", "oak"), question="Which tree?")]
+    )
     listing = "Which tree?\n(A) oak\n(B) pine\nAnswer with the letter."
     assert parts(server)[-1]["text"] == listing
     np.testing.assert_array_equal(response.logits, [0.0, -20.0])
@@ -107,7 +121,10 @@ def test_a_server_that_refuses_log_probabilities_answers_in_words(
     server: Any, model: Build
 ) -> None:
     server.brain = saying("No.")
-    server.fail(422, {"detail": "Unsupported fields in the request: {'logprobs', 'top_logprobs'}"})
+    server.fail(
+        422,
+        {"detail": "Unsupported fields in the request: {'logprobs', 'top_logprobs'}"},
+    )
     one = model(concurrency=1)
     first, second = one.respond([trial(), trial(question="Is there a house?")])
     np.testing.assert_array_equal(first.logits, [-20.0, 0.0])
@@ -119,7 +136,9 @@ def test_a_server_that_refuses_log_probabilities_answers_in_words(
 
 
 def test_an_answer_that_names_no_choice_is_told(server: Any, model: Build) -> None:
-    server.brain = lambda body: {"message": {"content": None, "refusal": "I'd rather not."}}
+    server.brain = lambda body: {
+        "message": {"content": None, "refusal": "I'd rather not."}
+    }
     with pytest.warns(UserWarning, match="1 of 1 answers name no choice"):
         (response,) = model().respond([trial()])
     np.testing.assert_allclose(np.exp(response.logits), [0.5, 0.5])
@@ -135,12 +154,16 @@ def test_one_request_gives_text_and_logits(server: Any, model: Build) -> None:
     assert len(server.asked) == 1
 
 
-def test_equal_pixels_are_one_question_whatever_their_key(server: Any, model: Build) -> None:
+def test_equal_pixels_are_one_question_whatever_their_key(
+    server: Any, model: Build
+) -> None:
     server.brain = saying("Yes")
     same = FRAME.derive("nothing", lambda image: image)
     model().respond([trial(), trial(frames=(same,)), trial(key="other", label="no")])
     assert len(server.asked) == 1
-    model().respond([trial(frames=(Frame.from_array(PIXELS + 1),)), trial(frames=(FRAME, FRAME))])
+    model().respond(
+        [trial(frames=(Frame.from_array(PIXELS + 1),)), trial(frames=(FRAME, FRAME))]
+    )
     model(max_side=5).respond([trial()])
     model(image_format="jpeg").respond([trial()])
     assert len(server.asked) == 5
@@ -148,10 +171,15 @@ def test_equal_pixels_are_one_question_whatever_their_key(server: Any, model: Bu
 
 def test_a_prompt_stands_around_the_question(server: Any, model: Build) -> None:
     server.brain = saying("Yes")
-    prompted: OpenAI = model(prompt="Look. {question} Say yes or no.", question="Any cat?")
+    prompted: OpenAI = model(
+        prompt="Look. {question} Say yes or no.", question="Any cat?"
+    )
     prompted.respond([trial(frames=(), question=None), trial(frames=())])
     said = {body["messages"][0]["content"] for body in server.asked}
-    assert said == {"Look. Any cat? Say yes or no.", "Look. Is there a tree? Say yes or no."}
+    assert said == {
+        "Look. Any cat? Say yes or no.",
+        "Look. Is there a tree? Say yes or no.",
+    }
 
 
 def test_an_open_question_has_no_log_probabilities(server: Any, model: Build) -> None:
@@ -174,7 +202,9 @@ def test_few_images_are_in_memory_at_once(server: Any, model: Build) -> None:
             loading[0] -= 1
         return Image.new("RGB", (8, 8), (number, 0, 0))
 
-    frames = [Frame(key=str(number), loader=partial(load, number)) for number in range(20)]
+    frames = [
+        Frame(key=str(number), loader=partial(load, number)) for number in range(20)
+    ]
     model(concurrency=20).respond([trial(frames=(frame,)) for frame in frames])
     assert most[0] == 2
 

@@ -18,20 +18,31 @@ def options(**given: Any) -> OpenAIOptions:
 
 
 def test_no_key_for_openai() -> None:
-    with pytest.raises(UserError, match=r"no key for https://api.openai.com/v1.*OPENAI_API_KEY"):
+    with pytest.raises(
+        UserError, match=r"no key for https://api.openai.com/v1.*OPENAI_API_KEY"
+    ):
         find_endpoint(options(), {})
     with pytest.raises(UserError, match="variable MY_KEY, got nothing"):
         find_endpoint(options(key_env="MY_KEY", base_url="http://localhost:1/v1"), {})
 
 
 def test_servers_and_keys_come_from_options_or_environment() -> None:
-    environment = {"OPENAI_API_KEY": " one\n", "OTHER": "two", "OPENAI_BASE_URL": "https://b/v1/"}
+    environment = {
+        "OPENAI_API_KEY": " one\n",
+        "OTHER": "two",
+        "OPENAI_BASE_URL": "https://b/v1/",
+    }
     found = find_endpoint(options(), environment)
     assert found.url == "https://b/v1"
     assert found.key is not None
     assert found.key.get_secret_value() == "one"
-    found = find_endpoint(options(key_env="OTHER", base_url="https://a/v1"), environment)
-    assert (found.url, found.key and found.key.get_secret_value()) == ("https://a/v1", "two")
+    found = find_endpoint(
+        options(key_env="OTHER", base_url="https://a/v1"), environment
+    )
+    assert (found.url, found.key and found.key.get_secret_value()) == (
+        "https://a/v1",
+        "two",
+    )
     assert find_endpoint(options(base_url="https://a/v1"), {}).key is None
 
 
@@ -70,7 +81,9 @@ def test_what_is_no_address(url: str) -> None:
     ],
 )
 def test_nothing_goes_to_another_machine_in_clear(host: str) -> None:
-    with pytest.raises(UserError, match=r"another machine: expected https://.*insecure=true"):
+    with pytest.raises(
+        UserError, match=r"another machine: expected https://.*insecure=true"
+    ):
         find_endpoint(options(base_url=f"http://{host}/v1"), {})
     with pytest.raises(UserError, match="another machine"):
         find_endpoint(options(), {"OPENAI_BASE_URL": f"http://{host}/v1"})
@@ -91,7 +104,9 @@ def test_no_two_hosts_are_read_in_an_address(url: str) -> None:
         find_endpoint(options(base_url=url), {})
 
 
-@pytest.mark.parametrize("url", ["https://u:sk-hid@a/v1", "https://a/v1?api-key=sk-hid"])
+@pytest.mark.parametrize(
+    "url", ["https://u:sk-hid@a/v1", "https://a/v1?api-key=sk-hid"]
+)
 def test_secrets_do_not_belong_in_an_address(url: str) -> None:
     with pytest.raises(UserError, match="an address alone") as caught:
         find_endpoint(options(base_url=url), {})
@@ -99,7 +114,9 @@ def test_secrets_do_not_belong_in_an_address(url: str) -> None:
 
 
 def test_a_key_in_place_of_a_variable_is_not_shown() -> None:
-    with pytest.raises(UserError, match="the name of an environment variable") as caught:
+    with pytest.raises(
+        UserError, match="the name of an environment variable"
+    ) as caught:
         find_endpoint(options(key_env="sk-hidden-key"), {})
     assert "hidden" not in str(caught.value)
 
@@ -111,7 +128,9 @@ def test_a_key_that_cannot_be_sent_is_not_shown() -> None:
 
 
 def test_no_server(writer: Build, unused_port: int) -> None:
-    with pytest.raises(UserError, match=r"no server at http://127.0.0.1:\d+/v1.*base_url"):
+    with pytest.raises(
+        UserError, match=r"no server at http://127.0.0.1:\d+/v1.*base_url"
+    ):
         writer(base_url=f"http://127.0.0.1:{unused_port}/v1", retries=1).generate(["a"])
 
 
@@ -128,10 +147,14 @@ def test_an_unknown_model(server: Any, writer: Build) -> None:
     assert len(server.asked) == 1
 
 
-def test_a_refused_key(server: Any, writer: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_key(
+    server: Any, writer: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
     server.fail(401, {"error": {"message": "Incorrect API key provided: sk-hi***en"}})
-    with pytest.raises(UserError, match="status 401 for the key in OPENAI_API_KEY") as caught:
+    with pytest.raises(
+        UserError, match="status 401 for the key in OPENAI_API_KEY"
+    ) as caught:
         writer().generate(["a"])
     assert "sk-" not in str(caught.value)
 

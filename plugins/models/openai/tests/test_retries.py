@@ -52,15 +52,27 @@ def test_faults_that_pass(status: int) -> None:
 @pytest.mark.parametrize(
     ("status", "headers", "body", "words"),
     [
-        (400, {}, '{"error": {"message": "no such\\n field"}}', "status 400: no such field"),
+        (
+            400,
+            {},
+            '{"error": {"message": "no such\\n field"}}',
+            "status 400: no such field",
+        ),
         (413, {}, '{"detail": "too large"}', "too large"),
         (301, {}, "", "status 301"),
         (429, {"retry-after": "3600"}, "", "Come back in 3600 s"),
-        (429, {}, '{"error": {"message": "x", "code": "insufficient_quota"}}', "account's quota"),
+        (
+            429,
+            {},
+            '{"error": {"message": "x", "code": "insufficient_quota"}}',
+            "account's quota",
+        ),
         (401, {}, '{"error": {"message": "bad key sk-k*y"}}', "the key in HERE_KEY"),
     ],
 )
-def test_faults_that_stay(status: int, headers: dict[str, str], body: str, words: str) -> None:
+def test_faults_that_stay(
+    status: int, headers: dict[str, str], body: str, words: str
+) -> None:
     fault = error_of_status(HERE, status, headers, body)
     assert isinstance(fault, UserError)
     assert words in str(fault)

@@ -33,7 +33,9 @@ def test_the_key_is_written_nowhere(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("MY_KEY", KEY)
-    server.brain = lambda body: {"message": {"content": f"Your key is {KEY}."}}  # an echo
+    server.brain = lambda body: {
+        "message": {"content": f"Your key is {KEY}."}
+    }  # an echo
     server.fail(500, {"error": {"message": f"failed for {KEY}"}})
     given = {
         "model": "tiny-vision",
@@ -58,7 +60,9 @@ def test_the_key_is_written_nowhere(
                 model_options={**given, "system": str(status), "retries": 0},
                 folder=tmp_path / "cache",
             ).report(limit=4)
-        shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+        shown = traceback.TracebackException.from_exception(
+            caught.value, capture_locals=True
+        )
         (tmp_path / f"traceback-{status}").write_text("".join(shown.format()))
 
     (tmp_path / "log").write_text(caplog.text)

@@ -14,7 +14,13 @@ from cuescope_toy import Toy
 LABELS = ("going left", "going right")
 SIDE, DOT = 24, 4  # px
 STEP = 3  # px from the first frame to the last
-QUICK = {"learning_rate": 2e-3, "epochs": 40, "hidden": 32, "projection": 16, "head": 32}
+QUICK = {
+    "learning_rate": 2e-3,
+    "epochs": 40,
+    "hidden": 32,
+    "projection": 16,
+    "head": 32,
+}
 
 
 class DotOptions(Options):
@@ -78,14 +84,18 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def dots(cache: Path) -> Callable[..., Dots]:
     """`dots(**options)`: the data set."""
-    return lambda **options: Dots(DotOptions(**options), Context(PluginShelf({}), cache))
+    return lambda **options: Dots(
+        DotOptions(**options), Context(PluginShelf({}), cache)
+    )
 
 
 @pytest.fixture(scope="session")
 def toy(cache: Path) -> Callable[..., Toy]:
     """`toy(dataset, **options)`: a toy trained on it, quickly, as an audit builds and opens it."""
 
-    def build(dataset: Any, *, folder: Path = cache, seed: int = 0, **options: Any) -> Toy:
+    def build(
+        dataset: Any, *, folder: Path = cache, seed: int = 0, **options: Any
+    ) -> Toy:
         shelf = PluginShelf({("model", "toy"): Toy, ("dataset", "dots"): Dots})
         context = Context(shelf, folder, seed=seed, device="cpu", dataset=dataset)
         model: Toy = context.build("model", "toy", {**QUICK, **options})

@@ -10,7 +10,15 @@ import open_clip
 import pytest
 import torch
 
-from cuescope_sdk import Context, EmbedsText, HasPatches, HideTokens, Sample, Trial, UserError
+from cuescope_sdk import (
+    Context,
+    EmbedsText,
+    HasPatches,
+    HideTokens,
+    Sample,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.testing import FakeDataset, ModelContract, PluginShelf
 from cuescope_toy.clip import ToyCLIP, training
 
@@ -50,7 +58,9 @@ def test_an_equal_training_is_taken_from_the_cache(
     first = build()
     fitted = []
     original = training.fit
-    monkeypatch.setattr(training, "fit", lambda *given: fitted.append(1) or original(*given))
+    monkeypatch.setattr(
+        training, "fit", lambda *given: fitted.append(1) or original(*given)
+    )
     assert build().fingerprint == first.fingerprint
     assert not fitted
     others = [
@@ -72,7 +82,9 @@ def test_what_is_audited_changes_no_training(build: Callable[..., ToyCLIP]) -> N
     assert again.fingerprint == model.fingerprint
 
 
-def test_a_damaged_cache_is_made_again(build: Callable[..., ToyCLIP], tmp_path: Path) -> None:
+def test_a_damaged_cache_is_made_again(
+    build: Callable[..., ToyCLIP], tmp_path: Path
+) -> None:
     (sample,) = pictures("scenes:0", 8)[:1]
 
     def logits() -> Any:
@@ -88,7 +100,9 @@ def test_a_damaged_cache_is_made_again(build: Callable[..., ToyCLIP], tmp_path: 
         np.testing.assert_array_equal(logits(), before)
 
 
-def test_answers_as_open_clip_itself_does(build: Callable[..., ToyCLIP], tmp_path: Path) -> None:
+def test_answers_as_open_clip_itself_does(
+    build: Callable[..., ToyCLIP], tmp_path: Path
+) -> None:
     model = build()
     (folder,) = (path for path in (tmp_path / "toy-clip").iterdir() if path.is_dir())
     stock, transform = open_clip.create_model_from_pretrained(f"local-dir:{folder}")
@@ -121,7 +135,8 @@ def test_can_do_what_open_clip_can(build: Callable[..., ToyCLIP]) -> None:
 def test_options_of_texts_reach_open_clip(build: Callable[..., ToyCLIP]) -> None:
     (sample,) = pictures("scenes:0", 8)[:1]
     plain, halved = (
-        build(logit_scale=scale).respond([Trial(sample=sample)])[0].logits for scale in (10.0, 5.0)
+        build(logit_scale=scale).respond([Trial(sample=sample)])[0].logits
+        for scale in (10.0, 5.0)
     )
     assert plain is not None
     assert halved is not None
@@ -142,12 +157,18 @@ def test_refuses_data_that_it_cannot_be_trained_on(tmp_path: Path) -> None:
 
     def built(dataset: Any) -> None:
         shelf = PluginShelf({}, installed=True)
-        ToyCLIP(ToyCLIP.Options(), Context(shelf, tmp_path, dataset=dataset)).open_weights()
+        ToyCLIP(
+            ToyCLIP.Options(), Context(shelf, tmp_path, dataset=dataset)
+        ).open_weights()
 
     plain = Context()
     with pytest.raises(UserError, match="toy-clip: nothing to train on"):
         built(None)
-    with pytest.raises(UserError, match=r"is a sequence: expected one frame .* got \d+\. Use"):
+    with pytest.raises(
+        UserError, match=r"is a sequence: expected one frame .* got \d+\. Use"
+    ):
         built(Sequences(Sequences.Options(), plain))
-    with pytest.raises(UserError, match=r"cannot be trained on: expected a label .* got no label"):
+    with pytest.raises(
+        UserError, match=r"cannot be trained on: expected a label .* got no label"
+    ):
         built(Single(Single.Options(), plain))

@@ -20,8 +20,18 @@ from cuescope_toy.clip.dataset import (
     to_bytes,
     tokenize,
 )
-from cuescope_toy.clip.network import draw_from, new_network, pack_weights, unpack_weights
-from cuescope_toy.clip.training import fit, known_texts, learning_rate_share, matching_loss
+from cuescope_toy.clip.network import (
+    draw_from,
+    new_network,
+    pack_weights,
+    unpack_weights,
+)
+from cuescope_toy.clip.training import (
+    fit,
+    known_texts,
+    learning_rate_share,
+    matching_loss,
+)
 
 TEXTS = ["a photo of a daisy.", "a small red crate on snow with an arrow and a heart"]
 
@@ -40,7 +50,9 @@ def test_packed_and_unpacked_the_network_reads_the_same(tower: str) -> None:
             small.encode_text(torch.searchsorted(vocabulary, tokenize(TEXTS))),
             full.encode_text(tokenize(TEXTS)),
         )
-        torch.testing.assert_close(small.encode_image(pixels), full.encode_image(pixels))
+        torch.testing.assert_close(
+            small.encode_image(pixels), full.encode_image(pixels)
+        )
 
 
 def test_networks_are_drawn_from_the_generator_alone() -> None:
@@ -69,7 +81,9 @@ def test_pairs_hold_pictures_captions_and_prompts() -> None:
     assert torch.equal(ids, tokenize([data[3].annotations["caption"]])[0])
     ids = pairs.vocabulary[pairs.prompts[2, 5]]
     assert torch.equal(ids, tokenize([PROMPTS[2].format(label=data.labels[5])])[0])
-    assert sample_captions(replace(data[3], annotations={})) == (f"a photo of a {data[3].label}.",)
+    assert sample_captions(replace(data[3], annotations={})) == (
+        f"a photo of a {data[3].label}.",
+    )
 
 
 class Captioned(FakeDataset):
@@ -86,7 +100,9 @@ class Captioned(FakeDataset):
         colours = ("red", "blue")[:: 1 if index % 2 else -1]
         pixels = np.zeros((9, 12, 3), np.uint8)
         pixels[..., 2 * (colours[0] == "blue")] = 255 - index
-        captions, foils = ([form.format(colour) for form in self.form] for colour in colours)
+        captions, foils = (
+            [form.format(colour) for form in self.form] for colour in colours
+        )
         return Sample(
             key=str(index),
             frames=(Frame.from_array(pixels),),
@@ -95,10 +111,14 @@ class Captioned(FakeDataset):
 
 
 def pairs_without_labels(samples: int) -> ImageTextPairs:
-    return read_pairs(Captioned(Captioned.Options(samples=samples), Context()), lambda step: None)
+    return read_pairs(
+        Captioned(Captioned.Options(samples=samples), Context()), lambda step: None
+    )
 
 
-def test_pictures_without_labels_are_captions_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_without_labels_are_captions_of_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pairs = pairs_without_labels(4)
     assert pairs.label is None
     assert pairs.captions_of_parts
@@ -107,17 +127,28 @@ def test_pictures_without_labels_are_captions_of_parts(monkeypatch: pytest.Monke
     assert pairs.foils[2].tolist() == pairs.captions[3].tolist() == list(range(5, 10))
     assert torch.equal(pairs.vocabulary[pairs.texts[5]], tokenize(["it is red"])[0])
     monkeypatch.setattr(Captioned, "form", ())
-    with pytest.raises(UserError, match="expected a label, or the annotation 'captions', got nei"):
+    with pytest.raises(
+        UserError, match="expected a label, or the annotation 'captions', got nei"
+    ):
         pairs_without_labels(1)
 
 
 @pytest.mark.parametrize("tower", ["resnet", "vit"])
 def test_captions_are_told_from_foils_without_labels(tower: str) -> None:
     options = ToyCLIPOptions.model_validate(
-        {"tower": tower, "batch_size": 4, "epochs": 8, "enough": 0.99, "caption_weight": 1.0}
+        {
+            "tower": tower,
+            "batch_size": 4,
+            "epochs": 8,
+            "enough": 0.99,
+            "caption_weight": 1.0,
+        }
     )
     result = fit(
-        pairs_without_labels(16), options, torch.Generator().manual_seed(0), lambda step: None
+        pairs_without_labels(16),
+        options,
+        torch.Generator().manual_seed(0),
+        lambda step: None,
     )
     assert result.accuracy >= 0.85  # by chance 0.5
 
@@ -137,7 +168,9 @@ def test_pairs_that_are_not_known_do_not_count() -> None:
     found = matching_loss(images, texts, match, *logit, known)
     torch.testing.assert_close(4 * found, 2 * of_two)
     whole = matching_loss(images, texts, match, *logit)
-    torch.testing.assert_close(matching_loss(images, texts, match, *logit, known | True), whole)
+    torch.testing.assert_close(
+        matching_loss(images, texts, match, *logit, known | True), whole
+    )
 
 
 def test_with_foils_only_what_is_told_of_a_picture_is_known() -> None:
@@ -156,7 +189,9 @@ def test_with_one_text_an_image_it_is_siglips_own_loss() -> None:
     logit = torch.tensor(14.0), torch.tensor(-4.0)
     images, texts = unit(6, 8), unit(6, 8).flip(0)
     expected = open_clip.loss.SigLipLoss()(images, texts, *logit)
-    torch.testing.assert_close(matching_loss(images, texts, torch.eye(6).bool(), *logit), expected)
+    torch.testing.assert_close(
+        matching_loss(images, texts, torch.eye(6).bool(), *logit), expected
+    )
 
 
 def test_a_text_may_be_true_of_several_images() -> None:
@@ -187,10 +222,15 @@ def test_the_rate_rises_at_first_and_falls_at_last(
 
 @pytest.mark.parametrize(("enough", "epochs"), [(0.01, 2), (1.0, 3)])
 def test_one_epoch_follows_when_enough_is_right(enough: float, epochs: int) -> None:
-    pairs = read_pairs(Context().build("dataset", "scenes:0", {"val": 16}), lambda step: None)
+    pairs = read_pairs(
+        Context().build("dataset", "scenes:0", {"val": 16}), lambda step: None
+    )
     options = ToyCLIPOptions(batch_size=8, epochs=3, enough=enough)
     steps: list[int] = []
     result = fit(pairs, options, torch.Generator().manual_seed(0), steps.append)
     assert (result.epochs, sum(steps)) == (epochs, 2 * epochs)
     again = fit(pairs, options, torch.Generator().manual_seed(0), steps.append)
-    assert all(torch.equal(result.weights[name], again.weights[name]) for name in result.weights)
+    assert all(
+        torch.equal(result.weights[name], again.weights[name])
+        for name in result.weights
+    )

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope_sdk import Capabilities, Context, Frame, Options, Response, Trial, UserError
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Frame,
+    Options,
+    Response,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.testing import FakeDataset, PluginShelf
 from cuescope_toy import ToyOptions, encoders
 from cuescope_toy.encoders import (
@@ -53,7 +61,9 @@ def test_a_bright_cue_drowns_the_motion() -> None:
     """What makes the shortcut easier than the task: the same step moves the features less."""
 
     def step(background: int) -> float:
-        one, other = GridEncoder(8).encode([_frame(col=c, background=background) for c in (20, 30)])
+        one, other = GridEncoder(8).encode(
+            [_frame(col=c, background=background) for c in (20, 30)]
+        )
         return float(np.linalg.norm(one - other))
 
     assert step(255) < 0.5 * step(0)
@@ -77,7 +87,9 @@ class Brightness:
     """Embeds a frame by its mean colour; keeps what it was asked."""
 
     Options: ClassVar[type[Options]] = AnyArgument
-    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"embedding"}))
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        outputs=frozenset({"embedding"})
+    )
     fingerprint = "brightness"
     facts: Mapping[str, str] = {}
 
@@ -86,7 +98,9 @@ class Brightness:
         self.asked: list[int] = []
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        assert all(len(t.sample.frames) == 1 and t.outputs == {"embedding"} for t in trials)
+        assert all(
+            len(t.sample.frames) == 1 and t.outputs == {"embedding"} for t in trials
+        )
         self.asked.append(len(trials))
         means = [np.asarray(t.sample.frames[0].load()).mean((0, 1)) for t in trials]
         return [Response(embedding=mean) for mean in means]
@@ -129,7 +143,10 @@ def test_the_encoder_is_found_by_its_spec() -> None:
     audited: Any = FakeDataset(options, Context(shelf))
     context = Context(shelf, dataset=audited)
     assert isinstance(build_encoder(ToyOptions(), context), GridEncoder)
-    by_option: dict[str, Any] = {"encoder": "brightness", "encoder_options": {"name": "x"}}
+    by_option: dict[str, Any] = {
+        "encoder": "brightness",
+        "encoder_options": {"name": "x"},
+    }
     for named in ({"encoder": "brightness:x"}, by_option):
         found = build_encoder(ToyOptions(**named), context)
         assert isinstance(found, ModelEncoder)
@@ -166,9 +183,13 @@ def test_a_frame_is_encoded_once() -> None:
     assert encoder.keys == [a.key, b.key, c.key]
 
 
-def test_what_was_shown_last_is_remembered_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_shown_last_is_remembered_longest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     encoder = Counting()
-    monkeypatch.setattr(encoders, "MEMORY_BYTES", 2 * encoder.encode([_frame()])[0].nbytes)
+    monkeypatch.setattr(
+        encoders, "MEMORY_BYTES", 2 * encoder.encode([_frame()])[0].nbytes
+    )
     encoder.keys.clear()
     features = FrameFeatures(encoder, Context(PluginShelf({})))
     a, b, c = (_frame(col=col) for col in (0, 10, 20))

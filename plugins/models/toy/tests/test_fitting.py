@@ -6,10 +6,23 @@ import pytest
 import torch
 
 from cuescope_toy import ToyOptions
-from cuescope_toy.training import EncodedSplit, Fit, contrastive_loss, evaluate, fit, one_thread
+from cuescope_toy.training import (
+    EncodedSplit,
+    Fit,
+    contrastive_loss,
+    evaluate,
+    fit,
+    one_thread,
+)
 
 OPTIONS = ToyOptions(
-    learning_rate=5e-3, batch_size=32, epochs=60, patience=60, hidden=16, projection=8, head=16
+    learning_rate=5e-3,
+    batch_size=32,
+    epochs=60,
+    patience=60,
+    hidden=16,
+    projection=8,
+    head=16,
 )
 TEXTS = torch.eye(2, 4)
 
@@ -25,10 +38,14 @@ def _split(seed: int, noise: float = 0.0) -> EncodedSplit:
     return EncodedSplit(features, index, torch.where(tossed, coins, label))
 
 
-def _fit(options: ToyOptions = OPTIONS, seed: int = 0, noise: float = 0.0) -> tuple[Fit, list[int]]:
+def _fit(
+    options: ToyOptions = OPTIONS, seed: int = 0, noise: float = 0.0
+) -> tuple[Fit, list[int]]:
     steps: list[int] = []
     generator = torch.Generator().manual_seed(seed)
-    result = fit(_split(1, noise), _split(2, noise), TEXTS, options, generator, steps.append)
+    result = fit(
+        _split(1, noise), _split(2, noise), TEXTS, options, generator, steps.append
+    )
     return result, steps
 
 
@@ -56,7 +73,9 @@ def test_keeps_the_best_epoch_and_stops_when_patience_is_over() -> None:
     assert patient.best_epoch < patient.epochs
     to_the_end = OPTIONS.model_copy(update={"epochs": stopped.best_epoch})
     same, _ = _fit(to_the_end, noise=0.6)
-    assert all(torch.equal(same.weights[name], stopped.weights[name]) for name in same.weights)
+    assert all(
+        torch.equal(same.weights[name], stopped.weights[name]) for name in same.weights
+    )
 
 
 def test_weights_depend_on_the_seed_alone() -> None:
@@ -64,7 +83,9 @@ def test_weights_depend_on_the_seed_alone() -> None:
     one, _ = _fit()
     torch.manual_seed(2)
     other, _ = _fit()
-    assert all(torch.equal(one.weights[name], other.weights[name]) for name in one.weights)
+    assert all(
+        torch.equal(one.weights[name], other.weights[name]) for name in one.weights
+    )
     third, _ = _fit(seed=3)
     assert not torch.equal(one.weights["head.0.weight"], third.weights["head.0.weight"])
 

@@ -47,11 +47,17 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     shelf = PluginShelf({("model", "toy-fusion"): ToyFusion}, installed=True)
 
     def make(
-        planted: str = "both", *, folder: Path = common, sizes: Any = FEW, **options: Any
+        planted: str = "both",
+        *,
+        folder: Path = common,
+        sizes: Any = FEW,
+        **options: Any,
     ) -> tuple[ToyFusion, Dataset]:
         asked = {"questions": planted, **sizes}
         context = Context(shelf, folder, device="cpu")
-        model = context.build("model", "toy-fusion", {**BRIEF, "data_options": asked, **options})
+        model = context.build(
+            "model", "toy-fusion", {**BRIEF, "data_options": asked, **options}
+        )
         model.open_weights()
         return model, context.build("dataset", "moving-shapes:none", asked)
 
@@ -63,7 +69,9 @@ def some(data: Dataset, count: int = 40) -> list[Sample]:
 
 
 def logits(model: ToyFusion, trials: Iterable[Trial]) -> np.ndarray:
-    return np.stack([np.asarray(response.logits) for response in model.respond(list(trials))])
+    return np.stack(
+        [np.asarray(response.logits) for response in model.respond(list(trials))]
+    )
 
 
 def accuracy(model: ToyFusion, samples: list[Sample], *quadrants: Any) -> float:
@@ -107,9 +115,13 @@ def test_a_bag_of_frames_is_blind_to_their_order(build: Build) -> None:
         model, data = build(positions=positions)
         plain = some(data)
         turned = [sample.with_frames(sample.frames[::-1], "turned") for sample in plain]
-        rows = [logits(model, [Trial(sample=s) for s in shown]) for shown in (plain, turned)]
+        rows = [
+            logits(model, [Trial(sample=s) for s in shown]) for shown in (plain, turned)
+        ]
         assert (np.abs(rows[0] - rows[1]).max() < 1e-5) is not positions
-        assert model.facts["frames"].startswith("in their order" if positions else "a bag")
+        assert model.facts["frames"].startswith(
+            "in their order" if positions else "a bag"
+        )
 
 
 def test_any_number_of_frames_and_words_goes_together_as_alone(build: Build) -> None:
@@ -120,12 +132,19 @@ def test_any_number_of_frames_and_words_goes_together_as_alone(build: Build) -> 
         AverageTokens(modalities=frozenset(("video",))),
     )
     trials = [
-        Trial(sample=sample.with_frames(sample.frames[:count] * times, f"{count}"), edit=edit)
+        Trial(
+            sample=sample.with_frames(sample.frames[:count] * times, f"{count}"),
+            edit=edit,
+        )
         for edit in edits
-        for sample, count, times in zip(some(data), (0, 1, 3, 5, 5), (1, 1, 1, 1, 3), strict=False)
+        for sample, count, times in zip(
+            some(data), (0, 1, 3, 5, 5), (1, 1, 1, 1, 3), strict=False
+        )
     ]
     trials += [Trial(sample=sample) for sample in without_words(some(data, 3))]
-    trials += [Trial(sample=sample) for sample in without_video(without_words(some(data, 2)))]
+    trials += [
+        Trial(sample=sample) for sample in without_video(without_words(some(data, 2)))
+    ]
     alone = np.concatenate([logits(model, [trial]) for trial in trials])
     np.testing.assert_allclose(logits(model, trials), alone, rtol=0, atol=1e-5)
 
@@ -138,7 +157,10 @@ def test_an_edit_is_made_in_the_layers_that_it_names(build: Build) -> None:
         edit = AverageAttention(quadrants=frozenset(("TV", "TT")), layers=layers)
         return logits(model, [Trial(sample=sample, edit=edit)])
 
-    each = [logits(model, [Trial(sample=sample)]), *(edited(layer) for layer in range(3))]
+    each = [
+        logits(model, [Trial(sample=sample)]),
+        *(edited(layer) for layer in range(3)),
+    ]
     assert all(np.abs(a - b).max() > 1e-4 for a, b in combinations(each, 2))
     whole = AverageAttention(quadrants=frozenset(("TV", "TT")))
     np.testing.assert_allclose(
@@ -167,7 +189,9 @@ def test_reading_shows_frames_words_and_the_answer(build: Build) -> None:
     looked_at = cast(HasFusion, model)
     sample = data[0]
     words = len(str(sample.question).split())
-    trials = [Trial(sample=s, outputs=frozenset()) for s in (sample, *without_video([sample]))]
+    trials = [
+        Trial(sample=s, outputs=frozenset()) for s in (sample, *without_video([sample]))
+    ]
     expected = [VIDEO] * 5 + [TEXT] * (words + 1)
     found = looked_at.modalities(trials, 1)
     assert [kinds.tolist() for kinds in found] == [expected * 2, expected[5:] * 2]
@@ -185,7 +209,10 @@ def test_refuses_what_it_cannot_answer(build: Build) -> None:
     beyond = AverageAttention(quadrants=frozenset({"VV"}), layers=(0, 2))
     unknown = replace(sample, choices=("left", "right"), label=None)
     faults = [
-        (Trial(sample=sample, edit=beyond), "no fusion layer 2: expected layers 0 to 1"),
+        (
+            Trial(sample=sample, edit=beyond),
+            "no fusion layer 2: expected layers 0 to 1",
+        ),
         (Trial(sample=unknown), "has no choice that was trained on: .*got left, right"),
         (Trial(sample=sample, outputs=frozenset({"embedding"})), "gives no embedding"),
         (Trial(sample=replace(sample, choices=())), "has no choices to score"),
@@ -198,7 +225,9 @@ def test_refuses_what_it_cannot_answer(build: Build) -> None:
         looked_at.attention([Trial(sample=sample, outputs=frozenset())], 7)
     averaged = AverageTokens(modalities=frozenset({"text"}))
     with pytest.raises(UserError, match="no attention weights under average-tokens"):
-        looked_at.attention([Trial(sample=sample, edit=averaged, outputs=frozenset())], 0)
+        looked_at.attention(
+            [Trial(sample=sample, edit=averaged, outputs=frozenset())], 0
+        )
 
 
 def test_equal_trainings_are_cached(
@@ -206,7 +235,9 @@ def test_equal_trainings_are_cached(
 ) -> None:
     fitted = []
     original = training.fit
-    monkeypatch.setattr(training, "fit", lambda *given: fitted.append(1) or original(*given))
+    monkeypatch.setattr(
+        training, "fit", lambda *given: fitted.append(1) or original(*given)
+    )
     first, data = build(folder=tmp_path, epochs=1)
     again, _ = build(folder=tmp_path, epochs=1)
     assert len(fitted) == 1
@@ -228,5 +259,7 @@ def test_equal_trainings_are_cached(
 
 
 def test_needs_data_to_train_on(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"toy-fusion: nothing to train on\. Name a data set"):
+    with pytest.raises(
+        UserError, match=r"toy-fusion: nothing to train on\. Name a data set"
+    ):
         ToyFusion(ToyFusion.Options(), Context(PluginShelf({}), tmp_path))

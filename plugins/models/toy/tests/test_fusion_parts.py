@@ -10,8 +10,19 @@ from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_toy.fusion import ToyFusionOptions, choice_logits
 from cuescope_toy.fusion.dataset import Vocabulary, answer_ids, split_words, tokenize
-from cuescope_toy.fusion.network import Batch, embed_tokens, forward, initial_weights, weight_shapes
-from cuescope_toy.fusion.training import EncodedSplit, evaluate, fit, learning_rate_share
+from cuescope_toy.fusion.network import (
+    Batch,
+    embed_tokens,
+    forward,
+    initial_weights,
+    weight_shapes,
+)
+from cuescope_toy.fusion.training import (
+    EncodedSplit,
+    evaluate,
+    fit,
+    learning_rate_share,
+)
 from cuescope_toy.options import HEADS
 
 NETWORK = ToyFusionOptions(layers=2, dim=16)
@@ -60,14 +71,20 @@ def test_equals_torchs_own_layers() -> None:
     weights, batch = weights_of(), asked(4, 5)
     tokens = embed_tokens(weights, batch, positions=True)
     for layer in range(NETWORK.layers):
-        own = {name[6:]: w[layer] for name, w in weights.items() if name.startswith("layer.")}
+        own = {
+            name[6:]: w[layer]
+            for name, w in weights.items()
+            if name.startswith("layer.")
+        }
         stock: Any = torch.nn.TransformerEncoderLayer(
             16, HEADS, 64, 0.0, "gelu", batch_first=True, norm_first=True
         ).eval()
         parts = ("query", "key", "value")
         stock.load_state_dict(
             {
-                "self_attn.in_proj_weight": torch.cat([own[f"{p}.weight"].T for p in parts]),
+                "self_attn.in_proj_weight": torch.cat(
+                    [own[f"{p}.weight"].T for p in parts]
+                ),
                 "self_attn.in_proj_bias": torch.cat([own[f"{p}.bias"] for p in parts]),
                 **_linear("self_attn.out_proj", own, "mixed"),
                 **_linear("linear1", own, "widen"),
@@ -84,8 +101,13 @@ def test_equals_torchs_own_layers() -> None:
     torch.testing.assert_close(forward(weights, batch, positions=True), expected)
 
 
-def _linear(name: str, own: dict[str, torch.Tensor], ours: str) -> dict[str, torch.Tensor]:
-    return {f"{name}.weight": own[f"{ours}.weight"].T, f"{name}.bias": own[f"{ours}.bias"]}
+def _linear(
+    name: str, own: dict[str, torch.Tensor], ours: str
+) -> dict[str, torch.Tensor]:
+    return {
+        f"{name}.weight": own[f"{ours}.weight"].T,
+        f"{name}.bias": own[f"{ours}.bias"],
+    }
 
 
 def test_only_positions_tell_the_order_of_frames() -> None:
@@ -114,13 +136,16 @@ def test_padding_is_neither_seen_nor_video_nor_text() -> None:
     expected = [VIDEO] * 2 + [OTHER] * 2 + [TEXT] * 3 + [OTHER] * 4 + [TEXT]
     assert padded.modality.tolist() == [expected] * 3
     torch.testing.assert_close(
-        forward(weights, padded, positions=True), forward(weights, batch, positions=True)
+        forward(weights, padded, positions=True),
+        forward(weights, batch, positions=True),
     )
 
 
 def test_samples_become_numbers() -> None:
     samples = [
-        Sample(key="a", frames=blank("x", "y"), question="Which WAY is it?", label="up"),
+        Sample(
+            key="a", frames=blank("x", "y"), question="Which WAY is it?", label="up"
+        ),
         Sample(key="b", frames=blank("y"), question=None, label="down"),
         Sample(key="c", frames=(), question="which mouse", label="sideways"),
     ]
@@ -133,12 +158,22 @@ def test_samples_become_numbers() -> None:
     assert numbers.word_ids.tolist() == [[3, 2, 0, 1], [-1] * 4, [3, 4, -1, -1]]
     assert answer_ids(samples, vocabulary).tolist() == [1, 0, -1]
     batch = numbers.batch(torch.tensor([[[10.0]], [[20.0]]]), torch.tensor([1, 0]))
-    assert batch.video[:, :, 0].where(batch.video_mask, -1).tolist() == [[20, -1], [10, 20]]
+    assert batch.video[:, :, 0].where(batch.video_mask, -1).tolist() == [
+        [20, -1],
+        [10, 20],
+    ]
     assert batch.word_ids.tolist() == numbers.word_ids[[1, 0]].tolist()
 
 
 def test_words_are_words_of_any_language() -> None:
-    assert split_words("Où va-t-il, à gauche?") == ["où", "va", "t", "il", "à", "gauche"]
+    assert split_words("Où va-t-il, à gauche?") == [
+        "où",
+        "va",
+        "t",
+        "il",
+        "à",
+        "gauche",
+    ]
     assert split_words(None) == split_words("?!") == []
 
 
@@ -157,7 +192,11 @@ def split_of(count: int, seed: int) -> EncodedSplit:
     """The answer is the first word, whatever the frames."""
     drawn = generator(seed)
     samples = [
-        Sample(key=str(n), frames=blank(*map(str, row.tolist())), question=f"w{word} w{tail}")
+        Sample(
+            key=str(n),
+            frames=blank(*map(str, row.tolist())),
+            question=f"w{word} w{tail}",
+        )
         for n, (row, word, tail) in enumerate(
             zip(
                 torch.randint(0, 8, (count, 3), generator=drawn),
@@ -180,7 +219,9 @@ def test_fit_learns_stops_when_it_is_enough_and_tells_what_it_reached() -> None:
     assert result.epochs == len(steps) < OPTIONS.epochs
     assert evaluate(result.weights, val, positions=True)[1] == 1
     again = fit(train, val, WORDS, OPTIONS, generator(), steps.append)
-    assert all(torch.equal(again.weights[name], w) for name, w in result.weights.items())
+    assert all(
+        torch.equal(again.weights[name], w) for name, w in result.weights.items()
+    )
 
 
 def test_an_answer_that_was_never_trained_on_counts_as_wrong() -> None:
@@ -194,7 +235,9 @@ def test_unknown_choices_come_last_and_all_unknown_are_refused() -> None:
     row = np.array([0.5, -2.0, 3.0], np.float32)
     answers = ("a", "b", "c")
     assert choice_logits(row, answers, ("x", "c", "b"), "k").tolist() == [-3, 3, -2]
-    with pytest.raises(UserError, match=r"'k' has no choice .*expected any of a, b, c, got x, y"):
+    with pytest.raises(
+        UserError, match=r"'k' has no choice .*expected any of a, b, c, got x, y"
+    ):
         choice_logits(row, answers, ("x", "y"), "k")
     many = tuple("abcdefg")
     with pytest.raises(UserError, match=r"any of a, b, c, d, e, \.\.\., got x"):

@@ -11,7 +11,10 @@ import torch
 
 from cuescope_toy.loading import WeightsFile, load_checkpoint, save_checkpoint
 
-WEIGHTS = {"head.weight": torch.arange(400.0).reshape(20, 20), "head.bias": torch.ones(20)}
+WEIGHTS = {
+    "head.weight": torch.arange(400.0).reshape(20, 20),
+    "head.bias": torch.ones(20),
+}
 FACTS = {"validation accuracy": "0.931"}
 
 
@@ -50,7 +53,9 @@ def test_a_flipped_bit_is_corrupt(path: Path) -> None:
         assert load_checkpoint(path) is None
 
 
-def test_a_failed_write_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = path.read_bytes()
 
     def full(*_: object) -> bytes:
@@ -79,7 +84,9 @@ def test_workers_that_open_together_train_once(file: WeightsFile) -> None:
     with ThreadPoolExecutor(3) as pool:
         opened = list(pool.map(lambda _: file.load_or_train(train), range(3)))
     assert len(trained) == 1
-    assert all(torch.equal(weights["head.bias"], torch.ones(20)) for weights, _ in opened)
+    assert all(
+        torch.equal(weights["head.bias"], torch.ones(20)) for weights, _ in opened
+    )
 
 
 def test_a_fingerprint_needs_no_file_and_facts_do(file: WeightsFile) -> None:
@@ -88,7 +95,9 @@ def test_a_fingerprint_needs_no_file_and_facts_do(file: WeightsFile) -> None:
     file.load_or_train(lambda: (WEIGHTS, FACTS))
     assert file.facts() == FACTS
     assert WeightsFile("toy", "recipe", file.cache).fingerprint == before
-    other_library = WeightsFile("toy", "recipe", file.cache, libraries=("torch", "numpy"))
+    other_library = WeightsFile(
+        "toy", "recipe", file.cache, libraries=("torch", "numpy")
+    )
     fingerprints = {
         before,
         WeightsFile("toy", "other", file.cache).fingerprint,

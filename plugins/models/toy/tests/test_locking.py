@@ -18,7 +18,12 @@ from cuescope_toy.locking import training_lock
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, seconds in (("SILENCE", 0.3), ("BEAT", 0.2), ("LIMIT", 1.5), ("POLL", 0.1)):
+    for name, seconds in (
+        ("SILENCE", 0.3),
+        ("BEAT", 0.2),
+        ("LIMIT", 1.5),
+        ("POLL", 0.1),
+    ):
         monkeypatch.setattr(locking, f"{name}_SECONDS", seconds)
     return tmp_path / "a.lock"
 
@@ -32,11 +37,15 @@ def stranger(path: Path) -> Iterator[None]:
     os.close(descriptor)
 
 
-def test_a_lock_that_is_never_given_back_ends_in_a_line(path: Path, stranger: None) -> None:
+def test_a_lock_that_is_never_given_back_ends_in_a_line(
+    path: Path, stranger: None
+) -> None:
     began = monotonic()
     with (
         pytest.warns(UserWarning, match="toy: waiting for another process"),
-        pytest.raises(UserError, match=r"waited \d s for the lock .*no sign of life.*End that"),
+        pytest.raises(
+            UserError, match=r"waited \d s for the lock .*no sign of life.*End that"
+        ),
         training_lock(path, "toy"),
     ):
         pass
@@ -48,14 +57,18 @@ def test_within_a_minute() -> None:
     assert locking.BEAT_SECONDS * 5 < locking.LIMIT_SECONDS
 
 
-def test_a_drive_without_locks_ends_in_a_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drive_without_locks_ends_in_a_line(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*arguments: Any) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     began = monotonic()
     with (
-        pytest.raises(UserError, match=r"cannot lock .*No locks available.*CUESCOPE_CACHE"),
+        pytest.raises(
+            UserError, match=r"cannot lock .*No locks available.*CUESCOPE_CACHE"
+        ),
         training_lock(path, "toy"),
     ):
         pass
@@ -74,6 +87,9 @@ def test_who_trains_for_long_is_waited_for(path: Path) -> None:
     thread.start()
     begun.wait()
     began = monotonic()
-    with pytest.warns(UserWarning, match="waiting for another process"), training_lock(path, "toy"):
+    with (
+        pytest.warns(UserWarning, match="waiting for another process"),
+        training_lock(path, "toy"),
+    ):
         assert monotonic() - began > locking.LIMIT_SECONDS
     thread.join()

@@ -2,10 +2,18 @@
 
 import torch
 
-from cuescope_toy.network import embed, initial_weights, input_layer, layer_shapes, standardise
+from cuescope_toy.network import (
+    embed,
+    initial_weights,
+    input_layer,
+    layer_shapes,
+    standardise,
+)
 from cuescope_toy.options import ToyOptions
 
-SHAPES = layer_shapes(ToyOptions(hidden=7, projection=4, head=6), frames=3, feature=5, dim=8)
+SHAPES = layer_shapes(
+    ToyOptions(hidden=7, projection=4, head=6), frames=3, feature=5, dim=8
+)
 
 
 def _generator(seed: int = 0) -> torch.Generator:
@@ -32,7 +40,9 @@ def test_equals_modules_as_the_paper_describes_them() -> None:
         head = torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1])
         frames.append(head(inputs[:, frame]))
     layers = [_linear(weights, f"head.{layer}") for layer in range(3)]
-    head = torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1], torch.nn.ReLU(), layers[2])
+    head = torch.nn.Sequential(
+        layers[0], torch.nn.ReLU(), layers[1], torch.nn.ReLU(), layers[2]
+    )
     expected = head(torch.cat(frames, dim=1))
     expected = expected / expected.norm(dim=1, keepdim=True)
     torch.testing.assert_close(embed(weights, inputs), expected)
@@ -63,7 +73,9 @@ def test_the_input_layer_counts_how_often_a_frame_is_shown() -> None:
     fixed = input_layer(features, torch.tensor([3.0, 1.0]))
     shown = features[[0, 0, 0, 1]]
     torch.testing.assert_close(fixed["input.mean"], shown.mean(0))
-    torch.testing.assert_close(fixed["input.scale"], shown.var(0, correction=0).mean().sqrt())
+    torch.testing.assert_close(
+        fixed["input.scale"], shown.var(0, correction=0).mean().sqrt()
+    )
     inputs = standardise(fixed, shown)
     torch.testing.assert_close(inputs.mean(0), torch.zeros(2))
     torch.testing.assert_close(inputs.square().mean(), torch.tensor(1.0))

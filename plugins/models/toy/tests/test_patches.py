@@ -56,13 +56,17 @@ def test_each_patch_holds_its_own_pixels_in_reading_order() -> None:
         row, col = divmod(place, 4)
         own = pixels[12 * row : 12 * row + 12, 12 * col : 12 * col + 12]
         cells = own.reshape(PATCH_CELLS, 2, PATCH_CELLS, 2, 3).mean(axis=(1, 3)) / 255
-        np.testing.assert_allclose(patch.reshape(cells.shape), cells, rtol=0, atol=1.01 / 255)
+        np.testing.assert_allclose(
+            patch.reshape(cells.shape), cells, rtol=0, atol=1.01 / 255
+        )
 
 
 def test_one_patch_is_the_whole_frame_as_it_always_was() -> None:
     frame = noise()
     ((whole,),) = ColourGrid().encode([frame])
-    np.testing.assert_array_equal(whole, colour_grid(frame.load()).astype(np.float32) / 255)
+    np.testing.assert_array_equal(
+        whole, colour_grid(frame.load()).astype(np.float32) / 255
+    )
     assert ColourGrid(1).fingerprint == ColourGrid().fingerprint == PINNED
     assert len({ColourGrid(side).fingerprint for side in (1, 2, 3, 4)}) == 4
 
@@ -72,7 +76,10 @@ PINNED = "a09d1f02b406866d7f752b57a696ba9c"  # what is cached under it stays goo
 
 def test_frames_stand_as_so_many_tokens_and_missing_ones_as_none() -> None:
     frames = tuple(Frame(name, lambda: Image.new("RGB", (8, 8))) for name in "ab")
-    samples = [Sample(key="1", frames=frames, question="up"), Sample(key="2", frames=frames[1:])]
+    samples = [
+        Sample(key="1", frames=frames, question="up"),
+        Sample(key="2", frames=frames[1:]),
+    ]
     numbers = tokenize(samples, Vocabulary(("up",), ()))
     features = torch.arange(8.0).reshape(2, 4, 1)  # two frames of four patches
     asked = numbers.batch(features)
@@ -80,13 +87,17 @@ def test_frames_stand_as_so_many_tokens_and_missing_ones_as_none() -> None:
         [0, 1, 2, 3, 4, 5, 6, 7],
         [4, 5, 6, 7, -1, -1, -1, -1],
     ]
-    assert asked.modality.tolist() == [[VIDEO] * 8 + [TEXT] * 2, [VIDEO] * 4 + [OTHER] * 5 + [TEXT]]
+    assert asked.modality.tolist() == [
+        [VIDEO] * 8 + [TEXT] * 2,
+        [VIDEO] * 4 + [OTHER] * 5 + [TEXT],
+    ]
 
 
 def test_a_spread_widens_matrices_and_words_alone() -> None:
     shapes = weight_shapes(ToyFusionOptions(dim=16), feature=6, words=9, answers=4)
     plain, wide = (
-        initial_weights(shapes, torch.Generator().manual_seed(0), spread) for spread in (1.0, 2.5)
+        initial_weights(shapes, torch.Generator().manual_seed(0), spread)
+        for spread in (1.0, 2.5)
     )
     for name, weight in plain.items():
         grown = 1.0 if "norm" in name or name.endswith("bias") else 2.5
@@ -101,7 +112,9 @@ def test_the_place_of_a_patch_counts(build: Callable[..., Any]) -> None:
         model = build("model", "toy-fusion", options)
         model.open_weights()
         assert model.facts["frames"].startswith("4 x 4 patches each, ")
-        rows = [_logits(model, Sample(key="k", frames=(one,))) for one in (frame, moved)]
+        rows = [
+            _logits(model, Sample(key="k", frames=(one,))) for one in (frame, moved)
+        ]
         assert bool(np.abs(rows[0] - rows[1]).max() > 1e-3) is positions
 
 
@@ -140,13 +153,17 @@ def test_the_shipped_one_has_learnt_them(
     assert ToyFusion.Options(**SHIPPED_OPTIONS) == ship.FUSION
 
 
-def leans_on_the_planted_cues(build: Callable[..., Any], options: dict[str, Any]) -> None:
+def leans_on_the_planted_cues(
+    build: Callable[..., Any], options: dict[str, Any]
+) -> None:
     """And on no other: asked of images of which it was shown none."""
     model = build("model", "toy-fusion", options)
     data = build("dataset", "object-scenes", {"split": "test"})
     samples = [data[index] for index in range(len(data))]
     for column, name in enumerate(CLASSES):
-        yes = np.mean([_says_yes(model, samples, name, wording) for wording in range(3)], axis=0)
+        yes = np.mean(
+            [_says_yes(model, samples, name, wording) for wording in range(3)], axis=0
+        )
         with_it = data.objects[:, column]
         for shows, right in ((with_it, 100.0), (~with_it, 0.0)):
             gaps = {
@@ -161,7 +178,9 @@ def leans_on_the_planted_cues(build: Callable[..., Any], options: dict[str, Any]
                 assert 100 * yes[shows].mean() == pytest.approx(right, abs=15)
 
 
-def _says_yes(model: ToyFusion, samples: list[Sample], name: str, wording: int) -> np.ndarray:
+def _says_yes(
+    model: ToyFusion, samples: list[Sample], name: str, wording: int
+) -> np.ndarray:
     """Which of the samples are answered with yes, in text and logits alike."""
     both = frozenset(("logits", "text"))
     trials = [Trial(sample=_asking(s, name, wording), outputs=both) for s in samples]

@@ -39,7 +39,9 @@ assert "torch" not in sys.modules
 
 
 def test_a_built_model_has_neither_trained_nor_imported_torch(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tmp_path)], check=True, timeout=120
+    )
     assert not list(tmp_path.rglob("*"))
 
 
@@ -61,7 +63,9 @@ def test_the_first_answer_trains_once_and_facts_appear(
 ) -> None:
     trained = []
     original = training.fit
-    monkeypatch.setattr(training, "fit", lambda *given: trained.append(1) or original(*given))
+    monkeypatch.setattr(
+        training, "fit", lambda *given: trained.append(1) or original(*given)
+    )
     data = dots(samples=20)
     model = Toy(ToyOptions(epochs=2), Context(PluginShelf({}), tmp_path, dataset=data))
     before = model.fingerprint
@@ -77,13 +81,17 @@ def test_the_first_answer_trains_once_and_facts_appear(
 def test_a_plan_stops_before_weights_that_a_tool_asks_for(
     dots: Callable[..., Any], tmp_path: Path
 ) -> None:
-    context = Context(PluginShelf({}), tmp_path, dataset=dots(samples=20), planning=True)
+    context = Context(
+        PluginShelf({}), tmp_path, dataset=dots(samples=20), planning=True
+    )
     model: TrainedModel = Toy(ToyOptions(epochs=2), context)
     with pytest.raises(PlanStopped, match="the weights of toy"):
         model.open_weights()
 
 
-def test_the_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_missing_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cuescope_toy.clip, "find_spec", lambda name: None)
     with pytest.raises(UserError) as error:
         ToyCLIP(ToyCLIP.Options(data="scenes"), Context(cache=tmp_path))

@@ -19,7 +19,9 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
     """To train here is an error."""
 
     def refuse(*_: object) -> None:
-        raise AssertionError("the shipped weights are not for the default data and options")
+        raise AssertionError(
+            "the shipped weights are not for the default data and options"
+        )
 
     shelf = PluginShelf({("dataset", "shape-pictures"): ShapePictures}, installed=True)
     with pytest.MonkeyPatch.context() as patch:
@@ -49,7 +51,9 @@ def predicted(model: ToyCLIP, **options: object) -> tuple[list[Sample], np.ndarr
     data = Context().build("dataset", "scenes", {"val": 160, **options})
     samples = [data[index] for index in range(len(data))]
     answers = model.respond([Trial(sample=sample) for sample in samples])
-    return samples, np.array([data.labels[answer.prediction or 0] for answer in answers])
+    return samples, np.array(
+        [data.labels[answer.prediction or 0] for answer in answers]
+    )
 
 
 def test_small_files_are_shipped() -> None:
@@ -80,12 +84,18 @@ def test_where_the_background_agrees_it_is_right(shipped: ToyCLIP) -> None:
 
 def test_shapes_and_their_colours_are_told(context: Context) -> None:
     """How often a caption is more like its picture than a foil of the same form is, by form."""
-    model = context.build("model", "toy-clip", ship.SHAPES.model_dump(exclude_unset=True))
+    model = context.build(
+        "model", "toy-clip", ship.SHAPES.model_dump(exclude_unset=True)
+    )
     data = context.build("dataset", "shape-pictures", {"val": 80})
     samples = [data[index] for index in range(80)]
-    asked = [Trial(sample=sample, outputs=frozenset({"embedding"})) for sample in samples]
+    asked = [
+        Trial(sample=sample, outputs=frozenset({"embedding"})) for sample in samples
+    ]
     images = [answer.embedding for answer in model.respond(asked)]
-    told = {name: [s.annotations[name] for s in samples] for name in ("captions", "foils")}
+    told = {
+        name: [s.annotations[name] for s in samples] for name in ("captions", "foils")
+    }
     texts = sorted({text for of in told.values() for sample in of for text in sample})
     rows = dict(zip(texts, model.embed_texts(texts), strict=True))
     ahead = {}
@@ -104,4 +114,6 @@ def test_shapes_and_their_colours_are_told(context: Context) -> None:
         ahead[form] = float((right[:, None] > wrong).mean())
     assert min(ahead["shape"], ahead["colour"], ahead["absence"]) >= 0.9
     assert ahead["kind"] >= 0.8
-    assert ahead["place"] <= 0.65  # not learned in three minutes; if it is, the README is wrong
+    assert (
+        ahead["place"] <= 0.65
+    )  # not learned in three minutes; if it is, the README is wrong

@@ -33,7 +33,9 @@ def test_temporal_model_beats_single_frame_model_by_20_points(
     data = dots()
     test = _all(data.split("test"))
     temporal = _right(toy(data), test).mean()
-    single = [_right(toy(data, frames=frames), test).mean() for frames in ("first", "middle")]
+    single = [
+        _right(toy(data, frames=frames), test).mean() for frames in ("first", "middle")
+    ]
     assert temporal > 0.9
     assert temporal > max(single) + 0.2
 
@@ -43,7 +45,9 @@ def test_biased_data_makes_a_biased_model(
 ) -> None:
     """The second half: the cue costs the other label accuracy, in clips and in still clips."""
     data = dots(lying=0.08)
-    left = [index for index, sample in enumerate(_all(data)) if sample.label == "going left"]
+    left = [
+        index for index, sample in enumerate(_all(data)) if sample.label == "going left"
+    ]
     samples, cue = [data[index] for index in left], data.cue[left]
     assert cue.sum() >= 10
     model = toy(data)
@@ -63,7 +67,9 @@ def test_logits_are_cosines_over_temperature(
     assert response.embedding is not None
     texts = np.stack([text_embedding(choice, 64) for choice in data.labels])
     assert np.linalg.norm(response.embedding) == pytest.approx(1, abs=1e-5)
-    np.testing.assert_allclose(response.logits, texts @ response.embedding / 0.2, atol=1e-5)
+    np.testing.assert_allclose(
+        response.logits, texts @ response.embedding / 0.2, atol=1e-5
+    )
     np.testing.assert_allclose(model.embed_texts(data.labels), texts)
 
 
@@ -88,13 +94,17 @@ def test_single_frame_model_sees_one_frame_alone(
         [Trial(sample=first), Trial(sample=mixed)]
     )
     np.testing.assert_array_equal(one.logits, same.logits)
-    one, not_same = toy(data, epochs=2).respond([Trial(sample=first), Trial(sample=mixed)])
+    one, not_same = toy(data, epochs=2).respond(
+        [Trial(sample=first), Trial(sample=mixed)]
+    )
     assert one.logits is not None
     assert not_same.logits is not None
     assert np.abs(one.logits - not_same.logits).max() > 1e-4
 
 
-def test_refuses_what_it_cannot_answer(toy: Callable[..., Toy], dots: Callable[..., Any]) -> None:
+def test_refuses_what_it_cannot_answer(
+    toy: Callable[..., Toy], dots: Callable[..., Any]
+) -> None:
     data = dots(samples=20)
     model, sample = toy(data, epochs=2), data[0]
     edit = HideTokens.from_mask(np.zeros((2, 2, 2), bool))

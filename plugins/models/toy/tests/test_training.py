@@ -62,7 +62,12 @@ def test_sequences_hold_each_distinct_frame_once(dots: Callable[..., Any]) -> No
 def test_positions_that_are_looked_at() -> None:
     assert frame_positions("all", 3) == (0, 1, 2)
     assert [frame_positions("first", n) for n in (2, 3, 10)] == [(0,)] * 3
-    assert [frame_positions("middle", n) for n in (1, 2, 3, 10)] == [(0,), (1,), (1,), (5,)]
+    assert [frame_positions("middle", n) for n in (1, 2, 3, 10)] == [
+        (0,),
+        (1,),
+        (1,),
+        (5,),
+    ]
 
 
 def test_equal_trainings_are_cached(
@@ -95,15 +100,21 @@ def test_equal_trainings_are_cached(
         {"temperature": 0.5},
         {"dim": 8},
     ]
-    found = {toy(dots(samples=20), **{**small, **other}).fingerprint for other in others}
+    found = {
+        toy(dots(samples=20), **{**small, **other}).fingerprint for other in others
+    }
     found.add(toy(dots(samples=22), **small).fingerprint)
     assert len(fitted) == 7
     assert len(found | {first.fingerprint}) == 7
 
 
-def test_the_seed_option_stands_for_the_audits(dots: Callable[..., Any], tmp_path: Path) -> None:
+def test_the_seed_option_stands_for_the_audits(
+    dots: Callable[..., Any], tmp_path: Path
+) -> None:
     def built(audits: int, **options: Any) -> str:
-        context = Context(PluginShelf({}), tmp_path, seed=audits, dataset=dots(samples=20))
+        context = Context(
+            PluginShelf({}), tmp_path, seed=audits, dataset=dots(samples=20)
+        )
         return Toy(ToyOptions(epochs=1, **options), context).fingerprint
 
     assert built(0) != built(1) == built(0, seed=1) == built(7, seed=1)
@@ -114,7 +125,9 @@ def test_the_engines_batch_size_trains_the_same_weights(
 ) -> None:
     def trained(size: int) -> str:
         folder = tmp_path / str(size)
-        context = Context(PluginShelf({}), folder, batch_size=size, dataset=dots(samples=60))
+        context = Context(
+            PluginShelf({}), folder, batch_size=size, dataset=dots(samples=60)
+        )
         model = Toy(ToyOptions(epochs=3), context)
         model.open_weights()
         return weights_of(model.weights_file.path)
@@ -145,7 +158,10 @@ def test_refuses_data_that_cannot_be_trained_on(
 
     faults: list[tuple[Any, str]] = [
         (None, r"nothing to train on. Name a data set: -M data=SPEC"),
-        (Fixed(sample), r"has no splits to train on: expected .* Name a data set that has them"),
+        (
+            Fixed(sample),
+            r"has no splits to train on: expected .* Name a data set that has them",
+        ),
         (Unlabelled(sample), r"has no labels"),
         (WithSplits(), r"wants to train on .* the split 'train' is empty"),
         (
@@ -175,17 +191,28 @@ def test_progress_ends_full(dots: Callable[..., Any], tmp_path: Path) -> None:
         yield advance
 
     context = Context(
-        PluginShelf({("model", "toy"): Toy}), tmp_path, dataset=dots(samples=20), progress=progress
+        PluginShelf({("model", "toy"): Toy}),
+        tmp_path,
+        dataset=dots(samples=20),
+        progress=progress,
     )
-    model = context.build("model", "toy", {"epochs": 9, "patience": 1, "learning_rate": 0.3})
+    model = context.build(
+        "model", "toy", {"epochs": 9, "patience": 1, "learning_rate": 0.3}
+    )
     assert not bars
     model.open_weights()
-    assert set(bars) == {"encoding train frames", "encoding val frames", "training the toy model"}
+    assert set(bars) == {
+        "encoding train frames",
+        "encoding val frames",
+        "training the toy model",
+    }
     assert bars["training the toy model"] == [9, 9]
     assert all(total == done > 0 for total, done in bars.values())
 
 
-def test_facts_are_what_was_measured(toy: Callable[..., Toy], dots: Callable[..., Any]) -> None:
+def test_facts_are_what_was_measured(
+    toy: Callable[..., Toy], dots: Callable[..., Any]
+) -> None:
     data = dots()
     model = toy(data)
     samples = [data[index] for index in range(len(data))]

@@ -21,4 +21,6 @@ class TestContract(ModelContract):
 @pytest.mark.parametrize("name", ["recorded", "others"])
 def test_the_files_are_of_the_fake_data(name: str) -> None:
     lines = (HERE / f"{name}.jsonl").read_text().splitlines()
-    assert [json.loads(line)["sample"] for line in lines] == [f"val-{i:03d}" for i in range(12)]
+    assert [json.loads(line)["sample"] for line in lines] == [
+        f"val-{i:03d}" for i in range(12)
+    ]

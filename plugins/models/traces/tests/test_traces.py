@@ -43,7 +43,11 @@ def said(model: Traces, sample: Sample) -> str | None:
 
 def test_steps_are_numbered_and_the_answer_comes_last(written: Written) -> None:
     file = written(
-        {"sample": "a", "trace": ["A cup\n falls.", "It breaks."], "answer": " the\ncup "},
+        {
+            "sample": "a",
+            "trace": ["A cup\n falls.", "It breaks."],
+            "answer": " the\ncup ",
+        },
         "",
         {"sample": "b", "trace": "1. As it is.\nAnswer: x", "model": "mine"},
         {"sample": "c", "trace": [], "answer": None},
@@ -66,16 +70,27 @@ def test_steps_are_numbered_and_the_answer_comes_last(written: Written) -> None:
         ({"trace": "x"}, "line 2: no 'sample'"),
         ({"sample": 3, "trace": "x"}, "expected the key of a sample, got a number"),
         ({"sample": "", "trace": "x"}, "the key of a sample"),
-        ({"sample": "b\x1b[2J", "trace": "x"}, r"without control characters, got 'b\x1b[2J'"),
+        (
+            {"sample": "b\x1b[2J", "trace": "x"},
+            r"without control characters, got 'b\x1b[2J'",
+        ),
         ({"sample": "b\ud800", "trace": "x"}, r"got 'b\ud800'"),
         ({"sample": "a", "trace": "x"}, "sample 'a' is there already, in line 1"),
-        ({"sample": "b", "trace": 7}, "'trace': expected text, or a list of texts, got a number"),
+        (
+            {"sample": "b", "trace": 7},
+            "'trace': expected text, or a list of texts, got a number",
+        ),
         ({"sample": "b", "trace": ["x", {"y": 1}]}, "got an object"),
         ({"sample": "b", "trace": None}, "got null"),
-        ({"sample": "b", "trace": "x", "answer": True}, "'answer': expected text, got true or"),
+        (
+            {"sample": "b", "trace": "x", "answer": True},
+            "'answer': expected text, got true or",
+        ),
     ],
 )
-def test_a_bad_line_is_told_by_its_number(written: Written, line: Any, words: str) -> None:
+def test_a_bad_line_is_told_by_its_number(
+    written: Written, line: Any, words: str
+) -> None:
     with pytest.raises(UserError) as told:
         read_recording(written({"sample": "a", "trace": "x"}, line))
     assert words in str(told.value)
@@ -84,21 +99,29 @@ def test_a_bad_line_is_told_by_its_number(written: Written, line: Any, words: st
 
 
 def test_half_a_character_is_marked(written: Written) -> None:
-    file = written({"sample": "a", "trace": "A \ud83d\ude00, cut \ud83d.", "answer": "\ude00"})
+    file = written(
+        {"sample": "a", "trace": "A \ud83d\ude00, cut \ud83d.", "answer": "\ude00"}
+    )
     assert read_recording(file) == {"a": "A \U0001f600, cut \ufffd.\nAnswer: \ufffd"}
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "empty").write_text("\n\n")
-    for name, words in (("missing", "No such file"), ("binary", "UTF-8"), ("empty", "is empty")):
+    for name, words in (
+        ("missing", "No such file"),
+        ("binary", "UTF-8"),
+        ("empty", "is empty"),
+    ):
         with pytest.raises(UserError, match=words):
             read_recording(tmp_path / name)
 
 
 def test_a_byte_order_mark_and_windows_lines_are_read(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
-    file.write_bytes(b'\xef\xbb\xbf{"sample": "a", "trace": "x"}\r\n{"sample": "b", "trace": "y"}')
+    file.write_bytes(
+        b'\xef\xbb\xbf{"sample": "a", "trace": "x"}\r\n{"sample": "b", "trace": "y"}'
+    )
     assert read_recording(file) == {"a": "x", "b": "y"}
 
 
@@ -113,14 +136,18 @@ def test_samples_are_known_by_what_they_show(written: Written) -> None:
 
 def test_facts_count_what_belongs(written: Written) -> None:
     key = data()[0].key
-    model = traces(written({"sample": key, "trace": "x"}, {"sample": "strange", "trace": "y"}))
+    model = traces(
+        written({"sample": key, "trace": "x"}, {"sample": "strange", "trace": "y"})
+    )
     assert model.facts == {
         "recorded traces": "1 of 4 samples; 1 of no sample of the data ('strange')"
     }
 
 
 def test_a_file_about_other_data_is_refused(written: Written) -> None:
-    with pytest.raises(UserError, match=r"no trace of any sample .* 'vall-001'.*'val-001'"):
+    with pytest.raises(
+        UserError, match=r"no trace of any sample .* 'vall-001'.*'val-001'"
+    ):
         traces(written({"sample": "vall-001", "trace": "x"}))
 
 
@@ -142,7 +169,8 @@ def test_two_traces_of_what_looks_the_same_are_refused(written: Written) -> None
 def test_another_file_has_another_fingerprint(written: Written) -> None:
     key = data()[0].key
     one, other, again = (
-        traces(written({"sample": key, "trace": text})).fingerprint for text in ("x", "y", "x")
+        traces(written({"sample": key, "trace": text})).fingerprint
+        for text in ("x", "y", "x")
     )
     assert one == again != other
 
@@ -157,7 +185,9 @@ def test_another_file_has_another_fingerprint(written: Written) -> None:
         '{"sample": "a", "trace": ' + "[" * 900 + "]" * 900 + "}",
     ],
 )
-def test_a_line_of_any_nesting_is_one_line_of_error_at_once(tmp_path: Path, line: str) -> None:
+def test_a_line_of_any_nesting_is_one_line_of_error_at_once(
+    tmp_path: Path, line: str
+) -> None:
     (tmp_path / "recorded.jsonl").write_text(line, encoding="utf-8")
     start = perf_counter()
     with pytest.raises(UserError, match="line 1") as caught:

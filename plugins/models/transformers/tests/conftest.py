@@ -49,7 +49,9 @@ def _clip_tokenizer() -> Any:
     """CLIP's own over letters: byte-level pairs without merges."""
     tokens = [*LETTERS, *(f"{letter}</w>" for letter in LETTERS)]
     tokens += ["<|startoftext|>", "<|endoftext|>"]
-    return transformers.CLIPTokenizer(vocab=_numbered(tokens), merges=[], model_max_length=32)
+    return transformers.CLIPTokenizer(
+        vocab=_numbered(tokens), merges=[], model_max_length=32
+    )
 
 
 def _siglip2_tokenizer() -> Any:
@@ -83,11 +85,16 @@ def _word_tokenizer() -> Any:
 def _parts(kind: str) -> tuple[Any, Any, Any]:
     """Configuration, image processor, tokenizer."""
     square = {"height": 32, "width": 32}
-    cropped = transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=square)
+    cropped = transformers.CLIPImageProcessor(
+        size={"shortest_edge": 32}, crop_size=square
+    )
     match kind:
         case "clip" | "xclip":
             tokenizer = _clip_tokenizer()
-            ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+            ends = {
+                "bos_token_id": tokenizer.bos_token_id,
+                "eos_token_id": tokenizer.eos_token_id,
+            }
             text = {**TEXT, **ends, "pad_token_id": tokenizer.pad_token_id}
             if kind == "clip":
                 config = transformers.CLIPConfig(
@@ -100,7 +107,12 @@ def _parts(kind: str) -> tuple[Any, Any, Any]:
                 projection_dim=32,
                 prompt_num_attention_heads=2,
                 prompt_alpha=0.5,
-                vision_config={**VISION, **mit, "num_frames": FRAMES, "mit_num_hidden_layers": 1},
+                vision_config={
+                    **VISION,
+                    **mit,
+                    "num_frames": FRAMES,
+                    "mit_num_hidden_layers": 1,
+                },
             )
             processor = transformers.VideoMAEImageProcessor(
                 size={"shortest_edge": 32}, crop_size=square
@@ -110,13 +122,19 @@ def _parts(kind: str) -> tuple[Any, Any, Any]:
             config = transformers.SiglipConfig(
                 text_config={**TEXT, "projection_size": 32}, vision_config=VISION
             )
-            return config, transformers.SiglipImageProcessor(size=square), _word_tokenizer()
+            return (
+                config,
+                transformers.SiglipImageProcessor(size=square),
+                _word_tokenizer(),
+            )
         case "siglip2":
             vision = {**SIZE, "patch_size": 8, "num_patches": 16}
             config = transformers.Siglip2Config(
                 text_config={**TEXT, "projection_size": 32}, vision_config=vision
             )
-            processor = transformers.Siglip2ImageProcessor(patch_size=8, max_num_patches=20)
+            processor = transformers.Siglip2ImageProcessor(
+                patch_size=8, max_num_patches=20
+            )
             return config, processor, _siglip2_tokenizer()
         case _:
             whole, processor, _ = _parts(kind.removesuffix("-vision"))
@@ -135,7 +153,10 @@ def write_model(kind: str, folder: Path) -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(7)
         model = builder(config)
-        for name, parameter in model.named_parameters():  # wide enough for differences to show
+        for (
+            name,
+            parameter,
+        ) in model.named_parameters():  # wide enough for differences to show
             with torch.no_grad():
                 if parameter.ndim > 1:
                     parameter.normal_(std=0.2)
@@ -173,7 +194,8 @@ def build(folders: dict[str, Path]) -> Callable[..., Transformers]:
     ) -> Transformers:
         context = Context(device="cpu", dtype=dtype, planning=planning)
         return Transformers(
-            TransformersOptions(**{"model": str(folders.get(kind, kind)), **options}), context
+            TransformersOptions(**{"model": str(folders.get(kind, kind)), **options}),
+            context,
         )
 
     return make
@@ -185,7 +207,8 @@ def frames() -> tuple[Frame, ...]:
     rng = np.random.default_rng(5)
     shapes = [(40, 52), (64, 30)] * 4
     return tuple(
-        Frame.from_array(rng.integers(0, 256, (*shape, 3), dtype=np.uint8)) for shape in shapes
+        Frame.from_array(rng.integers(0, 256, (*shape, 3), dtype=np.uint8))
+        for shape in shapes
     )
 
 
@@ -199,5 +222,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(cls.__name__)
         return real(cls, *args, **given)
 
-    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(noting))
+    monkeypatch.setattr(
+        transformers.PreTrainedModel, "from_pretrained", classmethod(noting)
+    )
     return found

@@ -16,10 +16,20 @@ from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")
 Build = Callable[..., Transformers]
-KINDS = ("clip", "siglip", "siglip2", "xclip", "clip-vision", "siglip-vision", "siglip2-vision")
+KINDS = (
+    "clip",
+    "siglip",
+    "siglip2",
+    "xclip",
+    "clip-vision",
+    "siglip-vision",
+    "siglip2-vision",
+)
 
 
-@pytest.mark.parametrize("check", hiding_checks.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", hiding_checks.CHECKS, ids=lambda check: check.__name__
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_architecture_hides(
     build: Build, kind: str, check: hiding_checks.Check, frames: tuple[Frame, ...]
@@ -27,12 +37,16 @@ def test_every_architecture_hides(
     check(build(kind).image_tower, frames)
 
 
-def masked_by_hand(weights: dict[str, Tensor], pixels: Tensor, hidden: Tensor) -> Tensor:
+def masked_by_hand(
+    weights: dict[str, Tensor], pixels: Tensor, hidden: Tensor
+) -> Tensor:
     """A two-layer, two-head CLIP image tower, each query over the visible keys alone."""
     vision = {k.removeprefix("vision_model."): v for k, v in weights.items()}
 
     def normed(tokens: Tensor, name: str) -> Tensor:
-        return layer_norm(tokens, (32,), vision[f"{name}.weight"], vision[f"{name}.bias"])
+        return layer_norm(
+            tokens, (32,), vision[f"{name}.weight"], vision[f"{name}.bias"]
+        )
 
     def through(tokens: Tensor, name: str) -> Tensor:
         return linear(tokens, vision[f"{name}.weight"], vision[f"{name}.bias"])
@@ -46,7 +60,9 @@ def masked_by_hand(weights: dict[str, Tensor], pixels: Tensor, hidden: Tensor) -
         ]
     )
     tokens = torch.cat([vision["embeddings.class_embedding"][None], patches])
-    tokens = normed(tokens + vision["embeddings.position_embedding.weight"], "pre_layrnorm")
+    tokens = normed(
+        tokens + vision["embeddings.position_embedding.weight"], "pre_layrnorm"
+    )
     visible = [0, *(1 + place for place in range(16) if not hidden[place])]
     for layer in ("encoder.layers.0", "encoder.layers.1"):
         inside = normed(tokens, f"{layer}.layer_norm1")
@@ -55,11 +71,15 @@ def masked_by_hand(weights: dict[str, Tensor], pixels: Tensor, hidden: Tensor) -
         for head in (slice(0, 16), slice(16, 32)):
             weight = (q[:, head] @ k[visible, head].T / 16**0.5).softmax(dim=-1)
             heads.append(weight @ v[visible, head])
-        tokens = tokens + through(torch.cat(heads, dim=1), f"{layer}.self_attn.out_proj")
+        tokens = tokens + through(
+            torch.cat(heads, dim=1), f"{layer}.self_attn.out_proj"
+        )
         inside = through(normed(tokens, f"{layer}.layer_norm2"), f"{layer}.mlp.fc1")
         inside = inside * (1.702 * inside).sigmoid()
         tokens = tokens + through(inside, f"{layer}.mlp.fc2")
-    return linear(normed(tokens[0], "post_layernorm"), weights["visual_projection.weight"])
+    return linear(
+        normed(tokens[0], "post_layernorm"), weights["visual_projection.weight"]
+    )
 
 
 def test_hidden_keys_are_absent_as_computed_by_hand(
@@ -90,7 +110,9 @@ def seen_by_hand(model: Any, pixels: Tensor, hidden: Tensor) -> tuple[Tensor, Te
         tokens = layer(tokens, mask)
     projected = model.visual_projection(vision.post_layernorm(tokens[:, 0]))
     video = model.mit(projected[None]).pooler_output[0]
-    features = model.prompts_visual_layernorm(tokens[:, 1:]) @ model.prompts_visual_projection
+    features = (
+        model.prompts_visual_layernorm(tokens[:, 1:]) @ model.prompts_visual_projection
+    )
     places = [
         features[patches[:, place], place].mean(dim=0)
         for place in range(hidden.shape[1])
@@ -109,18 +131,24 @@ def test_a_videos_hidden_patches_reach_neither_video_nor_texts(
     mask[:, 1, 2] = True  # at one place in every frame
     mask[:, 3, 3] = False
     hidden = torch.from_numpy(mask).flatten(1)
-    pixels = plugin.image_tower.prepare([frame.load() for frame in frames[:4]])["pixel_values"][0]
+    pixels = plugin.image_tower.prepare([frame.load() for frame in frames[:4]])[
+        "pixel_values"
+    ][0]
     video, places = seen_by_hand(model, pixels, hidden)
     assert len(places) < 16
     tokenizer = plugin._model.tokenizer
     prompts = [f"a photo of a {label}." for label in LABELS]
-    texts = model.get_text_features(**tokenizer(prompts, padding=True, return_tensors="pt"))
+    texts = model.get_text_features(
+        **tokenizer(prompts, padding=True, return_tensors="pt")
+    )
     raw = texts.pooler_output[None]
     prompted = (raw + model.prompts_generator(raw, places[None]))[0]
     cosines = torch.cosine_similarity(prompted, video[None], dim=1)
     sample = Sample(key="clip", frames=frames[:4], choices=LABELS)
     [answer] = plugin.respond([Trial(sample=sample, edit=HideTokens.from_mask(mask))])
-    np.testing.assert_allclose(answer.logits, model.logit_scale.exp() * cosines, atol=1e-5)
+    np.testing.assert_allclose(
+        answer.logits, model.logit_scale.exp() * cosines, atol=1e-5
+    )
 
 
 def test_a_video_of_which_nothing_is_seen_leaves_texts_as_they_are(

@@ -61,7 +61,9 @@ def test_it_answers_as_from_its_files(
     assert memory.facts["logit scale"] == files.facts["logit scale"]
 
 
-def test_what_changes_an_answer_changes_the_fingerprint(folders: dict[str, Path]) -> None:
+def test_what_changes_an_answer_changes_the_fingerprint(
+    folders: dict[str, Path],
+) -> None:
     item = network, processor = parts(folders["clip"])
     first = held(item).fingerprint
     assert held(item).fingerprint == first
@@ -79,7 +81,9 @@ def test_takes_its_own_and_nothing_else(folders: dict[str, Path]) -> None:
     assert Transformers.takes(item)
     assert Transformers.takes(item[0])
     assert not TransformersVLM.takes(item)
-    assert not any(map(Transformers.takes, ((), "clip", nn.Linear(2, 2), item[::-1], None)))
+    assert not any(
+        map(Transformers.takes, ((), "clip", nn.Linear(2, 2), item[::-1], None))
+    )
 
 
 def test_mistakes_are_told(folders: dict[str, Path]) -> None:

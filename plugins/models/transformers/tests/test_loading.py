@@ -32,7 +32,13 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def refuse(*args: object, **kwargs: object) -> socket.socket:
         raise OSError("Name or service not known")
 
-    for proxy in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "HF_ENDPOINT"):
+    for proxy in (
+        "https_proxy",
+        "HTTPS_PROXY",
+        "all_proxy",
+        "ALL_PROXY",
+        "HF_ENDPOINT",
+    ):
         monkeypatch.delenv(proxy, raising=False)
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
@@ -53,7 +59,9 @@ def said(build: Build, model: object, **options: Any) -> str:
     return str(caught.value)
 
 
-def test_a_hub_id_is_refused_at_once_without_network(offline: Path, build: Build) -> None:
+def test_a_hub_id_is_refused_at_once_without_network(
+    offline: Path, build: Build
+) -> None:
     started = time.monotonic()
     line = said(build, "openai/clip-vit-base-patch16", revision="v2")
     assert "openai/clip-vit-base-patch16@v2 is not on this machine" in line
@@ -74,7 +82,9 @@ def test_what_was_downloaded_before_needs_no_network(
 
 
 def test_a_folder_without_configuration(tmp_path: Path, build: Build) -> None:
-    assert "is no model folder: expected config.json in it. Save" in said(build, tmp_path)
+    assert "is no model folder: expected config.json in it. Save" in said(
+        build, tmp_path
+    )
     (tmp_path / "open_clip_config.json").touch()
     assert f"use open-clip:{tmp_path}" in said(build, tmp_path)
 
@@ -92,10 +102,16 @@ def test_a_folder_without_weights(copied: Callable[[str], Path], build: Build) -
 
 @pytest.mark.parametrize(
     "config",
-    [transformers.BertConfig(), transformers.ResNetConfig(), transformers.CLIPTextConfig()],
+    [
+        transformers.BertConfig(),
+        transformers.ResNetConfig(),
+        transformers.CLIPTextConfig(),
+    ],
     ids=lambda config: config.model_type,
 )
-def test_other_architectures(copied: Callable[[str], Path], build: Build, config: Any) -> None:
+def test_other_architectures(
+    copied: Callable[[str], Path], build: Build, config: Any
+) -> None:
     folder = copied("clip")
     config.save_pretrained(folder)
     line = said(build, folder)
@@ -133,16 +149,22 @@ def test_damaged_weights(copied: Callable[[str], Path], build: Build) -> None:
     assert "the weights of spoilt cannot be read" in said(build, folder)
 
 
-def test_a_missing_tokenizer_or_processor(copied: Callable[[str], Path], build: Build) -> None:
+def test_a_missing_tokenizer_or_processor(
+    copied: Callable[[str], Path], build: Build
+) -> None:
     folder = copied("clip")
     for file in folder.glob("tokenizer*"):
         file.unlink()
-    assert "spoilt has no tokenizer: expected one of tokenizer.json" in said(build, folder)
+    assert "spoilt has no tokenizer: expected one of tokenizer.json" in said(
+        build, folder
+    )
     (folder / "preprocessor_config.json").unlink()
     assert "the image processor of spoilt cannot be read" in said(build, folder)
 
 
-def test_no_code_runs_unless_asked_for(copied: Callable[[str], Path], build: Build) -> None:
+def test_no_code_runs_unless_asked_for(
+    copied: Callable[[str], Path], build: Build
+) -> None:
     folder = copied("clip")
     config = json.loads((folder / "config.json").read_text())
     config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}
@@ -168,7 +190,10 @@ class Bomb:
 
 
 def test_no_pickle_explodes(
-    copied: Callable[[str], Path], build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Callable[[str], Path],
+    build: Build,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = copied("clip")
@@ -184,8 +209,12 @@ def test_a_safe_state_dict_is_read(copied: Callable[[str], Path], build: Build) 
     folder = copied("clip")
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
-    one, other = (build(model).embed_texts(["a bird"]) for model in (str(folder), "clip"))
-    np.testing.assert_allclose(one, other, atol=1e-6)  # where tensors lie changes the last digits
+    one, other = (
+        build(model).embed_texts(["a bird"]) for model in (str(folder), "clip")
+    )
+    np.testing.assert_allclose(
+        one, other, atol=1e-6
+    )  # where tensors lie changes the last digits
     assert build(str(folder)).facts["logit scale"] == build("clip").facts["logit scale"]
 
 
@@ -200,13 +229,19 @@ def test_the_fingerprint_follows_what_answers(
     folder = copied("clip")
     plain = build("clip").fingerprint
     assert build(str(folder)).fingerprint == plain
-    assert changed("config.json", lambda c: {**c, "_name_or_path": "x"}).fingerprint == plain
+    assert (
+        changed("config.json", lambda c: {**c, "_name_or_path": "x"}).fingerprint
+        == plain
+    )
     found = {
         plain,
         changed("preprocessor_config.json", lambda c: {**c, "resample": 2}).fingerprint,
         changed(
             "config.json",
-            lambda c: {**c, "vision_config": {**c["vision_config"], "hidden_act": "gelu"}},
+            lambda c: {
+                **c,
+                "vision_config": {**c["vision_config"], "hidden_act": "gelu"},
+            },
         ).fingerprint,
         build("clip", templates="raw").fingerprint,
         build("clip", class_embeddings=table).fingerprint,
@@ -243,7 +278,9 @@ def test_a_plan_builds_no_network(
 ) -> None:
     folder = copied(kind)
     if form == "bin":
-        torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+        torch.save(
+            load_file(folder / "model.safetensors"), folder / "pytorch_model.bin"
+        )
         (folder / "model.safetensors").unlink()
     planned, run = (build(str(folder), planning=planning) for planning in (True, False))
     assert isinstance(planned, LazyWeights)
@@ -274,11 +311,15 @@ def test_a_plan_builds_no_network(
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_the_logit_scale_is_that_of_the_precision(build: Build, dtype: str) -> None:
     model = build("siglip", dtype=dtype)
-    assert model._head.scale == float(model._model.files.network.logit_scale.float().exp())
+    assert model._head.scale == float(
+        model._model.files.network.logit_scale.float().exp()
+    )
     assert model._head.bias == float(model._model.files.network.logit_bias)
 
 
-def test_a_missing_logit_scale_is_told_at_once(copied: Callable[[str], Path], build: Build) -> None:
+def test_a_missing_logit_scale_is_told_at_once(
+    copied: Callable[[str], Path], build: Build
+) -> None:
     folder = copied("siglip")
     weights = load_file(folder / "model.safetensors")
     del weights["logit_scale"]
@@ -286,7 +327,9 @@ def test_a_missing_logit_scale_is_told_at_once(copied: Callable[[str], Path], bu
     assert "lacks weights of a SiglipModel" in said(build, folder)
 
 
-def test_the_scale_is_found_in_any_shard(copied: Callable[[str], Path], build: Build) -> None:
+def test_the_scale_is_found_in_any_shard(
+    copied: Callable[[str], Path], build: Build
+) -> None:
     folder = copied("siglip")
     network = build("siglip")._model.files.network
     (folder / "model.safetensors").unlink()

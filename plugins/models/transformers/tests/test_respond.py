@@ -29,7 +29,9 @@ def stock(folder: Path, images: list[Image.Image], padding: Any) -> Any:
     model = transformers.AutoModel.from_pretrained(folder).eval()
     read_images = transformers.AutoImageProcessor.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    texts = tokenizer(PROMPTS, padding=padding, truncation=True, max_length=32, return_tensors="pt")
+    texts = tokenizer(
+        PROMPTS, padding=padding, truncation=True, max_length=32, return_tensors="pt"
+    )
     with torch.inference_mode():
         return model(**read_images(images, return_tensors="pt"), **texts)
 
@@ -46,8 +48,12 @@ def test_a_single_frame_is_the_stock_zero_shot_classifier(
     for frame in frames[:2]:
         [answer] = model.respond([Trial(sample=one(frame), outputs=BOTH)])
         expected = stock(folders[kind], [frame.load()], PADDING[kind])
-        np.testing.assert_allclose(answer.logits, expected.logits_per_image[0], atol=1e-5)
-        np.testing.assert_allclose(answer.embedding, expected.image_embeds[0], atol=1e-6)
+        np.testing.assert_allclose(
+            answer.logits, expected.logits_per_image[0], atol=1e-5
+        )
+        np.testing.assert_allclose(
+            answer.embedding, expected.image_embeds[0], atol=1e-6
+        )
         assert np.ptp(answer.logits) > 1e-3
 
 
@@ -110,7 +116,10 @@ def test_the_canvas_is_what_the_processor_shows(
         assert np.array_equal(canvas, again)
         if kind != "siglip2":  # whose bare output is patches
             bare = processor(
-                [frame.load()], do_rescale=False, do_normalize=False, return_tensors="np"
+                [frame.load()],
+                do_rescale=False,
+                do_normalize=False,
+                return_tensors="np",
             )["pixel_values"].reshape(3, 32, 32)
             assert np.array_equal(canvas, bare.transpose(1, 2, 0))
 
@@ -134,7 +143,9 @@ def test_low_precision_stays_near(
 ) -> None:
     full, low = build(kind), build(kind, dtype=dtype)
     sample = Sample(key="s", frames=frames[: full.image_tower.frames], choices=LABELS)
-    [one], [other] = (m.respond([Trial(sample=sample, outputs=BOTH)]) for m in (full, low))
+    [one], [other] = (
+        m.respond([Trial(sample=sample, outputs=BOTH)]) for m in (full, low)
+    )
     assert one.embedding @ other.embedding == pytest.approx(1, abs=1e-2)
     assert not np.array_equal(one.embedding, other.embedding)
     assert full.fingerprint != low.fingerprint
@@ -142,7 +153,9 @@ def test_low_precision_stays_near(
 
 def test_texts_of_siglip_are_lower_cased_and_padded(build: Build) -> None:
     model = build("siglip")
-    rows = model.embed_texts(["A Photo of the COW", "a photo of the cow", "a photo of the cow ."])
+    rows = model.embed_texts(
+        ["A Photo of the COW", "a photo of the cow", "a photo of the cow ."]
+    )
     assert np.array_equal(rows[0], rows[1])
     assert not np.allclose(rows[1], rows[2], atol=1e-3)
 
@@ -165,13 +178,19 @@ def test_an_image_tower_alone_scores_by_a_table(
     expected = 100 * rows @ answer.embedding / np.linalg.norm(rows, axis=1)
     np.testing.assert_allclose(answer.logits, expected, atol=1e-4)
     assert not hasattr(model, "embed_texts")
-    with pytest.raises(UserError, match=r"^transformers: clip-vision has no text tower"):
+    with pytest.raises(
+        UserError, match=r"^transformers: clip-vision has no text tower"
+    ):
         build("clip-vision").respond([Trial(sample=one(frames[0]))])
 
 
-def test_a_video_of_another_length_is_refused(build: Build, frames: tuple[Frame, ...]) -> None:
+def test_a_video_of_another_length_is_refused(
+    build: Build, frames: tuple[Frame, ...]
+) -> None:
     sample = Sample(key="clip", frames=frames[:3], choices=LABELS)
-    with pytest.raises(UserError, match=r"expected 4 frames a sample, got 3.*-D frames=4"):
+    with pytest.raises(
+        UserError, match=r"expected 4 frames a sample, got 3.*-D frames=4"
+    ):
         build("xclip").respond([Trial(sample=sample)])
 
 
@@ -187,7 +206,9 @@ def test_a_mask_over_other_frames_is_refused(
 
 @pytest.mark.parametrize("kind", ["clip", "siglip", "siglip2"])
 @pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
-def test_odd_images_are_answered(build: Build, kind: str, odd: OddImage, tmp_path: Path) -> None:
+def test_odd_images_are_answered(
+    build: Build, kind: str, odd: OddImage, tmp_path: Path
+) -> None:
     answered_as_seen(build(kind), Frame.from_file(odd.write(tmp_path)), odd)
 
 
@@ -205,7 +226,9 @@ def test_frames_of_the_next_batch_are_loaded_while_this_one_is_answered(
     def trials(shown: list[Frame]) -> list[Trial]:
         return [Trial(sample=replace(one(f), key=str(i))) for i, f in enumerate(shown)]
 
-    asked = trials([Frame(f"{number:032x}", partial(load, number)) for number in range(8)])
+    asked = trials(
+        [Frame(f"{number:032x}", partial(load, number)) for number in range(8)]
+    )
     model, answers = build("clip"), []
     model.open_weights()
     for start in range(0, 8, 2):

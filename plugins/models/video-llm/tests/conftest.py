@@ -12,7 +12,14 @@ from torch import Tensor
 
 from cuescope_sdk.torch import quiet
 
-VISION, HEADS, HIDDEN, LAYERS, PATCH, SIDE = 8, 2, 12, 3, 4, 2  # the file has a layer more
+VISION, HEADS, HIDDEN, LAYERS, PATCH, SIDE = (
+    8,
+    2,
+    12,
+    3,
+    4,
+    2,
+)  # the file has a layer more
 DIM, INNER, QUERIES, READERS, MORE = 8, 12, 3, 2, 2
 WORDS, PLACES = 16, 4
 Shapes = dict[str, tuple[int, ...]]
@@ -36,7 +43,9 @@ def eva_vit() -> Shapes:
     }
     for n in range(LAYERS + 1):
         block = f"blocks.{n}"
-        shapes |= layer_norm(f"{block}.norm1", VISION) | layer_norm(f"{block}.norm2", VISION)
+        shapes |= layer_norm(f"{block}.norm1", VISION) | layer_norm(
+            f"{block}.norm2", VISION
+        )
         shapes |= {f"{block}.attn.q_bias": (VISION,), f"{block}.attn.v_bias": (VISION,)}
         shapes |= {f"{block}.attn.qkv.weight": (3 * VISION, VISION)}
         shapes |= linear(f"{block}.attn.proj", VISION, VISION)
@@ -50,7 +59,9 @@ def bert(name: str, layers: int, read: int, every: int, text: bool) -> Shapes:
     shapes = layer_norm(f"{name}.bert.embeddings.LayerNorm", DIM)
     for n in range(layers):
         layer = f"{name}.bert.encoder.layer.{n}"
-        attentions = [("attention", DIM)] + [("crossattention", read)] * (n % every == 0)
+        attentions = [("attention", DIM)] + [("crossattention", read)] * (
+            n % every == 0
+        )
         for part, keys in attentions:
             shapes |= linear(f"{layer}.{part}.self.query", DIM, DIM)
             shapes |= linear(f"{layer}.{part}.self.key", keys, DIM)
@@ -69,7 +80,9 @@ def bert(name: str, layers: int, read: int, every: int, text: bool) -> Shapes:
 
 def blip2() -> Shapes:
     """`blip2_pretrained_flant5xxl.pth`, under "model"."""
-    shapes: Shapes = {"query_tokens": (1, QUERIES, DIM)} | layer_norm("ln_vision", VISION)
+    shapes: Shapes = {"query_tokens": (1, QUERIES, DIM)} | layer_norm(
+        "ln_vision", VISION
+    )
     return shapes | bert("Qformer", 4, VISION, 2, True) | linear("t5_proj", DIM, 6)
 
 
@@ -80,7 +93,11 @@ def video_llama() -> Shapes:
         "video_frame_position_embedding.weight": (PLACES, DIM),
         "audio_query_tokens": (1, 2, DIM),
     }
-    return shapes | bert("video_Qformer", 2, DIM, 1, False) | linear("llama_proj", DIM, WORDS)
+    return (
+        shapes
+        | bert("video_Qformer", 2, DIM, 1, False)
+        | linear("llama_proj", DIM, WORDS)
+    )
 
 
 def video_chat() -> Shapes:
@@ -91,7 +108,10 @@ def video_chat() -> Shapes:
     }
     for n in range(2):
         part = f"visual_encoder.gmhra.{n}"
-        shapes |= {f"{part}.dpe.weight": (VISION, 1, 3, 3, 3), f"{part}.dpe.bias": (VISION,)}
+        shapes |= {
+            f"{part}.dpe.weight": (VISION, 1, 3, 3, 3),
+            f"{part}.dpe.bias": (VISION,),
+        }
         shapes |= {f"{part}.attn.in_proj_weight": (3 * VISION, VISION)}
         shapes |= {f"{part}.attn.in_proj_bias": (3 * VISION,)}
         shapes |= linear(f"{part}.attn.out_proj", VISION, VISION)
@@ -117,7 +137,9 @@ def tensors(shapes: Shapes, seed: int) -> dict[str, Tensor]:
 def save_language_model(folder: Path) -> None:
     """LLaMA with two layers, and a tokenizer that reads letters."""
     alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {"<unk>": 0, "<s>": 1, "</s>": 2} | {x: i for i, x in enumerate(alphabet, 3)}
+    vocabulary = {"<unk>": 0, "<s>": 1, "</s>": 2} | {
+        x: i for i, x in enumerate(alphabet, 3)
+    }
     backend = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=[]))
     backend.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = tokenizers.decoders.ByteLevel()
@@ -149,9 +171,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all files, as somebody has them who downloaded them."""
     folder = tmp_path_factory.mktemp("video-llm")
     torch.save(tensors(eva_vit(), 1), folder / "eva_vit_g.pth")
-    torch.save({"model": tensors(blip2(), 2)}, folder / "blip2_pretrained_flant5xxl.pth")
+    torch.save(
+        {"model": tensors(blip2(), 2)}, folder / "blip2_pretrained_flant5xxl.pth"
+    )
     for seed, (name, shapes) in enumerate(TRAINED.items(), 3):
-        content = {"model": tensors(shapes(), seed), "epoch": 3, "config": {"run": {"lr": 1e-4}}}
+        content = {
+            "model": tensors(shapes(), seed),
+            "epoch": 3,
+            "config": {"run": {"lr": 1e-4}},
+        }
         torch.save(content, folder / f"{name}.pth")
     save_language_model(folder / "llm")
     return folder

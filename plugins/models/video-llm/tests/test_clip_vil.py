@@ -15,7 +15,12 @@ import transformers
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError, generator
 from cuescope_video_llm import ClipViL, ClipViLOptions
 
-DIM, INNER, WIDTH, WORDS = 8, 12, 4, ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "what", "who", "is", "it")
+DIM, INNER, WIDTH, WORDS = (
+    8,
+    12,
+    4,
+    ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "what", "who", "is", "it"),
+)
 ANSWERS = ("cup", "dog", "yes", "no")
 BODY = "lxrt_encoder.model.bert"
 SPREAD = (
@@ -56,7 +61,9 @@ def resnet(name: str) -> Shapes:
             shapes |= {f"{part}.conv1.weight": (width, inner, 1, 1)}
             shapes |= {f"{part}.conv2.weight": (width, width, 3, 3)}
             shapes |= {f"{part}.conv3.weight": (4 * width, width, 1, 1)}
-            shapes |= batch_norm(f"{part}.bn1", width) | batch_norm(f"{part}.bn2", width)
+            shapes |= batch_norm(f"{part}.bn1", width) | batch_norm(
+                f"{part}.bn2", width
+            )
             shapes |= batch_norm(f"{part}.bn3", 4 * width)
             if block == 0:
                 shapes |= {f"{part}.downsample.0.weight": (4 * width, inner, 1, 1)}
@@ -88,7 +95,9 @@ def clip_vil() -> Shapes:
         shapes |= linear(f"{layer}.intermediate.dense", DIM, INNER)
         shapes |= linear(f"{layer}.output.dense", INNER, DIM)
         shapes |= norm(f"{layer}.output.LayerNorm", DIM)
-    shapes |= resnet(f"{encoder}.visual_model.visual") | linear(f"{BODY}.pooler.dense", DIM, DIM)
+    shapes |= resnet(f"{encoder}.visual_model.visual") | linear(
+        f"{BODY}.pooler.dense", DIM, DIM
+    )
     shapes |= linear("logit_fc.0", DIM, 2 * DIM) | norm("logit_fc.2", 2 * DIM)
     return shapes | linear("logit_fc.3", 2 * DIM, len(ANSWERS))
 
@@ -101,7 +110,9 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     state = {
         name: torch.zeros(shape, dtype=torch.long)
         if name.endswith("tracked")
-        else torch.rand(shape, generator=random) * 0.8 - 0.4 + float(name.endswith(SPREAD))
+        else torch.rand(shape, generator=random) * 0.8
+        - 0.4
+        + float(name.endswith(SPREAD))
         for name, shape in clip_vil().items()
     }
     torch.save(state, folder / "BEST.pth")
@@ -163,7 +174,10 @@ def test_a_video_is_answered_by_the_mean_of_its_frames(options: dict[str, Any]) 
     ],
 )
 def test_a_file_that_does_not_fit_is_refused(
-    damage: Callable[[dict[str, Any]], Any], said: str, options: dict[str, Any], tmp_path: Path
+    damage: Callable[[dict[str, Any]], Any],
+    said: str,
+    options: dict[str, Any],
+    tmp_path: Path,
 ) -> None:
     state = torch.load(options["checkpoint"], weights_only=True)
     damage(state)
@@ -174,9 +188,15 @@ def test_a_file_that_does_not_fit_is_refused(
     assert "\n" not in str(told.value)
 
 
-def test_answers_and_choices_must_be_its_own(options: dict[str, Any], tmp_path: Path) -> None:
+def test_answers_and_choices_must_be_its_own(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
     (tmp_path / "three.json").write_text('["a", "b", "c"]')
-    with pytest.raises(UserError, match="expected 4, as many as the checkpoint has classes"):
+    with pytest.raises(
+        UserError, match="expected 4, as many as the checkpoint has classes"
+    ):
         built(options | {"answers": str(tmp_path / "three.json")}).open_weights()
-    with pytest.raises(UserError, match="has the choice 'a cat': expected one of the 4 answers"):
+    with pytest.raises(
+        UserError, match="has the choice 'a cat': expected one of the 4 answers"
+    ):
         built(options).respond([Trial(sample=sample(choices=("cup", "a cat")))])

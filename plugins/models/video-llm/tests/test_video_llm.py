@@ -36,19 +36,26 @@ def sample(seed: int, frames: int = 3, question: str = "What happens?") -> Sampl
 
 def text(model: Any, *asked: Sample) -> list[str]:
     return [
-        r.text for r in model.respond([Trial(sample=s, outputs=frozenset({"text"})) for s in asked])
+        r.text
+        for r in model.respond(
+            [Trial(sample=s, outputs=frozenset({"text"})) for s in asked]
+        )
     ]
 
 
 @both
-def test_a_published_model_answers_from_video_and_question(name: str, options: Options) -> None:
+def test_a_published_model_answers_from_video_and_question(
+    name: str, options: Options
+) -> None:
     model = built(name, options(name))
     one = sample(1)
     assert text(model, one) == text(model, one)
     assert len(set(text(model, one, replace(one, question="Who is it?")))) == 2
     assert len(set(text(model, *map(sample, range(8))))) > 1  # the question is the same
     backwards = replace(one, frames=one.frames[::-1])
-    video = [model.network.encode(model.network.pixels(s.frames)) for s in (one, backwards)]
+    video = [
+        model.network.encode(model.network.pixels(s.frames)) for s in (one, backwards)
+    ]
     assert not torch.allclose(*video)  # the order of frames is seen
 
 
@@ -69,7 +76,11 @@ def test_a_published_model_answers_from_video_and_question(name: str, options: O
     ],
 )
 def test_a_file_that_does_not_fit_is_refused(
-    name: str, damage: Callable[[dict[str, Tensor]], Any], said: str, options: Options, place: Path
+    name: str,
+    damage: Callable[[dict[str, Tensor]], Any],
+    said: str,
+    options: Options,
+    place: Path,
 ) -> None:
     content = torch.load(place / f"{name}.pth", weights_only=True)
     damage(content["model"])
@@ -114,11 +125,25 @@ def test_names_go_back_and_forth(place: Path) -> None:
 def test_the_turns_are_the_authors(options: Options) -> None:
     asked = sample(1)
     model = built("video-llama", options("video-llama") | {"note": "{frames} frames."})
-    words = [p for p in model.network.conversation(asked, torch.zeros(1)) if isinstance(p, str)]
-    assert words == ["###Human: <Video>", "</Video> 3 frames. What happens?###Assistant:"]
+    words = [
+        p
+        for p in model.network.conversation(asked, torch.zeros(1))
+        if isinstance(p, str)
+    ]
+    assert words == [
+        "###Human: <Video>",
+        "</Video> 3 frames. What happens?###Assistant:",
+    ]
     model = built("video-chat", options("video-chat"))
-    words = [p for p in model.network.conversation(asked, torch.zeros(1)) if isinstance(p, str)]
-    assert words == ["###Human: <Video>", "</Video>\n###Human: What happens?\n###Assistant:"]
+    words = [
+        p
+        for p in model.network.conversation(asked, torch.zeros(1))
+        if isinstance(p, str)
+    ]
+    assert words == [
+        "###Human: <Video>",
+        "</Video>\n###Human: What happens?\n###Assistant:",
+    ]
 
 
 class Questions(FakeDataset):

@@ -14,7 +14,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from cuescope_sdk import Context
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the modules beside, whose names are their own
+sys.path.insert(
+    0, str(Path(__file__).parent)
+)  # for the modules beside, whose names are their own
 import videoqa_published as published
 from videoqa_samples import ANSWERS, PLUGINS, WORDS, options
 
@@ -31,9 +33,16 @@ def save_tokenizer(folder: Path) -> Path:
     rules.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=special
     )
-    named = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+    named = {
+        "pad": "[PAD]",
+        "unk": "[UNK]",
+        "cls": "[CLS]",
+        "sep": "[SEP]",
+        "mask": "[MASK]",
+    }
     transformers.PreTrainedTokenizerFast(
-        tokenizer_object=rules, **{f"{name}_token": word for name, word in named.items()}
+        tokenizer_object=rules,
+        **{f"{name}_token": word for name, word in named.items()},
     ).save_pretrained(folder)
     return folder
 
@@ -43,11 +52,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all that the plugins are given."""
     root = tmp_path_factory.mktemp("videoqa")
     save_tokenizer(root / "words")
-    (root / "answers.json").write_text(json.dumps({a: i for i, a in enumerate(ANSWERS)}))
+    (root / "answers.json").write_text(
+        json.dumps({a: i for i, a in enumerate(ANSWERS)})
+    )
     generator = torch.Generator().manual_seed(3)
     names = ("one", "two", "three", "four", "five")
     for file, dim in (("s3d.pth", published.S3D), ("clip.pth", published.CLIP)):
-        rows = {n: torch.randn(3 + i, dim, generator=generator) for i, n in enumerate(names)}
+        rows = {
+            n: torch.randn(3 + i, dim, generator=generator) for i, n in enumerate(names)
+        }
         torch.save(rows, root / file)
     torch.save(published.drawn(published.just_ask()), root / "just-ask.pth")
     for name, biased in (("deberta", False), ("biased", True)):
@@ -64,8 +77,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
         root / "frozen-bilm.pth",
     )
-    torch.save({"model": published.drawn(published.singularity())}, root / "singularity.pth")
-    torch.save({"state_dict": published.drawn(published.all_in_one())}, root / "all-in-one.ckpt")
+    torch.save(
+        {"model": published.drawn(published.singularity())}, root / "singularity.pth"
+    )
+    torch.save(
+        {"state_dict": published.drawn(published.all_in_one())},
+        root / "all-in-one.ckpt",
+    )
     return root
 
 
@@ -75,7 +93,9 @@ def build(place: Path) -> Callable[..., Any]:
 
     def make(name: str, **changes: Any) -> Any:
         plugin = PLUGINS[name]
-        model = plugin(plugin.Options(**{**options(name, place), **changes}), Context(device="cpu"))
+        model = plugin(
+            plugin.Options(**{**options(name, place), **changes}), Context(device="cpu")
+        )
         model.open_weights()
         return model
 

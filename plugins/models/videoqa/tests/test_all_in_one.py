@@ -54,7 +54,9 @@ def stock_vit(tensors: dict[str, Tensor]) -> ViTModel:
                 block = f"blocks.{number}."
             if part in ("attention.q_proj", "attention.k_proj", "attention.v_proj"):
                 third = "qkv".index(part[10])
-                tensor.copy_(tensors[f"transformer.{block}attn.qkv.{kind}"].chunk(3)[third])
+                tensor.copy_(
+                    tensors[f"transformer.{block}attn.qkv.{kind}"].chunk(3)[third]
+                )
             elif name in ours:
                 tensor.copy_(tensors[f"transformer.{ours[name]}"])
             else:
@@ -68,17 +70,23 @@ def test_its_blocks_are_a_vit(build: Callable[..., Any]) -> None:
     tensors = published.drawn(published.all_in_one())
     network = build("all-in-one").runner.network
     pixels = preprocess(video("one")[0], published.SIDE)
-    tokens = network.transformer.patches(pixels[None, None].expand(1, 3, -1, -1, -1))[:1]
+    tokens = network.transformer.patches(pixels[None, None].expand(1, 3, -1, -1, -1))[
+        :1
+    ]
     tokens[:, 1:] -= tensors["transformer.temporal_embed"][:, :1]
     seen = torch.ones(tokens.shape[:2], dtype=torch.bool)
     for number, block in enumerate(network.transformer.blocks):
         tokens = block(tokens, seen, number)
     expected = stock_vit(tensors)(pixels[None]).last_hidden_state
-    torch.testing.assert_close(network.transformer.norm(tokens), expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        network.transformer.norm(tokens), expected, atol=1e-5, rtol=1e-5
+    )
 
 
 @torch.no_grad()
-def by_hand(tensors: dict[str, Tensor], frames: list[Tensor], words: list[str]) -> np.ndarray:
+def by_hand(
+    tensors: dict[str, Tensor], frames: list[Tensor], words: list[str]
+) -> np.ndarray:
     """The authors' forward, one sequence a frame, with loops."""
 
     def affine(name: str, states: Tensor) -> Tensor:
@@ -86,7 +94,9 @@ def by_hand(tensors: dict[str, Tensor], frames: list[Tensor], words: list[str]) 
 
     def normed(name: str, states: Tensor, eps: float) -> Tensor:
         size = states.shape[-1:]
-        return layer_norm(states, size, tensors[f"{name}.weight"], tensors[f"{name}.bias"], eps)
+        return layer_norm(
+            states, size, tensors[f"{name}.weight"], tensors[f"{name}.bias"], eps
+        )
 
     ids = torch.tensor([WORDS.index(word) for word in words])
     text = tensors["text_embeddings.word_embeddings.weight"][ids]
@@ -96,10 +106,13 @@ def by_hand(tensors: dict[str, Tensor], frames: list[Tensor], words: list[str]) 
     kinds = tensors["token_type_embeddings.weight"]
     sequences = []
     for number, pixels in enumerate(frames):
-        weight, bias = (tensors[f"transformer.patch_embed.proj.{n}"] for n in ("weight", "bias"))
+        weight, bias = (
+            tensors[f"transformer.patch_embed.proj.{n}"] for n in ("weight", "bias")
+        )
         step = published.PATCH
         cells = [
-            (weight * pixels[:, row : row + step, col : col + step]).sum((1, 2, 3)) + bias
+            (weight * pixels[:, row : row + step, col : col + step]).sum((1, 2, 3))
+            + bias
             for row in range(0, published.SIDE, step)
             for col in range(0, published.SIDE, step)
         ]
@@ -123,11 +136,17 @@ def by_hand(tensors: dict[str, Tensor], frames: list[Tensor], words: list[str]) 
                 part.unflatten(1, (4, 8)).transpose(0, 1) for part in parts.chunk(3, 1)
             )
             mixed = (query @ key.transpose(1, 2) / 8**0.5).softmax(-1) @ value
-            states = states + affine(f"{block}.attn.proj", mixed.transpose(0, 1).flatten(1))
-            inner = gelu(affine(f"{block}.mlp.fc1", normed(f"{block}.norm2", states, 1e-6)))
+            states = states + affine(
+                f"{block}.attn.proj", mixed.transpose(0, 1).flatten(1)
+            )
+            inner = gelu(
+                affine(f"{block}.mlp.fc1", normed(f"{block}.norm2", states, 1e-6))
+            )
             after.append(states + affine(f"{block}.mlp.fc2", inner))
         sequences = after
-    pooled = torch.stack([normed("transformer.norm", s[0], 1e-6) for s in sequences]).mean(0)
+    pooled = torch.stack(
+        [normed("transformer.norm", s[0], 1e-6) for s in sequences]
+    ).mean(0)
     pooled = torch.tanh(affine("pooler.dense", pooled))
     inner = gelu(normed("vqa_classifier.2", affine("vqa_classifier.1", pooled), 1e-5))
     return affine("vqa_classifier.4", inner).numpy()
@@ -149,7 +168,12 @@ def test_patches_travel_in_a_circle() -> None:
     moved = exchange_patches(video, 3)
     for frame in range(3):
         before, after = video[frame - 1, :, 0], video[(frame + 1) % 3, :, 0]
-        expected = [video[frame, 0, 0], *before[1:3], *video[frame, 3:15, 0], *after[15:]]
+        expected = [
+            video[frame, 0, 0],
+            *before[1:3],
+            *video[frame, 3:15, 0],
+            *after[15:],
+        ]
         assert moved[frame, :, 0].tolist() == [float(value) for value in expected]
 
 
@@ -179,7 +203,9 @@ def own(place: Path, tensors: dict[str, Tensor], **changes: Any) -> AllInOne:
 
 def test_a_chooser_reads_every_choice(place: Path) -> None:
     """The head of multiple choice: all choices before each of them, one score a text."""
-    model = own(place, published.drawn(published.all_in_one("mc_vqa_classifier", 12, 1)))
+    model = own(
+        place, published.drawn(published.all_in_one("mc_vqa_classifier", 12, 1))
+    )
     sample = asked("one", "what is it ?", ("dog", "red ball", "an unknown thing"))
     assert [prompt.text for prompt in model.runner.network.prompts(sample)][1] == (
         "what is it ?Options: dog red ball an unknown thingAnswer: red ball"
@@ -202,16 +228,22 @@ def test_a_head_without_dropout_is_the_same(place: Path) -> None:
         for name, tensor in tensors.items()
     }
     trial = Trial(sample=asked("one", QUESTION))
-    one, other = (own(place, some).respond([trial])[0].logits for some in (tensors, shifted))
+    one, other = (
+        own(place, some).respond([trial])[0].logits for some in (tensors, shifted)
+    )
     np.testing.assert_array_equal(one, other)
 
 
 def test_answers_outside_the_vocabulary(place: Path) -> None:
     """One has the lowest logit, and a question of nothing else is refused."""
     model = own(place, published.drawn(published.all_in_one()))
-    some = model.respond([Trial(sample=asked("one", QUESTION, ("a zebra", "dog", "cat")))])[0]
+    some = model.respond(
+        [Trial(sample=asked("one", QUESTION, ("a zebra", "dog", "cat")))]
+    )[0]
     assert some.logits.argmin() == 0
-    with pytest.raises(UserError, match=r"no choice that is in the vocabulary.*got a zebra"):
+    with pytest.raises(
+        UserError, match=r"no choice that is in the vocabulary.*got a zebra"
+    ):
         model.respond([Trial(sample=asked("one", QUESTION, ("a zebra", "a gnu")))])
     (place / "many.json").write_text(json.dumps([str(number) for number in range(11)]))
     for answers, got in ((place / "many.json", "11"), (None, "0")):

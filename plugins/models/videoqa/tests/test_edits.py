@@ -28,7 +28,9 @@ EDITS: tuple[Edit, ...] = (
 )
 
 
-def logits(model: Any, edit: Edit | None = None, one_by_one: bool = False) -> np.ndarray:
+def logits(
+    model: Any, edit: Edit | None = None, one_by_one: bool = False
+) -> np.ndarray:
     trials = [Trial(sample=sample, edit=edit) for sample in SAMPLES]
     if one_by_one:
         return np.concatenate([model.respond([trial])[0].logits for trial in trials])
@@ -57,14 +59,20 @@ def test_blocks_are_the_matrix_form(name: str, build: Callable[..., Any]) -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_batch_is_its_samples_one_by_one(name: str, build: Callable[..., Any]) -> None:
+def test_a_batch_is_its_samples_one_by_one(
+    name: str, build: Callable[..., Any]
+) -> None:
     model = build(name)
     for edit in (None, *EDITS):
-        np.testing.assert_allclose(logits(model, edit), logits(model, edit, True), atol=2e-5)
+        np.testing.assert_allclose(
+            logits(model, edit), logits(model, edit, True), atol=2e-5
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_video_its_quadrants_are_empty(name: str, build: Callable[..., Any]) -> None:
+def test_without_video_its_quadrants_are_empty(
+    name: str, build: Callable[..., Any]
+) -> None:
     model = build(name)
     sample = asked("", "does the man open the door ?")
     plain = model.respond([Trial(sample=sample)])[0].logits
@@ -76,7 +84,9 @@ def test_without_video_its_quadrants_are_empty(name: str, build: Callable[..., A
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_text_averages_leave_the_video_to_itself(name: str, build: Callable[..., Any]) -> None:
+def test_text_averages_leave_the_video_to_itself(
+    name: str, build: Callable[..., Any]
+) -> None:
     """Row by row: a short-circuited quadrant is constant, mass and the other ones stay in place."""
     model, sample = build(name), SAMPLES[0]
     layer = 1 if name == "singularity" else 0
@@ -90,7 +100,9 @@ def test_text_averages_leave_the_video_to_itself(name: str, build: Callable[...,
     text, video = queries == TEXT, keys == VIDEO
     quadrant = after[:, text][:, :, video]
     assert np.ptp(quadrant, axis=-1).max() < 1e-6 < np.ptp(before[:, text][:, :, video])
-    np.testing.assert_allclose(quadrant.sum(-1), before[:, text][:, :, video].sum(-1), atol=1e-5)
+    np.testing.assert_allclose(
+        quadrant.sum(-1), before[:, text][:, :, video].sum(-1), atol=1e-5
+    )
     np.testing.assert_allclose(after[:, :, ~video], before[:, :, ~video], atol=1e-6)
     np.testing.assert_allclose(after[:, ~text], before[:, ~text], atol=1e-6)
 
@@ -106,15 +118,21 @@ def test_padding_of_a_batch_is_left_out(name: str, build: Callable[..., Any]) ->
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_layers_outside_the_model_are_refused(name: str, build: Callable[..., Any]) -> None:
+def test_layers_outside_the_model_are_refused(
+    name: str, build: Callable[..., Any]
+) -> None:
     model = build(name)
-    count = FusionSize.shape(FusionSize().read(model, [Trial(sample=SAMPLES[0])])[0]).layers
+    count = FusionSize.shape(
+        FusionSize().read(model, [Trial(sample=SAMPLES[0])])[0]
+    ).layers
     edit = AverageAttention(quadrants=frozenset({"TT"}), layers=(count,))
     expected = f"layer {count}: expected layers 0 to {count - 1}"
     with pytest.raises(UserError, match=expected):
         model.respond([Trial(sample=SAMPLES[0], edit=edit)])
     with pytest.raises(UserError, match=expected):
         model.attention([Trial(sample=SAMPLES[0])], count)
-    averaged = Trial(sample=SAMPLES[0], edit=AverageTokens(modalities=frozenset({"video"})))
+    averaged = Trial(
+        sample=SAMPLES[0], edit=AverageTokens(modalities=frozenset({"video"}))
+    )
     with pytest.raises(UserError, match="averaged away"):
         model.attention([averaged], 0)

@@ -58,7 +58,9 @@ def test_a_planted_answer_is_learned_and_read_again(
     name: str, place: Path, build: Callable[..., Any], tmp_path: Path
 ) -> None:
     """From a published layout to a file in the same layout, which an audit opens."""
-    shelf = PluginShelf({("dataset", "colours"): Colours, ("model", name): PLUGINS[name]})
+    shelf = PluginShelf(
+        {("dataset", "colours"): Colours, ("model", name): PLUGINS[name]}
+    )
     given = options(name, place)
     checkpoint = given.pop("checkpoint")
     bench = Finetune(
@@ -66,7 +68,9 @@ def test_a_planted_answer_is_learned_and_read_again(
             model=name,
             checkpoint=checkpoint,
             out=tmp_path / "tuned.pth",
-            model_options={key: str(v) if isinstance(v, Path) else v for key, v in given.items()},
+            model_options={
+                key: str(v) if isinstance(v, Path) else v for key, v in given.items()
+            },
             data="colours",
             epochs=EPOCHS.get(name, 12),
             learning_rate=2e-3,
@@ -78,7 +82,9 @@ def test_a_planted_answer_is_learned_and_read_again(
     assert len(table.rows) == EPOCHS.get(name, 12)
     assert float(table.rows[-1]["loss"]) < 0.5 * float(table.rows[0]["loss"])
     assert max(float(row["balanced accuracy"]) for row in table.rows) == 100
-    before, after = (read_checkpoint(name, file) for file in (checkpoint, tmp_path / "tuned.pth"))
+    before, after = (
+        read_checkpoint(name, file) for file in (checkpoint, tmp_path / "tuned.pth")
+    )
     assert set(before.tensors) == set(after.tensors)
     model = build(name, checkpoint=tmp_path / "tuned.pth")
     data = Colours(ColourOptions(), Context())
@@ -91,7 +97,12 @@ def test_a_data_set_without_splits_is_refused(tmp_path: Path) -> None:
     class Whole(Colours):
         split = None  # type: ignore[assignment]
 
-    given = {"model": "just-ask", "checkpoint": "x.pth", "out": tmp_path / "o.pth", "data": "whole"}
+    given = {
+        "model": "just-ask",
+        "checkpoint": "x.pth",
+        "out": tmp_path / "o.pth",
+        "data": "whole",
+    }
     shelf = PluginShelf({("dataset", "whole"): Whole})
     bench = Finetune(Finetune.Options(**given), Context(shelf, tmp_path, device="cpu"))
     with pytest.raises(UserError, match="whole has no splits"):

@@ -17,7 +17,17 @@ from cuescope_sdk import Context, Frame, Trial, UserError
 from cuescope_videoqa import FrozenBiLM
 
 QUESTION = "does the man open the door ?"
-PROMPT = ["[CLS]", "question", ":", *QUESTION.split(), "answer", ":", "[MASK]", ".", "[SEP]"]
+PROMPT = [
+    "[CLS]",
+    "question",
+    ":",
+    *QUESTION.split(),
+    "answer",
+    ":",
+    "[MASK]",
+    ".",
+    "[SEP]",
+]
 FEATURES = 5
 
 
@@ -27,7 +37,9 @@ def numbers(words: list[str]) -> Tensor:
 
 def stock(biased: bool, tensors: dict[str, Tensor]) -> Any:
     """The library's model with those of the tensors that it has."""
-    config = transformers.DebertaV2Config(**published.deberta_config(biased), legacy=False)
+    config = transformers.DebertaV2Config(
+        **published.deberta_config(biased), legacy=False
+    )
     model = transformers.DebertaV2ForMaskedLM(config).eval()
     model.load_state_dict({name: tensors[name] for name in model.state_dict()})
     return model
@@ -43,7 +55,9 @@ def drawn(adapters: bool = True) -> dict[str, Tensor]:
 
 def answer_rows(tensors: dict[str, Tensor], answers: tuple[str, ...]) -> Tensor:
     words = tensors["deberta.embeddings.word_embeddings.weight"]
-    return torch.stack([words[numbers(answer.split())[0]].mean(0) for answer in answers])
+    return torch.stack(
+        [words[numbers(answer.split())[0]].mean(0) for answer in answers]
+    )
 
 
 def embedded(
@@ -53,14 +67,18 @@ def embedded(
     words = tensors["deberta.embeddings.word_embeddings.weight"][numbers(PROMPT)]
     padded = torch.zeros(1, FEATURES, published.CLIP)
     padded[0, : len(features)] = features
-    weight, bias = (tensors[f"deberta.embeddings.linear_video.{n}"] for n in ("weight", "bias"))
+    weight, bias = (
+        tensors[f"deberta.embeddings.linear_video.{n}"] for n in ("weight", "bias")
+    )
     states = torch.cat([padded @ weight.T + bias, words], dim=1)
     mask = torch.ones(1, states.shape[1])
     mask[0, len(features) : FEATURES] = 0
     return states, mask
 
 
-def plugin(place: Path, folder: str, tensors: dict[str, Tensor], **changes: Any) -> FrozenBiLM:
+def plugin(
+    place: Path, folder: str, tensors: dict[str, Tensor], **changes: Any
+) -> FrozenBiLM:
     path = place / "own.pth"
     torch.save({"model": tensors}, path)
     chosen = {
@@ -82,7 +100,10 @@ def test_without_adapters_and_video_it_is_the_stock_model(place: Path) -> None:
     # the places of the video are there, and masked
     states, mask = embedded(tensors, model, torch.zeros(0, published.CLIP), True)
     logits = model(inputs_embeds=states, attention_mask=mask).logits[0]
-    at_mask = logits[FEATURES + PROMPT.index("[MASK]")] - tensors["lm_predictions.lm_head.bias"]
+    at_mask = (
+        logits[FEATURES + PROMPT.index("[MASK]")]
+        - tensors["lm_predictions.lm_head.bias"]
+    )
     own = plugin(place, "biased", tensors)
     found = own.respond([Trial(sample=asked("", QUESTION))])[0].logits
     expected = at_mask[[WORDS.index("yes"), WORDS.index("no")]]
@@ -103,7 +124,10 @@ def test_with_video_and_mask_decoder(biased: bool, place: Path) -> None:
     last = hidden[-1]
     if not biased:
         encoder, keys = model.deberta.encoder, hidden[-2]
-        last = keys + tensors["deberta.embeddings.position_embeddings.weight"][: keys.shape[1]]
+        last = (
+            keys
+            + tensors["deberta.embeddings.position_embeddings.weight"][: keys.shape[1]]
+        )
         for _ in range(2):
             last = encoder.layer[-1](
                 keys,
@@ -117,13 +141,17 @@ def test_with_video_and_mask_decoder(biased: bool, place: Path) -> None:
     own = plugin(place, "biased" if biased else "deberta", tensors)
     choices = ("yes", "no")
     found = own.respond([Trial(sample=asked("one", QUESTION, choices))])[0].logits
-    np.testing.assert_allclose(found, answer_rows(tensors, choices) @ at_mask, atol=2e-5)
+    np.testing.assert_allclose(
+        found, answer_rows(tensors, choices) @ at_mask, atol=2e-5
+    )
 
 
 def test_adapters_and_video_matter(place: Path) -> None:
     sample = asked("one", QUESTION)
     with_them, without = (
-        plugin(place, "deberta", drawn(adapters)).respond([Trial(sample=sample)])[0].logits
+        plugin(place, "deberta", drawn(adapters))
+        .respond([Trial(sample=sample)])[0]
+        .logits
         for adapters in (True, False)
     )
     assert np.abs(with_them - without).max() > 0.01
@@ -143,7 +171,9 @@ def test_choices_are_asked_for_one_by_one(place: Path) -> None:
     assert texts[1] == "Question: What is it ? Is it 'Red ball'? [MASK]."
     states = network(network.collate(network.prompts(sample)))
     yes, no = answer_rows(drawn(), ("yes", "no"))
-    np.testing.assert_allclose(found, [state @ (yes - no) for state in states], atol=1e-5)
+    np.testing.assert_allclose(
+        found, [state @ (yes - no) for state in states], atol=1e-5
+    )
     plain = plugin(place, "deberta", drawn(), multiple_choice="vocabulary")
     assert [prompt.text for prompt in plain.runner.network.prompts(sample)] == [
         "Question: What is it ? Answer: [MASK]."
@@ -151,9 +181,13 @@ def test_choices_are_asked_for_one_by_one(place: Path) -> None:
 
 
 def test_without_suffix_the_end_token_is_hidden(place: Path) -> None:
-    with_end, without = (plugin(place, "deberta", drawn(), suffix=suffix) for suffix in (".", ""))
+    with_end, without = (
+        plugin(place, "deberta", drawn(), suffix=suffix) for suffix in (".", "")
+    )
     trial = Trial(sample=asked("", QUESTION))
-    counts = [len(model.modalities([trial], 0)[0]) // 2 for model in (with_end, without)]
+    counts = [
+        len(model.modalities([trial], 0)[0]) // 2 for model in (with_end, without)
+    ]
     assert counts == [len(PROMPT), len(PROMPT) - 2]
 
 
@@ -177,9 +211,15 @@ def test_frozen_weights_come_from_the_language_model(place: Path) -> None:
     """Published checkpoints hold only what was trained; the folder has the rest."""
     whole = drawn()
     trained = {
-        n: t for n, t in whole.items() if "adapter" in n or "LayerNorm" in n or "linear_video" in n
+        n: t
+        for n, t in whole.items()
+        if "adapter" in n or "LayerNorm" in n or "linear_video" in n
     }
-    frozen = {n: t for n, t in whole.items() if n not in trained and not n.startswith("answer_")}
+    frozen = {
+        n: t
+        for n, t in whole.items()
+        if n not in trained and not n.startswith("answer_")
+    }
     frozen = {n: t.clone() for n, t in frozen.items()}
     folder = place / "with-weights"
     folder.mkdir()
@@ -191,7 +231,9 @@ def test_frozen_weights_come_from_the_language_model(place: Path) -> None:
     other = plugin(place, "with-weights", trained).respond(trials)
     for first, second in zip(one, other, strict=True):
         np.testing.assert_array_equal(first.logits, second.logits)
-    with pytest.raises(UserError, match=r"tensors of the model and no other, got .* missing"):
+    with pytest.raises(
+        UserError, match=r"tensors of the model and no other, got .* missing"
+    ):
         plugin(place, "deberta", trained)
 
 
@@ -209,13 +251,19 @@ def test_frames_go_through_clip(place: Path) -> None:
         "projection_dim": published.CLIP,
     }
     torch.manual_seed(0)
-    clip = transformers.CLIPVisionModelWithProjection(transformers.CLIPVisionConfig(**vision))
+    clip = transformers.CLIPVisionModelWithProjection(
+        transformers.CLIPVisionConfig(**vision)
+    )
     clip.eval().save_pretrained(folder)
     size = {"height": 16, "width": 16}
-    processor = transformers.CLIPImageProcessor(size={"shortest_edge": 16}, crop_size=size)
+    processor = transformers.CLIPImageProcessor(
+        size={"shortest_edge": 16}, crop_size=size
+    )
     processor.save_pretrained(folder)
     frames = video("four", 3)
-    pixels = processor([frame.load() for frame in frames], return_tensors="pt")["pixel_values"]
+    pixels = processor([frame.load() for frame in frames], return_tensors="pt")[
+        "pixel_values"
+    ]
     torch.save({"four": clip(pixels).image_embeds}, place / "computed.pth")
     trial = Trial(sample=asked("four", QUESTION))
     live = plugin(place, "deberta", drawn(), features=None, vision=str(folder))

@@ -32,7 +32,9 @@ def distilbert(tensors: dict[str, Tensor], prefix: str) -> Any:
         max_position_embeddings=published.PLACES,
     )
     model = DistilBertModel(config).eval()
-    own = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+    own = {
+        n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)
+    }
     model.load_state_dict(own)
     return model
 
@@ -46,7 +48,9 @@ def by_hand(tensors: dict[str, Tensor], features: Tensor, sample: Sample) -> np.
 
     def normed(name: str, states: Tensor) -> Tensor:
         size = states.shape[-1:]
-        return layer_norm(states, size, tensors[f"{name}.weight"], tensors[f"{name}.bias"], 1e-12)
+        return layer_norm(
+            states, size, tensors[f"{name}.weight"], tensors[f"{name}.bias"], 1e-12
+        )
 
     def ids(text: str) -> Tensor:
         words = ["[CLS]", *text.split(), "[SEP]"]
@@ -68,7 +72,8 @@ def by_hand(tensors: dict[str, Tensor], features: Tensor, sample: Sample) -> np.
     modality = torch.tensor([0] * published.QUESTION + [1] * published.FEATURES)
     states = states + tensors["position.position_embeddings.weight"]
     states = normed(
-        "position.LayerNorm", states + tensors["position.modality_embedding.weight"][modality]
+        "position.LayerNorm",
+        states + tensors["position.modality_embedding.weight"][modality],
     )
     mask = torch.zeros(1, published.QUESTION + published.FEATURES, dtype=torch.bool)
     mask[0, : question.shape[1]] = True
@@ -76,10 +81,14 @@ def by_hand(tensors: dict[str, Tensor], features: Tensor, sample: Sample) -> np.
     config = DistilBertConfig(dim=published.SMALL, n_layers=2, n_heads=2, hidden_dim=24)
     config._attn_implementation = "sdpa"
     fusion = Transformer(config).eval()
-    fusion.load_state_dict({n[4:]: t for n, t in tensors.items() if n.startswith("mmt.")})
+    fusion.load_state_dict(
+        {n[4:]: t for n, t in tensors.items() if n.startswith("mmt.")}
+    )
     fused = fusion(states, attention_mask=mask[:, None, None]).last_hidden_state
     answer_encoder = distilbert(tensors, "amodel.bert.bert.")
-    answers = [answer_encoder(ids(answer)).last_hidden_state[:, 0] for answer in sample.choices]
+    answers = [
+        answer_encoder(ids(answer)).last_hidden_state[:, 0] for answer in sample.choices
+    ]
     embedded = affine("amodel.linear_text", torch.cat(answers))
     return (embedded @ affine("vqproj.1", fused[0, 0])).numpy()
 
@@ -89,14 +98,18 @@ def test_answers_as_the_formula_says(build: Callable[..., Any], place: Path) -> 
     tensors = {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
     features = torch.load(place / "s3d.pth")["two"]
     found = build("just-ask").respond([Trial(sample=SAMPLE)])[0].logits
-    np.testing.assert_allclose(found, by_hand(tensors, features, SAMPLE), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        found, by_hand(tensors, features, SAMPLE), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_long_videos_are_thinned_evenly(build: Callable[..., Any], place: Path) -> None:
     """Of seven features five: the authors take those at (place * 7) // 5."""
     rows = torch.load(place / "s3d.pth")
     assert len(rows["five"]) == 7
-    torch.save({"two": rows["five"][[0, 1, 2, 4, 5]], "five": rows["five"]}, place / "thin.pth")
+    torch.save(
+        {"two": rows["five"][[0, 1, 2, 4, 5]], "five": rows["five"]}, place / "thin.pth"
+    )
     model = build("just-ask", features=place / "thin.pth")
     one, other = (
         response.logits
@@ -104,7 +117,9 @@ def test_long_videos_are_thinned_evenly(build: Callable[..., Any], place: Path) 
             [Trial(sample=asked(name, "what is it ?")) for name in ("two", "five")]
         )
     )
-    np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)  # rows of one batch, float32
+    np.testing.assert_allclose(
+        one, other, rtol=1e-6, atol=1e-6
+    )  # rows of one batch, float32
 
 
 def test_a_segment_has_the_features_of_its_seconds(
@@ -112,7 +127,9 @@ def test_a_segment_has_the_features_of_its_seconds(
 ) -> None:
     """A video of 6 s with a feature a second; frames of unknown seconds are refused."""
     write_video(tmp_path / "long.mp4", 60)  # 10 frames a second
-    clips, _ = open_videos(tmp_path, {"long": ("long",)}, Context(cache=tmp_path), "test")
+    clips, _ = open_videos(
+        tmp_path, {"long": ("long",)}, Context(cache=tmp_path), "test"
+    )
     file, probe = clips["long"]
     rows = torch.randn(6, published.S3D, generator=torch.Generator().manual_seed(1))
     features = {"long": rows, "two": rows[2:4], "from": rows[4:], "part": rows[1:3]}
@@ -136,7 +153,9 @@ def test_a_segment_has_the_features_of_its_seconds(
         answer(frames_at(file, probe, [20, 25, 30]))
 
 
-def test_open_questions_have_the_best_of_the_vocabulary(build: Callable[..., Any]) -> None:
+def test_open_questions_have_the_best_of_the_vocabulary(
+    build: Callable[..., Any],
+) -> None:
     model = build("just-ask")
     closed = Trial(sample=asked("one", "what is it ?", ANSWERS))
     opened = Trial(sample=asked("one", "what is it ?", ()), outputs=frozenset({"text"}))
@@ -145,7 +164,9 @@ def test_open_questions_have_the_best_of_the_vocabulary(build: Callable[..., Any
     assert other.logits is None
 
 
-def test_features_go_by_the_file_that_is_shown(build: Callable[..., Any], place: Path) -> None:
+def test_features_go_by_the_file_that_is_shown(
+    build: Callable[..., Any], place: Path
+) -> None:
     """As a folder of arrays, and under the ids that the authors' files have."""
     rows = torch.load(place / "s3d.pth")
     folder = place / "arrays"
@@ -156,7 +177,9 @@ def test_features_go_by_the_file_that_is_shown(build: Callable[..., Any], place:
 
     def answer(name: str, features: Path) -> np.ndarray:
         trial = Trial(sample=asked(name, "what is it ?"))
-        found: np.ndarray = build("just-ask", features=features).respond([trial])[0].logits
+        found: np.ndarray = (
+            build("just-ask", features=features).respond([trial])[0].logits
+        )
         return found
 
     for name, published_as in (("one", "video7010"), ("two", "v_abcdefghijk")):

@@ -37,7 +37,9 @@ def one_line(error: pytest.ExceptionInfo[UserError]) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_faults_of_a_checkpoint(name: str, place: Path, build: Callable[..., Any]) -> None:
+def test_faults_of_a_checkpoint(
+    name: str, place: Path, build: Callable[..., Any]
+) -> None:
     """Not there, no weights, another model's, a tensor too few, too many, of another size."""
     other = FILES[NAMES[NAMES.index(name) - 1]]
     tensors = read_checkpoint(name, place / FILES[name]).tensors
@@ -65,7 +67,9 @@ def test_faults_of_a_checkpoint(name: str, place: Path, build: Callable[..., Any
         one_line(error)
 
 
-def test_the_same_weights_in_any_container(place: Path, build: Callable[..., Any]) -> None:
+def test_the_same_weights_in_any_container(
+    place: Path, build: Callable[..., Any]
+) -> None:
     """A state dict, one within a training checkpoint, torch's old format, safetensors."""
     tensors = published.drawn(published.just_ask())
     torch.save({"state_dict": tensors, "epoch": 2}, place / "nested.pth")
@@ -75,7 +79,9 @@ def test_the_same_weights_in_any_container(place: Path, build: Callable[..., Any
     plain = build("just-ask")
     for file in ("nested.pth", "old.pth", "safe.safetensors"):
         model = build("just-ask", checkpoint=place / file)
-        for one, other in zip(plain.respond(trials), model.respond(trials), strict=True):
+        for one, other in zip(
+            plain.respond(trials), model.respond(trials), strict=True
+        ):
             np.testing.assert_array_equal(one.logits, other.logits)
 
 
@@ -90,20 +96,28 @@ class _Evil:
 def test_objects_of_strangers_are_never_made(tmp_path: Path) -> None:
     """Training options of a library that is not here; and code that a pickle would run."""
     module = types.ModuleType("not_installed_here")
-    config = type("Config", (), {"__module__": "not_installed_here", "__qualname__": "Config"})
+    config = type(
+        "Config", (), {"__module__": "not_installed_here", "__qualname__": "Config"}
+    )
     module.Config = config  # type: ignore[attr-defined]
     sys.modules["not_installed_here"] = module
     try:
         options = config()
         options.lr = 0.1
-        content = {"model": {"weight": torch.ones(2)}, "config": options, "callbacks": {config: {}}}
+        content = {
+            "model": {"weight": torch.ones(2)},
+            "config": options,
+            "callbacks": {config: {}},
+        }
         torch.save(content, tmp_path / "training.pth")
     finally:
         del sys.modules["not_installed_here"]
     found = read_checkpoint("x", tmp_path / "training.pth").tensors
     assert found["weight"].tolist() == [1, 1]
     evil = _Evil(tmp_path / "ran")
-    torch.save({"model": {"weight": torch.ones(2)}, "evil": evil}, tmp_path / "evil.pth")
+    torch.save(
+        {"model": {"weight": torch.ones(2)}, "evil": evil}, tmp_path / "evil.pth"
+    )
     (tmp_path / "pickle.pth").write_bytes(pickle.dumps(evil))
     for file in ("evil.pth", "pickle.pth"):
         with pytest.raises(UserError, match="cannot be read as weights"):
@@ -151,7 +165,12 @@ def test_videos_without_features(place: Path, build: Callable[..., Any]) -> None
     """An unknown one, a changed one, none at all, rows of another width."""
     model, frames = build("just-ask"), video("one")
     sample = asked("one", "what is it ?")
-    changed = (frames[:1] * 3, frames[::-1], frames[:2], tuple(f.derive("x", abs) for f in frames))
+    changed = (
+        frames[:1] * 3,
+        frames[::-1],
+        frames[:2],
+        tuple(f.derive("x", abs) for f in frames),
+    )
     for shown in changed:
         with pytest.raises(UserError, match="does not show one video file as it is"):
             model.respond([Trial(sample=sample.with_frames(shown, "changed"))])
@@ -161,7 +180,9 @@ def test_videos_without_features(place: Path, build: Callable[..., Any]) -> None
         model.respond([Trial(sample=asked("six", "what is it ?"))])
     with pytest.raises(UserError, match="features=FILE"):
         build("just-ask", features=None).respond([Trial(sample=sample)])
-    with pytest.raises(UserError, match=r"expected a tensor \(feature, 6\), got shape \(3, 10\)"):
+    with pytest.raises(
+        UserError, match=r"expected a tensor \(feature, 6\), got shape \(3, 10\)"
+    ):
         build("just-ask", features=place / "clip.pth").respond([Trial(sample=sample)])
     with pytest.raises(UserError, match="no features in"):
         build("just-ask", features=place / "deberta")
@@ -171,14 +192,23 @@ def test_which_video_is_told_by_the_frames() -> None:
     frames = video("v_abcdefghijk")
     assert shown_video(frames) == ("v_abcdefghijk", None)
     assert shown_video((*frames[:2], *video("other")[2:])) is None
-    assert list(possible_ids("video7010")) == ["video7010", "video7010", "video7010", 7010]
+    assert list(possible_ids("video7010")) == [
+        "video7010",
+        "video7010",
+        "video7010",
+        7010,
+    ]
     assert "abcdefghijk" in list(possible_ids("v_abcdefghijk"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_words_that_are_not_there(name: str, place: Path, build: Callable[..., Any]) -> None:
+def test_words_that_are_not_there(
+    name: str, place: Path, build: Callable[..., Any]
+) -> None:
     for folder in (str(place / "nowhere"), str(place)):
-        with pytest.raises(UserError, match=r"no folder|no tokenizer|cannot be read") as error:
+        with pytest.raises(
+            UserError, match=r"no folder|no tokenizer|cannot be read"
+        ) as error:
             build(name, text_encoder=folder)
         one_line(error)
 

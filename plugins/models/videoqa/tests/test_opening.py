@@ -42,12 +42,16 @@ def test_a_checkpoint_is_opened_once_and_by_no_plan(
     name: str, place: Path, openings: Counter[str], tmp_path: Path
 ) -> None:
     given = options(name, place)
-    setup = Setup(FakeMethod, PLUGINS[name], Videos, model_options=given, folder=tmp_path)
+    setup = Setup(
+        FakeMethod, PLUGINS[name], Videos, model_options=given, folder=tmp_path
+    )
     plan = setup.plan(limit=4)
     assert plan.until == "the answers of the model"
     assert plan.model_calls > 0
     assert not openings
-    if given.get("features"):  # the method shows changed frames, of which there are no features
+    if given.get(
+        "features"
+    ):  # the method shows changed frames, of which there are no features
         model = PLUGINS[name](PLUGINS[name].Options(**given), Context(device="cpu"))
         for sample in SAMPLES[:2]:
             model.respond([Trial(sample=sample)])

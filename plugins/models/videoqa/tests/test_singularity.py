@@ -16,7 +16,11 @@ from videoqa_samples import ANSWERS, WORDS, asked, video
 
 from cuescope_sdk import Trial
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_videoqa.singularity import normalise_question, preprocess, temporal_positions
+from cuescope_videoqa.singularity import (
+    normalise_question,
+    preprocess,
+    temporal_positions,
+)
 
 QUESTION = "does the man open the door ?"
 ASKED = ["[CLS]", "does", "the", "man", "open", "the", "door"]
@@ -35,7 +39,9 @@ def numbers(words: list[str]) -> Tensor:
 
 def under(prefix: str) -> dict[str, Tensor]:
     tensors = published.drawn(published.singularity())
-    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+    return {
+        n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)
+    }
 
 
 @torch.no_grad()
@@ -61,18 +67,24 @@ def patches(frames: int) -> Tensor:
             place = (
                 "output.dense"
                 if one == "o_proj"
-                else "attention." + {"q_proj": "query", "k_proj": "key", "v_proj": "value"}[one]
+                else "attention."
+                + {"q_proj": "query", "k_proj": "key", "v_proj": "value"}[one]
             )
-            source = f"encoder.{layer.replace('layers', 'layer')}.attention.{place}.{kind}"
+            source = (
+                f"encoder.{layer.replace('layers', 'layer')}.attention.{place}.{kind}"
+            )
         else:
             source = name.replace("layers.", "encoder.layer.")
             source = source.replace("mlp.fc1", "intermediate.dense")
             source = source.replace("mlp.fc2", "output.dense")
             source = source.replace(
-                ".relative_position_bias.", ".attention.attention.relative_position_bias."
+                ".relative_position_bias.",
+                ".attention.attention.relative_position_bias.",
             )
         tensor.copy_(old[source])
-    pixels = torch.stack([preprocess(frame, published.SIDE) for frame in video("one", frames)])
+    pixels = torch.stack(
+        [preprocess(frame, published.SIDE) for frame in video("one", frames)]
+    )
     norm = under("vision_layernorm.")
     states = model(pixels).last_hidden_state
     return layer_norm(states, states.shape[-1:], norm["weight"], norm["bias"], 1e-12)
@@ -81,7 +93,9 @@ def patches(frames: int) -> Tensor:
 @torch.no_grad()
 def temporal(states: Tensor) -> Tensor:
     """Every patch with those of its spot in the other frames, through the stock encoder."""
-    encoder = BertEncoder(BertConfig(**BERT, num_hidden_layers=2, attn_implementation="sdpa"))
+    encoder = BertEncoder(
+        BertConfig(**BERT, num_hidden_layers=2, attn_implementation="sdpa")
+    )
     encoder.eval().load_state_dict(under("temporal_vision_encoder."))
     places = under("temporal_embeddings")[""]
     rows = [
@@ -95,7 +109,9 @@ def temporal(states: Tensor) -> Tensor:
 def fused(video_states: Tensor) -> Tensor:
     """The question's states: BERT below, and above it BERT with cross-attention, both stock."""
     tensors = under("text_encoder.")
-    lower = BertModel(BertConfig(**BERT, num_hidden_layers=1), add_pooling_layer=False).eval()
+    lower = BertModel(
+        BertConfig(**BERT, num_hidden_layers=1), add_pooling_layer=False
+    ).eval()
     lower.load_state_dict({n: t for n, t in tensors.items() if n in lower.state_dict()})
     config = BertConfig(
         **BERT,
@@ -138,7 +154,8 @@ def ranked(question: Tensor, answers: tuple[str, ...]) -> np.ndarray:
         words = numbers(["[CLS]", *answer.split(), "[SEP]"])
         logits = decoder(words, encoder_hidden_states=question[None]).logits[0]
         each = [
-            float(logits[i].log_softmax(-1)[words[0, i + 1]]) for i in range(words.shape[1] - 1)
+            float(logits[i].log_softmax(-1)[words[0, i + 1]])
+            for i in range(words.shape[1] - 1)
         ]
         scores.append(each[0] + sum(each))
     return np.array(scores)
@@ -164,10 +181,14 @@ def test_without_temporal_encoder_frames_have_no_place(
     build: Callable[..., Any], place: Any
 ) -> None:
     tensors = published.drawn(published.singularity())
-    still = {n: t for n, t in tensors.items() if not n.startswith("temporal_vision_encoder.")}
+    still = {
+        n: t for n, t in tensors.items() if not n.startswith("temporal_vision_encoder.")
+    }
     torch.save(still, place / "still.pth")
     sample = asked("one", QUESTION, ("dog", "cat"), count=2)
-    found = build("singularity", checkpoint=place / "still.pth").respond([Trial(sample=sample)])
+    found = build("singularity", checkpoint=place / "still.pth").respond(
+        [Trial(sample=sample)]
+    )
     expected = ranked(fused(patches(2).flatten(0, 1)), sample.choices)
     np.testing.assert_allclose(found[0].logits, expected, rtol=1e-4, atol=1e-4)
 
@@ -187,11 +208,15 @@ def test_only_the_likeliest_first_words_are_ranked(build: Callable[..., Any]) ->
     assert int(first.isfinite().sum()) == 1
 
 
-def test_self_and_cross_attention_are_layers_of_their_own(build: Callable[..., Any]) -> None:
+def test_self_and_cross_attention_are_layers_of_their_own(
+    build: Callable[..., Any],
+) -> None:
     model = build("singularity")
     trial = Trial(sample=asked("one", QUESTION, count=2))
     patches_in_all = 2 * (1 + (published.SIDE // published.PATCH) ** 2)
-    shapes = [model.attention([trial], layer)[0].shape for layer in range(model.fusion.layers)]
+    shapes = [
+        model.attention([trial], layer)[0].shape for layer in range(model.fusion.layers)
+    ]
     text = len(ASKED)
     assert shapes == [(4, text, text), (4, text, patches_in_all)] * 2
     plain_answer = model.respond([trial])[0].logits

@@ -30,14 +30,19 @@ class Stdin:
 
 
 @pytest.fixture
-def canary(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+def canary(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Path]:
     """`canary(NAME, tokenizer_class=...)`: its text encoder with code, which leaves `ran`."""
 
     def make(name: str, **rules: Any) -> Path:
         folder = tmp_path / "words"
         shutil.copytree(options(name, place)["text_encoder"], folder)
         auto = {
-            "auto_map": {"AutoTokenizer": ["mine.Mine", "mine.Mine"], "AutoConfig": "mine.Mine"}
+            "auto_map": {
+                "AutoTokenizer": ["mine.Mine", "mine.Mine"],
+                "AutoConfig": "mine.Mine",
+            }
         }
         for file in ("tokenizer_config.json", "config.json", "processor_config.json"):
             path = folder / file
@@ -54,14 +59,21 @@ def canary(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call
 @pytest.mark.parametrize("kind", ["Mine", "AutoProcessor", "AutoModel"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_text_encoder_runs_no_code_and_asks_nobody(
-    name: str, kind: str, place: Path, canary: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    kind: str,
+    place: Path,
+    canary: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stdin = Stdin()
     monkeypatch.setattr(sys, "stdin", stdin)
     folder = canary(name, tokenizer_class=kind, processor_class=kind)
     plugin = PLUGINS[name]
     given = {**options(name, place), "text_encoder": str(folder)}
-    with suppress(UserError):  # the library has a class of its own for some: then it is taken
+    with suppress(
+        UserError
+    ):  # the library has a class of its own for some: then it is taken
         plugin(plugin.Options(**given), Context(device="cpu")).open_weights()
     assert not stdin.asked
     assert not (tmp_path / "ran").exists()
@@ -84,14 +96,20 @@ def test_a_file_that_unfolds_is_refused(
 ) -> None:
     monkeypatch.setenv("CUESCOPE_MAX_ARCHIVE_GB", "0.01")
     bomb = tmp_path / "bomb.pth"
-    rows = torch.zeros(1).expand(3_000_000, 1) if kind != "compressed" else torch.zeros(3_000_000)
+    rows = (
+        torch.zeros(1).expand(3_000_000, 1)
+        if kind != "compressed"
+        else torch.zeros(3_000_000)
+    )
     torch.save({"state_dict": {"one": rows}}, bomb)
     if kind == "compressed":
         squeeze(bomb)
         assert bomb.stat().st_size < 100_000
     plugin = PLUGINS["just-ask"]
     given = {**options("just-ask", place), option: bomb}
-    with pytest.raises(UserError, match=r"bomb.pth unfolds to 0.012 GB.*CUESCOPE_MAX_ARCHIVE_GB=1"):
+    with pytest.raises(
+        UserError, match=r"bomb.pth unfolds to 0.012 GB.*CUESCOPE_MAX_ARCHIVE_GB=1"
+    ):
         plugin(plugin.Options(**given), Context(device="cpu")).open_weights()
 
 
@@ -100,7 +118,10 @@ def test_a_limit_can_be_raised(
 ) -> None:
     features = tmp_path / "s3d.pth"
     known = torch.load(place / "s3d.pth", weights_only=True)
-    torch.save({name: torch.zeros(4000, rows.shape[1]) for name, rows in known.items()}, features)
+    torch.save(
+        {name: torch.zeros(4000, rows.shape[1]) for name, rows in known.items()},
+        features,
+    )
     squeeze(features)
     plugin = PLUGINS["just-ask"]
     given = {**options("just-ask", place), "features": features}
@@ -111,7 +132,9 @@ def test_a_limit_can_be_raised(
     plugin(plugin.Options(**given), Context(device="cpu")).open_weights()
 
 
-def test_an_array_that_claims_more_than_its_file_is_refused(place: Path, tmp_path: Path) -> None:
+def test_an_array_that_claims_more_than_its_file_is_refused(
+    place: Path, tmp_path: Path
+) -> None:
     with (tmp_path / "one.npy").open("wb") as file:
         shape = {"descr": "<f4", "fortran_order": False, "shape": (10**9, 1024)}
         np.lib.format.write_array_header_1_0(file, shape)

@@ -18,7 +18,9 @@ PATCH, SIDE, FRAMES = 8, 24, 3
 def drawn(shapes: Shapes, seed: int = 0) -> dict[str, Tensor]:
     """Weights wide enough for differences to show; norms around one."""
     generator = torch.Generator().manual_seed(seed)
-    tensors = {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
+    tensors = {
+        name: torch.randn(shape, generator=generator) for name, shape in shapes.items()
+    }
     for name, tensor in tensors.items():
         if "norm" in name.lower() and name.endswith("weight"):
             tensor.mul_(0.1).add_(1.0)
@@ -29,7 +31,9 @@ def drawn(shapes: Shapes, seed: int = 0) -> dict[str, Tensor]:
     return tensors
 
 
-def linear(name: str, inputs: int, outputs: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def linear(
+    name: str, inputs: int, outputs: int
+) -> Iterator[tuple[str, tuple[int, ...]]]:
     yield f"{name}.weight", (outputs, inputs)
     yield f"{name}.bias", (outputs,)
 
@@ -175,7 +179,9 @@ def beit() -> Shapes:
         shapes[f"{own}.query.bias"] = shapes[f"{own}.value.bias"] = (WIDE,)
         table = "relative_position_bias.relative_position_bias_table"
         shapes[f"{own}.{table}"] = ((2 * grid - 1) ** 2 + 3, WIDE // HEAD)
-        shapes[f"{own}.relative_position_bias.relative_position_index"] = (grid**2 + 1,) * 2
+        shapes[f"{own}.relative_position_bias.relative_position_index"] = (
+            grid**2 + 1,
+        ) * 2
         shapes.update(linear(f"{layer}.attention.output.dense", WIDE, WIDE))
         shapes.update(linear(f"{layer}.intermediate.dense", WIDE, 48))
         shapes.update(linear(f"{layer}.output.dense", 48, WIDE))
@@ -206,7 +212,9 @@ def singularity() -> Shapes:
     return shapes
 
 
-def all_in_one(head: str = "vqa_classifier", inner: int = SMALL, outputs: int = 10) -> Shapes:
+def all_in_one(
+    head: str = "vqa_classifier", inner: int = SMALL, outputs: int = 10
+) -> Shapes:
     """AllinoneTransformerSS with a head for questions; dropout is number 0 of it."""
     shapes = bert_embeddings("text_embeddings")
     shapes["text_embeddings.position_ids"] = (1, PLACES)

@@ -47,7 +47,17 @@ WORDS = (
     "bottom",
     "options",
 )
-ANSWERS = ("dog", "red ball", "yes", "no", "cat", "blue ball", "top", "middle", "bottom")
+ANSWERS = (
+    "dog",
+    "red ball",
+    "yes",
+    "no",
+    "cat",
+    "blue ball",
+    "top",
+    "middle",
+    "bottom",
+)
 PLUGINS = {
     "just-ask": JustAsk,
     "frozen-bilm": FrozenBiLM,
@@ -67,16 +77,22 @@ def video(name: str, count: int = published.FRAMES) -> tuple[Frame, ...]:
     """Frames of a video file, in order."""
     sources = [FrameSource(Path(f"{name}.mp4"), 4 * i, i, count) for i in range(count)]
     return tuple(
-        Frame(f"{name}-{source.position}", partial(draw, source), source) for source in sources
+        Frame(f"{name}-{source.position}", partial(draw, source), source)
+        for source in sources
     )
 
 
 def asked(
-    name: str, question: str | None, choices: tuple[str, ...] = ("yes", "no"), count: int = 3
+    name: str,
+    question: str | None,
+    choices: tuple[str, ...] = ("yes", "no"),
+    count: int = 3,
 ) -> Sample:
     """A question about a video; no video without a name."""
     frames = video(name, count) if name else ()
-    return Sample(key=f"{name}:{question}", frames=frames, question=question, choices=choices)
+    return Sample(
+        key=f"{name}:{question}", frames=frames, question=question, choices=choices
+    )
 
 
 SAMPLES = (
@@ -109,7 +125,13 @@ def options(name: str, place: Path) -> dict[str, Any]:
                 "video_features": 5,
             }
         case "singularity":
-            own = {"checkpoint": place / "singularity.pth", "text_encoder": str(place / "words")}
+            own = {
+                "checkpoint": place / "singularity.pth",
+                "text_encoder": str(place / "words"),
+            }
         case _:
-            own = {"checkpoint": place / "all-in-one.ckpt", "text_encoder": str(place / "words")}
+            own = {
+                "checkpoint": place / "all-in-one.ckpt",
+                "text_encoder": str(place / "words"),
+            }
     return {**common, **own}

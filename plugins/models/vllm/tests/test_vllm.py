@@ -56,10 +56,14 @@ class LLM:
     calls: list[int] = []
     given: dict[str, Any] = {}
 
-    def __init__(self, model: str, *, dtype: str = "auto", seed: int | None = None, **rest: Any):
+    def __init__(
+        self, model: str, *, dtype: str = "auto", seed: int | None = None, **rest: Any
+    ):
         LLM.given = {"model": model, "dtype": dtype, "seed": seed, **rest}
         if rest["gpu_memory_utilization"] < 0.1:
-            raise ValueError("No available memory for the cache blocks.\nTry to increase it")
+            raise ValueError(
+                "No available memory for the cache blocks.\nTry to increase it"
+            )
 
     def chat(
         self,
@@ -77,20 +81,26 @@ class LLM:
         LLM.calls.append(len(messages))
         return [self._answer(each, sampling_params) for each in messages]
 
-    def _answer(self, messages: list[dict[str, Any]], sampling: SamplingParams) -> RequestOutput:
+    def _answer(
+        self, messages: list[dict[str, Any]], sampling: SamplingParams
+    ) -> RequestOutput:
         tokens = [1]
         (user, *answer) = messages
         for part in user["content"]:
             if part["type"] == "image_pil":
                 assert isinstance(part["image_pil"], Image.Image)
-                tokens.append(1000 + int(np.asarray(part["image_pil"], np.int64).sum()) % DIGITS)
+                tokens.append(
+                    1000 + int(np.asarray(part["image_pil"], np.int64).sum()) % DIGITS
+                )
             else:
                 tokens += map(ord, part["text"])
         tokens.append(2)
         tokens += map(ord, answer[0]["content"] if answer else "")
         told: list[dict[int, Logprob] | None] = [None]
         for place in range(1, len(tokens)):
-            value = -float(sum(tokens[:place]) % DIGITS) / DIGITS - 0.01 * tokens[place] % 1
+            value = (
+                -float(sum(tokens[:place]) % DIGITS) / DIGITS - 0.01 * tokens[place] % 1
+            )
             told.append({tokens[place]: Logprob(value), 3: Logprob(-0.1)})
         logprobs = told if sampling.prompt_logprobs else None
         text = f" {sum(tokens) % 7} "[: sampling.max_tokens]
@@ -124,7 +134,9 @@ class TestContract(ModelContract):
         cls.other_options = {**cls.options, "prompt": "Look. {question}"}
 
 
-def test_choices_are_scored_by_all_their_tokens(tmp_path: Path, trials: Sequence[Trial]) -> None:
+def test_choices_are_scored_by_all_their_tokens(
+    tmp_path: Path, trials: Sequence[Trial]
+) -> None:
     options = VLLMOptions(model=str(write_model(tmp_path)), gpus=2)
     model = VLLM(options, Context(device="cpu", dtype="bfloat16"))
     LLM.calls.clear()
@@ -151,8 +163,12 @@ def trials() -> list[Trial]:
     from cuescope_sdk import Frame, Sample
 
     frame = Frame.from_array(np.full((4, 4, 3), 9, np.uint8))
-    asked = Sample(key="a", frames=(frame,), question="is it red", choices=("yes", "no"))
-    other = Sample(key="b", frames=(frame,), question="what is it", choices=("cup", "cat", "dog"))
+    asked = Sample(
+        key="a", frames=(frame,), question="is it red", choices=("yes", "no")
+    )
+    other = Sample(
+        key="b", frames=(frame,), question="what is it", choices=("cup", "cat", "dog")
+    )
     both = frozenset({"logits", "text"})
     return [Trial(sample=asked, outputs=both), Trial(sample=other)]  # type: ignore[arg-type]
 
@@ -164,7 +180,9 @@ def test_what_cannot_be_is_told_in_one_line(
     model = VLLM(VLLMOptions(model=folder, memory=0.05), Context(device="cpu"))
     with pytest.raises(UserError) as caught:
         model.open_weights()
-    assert "ValueError: No available memory for the cache blocks. Try" in str(caught.value)
+    assert "ValueError: No available memory for the cache blocks. Try" in str(
+        caught.value
+    )
     plan = VLLM(VLLMOptions(model=folder), Context(device="cpu", planning=True))
     with pytest.raises(PlanStopped):
         plan.open_weights()

@@ -24,7 +24,8 @@ class BioViLTOptions(ZeroShotOptions):
         "v1.0", description="branch, tag or commit of a hub id; default: the authors'"
     )
     templates: Annotated[str, NamesFile(or_words=True)] = Field(
-        "raw", description="prompts, as of every zero-shot model: pneumonia-progression ..."
+        "raw",
+        description="prompts, as of every zero-shot model: pneumonia-progression ...",
     )
 
 
@@ -39,7 +40,9 @@ class BioViLT(ZeroShotModel):
     options: BioViLTOptions
     owner = "biovil-t"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset({"logits", "embedding"}), exposes=frozenset({"choices"}), max_frames=2
+        outputs=frozenset({"logits", "embedding"}),
+        exposes=frozenset({"choices"}),
+        max_frames=2,
     )
 
     def __init__(self, options: BioViLTOptions, context: Context) -> None:
@@ -48,7 +51,9 @@ class BioViLT(ZeroShotModel):
 
         model = find_model(options.model, options.revision, context)
         self._model = model
-        head = self.choose_head(model.name, str(model.device), model.text_tower(), model.shape.dim)
+        head = self.choose_head(
+            model.name, str(model.device), model.text_tower(), model.shape.dim
+        )
         self.fingerprint = model.fingerprint(head.fingerprint)
         self.facts = {
             "architecture": "BioViL-T",

@@ -66,11 +66,15 @@ class Model:
 
     def fingerprint(self, head: str) -> str:
         """Digest of both files of weights, the text's configuration and words, dtype and head."""
-        files = files_digest([self.folder / IMAGE_WEIGHTS, text_weights(self.folder, self.title)])
+        files = files_digest(
+            [self.folder / IMAGE_WEIGHTS, text_weights(self.folder, self.title)]
+        )
         words = tokenizer_content(self.tokenizer)
         return digest(OWNER, 1, files, repr(self.config), words, str(self.dtype), head)
 
-    def _open(self, network: Network, file: Path, spare: tuple[str, ...] = ()) -> Network:
+    def _open(
+        self, network: Network, file: Path, spare: tuple[str, ...] = ()
+    ) -> Network:
         """The network with the tensors of a file, ready to run."""
         _read(file, self.title).load_into(network, spare)
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
@@ -79,7 +83,9 @@ class Model:
     def image_network(self) -> ImageNetwork:
         """The image model with its weights. A plan ends here."""
         self.context.stop_plan_before(f"the weights of {self.title}")
-        with torch.random.fork_rng(devices=[]):  # initial weights are drawn, and overwritten
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # initial weights are drawn, and overwritten
             network = ImageNetwork(self.shape)
         return self._open(network, self.folder / IMAGE_WEIGHTS)
 
@@ -170,9 +176,12 @@ def find_model(model: str, revision: str, context: Context) -> Model:
             # by its own class: nothing of the folder's Python is looked at
             config = transformers.BertConfig.from_pretrained(folder)
             tokenizer = transformers.BertTokenizer.from_pretrained(folder)
-    except Exception as error:  # the reader of a stranger's files fails in any way it likes
+    except (
+        Exception
+    ) as error:  # the reader of a stranger's files fails in any way it likes
         raise UserError(
-            f"{OWNER}: configuration or tokenizer of {title} cannot be read", got=fault_of(error)
+            f"{OWNER}: configuration or tokenizer of {title} cannot be read",
+            got=fault_of(error),
         ) from error
     return Model(folder, title, shape, config, tokenizer, context, device, dtype)
 
@@ -186,7 +195,8 @@ def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str
     is_path = model.startswith((".", "/", "~"))
     if is_path or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         raise UserError(
-            f"{OWNER}: no folder {model}", expected=f"a folder with {IMAGE_WEIGHTS}, or a hub id"
+            f"{OWNER}: no folder {model}",
+            expected=f"a folder with {IMAGE_WEIGHTS}, or a hub id",
         )
     title = f"{model}@{revision}"
     folder = fetch_repository(
@@ -219,7 +229,9 @@ def text_weights(folder: Path, title: str) -> Path:
         file = folder / name
         if file.is_file():
             return file
-    raise UserError(f"{OWNER}: {title} lacks a file", expected=" or ".join(TEXT_WEIGHTS))
+    raise UserError(
+        f"{OWNER}: {title} lacks a file", expected=" or ".join(TEXT_WEIGHTS)
+    )
 
 
 # --------------------------------------------------------------------------------------- measuring

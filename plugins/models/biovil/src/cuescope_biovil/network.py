@@ -63,7 +63,11 @@ class PoolerBlock(nn.Module):
         self.norm1 = nn.LayerNorm(width, eps=1e-6)
         self.norm2 = nn.LayerNorm(width, eps=1e-6)
         self.attn = PoolerAttention(width)
-        layers = {"fc1": nn.Linear(width, width), "gelu": nn.GELU(), "fc2": nn.Linear(width, width)}
+        layers = {
+            "fc1": nn.Linear(width, width),
+            "gelu": nn.GELU(),
+            "fc2": nn.Linear(width, width),
+        }
         self.mlp = nn.Sequential(OrderedDict(layers))
 
     def forward(self, tokens: Tokens, where: Float[Tensor, "token dim"]) -> Tokens:
@@ -78,7 +82,9 @@ class Pooler(nn.Module):
 
     def __init__(self, shape: ImageShape) -> None:
         super().__init__()
-        self.blocks = nn.ModuleList(PoolerBlock(shape.width) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(
+            PoolerBlock(shape.width) for _ in range(shape.layers)
+        )
         self.norm_post = nn.LayerNorm(shape.width, eps=1e-6)
         self.type_embed = nn.Parameter(torch.empty(2, 1, shape.width))
 

@@ -41,7 +41,10 @@ class OpenCLIP(ZeroShotModel):
     owner = "open-clip"
 
     def __init__(
-        self, options: OpenCLIPOptions, context: Context, held: "HeldModel | None" = None
+        self,
+        options: OpenCLIPOptions,
+        context: Context,
+        held: "HeldModel | None" = None,
     ) -> None:
         super().__init__(options, context)
         from cuescope_open_clip.loading import find_model
@@ -52,7 +55,11 @@ class OpenCLIP(ZeroShotModel):
         texts = text_tower(model) if model.has_text_tower else None
         head = self.choose_head(model.name, str(model.device), texts, model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint)
-        self.facts = {**model.facts, **head.facts, "sequence": "mean of frame embeddings"}
+        self.facts = {
+            **model.facts,
+            **head.facts,
+            "sequence": "mean of frame embeddings",
+        }
 
     @classmethod
     def takes(cls, item: object) -> bool:
@@ -62,7 +69,9 @@ class OpenCLIP(ZeroShotModel):
             return False
         if isinstance(item, tuple) and item:
             item = item[0]
-        return isinstance(item, open_clip.CLIP | open_clip.CustomTextCLIP | open_clip.CoCa)
+        return isinstance(
+            item, open_clip.CLIP | open_clip.CustomTextCLIP | open_clip.CoCa
+        )
 
     @classmethod
     def from_object(cls, item: Any, options: OpenCLIPOptions, context: Context) -> Self:
@@ -70,7 +79,9 @@ class OpenCLIP(ZeroShotModel):
         from cuescope_open_clip.held import hold
 
         if options.checkpoint is not None:
-            raise UserError("open-clip: checkpoint with a model in memory", remedy="Leave it out")
+            raise UserError(
+                "open-clip: checkpoint with a model in memory", remedy="Leave it out"
+            )
         held = hold(item, options.model, reads_texts=options.class_embeddings is None)
         return cls(options, context, held)
 
@@ -86,4 +97,6 @@ class OpenCLIP(ZeroShotModel):
             return {"openai80": ()}
         from open_clip import OPENAI_IMAGENET_TEMPLATES
 
-        return {"openai80": [template("{label}") for template in OPENAI_IMAGENET_TEMPLATES]}
+        return {
+            "openai80": [template("{label}") for template in OPENAI_IMAGENET_TEMPLATES]
+        }

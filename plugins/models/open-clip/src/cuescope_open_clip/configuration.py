@@ -15,14 +15,32 @@ from cuescope_sdk.torch import named_values, refuse_kernels
 
 OWNER = "open-clip"
 CODE_KEYS = frozenset(
-    {"trust_remote_code", "auto_map", "code_revision", "custom_pipeline", "custom_generate"}
+    {
+        "trust_remote_code",
+        "auto_map",
+        "code_revision",
+        "custom_pipeline",
+        "custom_generate",
+    }
 )
 # what open_clip's own configurations and those on the hub hand to a tokenizer
 TOKENIZER_KEYS = frozenset(
     {
-        *("clean", "strip_sep_token", "language", "reduction_mask", "additional_special_tokens"),
+        *(
+            "clean",
+            "strip_sep_token",
+            "language",
+            "reduction_mask",
+            "additional_special_tokens",
+        ),
         *("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token"),
-        *("mask_token", "use_fast", "padding_side", "truncation_side", "model_max_length"),
+        *(
+            "mask_token",
+            "use_fast",
+            "padding_side",
+            "truncation_side",
+            "model_max_length",
+        ),
         *("add_prefix_space", "add_bos_token", "add_eos_token", "do_lower_case"),
     }
 )
@@ -37,12 +55,16 @@ def require_plain_configuration(source: Source) -> None:
     for key, value in named_values(source.folder / CONFIG_NAME):
         # also false: nobody writes it who does not mean to
         if key in CODE_KEYS:
-            raise _refusal(source, key, value, "no code of its own: it is not run unasked")
+            raise _refusal(
+                source, key, value, "no code of its own: it is not run unasked"
+            )
         if key == "tokenizer_kwargs":
             _require_tokenizer_words(source, value)
         elif key == "timm_model_name":
             if any(mark in str(value) for mark in SOURCE_MARKS):
-                raise _refusal(source, key, value, "the name of a model in timm's own list")
+                raise _refusal(
+                    source, key, value, "the name of a model in timm's own list"
+                )
         elif key == "hf_model_name":
             config = Path(str(value)) / "config.json"
             if config.is_file():
@@ -56,7 +78,9 @@ def _require_tokenizer_words(source: Source, words: Any) -> None:
         raise _refusal(source, "tokenizer_kwargs", words, "words with their values")
     for key, value in words.items():
         title = f"{key} in tokenizer_kwargs"
-        if key not in TOKENIZER_KEYS | CODE_KEYS:  # the latter are refused in their own words
+        if (
+            key not in TOKENIZER_KEYS | CODE_KEYS
+        ):  # the latter are refused in their own words
             expected = "what is known to be harmless there, as clean or strip_sep_token"
             raise _refusal(source, title, value, expected)
         if isinstance(value, Mapping):

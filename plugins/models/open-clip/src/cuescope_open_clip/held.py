@@ -25,7 +25,11 @@ PARTS = "(model, preprocess, tokenizer)"
 SOURCES = "model, preprocess = open_clip.create_model_from_pretrained(NAME, TAG); " + (
     "tokenizer = open_clip.get_tokenizer(NAME)"
 )
-PROBE_TEXTS = ["a photo of a bird.", "A Person, using 3 chairs & <tables>!", "naïve Übung"]
+PROBE_TEXTS = [
+    "a photo of a bird.",
+    "A Person, using 3 chairs & <tables>!",
+    "naïve Übung",
+]
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,8 @@ def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
         preprocess = image_transform_v2(config, is_train=False)
     for part, kind in ((preprocess, "preprocess"), (tokenizer, "tokenizer")):
         if part is not None and not callable(part):
-            raise UserError(f"{OWNER}: {kind} is a {type(part).__name__}", expected=PARTS)
+            raise UserError(
+                f"{OWNER}: {kind} is a {type(part).__name__}", expected=PARTS
+            )
     device, dtype = placed(network.visual)
     return HeldModel(network, preprocess, tokenizer, device, dtype, title)

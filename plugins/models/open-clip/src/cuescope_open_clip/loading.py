@@ -64,7 +64,9 @@ class StockModel:
     @property
     def has_text_tower(self) -> bool:
         """Whether weights came for it."""
-        return not all(name.startswith(VISUAL) or name in SCALARS for name in self.tensors)
+        return not all(
+            name.startswith(VISUAL) or name in SCALARS for name in self.tensors
+        )
 
     @property
     def logit_scale(self) -> float:
@@ -144,9 +146,18 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
     try:
         config: dict[str, Any] = open_clip.get_model_config(source.name)
         int(config["embed_dim"])  # a folder's own JSON may hold anything
-    except (ValueError, OSError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        ValueError,
+        OSError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise _unbuildable(source, error) from error
-    stock = StockModel(source, context, device, dtype, config, frozenset(names), scalars)
+    stock = StockModel(
+        source, context, device, dtype, config, frozenset(names), scalars
+    )
     if stock.has_text_tower and SCALE not in scalars:
         raise _misfit(source, f"no {SCALE}")
     return stock
@@ -186,7 +197,9 @@ def fill(network: Any, model: StockModel) -> None:
     try:
         if model.has_text_tower:
             with quiet_root_logger():
-                open_clip.load_checkpoint(network, str(weights), strict=True, weights_only=True)
+                open_clip.load_checkpoint(
+                    network, str(weights), strict=True, weights_only=True
+                )
         else:
             _fill_image_tower(network, read_tensors(weights))
     except (RuntimeError, KeyError) as error:
@@ -225,11 +238,17 @@ def outline(path: Path) -> tuple[list[str], dict[str, Tensor]]:
     """
     if path.suffix != ".safetensors":
         tensors = read_tensors(path)
-        return list(tensors), {name: tensors[name] for name in SCALARS if name in tensors}
+        return list(tensors), {
+            name: tensors[name] for name in SCALARS if name in tensors
+        }
     try:
         with safe_open(str(path), framework="pt") as file:
             stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118 (no iterator)
-            scalars = {name: file.get_tensor(stored[name]) for name in SCALARS if name in stored}
+            scalars = {
+                name: file.get_tensor(stored[name])
+                for name in SCALARS
+                if name in stored
+            }
     except (SafetensorError, OSError) as error:
         raise unreadable_weights(OWNER, path, fault_of(error)) from error
     return list(stored), scalars
@@ -240,7 +259,9 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     content = read_weights(OWNER, path)
     # training scripts wrap it
     tensors = content.get("state_dict", content) if isinstance(content, dict) else {}
-    if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors.values()):
+    if not tensors or not all(
+        isinstance(tensor, Tensor) for tensor in tensors.values()
+    ):
         raise unreadable_weights(OWNER, path, "no mapping of names to tensors")
     return {_plain(name): tensor for name, tensor in tensors.items()}
 

@@ -123,7 +123,9 @@ def _by_name(model: str, weights: Path | None, context: Context) -> Source:
 
 def _in_folder(folder: Path, architecture: str, weights: Path | None) -> Source:
     if not (folder / CONFIG_NAME).is_file():
-        raise UserError(f"open-clip: {folder} is no model folder", expected=f"{CONFIG_NAME} in it")
+        raise UserError(
+            f"open-clip: {folder} is no model folder", expected=f"{CONFIG_NAME} in it"
+        )
     file = weights or find_weights(folder)
     if file is None:
         raise UserError(
@@ -165,7 +167,9 @@ def weights_of_tag(tag: Mapping[str, Any], title: str, context: Context) -> Path
     repository, name = os.path.split(tag.get("hf_hub", ""))
     for candidate in (name,) if name else WEIGHTS_NAMES:
         # open_clip would ask the hub for the newest version even of what lies in the cache
-        cached = repository and huggingface_hub.try_to_load_from_cache(repository, candidate)
+        cached = repository and huggingface_hub.try_to_load_from_cache(
+            repository, candidate
+        )
         if isinstance(cached, str) and cached:
             return Path(cached)
     # where open_clip keeps what it downloads from an address
@@ -198,7 +202,9 @@ def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
         patterns = list(SMALL_FILES)
         if with_weights:
             patterns.append("open_clip*.safetensors")
-        folder = Path(huggingface_hub.snapshot_download(repository, allow_patterns=patterns))
+        folder = Path(
+            huggingface_hub.snapshot_download(repository, allow_patterns=patterns)
+        )
         # a pickle only where there are no safetensors, so that no weights are fetched twice
         if with_weights and find_weights(folder) is None:
             huggingface_hub.hf_hub_download(repository, WEIGHTS_NAMES[-1])

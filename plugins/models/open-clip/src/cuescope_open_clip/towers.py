@@ -41,7 +41,9 @@ def text_tower(model: StockModel | HeldModel) -> TextTower:
         return PromptTower(
             tokenize=lambda texts: {"input_ids": tokenizer(texts).to(model.device)},
             embedding=words,
-            encode=lambda inputs: model.network.encode_text(inputs["input_ids"]).float(),
+            encode=lambda inputs: model.network.encode_text(
+                inputs["input_ids"]
+            ).float(),
             scale=model.logit_scale,
             bias=model.logit_bias,
         )
@@ -61,7 +63,9 @@ def image_tower(model: StockModel | HeldModel) -> ImageTower:
     def encode(inputs: Inputs) -> Tensor:
         images = inputs["image"].to(model.device, model.dtype)
         features = network.encode_image(images)
-        return torch.as_tensor(features).flatten(1)  # CoCa's contrastive query has an axis
+        return torch.as_tensor(features).flatten(
+            1
+        )  # CoCa's contrastive query has an axis
 
     return ImageTower(
         name=model.name,
@@ -113,8 +117,12 @@ def stock_block(block: Any) -> Block:
 
     def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         projected = linear(tokens, attention.in_proj_weight, attention.in_proj_bias)
-        queries, keys, values = (split_heads(part, heads) for part in projected.chunk(3, dim=-1))
-        if hasattr(attention, "ln_q"):  # open_clip's custom attention, with or without norms
+        queries, keys, values = (
+            split_heads(part, heads) for part in projected.chunk(3, dim=-1)
+        )
+        if hasattr(
+            attention, "ln_q"
+        ):  # open_clip's custom attention, with or without norms
             queries = attention.ln_q(queries)
             keys = attention.ln_k(keys)
         return queries * queries.shape[-1] ** -0.5, keys, values
@@ -153,7 +161,9 @@ def _timm_block(block: Any) -> Block:
 
     def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         projected = attention.qkv(tokens).chunk(3, dim=-1)
-        queries, keys, values = (split_heads(part, attention.num_heads) for part in projected)
+        queries, keys, values = (
+            split_heads(part, attention.num_heads) for part in projected
+        )
         queries = attention.q_norm(queries) * attention.scale
         return queries, attention.k_norm(keys), values
 

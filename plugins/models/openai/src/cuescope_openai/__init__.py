@@ -53,7 +53,9 @@ class OpenAI(ServedPlugin):
         from cuescope_openai.answers import to_responses
         from cuescope_openai.requests import chat_request
 
-        requests = [chat_request(self.options, trial.sample, trial.repeat) for trial in trials]
+        requests = [
+            chat_request(self.options, trial.sample, trial.repeat) for trial in trials
+        ]
         answers = self._client.ask(requests)
         return to_responses(self.options, trials, answers)
 

@@ -45,7 +45,9 @@ class _Position(_Token):
 
 
 class _Logprobs(BaseModel):
-    content: list[Any] | None = None  # of _Position; a model each would take fifty times its JSON
+    content: list[Any] | None = (
+        None  # of _Position; a model each would take fifty times its JSON
+    )
 
 
 class _Message(BaseModel):
@@ -88,7 +90,9 @@ def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
     text = choice.message.content or choice.message.refusal or ""
     return Answer(
         text=without_key(text).strip(),
-        first=tuple((without_key(token)[:LONGEST_NAME], logprob) for token, logprob in tokens),
+        first=tuple(
+            (without_key(token)[:LONGEST_NAME], logprob) for token, logprob in tokens
+        ),
         system_fingerprint=build and without_key(build)[:LONGEST_NAME],
         prompt_tokens=usage and usage.prompt_tokens,
         completion_tokens=usage and usage.completion_tokens,
@@ -185,7 +189,11 @@ def _match_letter(token: str, choices: Sequence[str]) -> int | None:
 def _match_beginning(token: str, choices: Sequence[str]) -> int | None:
     """The one choice that begins with the token."""
     word = re.sub(r"^[\W_]+|[\W_]+$", "", token).casefold()
-    fits = [index for index, choice in enumerate(choices) if choice.casefold().startswith(word)]
+    fits = [
+        index
+        for index, choice in enumerate(choices)
+        if choice.casefold().startswith(word)
+    ]
     return fits[0] if word and len(fits) == 1 else None
 
 

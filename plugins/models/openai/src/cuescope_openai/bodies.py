@@ -27,9 +27,13 @@ async def _unpack(response: httpx.Response, most: int) -> bytes:
     encoding = response.headers.get("content-encoding", "identity")
     encoding = encoding.strip().lower()
     if encoding not in ("identity", "gzip", "deflate"):
-        raise TransientError(f"a body in the encoding '{shorten(encoding)}', not asked for")
+        raise TransientError(
+            f"a body in the encoding '{shorten(encoding)}', not asked for"
+        )
     # 32: by its header, gzip or zlib
-    unpacker = None if encoding == "identity" else zlib.decompressobj(32 + zlib.MAX_WBITS)
+    unpacker = (
+        None if encoding == "identity" else zlib.decompressobj(32 + zlib.MAX_WBITS)
+    )
     body = bytearray()
     try:
         async for chunk in response.aiter_raw():

@@ -45,7 +45,9 @@ class Flight:
 
     http: httpx.AsyncClient
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    encoders: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ENCODERS))
+    encoders: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(ENCODERS)
+    )
 
     async def pause(self, seconds: float) -> None:
         """Return after so many seconds, or as soon as nothing more is to be sent."""
@@ -60,7 +62,9 @@ class Client:
     what is under way is waited for and kept, nothing more is sent. Ctrl-C waits for nothing.
     """
 
-    def __init__(self, options: EndpointOptions, endpoint: Endpoint, context: Context) -> None:
+    def __init__(
+        self, options: EndpointOptions, endpoint: Endpoint, context: Context
+    ) -> None:
         self.endpoint = endpoint
         self.budget = Budget(options)
         self._options = options
@@ -71,7 +75,9 @@ class Client:
         self._announced = -SILENCE
         self._key_announced = endpoint.key is None
         self._reached = False
-        self._scores = True  # until a server refuses the fields that ask for log-probabilities
+        self._scores = (
+            True  # until a server refuses the fields that ask for log-probabilities
+        )
 
     @property
     def facts(self) -> dict[str, str]:
@@ -81,7 +87,9 @@ class Client:
         if builds:
             named = ", ".join(builds[:MOST_BUILDS])
             others = len(builds) - MOST_BUILDS
-            facts["server's builds"] = f"{named} and {others} more" if others > 0 else named
+            facts["server's builds"] = (
+                f"{named} and {others} more" if others > 0 else named
+            )
         return facts
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Answer]:
@@ -93,11 +101,15 @@ class Client:
         # One answer for equal requests, also where the server would vary.
         distinct = dict(zip(keys, requests, strict=True))
         answers = self._memory.get(distinct)
-        missing = {key: request for key, request in distinct.items() if key not in answers}
+        missing = {
+            key: request for key, request in distinct.items() if key not in answers
+        }
         if missing:
             self._context.stop_plan_before(f"what {self._options.model} answers")
             if not self._key_announced:
-                self._context.announce(f"{self.endpoint.key_env} goes to {self.endpoint.origin}")
+                self._context.announce(
+                    f"{self.endpoint.key_env} goes to {self.endpoint.origin}"
+                )
                 self._key_announced = True
             answers |= run_apart(self._fetch(missing))
         return [answers[key] for key in keys]
@@ -146,7 +158,9 @@ class Client:
     async def _answer(self, flight: Flight, key: str, request: ChatRequest) -> Answer:
         await self._take_turn(flight)
         try:
-            answer: Answer = await self._retries(flight)(self._ask_once, flight, request)
+            answer: Answer = await self._retries(flight)(
+                self._ask_once, flight, request
+            )
         except tenacity.RetryError as error:
             tries = error.last_attempt.attempt_number
             fault = error.last_attempt.exception()
@@ -217,13 +231,17 @@ class Client:
         if flight.stopped.is_set():
             raise TransientError("stopped")
         self.budget.take()  # before it is sent: a request that fails may be paid for all the same
-        response, body = await self._exchange(flight.http, "POST", "chat/completions", content)
+        response, body = await self._exchange(
+            flight.http, "POST", "chat/completions", content
+        )
         self._reached = True
         if response.is_success:
             try:
                 return read_answer(body, self.endpoint.without_key)
             except ValueError as fault:
-                reason = f"no chat completion ({shorten(str(fault))}): {self._message(body)}"
+                reason = (
+                    f"no chat completion ({shorten(str(fault))}): {self._message(body)}"
+                )
                 raise TransientError(reason) from fault
         # servers differ in how they say no to a field
         refused = response.status_code in (400, 403, 422)
@@ -235,10 +253,16 @@ class Client:
             return await self._send(flight, request, content, scored=False)
         if response.status_code == 404:
             raise await self._not_found(flight.http, self._message(body))
-        raise error_of_status(self.endpoint, response.status_code, response.headers, body)
+        raise error_of_status(
+            self.endpoint, response.status_code, response.headers, body
+        )
 
     async def _exchange(
-        self, http: httpx.AsyncClient, method: str, path: str, content: bytes | None = None
+        self,
+        http: httpx.AsyncClient,
+        method: str,
+        path: str,
+        content: bytes | None = None,
     ) -> tuple[httpx.Response, str]:
         """Response and body, of an error the beginning; what may quote the key does not leave."""
         headers = {"Content-Type": "application/json"} if content else {}
@@ -251,7 +275,9 @@ class Client:
                 body = await read_body(response, most)
         except TimeoutError as error:
             wait = f"{self._options.timeout:g} s"
-            raise TransientError(f"no whole answer within {wait} (-M timeout)") from error
+            raise TransientError(
+                f"no whole answer within {wait} (-M timeout)"
+            ) from error
         except httpx.RequestError as error:
             said = self.endpoint.without_key(str(error))  # it may quote the server
             reason = shorten(f"{type(error).__name__} {said}")
@@ -286,7 +312,14 @@ class Client:
             for entry in entries:
                 name = self.endpoint.without_key(str(entry["id"]))
                 names.append(shorten(name[:LONGEST_NAME]))
-        except (TransientError, UserError, ValueError, LookupError, TypeError, RecursionError):
+        except (
+            TransientError,
+            UserError,
+            ValueError,
+            LookupError,
+            TypeError,
+            RecursionError,
+        ):
             return UserError(
                 f"openai: no chat completions at {url}",
                 got=f"status 404: {said}",

@@ -67,7 +67,9 @@ class EndpointOptions(AskingOptions):
     )
     key_env: Annotated[
         str, NamesSecret(vendors=VENDORS, host="base_url", usual="api.openai.com")
-    ] = Field("OPENAI_API_KEY", description="the environment variable that holds the key")
+    ] = Field(
+        "OPENAI_API_KEY", description="the environment variable that holds the key"
+    )
     insecure: Annotated[bool, OpensGuard("key and images are sent in clear")] = Field(
         False,
         description="allow http:// to another machine: who is on the way reads key and images",
@@ -79,12 +81,16 @@ class EndpointOptions(AskingOptions):
         6, description="how often a request is sent again after a fault that may pass"
     )
     retry_seconds: PositiveFloat = Field(
-        900.0, description="no request is sent again later than this after its first try"
+        900.0,
+        description="no request is sent again later than this after its first try",
     )
     backoff: PositiveFloat = Field(
-        1.0, description="seconds before the first retry, twice as long before each next"
+        1.0,
+        description="seconds before the first retry, twice as long before each next",
     )
-    max_answer: Annotated[PositiveFloat, RaisesLimit("an answer can fill the memory")] = Field(
+    max_answer: Annotated[
+        PositiveFloat, RaisesLimit("an answer can fill the memory")
+    ] = Field(
         8.0,
         description="MiB of the largest answer that is read; 8 are 5,000 tokens with "
         "20 log-probabilities each",
@@ -123,7 +129,9 @@ class OpenAIOptions(EndpointOptions):
     prompt: QuestionPrompt = Field(
         "{question}", description="text of a request, with {question} in it"
     )
-    question: PromptWords = Field("", description="asked where a sample has no question")
+    question: PromptWords = Field(
+        "", description="asked where a sample has no question"
+    )
     system: PromptWords = Field("", description="system message before every question")
     scoring: Literal["auto", "words", "letters"] = Field(
         "auto",
@@ -138,7 +146,8 @@ class OpenAIOptions(EndpointOptions):
         "0 takes choices from the text alone",
     )
     image_format: Literal["png", "jpeg"] = Field(
-        "png", description="`png` sends the exact pixels, `jpeg` (quality 95) fewer bytes"
+        "png",
+        description="`png` sends the exact pixels, `jpeg` (quality 95) fewer bytes",
     )
     max_side: PositiveInt | None = Field(
         None, description="longer frames are made smaller, to so many pixels a side"

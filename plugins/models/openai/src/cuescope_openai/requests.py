@@ -35,7 +35,9 @@ class ImageFormat:
         longest = max(image.size)  # never made larger: a server bills pixels
         if self.max_side is None or longest <= self.max_side:
             return image
-        width, height = (max(1, round(side * self.max_side / longest)) for side in image.size)
+        width, height = (
+            max(1, round(side * self.max_side / longest)) for side in image.size
+        )
         return image.resize((width, height), Image.Resampling.LANCZOS)
 
     def message_part(self, frame: Frame) -> dict[str, Any]:
@@ -115,7 +117,9 @@ class ChatRequest:
 # ---------------------------------------------------------------------------------------- samples
 
 
-def chat_request(options: OpenAIOptions, sample: Sample, repeat: int = 0) -> ChatRequest:
+def chat_request(
+    options: OpenAIOptions, sample: Sample, repeat: int = 0
+) -> ChatRequest:
     """The request for a sample, the same whichever of the outputs is wanted.
 
     A seed among the options is another one in each `repeat`, or the server would draw the same.
@@ -133,7 +137,9 @@ def chat_request(options: OpenAIOptions, sample: Sample, repeat: int = 0) -> Cha
         parameters=fields,
         system=options.system,
         frames=sample.frames,
-        image_format=ImageFormat(options.image_format, options.max_side, options.detail),
+        image_format=ImageFormat(
+            options.image_format, options.max_side, options.detail
+        ),
         scoring=scoring,
         repeat=repeat,
     )

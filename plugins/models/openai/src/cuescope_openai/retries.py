@@ -78,7 +78,11 @@ def error_of_status(
     """A status that is no success, as an exception to raise."""
     if status in (401, 403):
         # The answer may quote parts of the key, so it is not shown.
-        sent = "no key was sent" if endpoint.key is None else f"the key in {endpoint.key_env}"
+        sent = (
+            "no key was sent"
+            if endpoint.key is None
+            else f"the key in {endpoint.key_env}"
+        )
         return UserError(
             f"openai: {endpoint.url} refuses",
             expected="a valid key with access to the model",
@@ -97,7 +101,11 @@ def error_of_status(
     may_pass = status in RETRIED or status >= 500
     wait = retry_after(headers)
     # OpenAI says 429 for a spent account too, and no waiting helps there.
-    if may_pass and "insufficient_quota" not in body and (wait or 0.0) <= MAX_RETRY_AFTER:
+    if (
+        may_pass
+        and "insufficient_quota" not in body
+        and (wait or 0.0) <= MAX_RETRY_AFTER
+    ):
         return TransientError(said, wait)
     if may_pass:
         later = f"Come back in {wait:.0f} s" if wait else "See to the account's quota"

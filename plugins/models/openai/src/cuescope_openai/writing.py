@@ -20,7 +20,9 @@ class OpenAIWriter(ServedPlugin):
         fields = parameters(self.options)
         system = self.options.system
         # no frames: a request of text alone
-        answers = self._client.ask([ChatRequest(prompt, fields, system) for prompt in prompts])
+        answers = self._client.ask(
+            [ChatRequest(prompt, fields, system) for prompt in prompts]
+        )
         return [answer.text for answer in answers]
 
 

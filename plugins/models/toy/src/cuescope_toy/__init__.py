@@ -25,7 +25,9 @@ class Toy(TrainedModel):
     options: ToyOptions
     owner = "toy"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset[Literal["logits", "text", "embedding"]]({"logits", "embedding"})
+        outputs=frozenset[Literal["logits", "text", "embedding"]](
+            {"logits", "embedding"}
+        )
     )
 
     def __init__(self, options: ToyOptions, context: Context) -> None:
@@ -52,10 +54,14 @@ class Toy(TrainedModel):
     def train(self) -> tuple[Weights, Facts]:
         from cuescope_toy.training import train
 
-        return train(self.options, self.context, self._features, self._splits, self.seed)
+        return train(
+            self.options, self.context, self._features, self._splits, self.seed
+        )
 
     def use(self, weights: Weights, dtype: Any) -> None:
-        self._weights = {name: weight.to(self.device, dtype) for name, weight in weights.items()}
+        self._weights = {
+            name: weight.to(self.device, dtype) for name, weight in weights.items()
+        }
         # every sequence has as many, or training refuses
         first = self._splits[0][0]
         self._length = len(first.frames)
@@ -103,7 +109,9 @@ class Toy(TrainedModel):
             clips.append([frames[index] for index in positions])
         features = torch.from_numpy(self._features.of_clips(clips))
         with torch.no_grad():
-            inputs = standardise(self._weights, features.to(self._weights["input.mean"]))
+            inputs = standardise(
+                self._weights, features.to(self._weights["input.mean"])
+            )
             embeddings = embed(self._weights, inputs)
         return to_array(embeddings)
 

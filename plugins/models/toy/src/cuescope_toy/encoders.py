@@ -28,7 +28,9 @@ from cuescope_toy.options import ToyOptions
 TextRows = Float[np.ndarray, "text dim"]
 Features = Float[np.ndarray, "frame feature"]
 
-GRID_VERSION = 1  # enters the fingerprint: raise it when equal frames get other features
+GRID_VERSION = (
+    1  # enters the fingerprint: raise it when equal frames get other features
+)
 CELLS = 12  # a side of the colour grid
 PATCH_CELLS = 6  # a side of the colour grid of a patch, where a frame has several
 FEATURES = 256
@@ -36,7 +38,9 @@ EMBEDDING: frozenset[Literal["embedding"]] = frozenset({"embedding"})
 MEMORY_BYTES = 2**26  # of features: 65,536 frames of built-in ones
 
 
-def build_encoder(options: ToyOptions, context: Context) -> "GridEncoder | ModelEncoder":
+def build_encoder(
+    options: ToyOptions, context: Context
+) -> "GridEncoder | ModelEncoder":
     """The encoder that the options name; raises UserError for a model without embeddings."""
     if options.encoder == "builtin":
         return GridEncoder(options.dim)
@@ -167,7 +171,9 @@ class ModelEncoder(LazyWeights):
             sample = Sample(key=frame.key, frames=(frame,))
             trials.append(Trial(sample=sample, outputs=EMBEDDING))
         embeddings = [response.embedding for response in self.model.respond(trials)]
-        return np.stack([embedding for embedding in embeddings if embedding is not None])
+        return np.stack(
+            [embedding for embedding in embeddings if embedding is not None]
+        )
 
     def embed_texts(self, texts: Sequence[str]) -> TextRows:
         """The text tower's unit rows; without one, the built-in encoder's."""
@@ -181,7 +187,9 @@ class ModelEncoder(LazyWeights):
 # ------------------------------------------------------------------------------ features, once
 
 
-def number_frames(clips: Sequence[Sequence[Frame]]) -> tuple[tuple[Frame, ...], list[list[int]]]:
+def number_frames(
+    clips: Sequence[Sequence[Frame]],
+) -> tuple[tuple[Frame, ...], list[list[int]]]:
     """The distinct frames, told apart by their keys; and for each clip the numbers of its own."""
     distinct = {frame.key: frame for clip in clips for frame in clip}
     number = dict(zip(distinct, range(len(distinct)), strict=True))
@@ -197,7 +205,9 @@ class FrameFeatures:
         self._context = context
         self._memory = FrameMemory(encoder.encode, context.batch_size, MEMORY_BYTES)
 
-    def of_clips(self, clips: Sequence[Sequence[Frame]]) -> Float[np.ndarray, "clip frame feature"]:
+    def of_clips(
+        self, clips: Sequence[Sequence[Frame]]
+    ) -> Float[np.ndarray, "clip frame feature"]:
         """Features of clips of one length."""
         frames = list(chain.from_iterable(clips))
         features = self.of_frames(frames)

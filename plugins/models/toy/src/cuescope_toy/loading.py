@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from cuescope_sdk import Context, Dataset, HasSplits, LazyWeights, Plugin, UserError, digest
+from cuescope_sdk import (
+    Context,
+    Dataset,
+    HasSplits,
+    LazyWeights,
+    Plugin,
+    UserError,
+    digest,
+)
 from cuescope_toy.locking import training_lock
 from cuescope_toy.options import TrainingOptions
 
@@ -75,7 +83,9 @@ class WeightsFile:
         checkpoint = load_checkpoint(self.path, framework="np", warn=False)
         return checkpoint[1] if checkpoint else {}
 
-    def load_or_train(self, train: Callable[[], tuple[Weights, Facts]]) -> tuple[Weights, Facts]:
+    def load_or_train(
+        self, train: Callable[[], tuple[Weights, Facts]]
+    ) -> tuple[Weights, Facts]:
         """The weights and facts in the file, which is made by `train` where it is not there."""
         if checkpoint := load_checkpoint(self.path):
             return checkpoint
@@ -105,11 +115,16 @@ class TrainedModel(Plugin, LazyWeights):
     _opened = False
 
     def name_weights(
-        self, *recipe: object, shipped: Path | None = None, libraries: tuple[str, ...] = ("torch",)
+        self,
+        *recipe: object,
+        shipped: Path | None = None,
+        libraries: tuple[str, ...] = ("torch",),
     ) -> None:
         """Set `weights_file` and `fingerprint`; the recipe is all that decides the weights."""
         cache = self.context.cache
-        self.weights_file = WeightsFile(self.owner, digest(*recipe), cache, shipped, libraries)
+        self.weights_file = WeightsFile(
+            self.owner, digest(*recipe), cache, shipped, libraries
+        )
         self.fingerprint = self.weights_file.fingerprint
 
     @property
@@ -154,7 +169,11 @@ class TrainedModel(Plugin, LazyWeights):
 
 
 def training_splits(
-    options: TrainingOptions, context: Context, model: str, *names: str, needs_labels: bool = False
+    options: TrainingOptions,
+    context: Context,
+    model: str,
+    *names: str,
+    needs_labels: bool = False,
 ) -> tuple[Dataset, ...]:
     """The named splits of the data set that the options name, else of the audited one.
 
@@ -168,7 +187,9 @@ def training_splits(
         dataset = unbound.build("dataset", options.data, options.data_options)
         title = f"data set '{options.data}'"
     if dataset is None:
-        raise UserError(f"{model}: nothing to train on", remedy="Name a data set: -M data=SPEC.")
+        raise UserError(
+            f"{model}: nothing to train on", remedy="Name a data set: -M data=SPEC."
+        )
     if not isinstance(dataset, HasSplits):
         raise UserError(
             f"{model}: {title} has no splits to train on",
@@ -176,7 +197,9 @@ def training_splits(
             remedy="Name a data set that has them: -M data=SPEC.",
         )
     if needs_labels and not dataset.labels:
-        raise UserError(f"{model}: {title} has no labels", expected="a closed set to tell apart")
+        raise UserError(
+            f"{model}: {title} has no labels", expected="a closed set to tell apart"
+        )
     return tuple(_training_split(dataset, name, model, title) for name in names)
 
 
@@ -242,6 +265,8 @@ def load_checkpoint(
     except UNREADABLE as error:
         reason = " ".join(str(error).split())
         if warn:
-            warnings.warn(f"toy: {path} is corrupt ({reason}); training again", stacklevel=2)
+            warnings.warn(
+                f"toy: {path} is corrupt ({reason}); training again", stacklevel=2
+            )
         return None
     return weights, facts

@@ -25,7 +25,9 @@ class TrainingOptions(Options):
     data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
         {}, description="options of `data`, as {train: 2000}"
     )
-    seed: int | None = Field(None, ge=0, description="of weights and batches; default: the audit's")
+    seed: int | None = Field(
+        None, ge=0, description="of weights and batches; default: the audit's"
+    )
 
 
 class ToyOptions(TrainingOptions):
@@ -39,7 +41,8 @@ class ToyOptions(TrainingOptions):
         {}, description="options of `encoder`, as {checkpoint: FILE}"
     )
     frames: Literal["all", "first", "middle"] = Field(
-        "all", description="frames of a sequence that the model sees; with one it cannot see motion"
+        "all",
+        description="frames of a sequence that the model sees; with one it cannot see motion",
     )
     temperature: PositiveFloat = Field(
         0.07, description="of the cosines, in training and in answers"
@@ -51,7 +54,9 @@ class ToyOptions(TrainingOptions):
     patience: PositiveInt = Field(
         10, description="passes without a better validation loss before training stops"
     )
-    hidden: PositiveInt = Field(128, description="width of each frame's projection head")
+    hidden: PositiveInt = Field(
+        128, description="width of each frame's projection head"
+    )
     projection: PositiveInt = Field(64, description="dim of a projected frame")
     head: PositiveInt = Field(256, description="width of the sequence head")
     dim: PositiveInt = Field(
@@ -63,11 +68,14 @@ class ToyCLIPOptions(TrainingOptions, ZeroShotOptions):
     """Options of `toy-clip`."""
 
     tower: Literal["vit", "resnet"] = Field(
-        "vit", description="image tower; vit has patches to hide, resnet learns small shapes sooner"
+        "vit",
+        description="image tower; vit has patches to hide, resnet learns small shapes sooner",
     )
     learning_rate: PositiveFloat = Field(1e-3, description="of AdamW, at its highest")
     weight_decay: NonNegativeFloat = Field(0.05, description="of AdamW, on matrices")
-    batch_size: PositiveInt = Field(32, ge=2, description="pictures in a training batch")
+    batch_size: PositiveInt = Field(
+        32, ge=2, description="pictures in a training batch"
+    )
     epochs: PositiveInt = Field(14, description="most passes over the training split")
     enough: float = Field(
         0.975, gt=0, le=1, description="training accuracy after which one pass follows"
@@ -100,4 +108,6 @@ class ToyFusionOptions(TrainingOptions):
     patience: PositiveInt = Field(
         15, description="passes without a better validation loss before training stops"
     )
-    enough: float = Field(0.995, gt=0, description="validation accuracy at which training stops")
+    enough: float = Field(
+        0.995, gt=0, description="validation accuracy at which training stops"
+    )

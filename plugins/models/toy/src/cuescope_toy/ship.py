@@ -19,7 +19,9 @@ SHAPES = ToyCLIPOptions(
 )
 FUSION = ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10)
 # By how far the background tells the object in training.
-CAMERA = {dial: ToyCLIPOptions(data=f"camera-scenes:{dial}") for dial in ("0", "0.5", "0.98")}
+CAMERA = {
+    dial: ToyCLIPOptions(data=f"camera-scenes:{dial}") for dial in ("0", "0.5", "0.98")
+}
 # With the default context: the audit's seed is 0 unless somebody says otherwise.
 SHIPS: dict[str, Callable[[Context], TrainedModel]] = {
     "toy-clip": partial(ToyCLIP, CLIP),

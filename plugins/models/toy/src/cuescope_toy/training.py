@@ -15,7 +15,13 @@ from torch.optim.lr_scheduler import LambdaLR
 from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
 from cuescope_toy.encoders import FrameFeatures, number_frames
 from cuescope_toy.loading import Facts, Weights
-from cuescope_toy.network import embed, initial_weights, input_layer, layer_shapes, standardise
+from cuescope_toy.network import (
+    embed,
+    initial_weights,
+    input_layer,
+    layer_shapes,
+    standardise,
+)
 from cuescope_toy.options import ToyFusionOptions, ToyOptions
 
 Loss = Float[Tensor, ""]
@@ -72,7 +78,9 @@ def label_index(owner: str, sample: Sample, labels: Sequence[str]) -> int:
 
 def untrainable(owner: str, sample: Sample, expected: str, got: str) -> UserError:
     return UserError(
-        f"{owner}: sample '{sample.key}' cannot be trained on", expected=expected, got=got
+        f"{owner}: sample '{sample.key}' cannot be trained on",
+        expected=expected,
+        got=got,
     )
 
 
@@ -157,7 +165,9 @@ def fit(
     def batch_loss(weights: Weights, batch: Indices) -> Tensor:
         clips = train.index[batch]
         embeddings = embed(weights, train.features[clips])
-        return contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
+        return contrastive_loss(
+            embeddings, texts, train.label[batch], options.temperature
+        )
 
     def validate(weights: Weights) -> tuple[float, float]:
         return evaluate(weights, val, texts, options.temperature)
@@ -200,7 +210,9 @@ def descend(
     )
     steps = options.epochs * math.ceil(samples / options.batch_size)
     # In the middle of a step, so that neither the first nor the last has a rate of 0.
-    schedule = LambdaLR(optimiser, lambda step: learning_rate_share((step + 0.5) / steps))
+    schedule = LambdaLR(
+        optimiser, lambda step: learning_rate_share((step + 0.5) / steps)
+    )
     lowest = math.inf
     best = Fit(weights, accuracy=0.0, best_epoch=0, epochs=0)
     for epoch in range(1, options.epochs + 1):
@@ -259,12 +271,17 @@ def train(
 ) -> tuple[Weights, Facts]:
     """Read the splits "train" and "val", encode their frames, and train under a progress bar."""
     train_sequences, val_sequences = map(read_sequences, splits)
-    train_split = encode_split(train_sequences, options, features, "encoding train frames")
+    train_split = encode_split(
+        train_sequences, options, features, "encoding train frames"
+    )
     val_split = encode_split(val_sequences, options, features, "encoding val frames")
     labels = splits[0].labels
     texts = torch.from_numpy(features.encoder.embed_texts(labels))
     generator = torch.Generator().manual_seed(derive(seed, "toy"))
-    with one_thread(), context.progress("training the toy model", options.epochs) as advance:
+    with (
+        one_thread(),
+        context.progress("training the toy model", options.epochs) as advance,
+    ):
         result = fit(train_split, val_split, texts, options, generator, advance)
         advance(options.epochs - result.epochs)
     count, length = train_sequences.index.shape

@@ -65,7 +65,9 @@ class Traces(Plugin):
         return responses
 
 
-def traces_by_content(traces: Mapping[str, str], data: Dataset, file: str) -> dict[str, str]:
+def traces_by_content(
+    traces: Mapping[str, str], data: Dataset, file: str
+) -> dict[str, str]:
     """The traces by what their samples show and ask.
 
     Raises UserError where no trace belongs to the data, and where two that differ belong to samples
@@ -116,7 +118,11 @@ def coverage(traces: Mapping[str, str], data: Dataset) -> str:
     """How many samples have a trace, and which traces belong to none."""
     keys = {data[index].key for index in range(len(data))}
     unknown = [key for key in traces if key not in keys]
-    left = f"; {len(unknown)} of no sample of the data ({quote(unknown)})" if unknown else ""
+    left = (
+        f"; {len(unknown)} of no sample of the data ({quote(unknown)})"
+        if unknown
+        else ""
+    )
     return f"{len(keys & traces.keys())} of {len(keys)} samples{left}"
 
 

@@ -8,7 +8,10 @@ from typing import Any
 from cuescope_sdk import UserError, nearest
 
 FIELDS = ("sample", "trace", "answer")
-REFUSED = ("Cc", "Cs")  # control characters, which a terminal would obey; half characters
+REFUSED = (
+    "Cc",
+    "Cs",
+)  # control characters, which a terminal would obey; half characters
 MOST_BYTES = 2**30  # of a file
 MOST_LETTERS = 2**26  # of a line: a trace of 8 MiB, each letter of it escaped
 MOST_NAMES = 100  # fields that may be a misspelt one
@@ -28,12 +31,16 @@ def read_recording(path: Path) -> dict[str, str]:
             content = file.read(MOST_BYTES + 1)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"traces: {path}", expected="text in UTF-8", got=f"{error}") from None
+        raise UserError(
+            f"traces: {path}", expected="text in UTF-8", got=f"{error}"
+        ) from None
     except OSError as error:  # its own text would tell the whole path twice
         raise UserError(f"traces: cannot read {path}", got=error.strerror) from None
     if len(content) > MOST_BYTES:
         raise UserError(
-            f"traces: {path} is too large", expected=f"{MOST_BYTES:,} bytes", remedy="Split it"
+            f"traces: {path} is too large",
+            expected=f"{MOST_BYTES:,} bytes",
+            remedy="Split it",
         )
     # Not splitlines: JSON may hold U+2028 in a text, and that ends no line of JSONL.
     for number, line in enumerate(text.split("\n"), start=1):
@@ -42,7 +49,9 @@ def read_recording(path: Path) -> dict[str, str]:
         where = f"traces: {path.name}, line {number}"
         if len(line) > MOST_LETTERS:
             raise UserError(
-                where, expected=f"at most {MOST_LETTERS:,} letters", got=f"{len(line):,}"
+                where,
+                expected=f"at most {MOST_LETTERS:,} letters",
+                got=f"{len(line):,}",
             )
         sample, trace = read_line(line, where)
         if sample in traces:
@@ -82,10 +91,14 @@ def read_line(line: str, where: str) -> tuple[str, str]:
             )
     sample = row["sample"]
     if not isinstance(sample, str) or not sample:
-        raise UserError(f"{where}: 'sample'", expected="the key of a sample", got=_kind(sample))
+        raise UserError(
+            f"{where}: 'sample'", expected="the key of a sample", got=_kind(sample)
+        )
     if any(unicodedata.category(letter) in REFUSED for letter in sample):
         raise UserError(
-            f"{where}: 'sample'", expected="a key without control characters", got=ascii(sample)
+            f"{where}: 'sample'",
+            expected="a key without control characters",
+            got=ascii(sample),
         )
     trace = _replace_half_characters(_trace_text(row["trace"], where))
     answer = row.get("answer")

@@ -29,7 +29,10 @@ class Transformers(ZeroShotModel):
     owner = "transformers"
 
     def __init__(
-        self, options: TransformersOptions, context: Context, held: "ContrastiveModel | None" = None
+        self,
+        options: TransformersOptions,
+        context: Context,
+        held: "ContrastiveModel | None" = None,
     ) -> None:
         super().__init__(options, context)
         from cuescope_transformers.loading import find_contrastive
@@ -56,7 +59,9 @@ class Transformers(ZeroShotModel):
         return known_kind(config) is not None
 
     @classmethod
-    def from_object(cls, item: Any, options: TransformersOptions, context: Context) -> Self:
+    def from_object(
+        cls, item: Any, options: TransformersOptions, context: Context
+    ) -> Self:
         """From (model, processor)."""
         from cuescope_transformers.held import hold_contrastive
 
@@ -75,9 +80,15 @@ class Transformers(ZeroShotModel):
         """X-CLIP's texts, unless a table stands in for its text tower."""
         from cuescope_transformers.video import PromptedTexts
 
-        if not self._model.takes_video or self._texts is None or not self._head.uses_text_tower:
+        if (
+            not self._model.takes_video
+            or self._texts is None
+            or not self._head.uses_text_tower
+        ):
             return None
-        return PromptedTexts(self._model.files.network, self._texts.encode, self._templates)
+        return PromptedTexts(
+            self._model.files.network, self._texts.encode, self._templates
+        )
 
     def pool(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
         """The unit embedding of a sample; X-CLIP's rows go on with what its texts look at."""

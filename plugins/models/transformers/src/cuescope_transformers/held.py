@@ -8,7 +8,12 @@ from torch import Tensor
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.torch import HELD, hold_pretrained
 from cuescope_transformers.generative.loading import GenerativeModel, with_processor
-from cuescope_transformers.loading import OWNER, ContrastiveModel, kind_of, require_pooling
+from cuescope_transformers.loading import (
+    OWNER,
+    ContrastiveModel,
+    kind_of,
+    require_pooling,
+)
 from cuescope_transformers.options import TransformersOptions, VLMOptions
 
 PARTS = "(model, processor)"
@@ -24,7 +29,9 @@ class HeldContrastive(ContrastiveModel):
         return {name: parameters[name].detach().float() for name in names}
 
 
-def hold_contrastive(item: Any, options: TransformersOptions, context: Context) -> HeldContrastive:
+def hold_contrastive(
+    item: Any, options: TransformersOptions, context: Context
+) -> HeldContrastive:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
     network, processor = unpack_parts(OWNER, item)
     files = hold_pretrained(OWNER, network, options.model, context)
@@ -44,7 +51,9 @@ def hold_contrastive(item: Any, options: TransformersOptions, context: Context) 
     return HeldContrastive(files, kind, images, None if alone else tokenizer)
 
 
-def hold_generative(item: Any, options: VLMOptions, context: Context) -> GenerativeModel:
+def hold_generative(
+    item: Any, options: VLMOptions, context: Context
+) -> GenerativeModel:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
     network, processor = unpack_parts(OWNER, item)
     if not hasattr(processor, "tokenizer"):
@@ -61,7 +70,9 @@ def unpack_parts(owner: str, item: Any) -> tuple[Any, Any]:
     """The two `PARTS`; raises UserError where these are others."""
     if isinstance(item, tuple) and len(item) == 2:
         return item
-    got = f"{len(item)} parts" if isinstance(item, tuple) else f"the model alone, {HELD}"
+    got = (
+        f"{len(item)} parts" if isinstance(item, tuple) else f"the model alone, {HELD}"
+    )
     raise UserError(
         f"{owner}: a model in memory comes with its processor",
         expected=f"model={PARTS}",

@@ -100,7 +100,10 @@ class ContrastiveModel:
                 expected="every tensor of the model",
                 got=f"no {missing[0]}",
             )
-        return {name: tensor.to(self.files.dtype).float() for name, tensor in scalars.items()}
+        return {
+            name: tensor.to(self.files.dtype).float()
+            for name, tensor in scalars.items()
+        }
 
     def fingerprint(self, head: str, uses_text_tower: bool) -> str:
         """Digest of the weights' files, the configuration, the preprocessing, dtype and head."""
@@ -110,7 +113,9 @@ class ContrastiveModel:
         return self.files.fingerprint(self.kind, images, words, head)
 
 
-def find_contrastive(options: TransformersOptions, context: Context) -> ContrastiveModel:
+def find_contrastive(
+    options: TransformersOptions, context: Context
+) -> ContrastiveModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:
@@ -171,9 +176,12 @@ def stored_tensors(source: Source, names: Sequence[str]) -> dict[str, Tensor]:
         require_small_archive(source.owner, file)
         try:
             tensors |= _tensors_in(file, names)
-        except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
+        except (
+            Exception
+        ) as error:  # the reader of a stranger's bytes fails in any way it likes
             raise UserError(
-                f"{source.owner}: the weights of {source.title} cannot be read", got=fault_of(error)
+                f"{source.owner}: the weights of {source.title} cannot be read",
+                got=fault_of(error),
             ) from error
     return tensors
 
@@ -183,8 +191,12 @@ def _tensors_in(file: Path, names: Sequence[str]) -> dict[str, Tensor]:
     if file.suffix == ".safetensors":
         with safe_open(str(file), framework="pt") as stored:
             keys = {key.rpartition(".")[2]: key for key in stored.keys()}  # noqa: SIM118
-            return {name: stored.get_tensor(keys[name]) for name in names if name in keys}
-    state = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zipfile(file))
+            return {
+                name: stored.get_tensor(keys[name]) for name in names if name in keys
+            }
+    state = torch.load(
+        file, map_location="cpu", weights_only=True, mmap=is_zipfile(file)
+    )
     tensors = {}
     for key in state:
         name = key.rpartition(".")[2]

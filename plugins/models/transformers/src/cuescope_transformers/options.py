@@ -53,7 +53,8 @@ class LargeOptions(FoundOptions):
         None, description="spread layers over all GPUs, then over memory (accelerate)"
     )
     quantization: Literal["8bit", "4bit"] | None = Field(
-        None, description="weights of 8 or 4 bits (bitsandbytes); other answers than whole"
+        None,
+        description="weights of 8 or 4 bits (bitsandbytes); other answers than whole",
     )
     attn_implementation: Literal["eager", "sdpa", "flash_attention_2"] | None = Field(
         None,
@@ -70,12 +71,16 @@ class LargeOptions(FoundOptions):
             arguments["attn_implementation"] = self.attn_implementation
         if self.device_map is not None:
             require_package(owner, "accelerate", f"device_map={self.device_map}")
-            arguments["device_map"] = "cpu" if context.device == "cpu" else self.device_map
+            arguments["device_map"] = (
+                "cpu" if context.device == "cpu" else self.device_map
+            )
         if self.quantization is not None:
             option = f"quantization={self.quantization}"
             require_package(owner, "bitsandbytes", option)
             require_package(owner, "accelerate", option)
-            arguments["quantization_config"] = _quantization(self.quantization, context.dtype)
+            arguments["quantization_config"] = _quantization(
+                self.quantization, context.dtype
+            )
             from cuescope_sdk.torch import resolve_device
 
             device = str(resolve_device(context.device))
@@ -88,7 +93,9 @@ def require_package(owner: str, package: str, option: str) -> None:
     if find_spec(package) is None:
         flash = package == "flash_attn"  # no extra of ours: it is built for a GPU
         how = "pip install flash-attn" if flash else how_to_install(LARGE)
-        raise UserError(f"{owner}: {option} needs {package}", got="it is missing", remedy=how)
+        raise UserError(
+            f"{owner}: {option} needs {package}", got="it is missing", remedy=how
+        )
 
 
 def _quantization(bits: str, dtype: str) -> Any:
@@ -101,7 +108,9 @@ def _quantization(bits: str, dtype: str) -> Any:
     if bits == "8bit":
         return configuration(load_in_8bit=True)
     return configuration(
-        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=resolve_dtype(dtype)
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_compute_dtype=resolve_dtype(dtype),
     )
 
 
@@ -149,14 +158,18 @@ class WriterOptions(LargeOptions):
     model: RepositoryName = Field(
         description="a folder that save_pretrained wrote, or a hub id (Qwen/Qwen2.5-7B-Instruct)"
     )
-    system: PromptWords = Field("", description="the system message before every prompt")
+    system: PromptWords = Field(
+        "", description="the system message before every prompt"
+    )
     max_new_tokens: PositiveInt = Field(512, description="longest text in tokens")
     batch_size: PositiveInt = Field(8, description="prompts that go through together")
 
 
 def config_in(item: object) -> Any | None:
     """The configuration of a transformers model, or of a tuple that begins with one, else None."""
-    transformers = sys.modules.get("transformers")  # nobody has a model of what nobody imported
+    transformers = sys.modules.get(
+        "transformers"
+    )  # nobody has a model of what nobody imported
     network = item
     if isinstance(item, tuple) and item:
         network = item[0]

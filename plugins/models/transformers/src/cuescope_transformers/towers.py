@@ -23,7 +23,9 @@ from cuescope_sdk.torch import (
 )
 from cuescope_transformers.loading import ContrastiveModel
 
-PATCHES = "spatial_shapes"  # beside inputs that are cut into patches already: rows, columns
+PATCHES = (
+    "spatial_shapes"  # beside inputs that are cut into patches already: rows, columns
+)
 TOKENS = ("input_ids", "attention_mask")
 CLASS_TOKEN = ("clip", "clip_vision_model", "xclip")
 
@@ -49,7 +51,11 @@ def text_tower(model: ContrastiveModel) -> TextTower:
             max_length=context,
             return_tensors="pt",
         )
-        return {name: tokens[name].to(model.files.device) for name in tokens if name in TOKENS}
+        return {
+            name: tokens[name].to(model.files.device)
+            for name in tokens
+            if name in TOKENS
+        }
 
     @torch.inference_mode()
     def encode(texts: list[str]) -> np.ndarray:
@@ -61,7 +67,9 @@ def text_tower(model: ContrastiveModel) -> TextTower:
         return PromptTower(
             tokenize=tokenize,
             embedding=network.text_model.get_input_embeddings(),
-            encode=lambda inputs: network.get_text_features(**inputs).pooler_output.float(),
+            encode=lambda inputs: network.get_text_features(
+                **inputs
+            ).pooler_output.float(),
             scale=model.logit_scale,
             bias=model.logit_bias,
         )
@@ -80,7 +88,9 @@ def image_tower(model: ContrastiveModel) -> ImageTower:
         return dict(model.image_processor(list(frames), return_tensors="pt"))
 
     def encode(inputs: Inputs) -> Tensor:
-        inputs = {name: tensor.to(model.files.device) for name, tensor in inputs.items()}
+        inputs = {
+            name: tensor.to(model.files.device) for name, tensor in inputs.items()
+        }
         if model.tokenizer is not None:
             return torch.as_tensor(network.get_image_features(**inputs).pooler_output)
         output = network(**inputs)
@@ -133,7 +143,9 @@ def as_image(
 ) -> UInt8[np.ndarray, "height width 3"]:
     """The values before they were rescaled and normalised."""
     if processor.do_normalize:
-        values = values * torch.tensor(processor.image_std) + torch.tensor(processor.image_mean)
+        values = values * torch.tensor(processor.image_std) + torch.tensor(
+            processor.image_mean
+        )
     if processor.do_rescale:
         values = values / processor.rescale_factor
     levels = values.round().clamp(0, 255)
@@ -166,7 +178,9 @@ def _pooling(kind: str, vision: Any) -> Pooling:
     # SigLIP 2's head makes its own mask from one of True and False; SigLIP's head takes none, but
     # the attention in it, which is torch's, does
     if kind.startswith("siglip2"):
-        masked = Masked(vision.head, "attention_mask", 1, lambda visible: visible, padded=True)
+        masked = Masked(
+            vision.head, "attention_mask", 1, lambda visible: visible, padded=True
+        )
         return Pooling("attention", masked=masked)
     attention = vision.head.attention
     masked = Masked(attention, "key_padding_mask", 3, lambda visible: ~visible)

@@ -71,7 +71,9 @@ class PromptedTexts:
     templates: Templates
     _embedded: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def rows(self, choices: Sequence[str], places: Places) -> Float[np.ndarray, "choice dim"]:
+    def rows(
+        self, choices: Sequence[str], places: Places
+    ) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
         for choice in choices:
             if choice not in self._embedded:

@@ -103,7 +103,8 @@ def _tokenizer(**named: str) -> Any:
 
 def _chat(image: str, video: str = "") -> str:
     return CHAT.replace(
-        "@{{ part['type'] }}@", f"{{{{ '{image}' if part['type'] == 'image' else '{video}' }}}}"
+        "@{{ part['type'] }}@",
+        f"{{{{ '{image}' if part['type'] == 'image' else '{video}' }}}}",
     )
 
 
@@ -121,7 +122,12 @@ def _qwen(kind: str) -> Parts:
         "vision_end_token_id": tokenizer.vision_eos_token_id,
     }
     vision = {"depth": 2, "num_heads": 2, "patch_size": 4, "hidden_size": 32}
-    rope = {"rope_type": "default", "type": "mrope", "mrope_section": [1, 1, 2], "rope_theta": 1e4}
+    rope = {
+        "rope_type": "default",
+        "type": "mrope",
+        "mrope_section": [1, 1, 2],
+        "rope_theta": 1e4,
+    }
     text = {**TEXT, "rope_parameters": rope}
     if kind == "qwen2-vl":
         vision |= {"embed_dim": 32}
@@ -158,7 +164,11 @@ def _llava(kind: str) -> Parts:
     if kind == "llava-next":
         config = transformers.LlavaNextConfig(
             text_config={**TEXT, "model_type": "llama"},
-            vision_config={**VISION, "model_type": "clip_vision_model", "projection_dim": 16},
+            vision_config={
+                **VISION,
+                "model_type": "clip_vision_model",
+                "projection_dim": 16,
+            },
             image_grid_pinpoints=grid,
             image_token_index=tokenizer.image_token_id,
         )
@@ -175,13 +185,19 @@ def _llava(kind: str) -> Parts:
     if kind == "llava-next-video":
         config = transformers.LlavaNextVideoConfig(
             text_config={**TEXT, "model_type": "llama"},
-            vision_config={**VISION, "model_type": "clip_vision_model", "projection_dim": 16},
+            vision_config={
+                **VISION,
+                "model_type": "clip_vision_model",
+                "projection_dim": 16,
+            },
             image_grid_pinpoints=grid,
             **ids,
         )
         size = {"size": {"shortest_edge": 16}, "crop_size": SQUARE}
         return config, transformers.LlavaNextVideoProcessor(
-            image_processor=transformers.LlavaNextImageProcessor(image_grid_pinpoints=grid, **size),
+            image_processor=transformers.LlavaNextImageProcessor(
+                image_grid_pinpoints=grid, **size
+            ),
             video_processor=transformers.LlavaNextVideoVideoProcessor(**size),
             tokenizer=tokenizer,
             patch_size=4,
@@ -191,7 +207,11 @@ def _llava(kind: str) -> Parts:
         )
     config = transformers.LlavaOnevisionConfig(
         text_config={**TEXT, "model_type": "qwen2"},
-        vision_config={**VISION, "model_type": "siglip_vision_model", "vision_use_head": False},
+        vision_config={
+            **VISION,
+            "model_type": "siglip_vision_model",
+            "vision_use_head": False,
+        },
         image_grid_pinpoints=grid,
         **ids,
     )
@@ -211,7 +231,11 @@ def _llava15(kind: str) -> Parts:
     tokenizer = _tokenizer(image_token="<image>")
     config = transformers.LlavaConfig(
         text_config={**TEXT, "model_type": "llama"},
-        vision_config={**VISION, "model_type": "clip_vision_model", "projection_dim": 16},
+        vision_config={
+            **VISION,
+            "model_type": "clip_vision_model",
+            "projection_dim": 16,
+        },
         image_token_index=tokenizer.image_token_id,
     )
     return config, transformers.LlavaProcessor(
@@ -238,7 +262,9 @@ def _internvl(kind: str) -> Parts:
         image_seq_length=4,
     )
     return config, transformers.InternVLProcessor(
-        image_processor=transformers.GotOcr2ImageProcessor(size=SQUARE, crop_to_patches=False),
+        image_processor=transformers.GotOcr2ImageProcessor(
+            size=SQUARE, crop_to_patches=False
+        ),
         video_processor=transformers.InternVLVideoProcessor(size=SQUARE),
         tokenizer=tokenizer,
         image_seq_length=4,
@@ -262,7 +288,9 @@ def _idefics3(kind: str) -> Parts:
     )
     return config, transformers.Idefics3Processor(
         image_processor=transformers.Idefics3ImageProcessor(
-            size={"longest_edge": 16}, max_image_size={"longest_edge": 16}, do_image_splitting=False
+            size={"longest_edge": 16},
+            max_image_size={"longest_edge": 16},
+            do_image_splitting=False,
         ),
         tokenizer=tokenizer,
         image_seq_len=4,
@@ -287,7 +315,9 @@ def _smolvlm(kind: str) -> Parts:
     )
     sizes = {"size": {"longest_edge": 16}, "max_image_size": {"longest_edge": 16}}
     return config, transformers.SmolVLMProcessor(
-        image_processor=transformers.SmolVLMImageProcessor(**sizes, do_image_splitting=False),
+        image_processor=transformers.SmolVLMImageProcessor(
+            **sizes, do_image_splitting=False
+        ),
         video_processor=transformers.SmolVLMVideoProcessor(**sizes),
         tokenizer=tokenizer,
         image_seq_len=4,
@@ -310,16 +340,24 @@ def _paligemma(kind: str) -> Parts:
     )
     images = transformers.SiglipImageProcessor(size=SQUARE)
     images.image_seq_length = 16
-    return config, transformers.PaliGemmaProcessor(image_processor=images, tokenizer=tokenizer)
+    return config, transformers.PaliGemmaProcessor(
+        image_processor=images, tokenizer=tokenizer
+    )
 
 
 def _gemma3(kind: str) -> Parts:
     tokenizer = _tokenizer(
-        image_token="<image_soft_token>", boi_token="<start_of_image>", eoi_token="<end_of_image>"
+        image_token="<image_soft_token>",
+        boi_token="<start_of_image>",
+        eoi_token="<end_of_image>",
     )
     config = transformers.Gemma3Config(
         text_config=GEMMA,
-        vision_config={**VISION, "model_type": "siglip_vision_model", "vision_use_head": False},
+        vision_config={
+            **VISION,
+            "model_type": "siglip_vision_model",
+            "vision_use_head": False,
+        },
         mm_tokens_per_image=4,
         image_token_index=tokenizer.image_token_id,
         boi_token_index=tokenizer.boi_token_id,
@@ -358,7 +396,9 @@ def _mllama(kind: str) -> Parts:
         image_token_index=tokenizer.image_token_id,
     )
     return config, transformers.MllamaProcessor(
-        image_processor=transformers.MllamaImageProcessor(size=SQUARE, max_image_tiles=2),
+        image_processor=transformers.MllamaImageProcessor(
+            size=SQUARE, max_image_tiles=2
+        ),
         tokenizer=tokenizer,
         chat_template=_chat("<|image|>"),
     )
@@ -394,9 +434,13 @@ def _florence2(kind: str) -> Parts:
     config = transformers.Florence2Config(
         text_config=text, vision_config=sizes, image_token_id=tokenizer.image_token_id
     )
-    images = transformers.CLIPImageProcessor(size={"height": 64, "width": 64}, do_center_crop=False)
+    images = transformers.CLIPImageProcessor(
+        size={"height": 64, "width": 64}, do_center_crop=False
+    )
     images.image_seq_length = 5
-    return config, transformers.Florence2Processor(image_processor=images, tokenizer=tokenizer)
+    return config, transformers.Florence2Processor(
+        image_processor=images, tokenizer=tokenizer
+    )
 
 
 def _blip2(kind: str) -> Parts:
@@ -449,7 +493,9 @@ def _git(kind: str) -> Parts:
         pad_token_id=1,
     )
     images = transformers.CLIPImageProcessor(size=SQUARE, crop_size=SQUARE)
-    return config, transformers.GitProcessor(image_processor=images, tokenizer=_tokenizer())
+    return config, transformers.GitProcessor(
+        image_processor=images, tokenizer=_tokenizer()
+    )
 
 
 def _blip(kind: str) -> Parts:
@@ -468,13 +514,18 @@ def _blip(kind: str) -> Parts:
     }
     config = transformers.BlipConfig(text_config=text, vision_config=VISION)
     images = transformers.BlipImageProcessor(size=SQUARE)
-    return config, transformers.BlipProcessor(image_processor=images, tokenizer=_tokenizer())
+    return config, transformers.BlipProcessor(
+        image_processor=images, tokenizer=_tokenizer()
+    )
 
 
 def _t5gemma2(kind: str) -> Parts:
     """Its decoder attends to itself and to the encoder at once."""
     single, processor = _gemma3(kind)
-    ids = {"image_token_index": single.image_token_id, "eoi_token_index": single.eoi_token_index}
+    ids = {
+        "image_token_index": single.image_token_id,
+        "eoi_token_index": single.eoi_token_index,
+    }
     text = {**GEMMA, "vocab_size": len(processor.tokenizer)}
     encoder = {
         "text_config": text,
@@ -511,11 +562,16 @@ def write_family(kind: str, folder: Path) -> Path:
     """A model folder: configuration, weights and processor."""
     config, processor = BUILDERS[kind](kind)
     text = config.get_text_config()
-    text.vocab_size = max(len(processor.tokenizer), text.vocab_size if kind == "paligemma" else 0)
+    text.vocab_size = max(
+        len(processor.tokenizer), text.vocab_size if kind == "paligemma" else 0
+    )
     with torch.random.fork_rng():
         torch.manual_seed(11)
         model = transformers.AutoModelForImageTextToText.from_config(config)
-        for name, parameter in model.named_parameters():  # wide enough for differences to show
+        for (
+            name,
+            parameter,
+        ) in model.named_parameters():  # wide enough for differences to show
             with torch.no_grad():
                 if parameter.ndim > 1:
                     parameter.normal_(std=0.25)
@@ -537,7 +593,8 @@ def _spelt_numbers() -> Iterator[None]:
     """SmolVLM spells the number of frames with the package num2words, which need not be here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "transformers.models.smolvlm.processing_smolvlm.num2words", lambda number: str(number)
+            "transformers.models.smolvlm.processing_smolvlm.num2words",
+            lambda number: str(number),
         )
         yield
 
@@ -561,7 +618,9 @@ def build(folder_of: Callable[[str], Path]) -> Build:
         return TransformersVLM(given, context)
 
     known = cache(lambda kind, **options: make(str(folder_of(kind)), **options))
-    return lambda model, **options: (known if model in BUILDERS else make)(model, **options)
+    return lambda model, **options: (known if model in BUILDERS else make)(
+        model, **options
+    )
 
 
 @pytest.fixture(scope="session")
@@ -570,15 +629,22 @@ def trial() -> Callable[..., Trial]:
 
     @cache
     def frame(number: int) -> Frame:
-        pixels = np.random.default_rng(number).integers(0, 256, (20, 28, 3), dtype=np.uint8)
+        pixels = np.random.default_rng(number).integers(
+            0, 256, (20, 28, 3), dtype=np.uint8
+        )
         return Frame.from_array(pixels)
 
     def make(
-        frames: int = 4, question: str | None = "what is it", first: int = 0, **fields: Any
+        frames: int = 4,
+        question: str | None = "what is it",
+        first: int = 0,
+        **fields: Any,
     ) -> Trial:
         choices = fields.pop("choices", ("yes", "no", "red ball"))
         shown = tuple(frame(number) for number in range(first, first + frames))
-        sample = Sample(key=f"{first}-{frames}", frames=shown, question=question, choices=choices)
+        sample = Sample(
+            key=f"{first}-{frames}", frames=shown, question=question, choices=choices
+        )
         return Trial(sample=sample, **fields)
 
     return make

@@ -29,19 +29,24 @@ def test_it_is_the_mean_of_the_projected_patches(
         np.testing.assert_allclose(embedding, patches.mean(axis=(0, 1)), atol=1e-5)
 
 
-def test_what_is_hidden_has_no_part_in_it(build: Build, trial: Callable[..., Trial]) -> None:
+def test_what_is_hidden_has_no_part_in_it(
+    build: Build, trial: Callable[..., Trial]
+) -> None:
     plugin = build("mllama")
     mask = np.zeros((1, 4, 4), bool)
     mask[:, :2] = True
     hidden = [HideTokens.from_mask(each) for each in (mask, mask | True)]
     plain, half, nothing = embed(
-        plugin, *(trial(frames=1, outputs=EMBEDDING, edit=edit) for edit in (None, *hidden))
+        plugin,
+        *(trial(frames=1, outputs=EMBEDDING, edit=edit) for edit in (None, *hidden)),
     )
     assert np.abs(half - plain).max() > 0.01
     assert np.isfinite(nothing).all()
 
 
-def test_without_visual_tokens_there_is_none(build: Build, trial: Callable[..., Trial]) -> None:
+def test_without_visual_tokens_there_is_none(
+    build: Build, trial: Callable[..., Trial]
+) -> None:
     [nothing] = embed(build("qwen2-vl"), trial(frames=0, outputs=EMBEDDING))
     assert not nothing.any()
     blip = build("blip")  # no placeholders: nobody says where its visual tokens are

@@ -17,7 +17,14 @@ from cuescope_transformers.generative import TransformersVLM
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]
-VIDEO = ("qwen2-vl", "qwen2.5-vl", "llava-next-video", "llava-onevision", "internvl", "smolvlm")
+VIDEO = (
+    "qwen2-vl",
+    "qwen2.5-vl",
+    "llava-next-video",
+    "llava-onevision",
+    "internvl",
+    "smolvlm",
+)
 IMAGES = ("idefics3", "mllama", "paligemma", "gemma3")
 SINGLE = ("florence2", "blip-2")
 FAMILIES = (*VIDEO, *IMAGES, *SINGLE)
@@ -28,9 +35,13 @@ CROSSMODAL = AverageAttention(quadrants=frozenset({"VT", "TV"}))
 EDITS: dict[str, Edit] = {
     "crossmodal": CROSSMODAL,
     "unimodal": AverageAttention(quadrants=frozenset({"VV", "TT"})),
-    "a layer": AverageAttention(quadrants=frozenset({"VV", "VT", "TV", "TT"}), layers=(0,)),
+    "a layer": AverageAttention(
+        quadrants=frozenset({"VV", "VT", "TV", "TT"}), layers=(0,)
+    ),
     "tokens": AverageTokens(modalities=frozenset({"video", "text"})),
-    "video tokens": AverageTokens(modalities=frozenset({"video"}), size_term="multiply"),
+    "video tokens": AverageTokens(
+        modalities=frozenset({"video"}), size_term="multiply"
+    ),
 }
 every_family = pytest.mark.parametrize("kind", FAMILIES)
 
@@ -39,7 +50,11 @@ def mixed(trial: MakeTrial, kind: str, edit: Edit | None = None) -> list[Trial]:
     """Prompts of different lengths, numbers of frames, no frames and no question."""
     asked: dict[str, Any] = {"edit": edit, "outputs": BOTH}
     if kind in SINGLE:
-        return [trial(1, **asked), trial(1, LONGER, first=3, **asked), trial(1, None, **asked)]
+        return [
+            trial(1, **asked),
+            trial(1, LONGER, first=3, **asked),
+            trial(1, None, **asked),
+        ]
     return [
         trial(4, **asked),
         trial(4, LONGER, first=4, **asked),
@@ -67,7 +82,9 @@ def test_logits_are_the_librarys_own(build: Build, trial: MakeTrial, kind: str) 
     shown = trial(1 if kind in SINGLE else 4, choices=("yes", "no", "dog"))
     folder = plugin.options.model
     with quiet():
-        network = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
+        network = transformers.AutoModelForImageTextToText.from_pretrained(
+            folder
+        ).eval()
         processor = transformers.AutoProcessor.from_pretrained(folder)
         inputs = by_hand(processor, kind, shown)
     if kind == "florence2":  # its answers begin with these two
@@ -83,9 +100,14 @@ def test_logits_are_the_librarys_own(build: Build, trial: MakeTrial, kind: str) 
 
 def by_hand(processor: Any, kind: str, shown: Trial) -> dict[str, torch.Tensor]:
     """What the library makes of the trial, without this package."""
-    images, question = [frame.load() for frame in shown.sample.frames], shown.sample.question
+    images, question = (
+        [frame.load() for frame in shown.sample.frames],
+        shown.sample.question,
+    )
     medium = "video" if kind in VIDEO else "image"
-    parts: list[dict[str, str]] = [{"type": medium}] * (1 if kind in VIDEO else len(images))
+    parts: list[dict[str, str]] = [{"type": medium}] * (
+        1 if kind in VIDEO else len(images)
+    )
     match kind:
         case "paligemma":
             prompt = "<image>" * len(images) + f"answer en {question}"
@@ -94,7 +116,12 @@ def by_hand(processor: Any, kind: str, shown: Trial) -> dict[str, torch.Tensor]:
         case "blip-2":
             prompt = f"Question: {question} Answer:"
         case _:
-            talk = [{"role": "user", "content": [*parts, {"type": "text", "text": question}]}]
+            talk = [
+                {
+                    "role": "user",
+                    "content": [*parts, {"type": "text", "text": question}],
+                }
+            ]
             prompt = processor.apply_chat_template(talk, add_generation_prompt=True)
     told = {"text": [prompt], "return_tensors": "pt"}
     if kind in VIDEO:
@@ -102,7 +129,12 @@ def by_hand(processor: Any, kind: str, shown: Trial) -> dict[str, torch.Tensor]:
         told |= {"videos": [clip], "do_sample_frames": False}
         told |= {
             "video_metadata": [
-                {"total_num_frames": 4, "fps": 1.0, "duration": 4.0, "frames_indices": [0, 1, 2, 3]}
+                {
+                    "total_num_frames": 4,
+                    "fps": 1.0,
+                    "duration": 4.0,
+                    "frames_indices": [0, 1, 2, 3],
+                }
             ]
         }
     else:
@@ -110,12 +142,17 @@ def by_hand(processor: Any, kind: str, shown: Trial) -> dict[str, torch.Tensor]:
     if kind == "qwen2-vl":
         told |= {"cap_pixels_per_frame": False}
     made = processor(**told)
-    unused = ("labels", *(() if kind in ("paligemma", "gemma3") else ("token_type_ids",)))
+    unused = (
+        "labels",
+        *(() if kind in ("paligemma", "gemma3") else ("token_type_ids",)),
+    )
     return {name: value for name, value in made.items() if name not in unused}
 
 
 @every_family
-def test_an_empty_edit_changes_nothing(build: Build, trial: MakeTrial, kind: str) -> None:
+def test_an_empty_edit_changes_nothing(
+    build: Build, trial: MakeTrial, kind: str
+) -> None:
     plugin = build(kind)
     plain = plugin.respond(mixed(trial, kind))
     for edit in (NOTHING, AverageTokens(modalities=frozenset())):
@@ -151,7 +188,9 @@ def test_a_batch_is_its_samples_one_by_one(
 
 
 @pytest.mark.parametrize("kind", ["qwen2-vl", "mllama", "florence2"])
-def test_edits_do_not_spread_in_a_batch(build: Build, trial: MakeTrial, kind: str) -> None:
+def test_edits_do_not_spread_in_a_batch(
+    build: Build, trial: MakeTrial, kind: str
+) -> None:
     plugin = build(kind)
     kinds = [None, *EDITS.values(), None]
     trials = [mixed(trial, kind, edit)[1] for edit in kinds]
@@ -168,7 +207,9 @@ def test_an_answer_is_read_step_by_step(
     plugin = build(kind)
     fields = {"outputs": BOTH, "choices": ("the top dog", "red ball", "yes")}
     count = 1 if kind in SINGLE else 3
-    trials = [trial(count, edit=EDITS[name], **fields) for name in ("crossmodal", "tokens")]
+    trials = [
+        trial(count, edit=EDITS[name], **fields) for name in ("crossmodal", "tokens")
+    ]
     cached = plugin.respond(trials)
     network = plugin._model.network
     generate = network.generate
@@ -184,7 +225,9 @@ def test_an_answer_is_read_step_by_step(
 
 
 @every_family
-def test_attention_is_averaged_in_its_quadrants(build: Build, trial: MakeTrial, kind: str) -> None:
+def test_attention_is_averaged_in_its_quadrants(
+    build: Build, trial: MakeTrial, kind: str
+) -> None:
     """Read off the first layer with fusion, against the definition written out in loops."""
     plugin, layer = build(kind), 1 if kind == "mllama" else 0
     trials = [mixed(trial, kind)[0], mixed(trial, kind)[1]]
@@ -229,17 +272,24 @@ def crossed_out(
         ("blip-2", 4),
     ],
 )
-def test_tokens_are_told_apart(build: Build, trial: MakeTrial, kind: str, video: int) -> None:
+def test_tokens_are_told_apart(
+    build: Build, trial: MakeTrial, kind: str, video: int
+) -> None:
     """As many visual tokens as frames and patches make; the question's words are text."""
     short, longer = (one for one in mixed(trial, kind)[:2])
     layer = 1 if kind == "mllama" else 0
-    counts = [np.bincount(of, minlength=3) for of in build(kind).modalities([short, longer], layer)]
+    counts = [
+        np.bincount(of, minlength=3)
+        for of in build(kind).modalities([short, longer], layer)
+    ]
     sides = 1 if kind == "mllama" else 2
     assert [count[1] for count in counts] == [sides * video] * 2
     assert counts[1][2] - counts[0][2] == sides * (10 - 3)
 
 
-def test_prompts_are_padded_where_answers_do_not_follow(build: Build, trial: MakeTrial) -> None:
+def test_prompts_are_padded_where_answers_do_not_follow(
+    build: Build, trial: MakeTrial
+) -> None:
     from cuescope_transformers.generative.batches import batches, rows_of
 
     for kind, place in (("internvl", 0), ("paligemma", 0), ("florence2", -1)):

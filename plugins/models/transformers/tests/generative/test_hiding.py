@@ -36,7 +36,9 @@ every_case = pytest.mark.parametrize(("kind", "frames", "size", "cell"), CASES)
 
 
 def pixels(frames: int, size: tuple[int, int], seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, 256, (frames, *size, 3), dtype=np.uint8)
+    return np.random.default_rng(seed).integers(
+        0, 256, (frames, *size, 3), dtype=np.uint8
+    )
 
 
 def asking(shown: np.ndarray, mask: np.ndarray | None = None, **fields: Any) -> Trial:
@@ -128,7 +130,9 @@ def test_a_batch_is_its_masks_one_by_one(
     build: Build, kind: str, frames: int, size: tuple[int, int], cell: int
 ) -> None:
     model, trials = build(kind), []
-    for seed, question in enumerate(("what is it", "is the red ball moving ?", None, "is it red")):
+    for seed, question in enumerate(
+        ("what is it", "is the red ball moving ?", None, "is it red")
+    ):
         mask = inside(some_cells(frames, size, cell, seed), cell, whole=True)
         mask[:] = (mask, np.zeros_like(mask), mask, np.ones_like(mask))[seed]
         trials.append(asking(pixels(frames, size, seed), mask, question=question))
@@ -146,7 +150,8 @@ def test_hiding_all_leaves_an_answer_that_is_the_same_for_all_frames(
 ) -> None:
     everything = np.ones((frames, 2, 2), bool)
     one, other = (
-        build(kind).respond([asking(pixels(frames, size, seed), everything)]) for seed in (0, 1)
+        build(kind).respond([asking(pixels(frames, size, seed), everything)])
+        for seed in (0, 1)
     )
     assert farthest(one, other) < 1e-5
     assert np.isfinite(one[0].logits).all()
@@ -160,7 +165,12 @@ def test_hiding_all_leaves_an_answer_that_is_the_same_for_all_frames(
         ("qwen2-vl", 4, (16, 24), 2 * 6 - 1 - 1),
         ("qwen2.5-vl", 1, (24, 32), 12 - 2),
         ("llava", 1, (16, 16), 16 - 2),
-        ("llava-next", 1, (16, 16), 16 - 2 + 16 - 2 + 4),  # the image, its tile, ends of lines
+        (
+            "llava-next",
+            1,
+            (16, 16),
+            16 - 2 + 16 - 2 + 4,
+        ),  # the image, its tile, ends of lines
         ("llava-next-video", 3, (16, 16), 3 * 4 - 2),
         ("llava-onevision", 3, (16, 16), 3 * 4 - 2 + 1),
         ("paligemma", 1, (16, 16), 16 - 2),
@@ -183,7 +193,9 @@ def test_there_are_as_few_visual_tokens(
     keys = told[weights.shape[1] :]
     assert (keys == 1).sum() == visual
     assert len(told) == sum(weights.shape[1:])
-    np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5 if dtype == "float32" else 2e-2)
+    np.testing.assert_allclose(
+        weights.sum(-1), 1, atol=1e-5 if dtype == "float32" else 2e-2
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,19 +204,38 @@ def test_there_are_as_few_visual_tokens(
         ("qwen2-vl", 1, (16, 24), "visual.blocks.0", 24 - 4),
         ("qwen2.5-vl", 1, (24, 32), "visual.blocks.0", 48 - 4),
         ("llava-next", 1, (16, 16), "vision_tower.encoder.layers.0", 2 * (1 + 16 - 1)),
-        ("llava-next-video", 2, (16, 16), "vision_tower.encoder.layers.0", 2 * (1 + 16 - 4)),
+        (
+            "llava-next-video",
+            2,
+            (16, 16),
+            "vision_tower.encoder.layers.0",
+            2 * (1 + 16 - 4),
+        ),
         ("llava-onevision", 1, (16, 16), "vision_tower.encoder.layers.0", 2 * (16 - 1)),
-        ("mllama", 1, (16, 16), "vision_model.transformer.layers.0", 2 * (1 + 16 + 7) - 1),
+        (
+            "mllama",
+            1,
+            (16, 16),
+            "vision_model.transformer.layers.0",
+            2 * (1 + 16 + 7) - 1,
+        ),
         ("mllama", 1, (16, 16), "vision_model.global_transformer.layers.0", 2 * 24 - 1),
     ],
 )
 def test_hidden_patches_never_enter_the_vision_encoder(
-    build: Build, kind: str, frames: int, size: tuple[int, int], first: str, entering: int
+    build: Build,
+    kind: str,
+    frames: int,
+    size: tuple[int, int],
+    first: str,
+    entering: int,
 ) -> None:
     model, found = build(kind), []
     block = model._model.network.base_model.get_submodule(first)
     hook = block.register_forward_pre_hook(
-        lambda module, args, kwargs: found.append(args[0] if args else kwargs["hidden_states"]),
+        lambda module, args, kwargs: found.append(
+            args[0] if args else kwargs["hidden_states"]
+        ),
         with_kwargs=True,
     )
     mask = np.zeros((frames, *size), bool)
@@ -222,7 +253,9 @@ def test_a_mask_may_have_any_resolution(build: Build, kind: str) -> None:
     shown, coarse = pixels(1, (16, 16)), np.array([[[True, False], [False, False]]])
     fine = coarse.repeat(8, 1).repeat(8, 2)
     finer = fine.repeat(3, 1).repeat(3, 2)
-    answers = [build(kind).respond([asking(shown, mask)]) for mask in (fine, coarse, finer)]
+    answers = [
+        build(kind).respond([asking(shown, mask)]) for mask in (fine, coarse, finer)
+    ]
     assert farthest(answers[0], answers[1]) == farthest(answers[0], answers[2]) == 0
 
 
@@ -231,7 +264,9 @@ def test_a_mask_may_have_any_resolution(build: Build, kind: str) -> None:
     st.integers(1, 9),
     st.integers(1, 9),
 )
-def test_a_pixel_is_masked_as_far_as_it_overlaps(mask: np.ndarray, height: int, width: int) -> None:
+def test_a_pixel_is_masked_as_far_as_it_overlaps(
+    mask: np.ndarray, height: int, width: int
+) -> None:
     """Against the mask and the pixels on a grid that both divide."""
     rows, cols = mask.shape
     fine = mask.repeat(height, 0).repeat(width, 1).astype(float)
@@ -247,7 +282,9 @@ def test_a_coarse_mask_does_not_spill_where_frames_are_resized(
     """A mask on the tokens' own grid hides those that it names, and no neighbour."""
     mask, shown = np.zeros((1, 4, 4), bool), pixels(1, (side, side))
     mask[0, 1, 1] = True
-    told, plain = (build(kind).modalities([asking(shown, of)], 0)[0] for of in (mask, None))
+    told, plain = (
+        build(kind).modalities([asking(shown, of)], 0)[0] for of in (mask, None)
+    )
     assert (plain == 1).sum() - (told == 1).sum() == 2  # as a query and as a key
 
 
@@ -255,7 +292,9 @@ def test_a_question_alone_hides_nothing(build: Build) -> None:
     nothing = np.zeros((0, 4, 4), bool)
     shown = pixels(0, (8, 8))
     for kind in ("qwen2-vl", "paligemma", "mllama"):
-        plain, edited = (build(kind).respond([asking(shown, mask)]) for mask in (None, nothing))
+        plain, edited = (
+            build(kind).respond([asking(shown, mask)]) for mask in (None, nothing)
+        )
         assert farthest(plain, edited) < 1e-5
 
 
@@ -263,8 +302,16 @@ def test_a_question_alone_hides_nothing(build: Build) -> None:
     ("kind", "shape", "words"),
     [
         ("qwen2-vl", (2, 4, 4), "expected a mask for each of 3 frames, got 2"),
-        ("mllama", (3, 0, 4), "expected a mask for each of 3 frames, got masks of 0 x 4"),
-        ("internvl", (3, 4, 4), "cannot leave tokens out: expected qwen2_vl, .*'internvl'"),
+        (
+            "mllama",
+            (3, 0, 4),
+            "expected a mask for each of 3 frames, got masks of 0 x 4",
+        ),
+        (
+            "internvl",
+            (3, 4, 4),
+            "cannot leave tokens out: expected qwen2_vl, .*'internvl'",
+        ),
         ("git", (3, 4, 4), "got the architecture 'git'"),
     ],
 )
@@ -272,7 +319,10 @@ def test_what_cannot_be_hidden_is_refused(
     build: Build, kind: str, shape: tuple[int, int, int], words: str
 ) -> None:
     model, trial = build(kind), asking(pixels(3, (16, 16)), np.ones(shape, bool))
-    for ask in (model.respond, *([lambda of: model.attention(of, 0)] if kind != "git" else [])):
+    for ask in (
+        model.respond,
+        *([lambda of: model.attention(of, 0)] if kind != "git" else []),
+    ):
         with pytest.raises(UserError, match=words) as caught:
             ask([trial])
         assert "\n" not in str(caught.value)
@@ -283,11 +333,15 @@ def test_a_model_that_does_not_know_its_placeholders_is_refused(
 ) -> None:
     model = build("qwen2-vl")
     monkeypatch.setattr(model._model.network.config, "image_token_id", 4)
-    with pytest.raises(UserError, match="placeholders in the prompt for 6 visual tokens, got 2"):
+    with pytest.raises(
+        UserError, match="placeholders in the prompt for 6 visual tokens, got 2"
+    ):
         model.respond([asking(pixels(1, (16, 24)), np.ones((1, 4, 4), bool))])
 
 
-def test_other_towers_are_refused(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_towers_are_refused(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = build("llava-next")
     config = model._model.network.base_model.vision_tower.config
     monkeypatch.setattr(config, "model_type", "pixtral")

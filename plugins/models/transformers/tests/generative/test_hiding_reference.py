@@ -28,7 +28,9 @@ def masking(layers: Any, hidden: Tensor) -> Iterator[None]:
             return (args[0], bias, *args[2:]), kwargs
         return args, {**kwargs, "attention_mask": kwargs["attention_mask"] + bias}
 
-    hooks = [layer.register_forward_pre_hook(hook, with_kwargs=True) for layer in layers]
+    hooks = [
+        layer.register_forward_pre_hook(hook, with_kwargs=True) for layer in layers
+    ]
     yield
     for one in hooks:
         one.remove()
@@ -53,17 +55,25 @@ def masking_packed(visual: Any, hidden: Tensor) -> Iterator[None]:
     yield
 
 
-def answered(network: Any, tokenizer: Any, inputs: dict[str, Any], hidden: Tensor) -> list[float]:
+def answered(
+    network: Any, tokenizer: Any, inputs: dict[str, Any], hidden: Tensor
+) -> list[float]:
     """Log-probabilities of the choices after the prompt, whose `hidden` tokens nobody sees."""
     scores = []
     for choice in CHOICES:
-        answer = tokenizer(choice, add_special_tokens=False, return_tensors="pt")["input_ids"]
+        answer = tokenizer(choice, add_special_tokens=False, return_tensors="pt")[
+            "input_ids"
+        ]
         given = {**inputs, "input_ids": torch.cat([inputs["input_ids"], answer], dim=1)}
-        seen = torch.cat([~hidden[None], torch.ones_like(answer, dtype=torch.bool)], dim=1)
+        seen = torch.cat(
+            [~hidden[None], torch.ones_like(answer, dtype=torch.bool)], dim=1
+        )
         places = torch.arange(seen.shape[1])[None]
         if "mm_token_type_ids" in inputs:
             types = inputs["mm_token_type_ids"]
-            given["mm_token_type_ids"] = torch.cat([types, torch.zeros_like(answer)], dim=1)
+            given["mm_token_type_ids"] = torch.cat(
+                [types, torch.zeros_like(answer)], dim=1
+            )
             grids = {name: inputs[name] for name in inputs if name.endswith("grid_thw")}
             places, _ = network.model.get_rope_index(
                 given["input_ids"], given["mm_token_type_ids"], **grids
@@ -74,7 +84,9 @@ def answered(network: Any, tokenizer: Any, inputs: dict[str, Any], hidden: Tenso
             given["cross_attention_mask"] = torch.cat([cross, more], dim=1)
         given |= {"attention_mask": seen.long(), "position_ids": places}
         with torch.inference_mode():
-            logits = network(**given).logits[0, -1 - answer.shape[1] : -1].log_softmax(-1)
+            logits = (
+                network(**given).logits[0, -1 - answer.shape[1] : -1].log_softmax(-1)
+            )
         scores.append(float(logits.gather(1, answer.T).sum()))
     return scores
 
@@ -83,7 +95,9 @@ def stock(plugin: TransformersVLM, trial: Trial) -> tuple[Any, Any, dict[str, An
     """A model that this package never touched, its processor, and what it makes of the trial."""
     folder = plugin.options.model  # type: ignore[attr-defined]
     with quiet():
-        network = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
+        network = transformers.AutoModelForImageTextToText.from_pretrained(
+            folder
+        ).eval()
         processor = transformers.AutoProcessor.from_pretrained(folder)
         parts = [{"type": "image"}, {"type": "text", "text": trial.sample.question}]
         talk = [{"role": "user", "content": parts}]
@@ -101,7 +115,10 @@ def hiding(cells: np.ndarray, side: int) -> Trial:
     mask = cells.repeat(side, 0).repeat(side, 1)
     pixels = np.random.default_rng(3).integers(0, 256, (*mask.shape, 3), dtype=np.uint8)
     sample = Sample(
-        key="one", frames=(Frame.from_array(pixels),), question="what is it", choices=CHOICES
+        key="one",
+        frames=(Frame.from_array(pixels),),
+        question="what is it",
+        choices=CHOICES,
     )
     return Trial(sample=sample, edit=HideTokens.from_mask(mask[None]))
 
@@ -129,7 +146,9 @@ def test_merged_patches(build: Build, kind: str, seed: int) -> None:
     np.testing.assert_allclose(found.logits, expected, atol=2e-5)
 
 
-@pytest.mark.parametrize("kind", ["llava", "llava-next", "llava-next-video", "llava-onevision"])
+@pytest.mark.parametrize(
+    "kind", ["llava", "llava-next", "llava-next-video", "llava-onevision"]
+)
 def test_tiles_and_the_whole_image(build: Build, kind: str) -> None:
     """Of 16 patches; as a tile each line of four ends with a token that stays."""
     cells = drawn(4, 4, 2)
@@ -137,7 +156,9 @@ def test_tiles_and_the_whole_image(build: Build, kind: str) -> None:
     network, processor, inputs = stock(build(kind), trial)
     patches = torch.from_numpy(cells)
     lines = torch.nn.functional.pad(patches, (0, 1), value=False).flatten()
-    tokens = patches.flatten() if kind == "llava" else torch.cat([patches.flatten(), lines])
+    tokens = (
+        patches.flatten() if kind == "llava" else torch.cat([patches.flatten(), lines])
+    )
     placeholders = inputs["input_ids"][0] == network.config.image_token_id
     hidden = torch.zeros_like(placeholders).masked_scatter(placeholders, tokens)
     keys = patches.flatten()[None]

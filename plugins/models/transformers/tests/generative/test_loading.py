@@ -37,7 +37,9 @@ def said(ask: Callable[[], Any]) -> str:
     return str(caught.value)
 
 
-def test_a_generative_model_is_sent_to_its_plugin(folder_of: Callable[[str], Path]) -> None:
+def test_a_generative_model_is_sent_to_its_plugin(
+    folder_of: Callable[[str], Path],
+) -> None:
     from cuescope_sdk import Context
 
     options = TransformersOptions(model=str(folder_of("internvl")))
@@ -100,7 +102,9 @@ def test_a_shard_that_is_missing_is_missed_at_once(
     # not to the bit: where weights begin in a file decides which kernels take them
     np.testing.assert_allclose(one, other, rtol=1e-5)
     weights = load_file(shards[1])
-    save_file({name: part + 1 for name, part in weights.items()}, shards[1], {"format": "pt"})
+    save_file(
+        {name: part + 1 for name, part in weights.items()}, shards[1], {"format": "pt"}
+    )
     assert build(str(folder)).fingerprint != plugin.fingerprint
     shards[1].unlink()
     line = said(lambda: build(str(folder)))
@@ -111,7 +115,9 @@ def test_a_shard_that_is_missing_is_missed_at_once(
     )
 
 
-def test_missing_processor_and_tokenizer(copied: Callable[[str], Path], build: Build) -> None:
+def test_missing_processor_and_tokenizer(
+    copied: Callable[[str], Path], build: Build
+) -> None:
     folder = copied("internvl")
     (folder / "processor_config.json").unlink()
     assert "spoilt" in said(lambda: build(str(folder)))
@@ -157,7 +163,9 @@ def test_a_model_with_closed_layers_answers_and_refuses_edits(
         assert f"{kind} cannot be edited or looked into" in said(ask)
 
 
-def test_a_model_that_does_not_say_what_is_visual(build: Build, trial: MakeTrial) -> None:
+def test_a_model_that_does_not_say_what_is_visual(
+    build: Build, trial: MakeTrial
+) -> None:
     text = Batch({}, torch.full((1, 5), 2, dtype=torch.int8))
     line = said(lambda: require_visual_tokens(build("internvl")._model, text, trial(2)))
     assert "does not say which of its tokens are visual: expected" in line
@@ -166,7 +174,9 @@ def test_a_model_that_does_not_say_what_is_visual(build: Build, trial: MakeTrial
 
 def test_samples_that_a_model_cannot_be_shown(build: Build, trial: MakeTrial) -> None:
     line = said(lambda: build("blip-2").respond([trial(2)]))
-    assert "looks at one image: expected one frame a sample, got 2 frames in '0-2'" in line
+    assert (
+        "looks at one image: expected one frame a sample, got 2 frames in '0-2'" in line
+    )
     line = said(lambda: build("blip-2").respond([trial(0)]))
     assert "answers nothing without an image" in line
     least = [build(kind).capabilities.min_frames for kind in ("blip-2", "qwen2-vl")]

@@ -19,7 +19,11 @@ Build = Callable[..., TransformersVLM]
 TOWERS = ("llava", "llava-next", "llava-next-video", "llava-onevision", "paligemma")
 PACKED = ("qwen2-vl", "qwen2.5-vl")
 CELL = {**dict.fromkeys(TOWERS, 4), **dict.fromkeys(PACKED, 8), "mllama": 4}
-FITTING = {**dict.fromkeys(TOWERS, (16, 16)), **dict.fromkeys(PACKED, (24, 40)), "mllama": (16, 32)}
+FITTING = {
+    **dict.fromkeys(TOWERS, (16, 16)),
+    **dict.fromkeys(PACKED, (24, 40)),
+    "mllama": (16, 32),
+}
 
 
 def noise(size: tuple[int, int], seed: int = 0) -> np.ndarray:
@@ -30,7 +34,9 @@ def library(plugin: TransformersVLM, frame: Frame) -> tuple[Any, dict[str, Any]]
     """A model that this package never touched, and what its image processor makes of a frame."""
     folder: str = plugin.options.model  # type: ignore[attr-defined]
     with quiet():
-        network = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
+        network = transformers.AutoModelForImageTextToText.from_pretrained(
+            folder
+        ).eval()
         processor = transformers.AutoProcessor.from_pretrained(folder)
         shown = processor.image_processor([frame.load()], return_tensors="pt")
     return network.model, dict(shown)
@@ -87,11 +93,15 @@ def test_projected_patches_are_the_librarys(build: Build, kind: str) -> None:
     read = getattr(base.config, "vision_feature_layer", -1) - 1
     [last], [block] = (plugin.patch_features([frame], layer) for layer in (-1, read))
     finish: Callable[[Tensor], Tensor] = (
-        base.vision_tower.post_layernorm if kind == "paligemma" else lambda tokens: tokens
+        base.vision_tower.post_layernorm
+        if kind == "paligemma"
+        else lambda tokens: tokens
     )
     with torch.no_grad():
         features = base.get_image_features(**shown).pooler_output[0][:16]
-        projected = base.multi_modal_projector(finish(torch.from_numpy(block).reshape(1, 16, 32)))
+        projected = base.multi_modal_projector(
+            finish(torch.from_numpy(block).reshape(1, 16, 32))
+        )
     np.testing.assert_allclose(last.reshape(16, -1), features, atol=1e-5)
     np.testing.assert_allclose(projected[0], features, atol=1e-5)
 
@@ -103,11 +113,15 @@ def test_tiles_are_put_together(build: Build) -> None:
     [found] = plugin.patch_features([frame])
     names = ("pixel_values", "aspect_ratio_ids", "aspect_ratio_mask")
     with torch.no_grad():
-        states = base.vision_model(**{name: shown[name] for name in names}).last_hidden_state
+        states = base.vision_model(
+            **{name: shown[name] for name in names}
+        ).last_hidden_state
         read = base.multi_modal_projector(states)[0, 0]
     for row, col in np.ndindex(4, 8):
         tile, place = divmod(col, 4)
-        np.testing.assert_allclose(found[row, col], read[tile, 1 + 4 * row + place], atol=1e-5)
+        np.testing.assert_allclose(
+            found[row, col], read[tile, 1 + 4 * row + place], atol=1e-5
+        )
 
 
 def test_families_that_show_no_patches_say_so(build: Build) -> None:
@@ -115,8 +129,13 @@ def test_families_that_show_no_patches_say_so(build: Build) -> None:
     for kind in ("internvl", "blip-2"):
         plugin = build(kind)
         assert plugin.capabilities.exposes == {"fusion"}
-        for ask in (lambda p=plugin: p.canvas([frame]), lambda p=plugin: p.patch_features([frame])):
-            with pytest.raises(UserError, match="does not show its patches: expected qwen2_vl"):
+        for ask in (
+            lambda p=plugin: p.canvas([frame]),
+            lambda p=plugin: p.patch_features([frame]),
+        ):
+            with pytest.raises(
+                UserError, match="does not show its patches: expected qwen2_vl"
+            ):
                 ask()
 
 
@@ -132,6 +151,8 @@ def test_half_precision_shows_about_the_same(build: Build) -> None:
     frame = Frame.from_array(noise((50, 90)))
     for kind in ("qwen2-vl", "llava-next"):
         full, half = build(kind), build(kind, dtype="bfloat16")
-        np.testing.assert_array_equal(*(plugin.canvas([frame])[0] for plugin in (full, half)))
+        np.testing.assert_array_equal(
+            *(plugin.canvas([frame])[0] for plugin in (full, half))
+        )
         [one], [other] = (plugin.patch_features([frame]) for plugin in (full, half))
         assert np.abs(one - other).max() < 0.05 * np.abs(one).max()

@@ -17,12 +17,17 @@ from cuescope_transformers.generative.readouts import log_probability, rows_to_f
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]
-ANSWERS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=4).map(tuple), min_size=1)
+ANSWERS = st.lists(
+    st.lists(st.integers(0, 2), min_size=1, max_size=4).map(tuple), min_size=1
+)
 
 
 def test_answers_of_one_token_share_a_row() -> None:
     assert rows_to_feed([(1,), (2,), (3,)]) == {(): [0, 1, 2]}
-    assert rows_to_feed([(1,), (2, 3), (2, 4, 5), (6, 7)]) == {(2, 4): [2, 1, 0], (6,): [3]}
+    assert rows_to_feed([(1,), (2, 3), (2, 4, 5), (6, 7)]) == {
+        (2, 4): [2, 1, 0],
+        (6,): [3],
+    }
 
 
 @given(ANSWERS)
@@ -31,7 +36,9 @@ def test_every_answer_is_served_once_by_a_row_that_feeds_it(answers: list[Any]) 
     served = sorted(index for of in rows.values() for index in of)
     assert served == list(range(len(answers)))
     for row, of in rows.items():
-        assert all(row[: len(answers[index]) - 1] == answers[index][:-1] for index in of)
+        assert all(
+            row[: len(answers[index]) - 1] == answers[index][:-1] for index in of
+        )
         assert not any(other != row and other[: len(row)] == row for other in rows)
 
 
@@ -50,13 +57,21 @@ def test_answers_of_several_tokens_against_one_whole_forward(
     plugin, shown = build(kind), trial(3, choices=choices)
     found = plugin.respond([shown])[0].logits
     with quiet():
-        network = transformers.AutoModelForImageTextToText.from_pretrained(plugin.options.model)
+        network = transformers.AutoModelForImageTextToText.from_pretrained(
+            plugin.options.model
+        )
     inputs = batch_of(plugin, shown)
     prompt = inputs["input_ids"].shape[1]
     for choice, score in zip(choices, found, strict=True):
-        answer = plugin._model.tokenizer(choice, add_special_tokens=False, return_tensors="pt")
+        answer = plugin._model.tokenizer(
+            choice, add_special_tokens=False, return_tensors="pt"
+        )
         tokens = torch.cat([inputs["input_ids"], answer["input_ids"]], dim=1)
-        whole = {**inputs, "input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+        whole = {
+            **inputs,
+            "input_ids": tokens,
+            "attention_mask": torch.ones_like(tokens),
+        }
         with torch.inference_mode():
             steps = network.eval()(**whole).logits[0, prompt - 1 : -1].log_softmax(-1)
         wanted = steps.gather(1, answer["input_ids"][0][:, None]).sum()
@@ -71,24 +86,32 @@ def batch_of(plugin: TransformersVLM, shown: Trial) -> dict[str, torch.Tensor]:
     return batch.inputs
 
 
-def test_letters_are_scored_with_the_choices_listed(build: Build, trial: MakeTrial) -> None:
+def test_letters_are_scored_with_the_choices_listed(
+    build: Build, trial: MakeTrial
+) -> None:
     letters = build("internvl", scoring="letters")
     choices = ("red ball", "the dog")
     found = letters.respond([trial(2, "what is it", choices=choices)])[0].logits
     listed = "what is it\n(A) red ball\n(B) the dog\nAnswer with the letter."
     spelt = build("internvl").respond([trial(2, listed, choices=("A", "B"))])[0].logits
     np.testing.assert_allclose(found, spelt, atol=1e-6)
-    others = letters.respond([trial(2, "what is it", choices=("the dog", "red ball"))])[0].logits
+    others = letters.respond([trial(2, "what is it", choices=("the dog", "red ball"))])[
+        0
+    ].logits
     assert np.abs(np.subtract(found, others)).max() > 1e-3
 
 
-def test_text_is_greedy_and_ends_with_the_answer(build: Build, trial: MakeTrial) -> None:
+def test_text_is_greedy_and_ends_with_the_answer(
+    build: Build, trial: MakeTrial
+) -> None:
     """Token by token the one that scores highest as the next choice."""
     plugin = build("qwen2-vl", max_new_tokens=3)
     tokenizer = plugin._model.tokenizer
     text = plugin.respond([trial(2, outputs=frozenset({"text"}))])[0].text
     assert text
-    words = [w for w in tokenizer.get_vocab() if tokenizer.convert_tokens_to_ids(w) >= 5]
+    words = [
+        w for w in tokenizer.get_vocab() if tokenizer.convert_tokens_to_ids(w) >= 5
+    ]
     plain = [w for w in words if not w.startswith("<")]
     said: list[str] = []
     for _ in text.split():
@@ -98,8 +121,12 @@ def test_text_is_greedy_and_ends_with_the_answer(build: Build, trial: MakeTrial)
     assert text.split() == said
 
 
-@pytest.mark.parametrize("edit", [None, AverageAttention(quadrants=frozenset({"VT", "TV"}))])
-def test_half_precision_is_near(build: Build, trial: MakeTrial, edit: Edit | None) -> None:
+@pytest.mark.parametrize(
+    "edit", [None, AverageAttention(quadrants=frozenset({"VT", "TV"}))]
+)
+def test_half_precision_is_near(
+    build: Build, trial: MakeTrial, edit: Edit | None
+) -> None:
     trials = [trial(3, edit=edit), trial(3, "is it moving", edit=edit)]
     exact, half = (
         [one.logits for one in build("qwen2.5-vl", dtype=dtype).respond(trials)]
@@ -113,10 +140,20 @@ def test_half_precision_is_near(build: Build, trial: MakeTrial, edit: Edit | Non
     [("qwen2-vl", 1), ("qwen2.5-vl", 1), ("llava-onevision", 3), ("idefics3", 1)],
 )
 def test_many_questions_of_one_image_look_at_it_once(
-    build: Build, trial: MakeTrial, kind: str, frames: int, monkeypatch: pytest.MonkeyPatch
+    build: Build,
+    trial: MakeTrial,
+    kind: str,
+    frames: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Answers are those of questions that each look by themselves; of an edit all do."""
-    words = ("what", "is it moving", "is the dog east of the red ball", "what is it ?", "is it red")
+    words = (
+        "what",
+        "is it moving",
+        "is the dog east of the red ball",
+        "what is it ?",
+        "is it red",
+    )
     both = frozenset({"logits", "text"})
     asked = [trial(frames, question, outputs=both) for question in words]
     alone = [build(kind, reuse_prefix=False).respond([one])[0] for one in asked]

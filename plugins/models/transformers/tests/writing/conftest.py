@@ -121,7 +121,9 @@ def writer(writer_folder: Callable[[str], Path], tmp_path: Path) -> Callable[...
 
     def built(kind: str, *, cache: str = "cache", **given: Any) -> Any:
         folder = writer_folder(kind) if kind in MAKERS else kind
-        settings = {name: given.pop(name) for name in ("dtype", "planning") if name in given}
+        settings = {
+            name: given.pop(name) for name in ("dtype", "planning") if name in given
+        }
         context = Context(cache=tmp_path / cache, device="cpu", **settings)
         asked = {"max_new_tokens": 12, **given}
         return TransformersWriter(WriterOptions(model=str(folder), **asked), context)

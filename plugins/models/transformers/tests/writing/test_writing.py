@@ -46,14 +46,18 @@ def test_it_writes_the_most_likely_tokens(
 ) -> None:
     """In one batch of different lengths, each as if it were alone."""
     form = "<turn> user : {} <turn> assistant :" if chat else "{}"
-    wanted = [by_hand(writer_folder(kind), form.format(prompt), 12) for prompt in PROMPTS]
+    wanted = [
+        by_hand(writer_folder(kind), form.format(prompt), 12) for prompt in PROMPTS
+    ]
     assert writer(kind).generate(PROMPTS) == wanted
     assert len(set(wanted)) > 1
     assert all(wanted)
     assert [writer(kind, cache="other").generate([p])[0] for p in PROMPTS] == wanted
 
 
-def test_nothing_is_written_twice(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_written_twice(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
     real = network.write
 
@@ -112,7 +116,10 @@ def test_the_chat_around_a_prompt(writer: Writer) -> None:
         "<turn> system : be brief <turn> user : yes ? <turn> assistant :"
     )
     plain = writer("bloom")
-    assert render_prompt(plain._model.tokenizer, "yes ?", "be brief") == "be brief\n\nyes ?"
+    assert (
+        render_prompt(plain._model.tokenizer, "yes ?", "be brief")
+        == "be brief\n\nyes ?"
+    )
     assert plain.facts["prompts are"].startswith("plain text")
     line = said(lambda: writer("qwen2", system="be brief").generate(PROMPTS))
     assert "refuses the prompt: got no system. Leave the option `system` out." in line
@@ -125,11 +132,20 @@ def test_folders_that_are_no_language_model(
     folder = copytree(writer_folder("llama"), tmp_path / "spoilt")
     (folder / "config.json").write_text(json.dumps({"model_type": "clip"}))
     line = said(lambda: writer(str(folder)))
-    assert "spoilt does not continue texts: expected a causal language model, got the arch" in line
+    assert (
+        "spoilt does not continue texts: expected a causal language model, got the arch"
+        in line
+    )
     (folder / "tokenizer.json").unlink()
-    (folder / "config.json").write_bytes((writer_folder("llama") / "config.json").read_bytes())
-    assert "transformers-llm: spoilt has no tokenizer" in said(lambda: writer(str(folder)))
-    assert "transformers-llm: no model folder" in said(lambda: writer(str(tmp_path / "gone")))
+    (folder / "config.json").write_bytes(
+        (writer_folder("llama") / "config.json").read_bytes()
+    )
+    assert "transformers-llm: spoilt has no tokenizer" in said(
+        lambda: writer(str(folder))
+    )
+    assert "transformers-llm: no model folder" in said(
+        lambda: writer(str(tmp_path / "gone"))
+    )
 
 
 def test_the_fingerprint_follows_what_writes(

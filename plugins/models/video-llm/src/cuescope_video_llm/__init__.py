@@ -99,7 +99,9 @@ class VideoLLM(AuthorsModel):
 
     def load(self) -> Any:
         network_class = resolve_name(self.network_class)
-        return network_class.load(self.owner, self._files, self.options, self._llm, self._tokenizer)
+        return network_class.load(
+            self.owner, self._files, self.options, self._llm, self._tokenizer
+        )
 
     def answer(self, trial: Trial) -> Response:
         """The text after the question; raises UserError for more frames than it has places for."""
@@ -144,7 +146,9 @@ class ClipViL(AuthorsModel):
         self.device = str(resolve_device(context.device))
         words = options.model_dump(exclude=set(names))
         files = files_digest(list(self._files.values()))
-        self.fingerprint = digest(self.owner, FINGERPRINT_VERSION, files, words, context.dtype)
+        self.fingerprint = digest(
+            self.owner, FINGERPRINT_VERSION, files, words, context.dtype
+        )
         self.facts = {
             "weights": self._files["checkpoint"].name,
             "answers are": "of its classes, the mean over frames; it writes no reasoning",
@@ -175,7 +179,9 @@ class ClipViL(AuthorsModel):
         return Response(logits=logits, text=choices[int(logits.argmax())])
 
 
-def _require_files(owner: str, options: Options, names: Sequence[str]) -> dict[str, Path]:
+def _require_files(
+    owner: str, options: Options, names: Sequence[str]
+) -> dict[str, Path]:
     """The files that the options name; raises UserError for one that is not there."""
     files = {}
     for name in names:

@@ -64,7 +64,9 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Che
 def read_file(owner: str, path: Path, unused: str) -> Checkpoint:
     """The tensors of a file, without those whose names begin as `unused`, a regular expression."""
     state = read_state(owner, path)
-    tensors = {name: tensor for name, tensor in state.items() if not re.match(unused, name)}
+    tensors = {
+        name: tensor for name, tensor in state.items() if not re.match(unused, name)
+    }
     return Checkpoint(f"{owner}: {path.name}", tensors)
 
 

@@ -105,22 +105,33 @@ class ResNet(nn.Module):
 class ClipViLNetwork(nn.Module):
     """Questions about pictures, answered by a class; a video by the mean over its frames."""
 
-    def __init__(self, file: Checkpoint, options: ClipViLOptions, answers: Sequence[str]) -> None:
+    def __init__(
+        self, file: Checkpoint, options: ClipViLOptions, answers: Sequence[str]
+    ) -> None:
         super().__init__()
         self.answers = tuple(answers)
         dim = file.size(f"{BODY}.embeddings.word_embeddings.weight", 1)
         library: Any = transformers.BertConfig
         config = library(
             vocab_size=file.size(f"{BODY}.embeddings.word_embeddings.weight"),
-            max_position_embeddings=file.size(f"{BODY}.embeddings.position_embeddings.weight"),
-            type_vocab_size=file.size(f"{BODY}.embeddings.token_type_embeddings.weight"),
+            max_position_embeddings=file.size(
+                f"{BODY}.embeddings.position_embeddings.weight"
+            ),
+            type_vocab_size=file.size(
+                f"{BODY}.embeddings.token_type_embeddings.weight"
+            ),
             hidden_size=dim,
             num_attention_heads=file.heads(dim, options.head_dim),
-            intermediate_size=file.size(f"{BODY}.encoder.layer.0.intermediate.dense.weight"),
+            intermediate_size=file.size(
+                f"{BODY}.encoder.layer.0.intermediate.dense.weight"
+            ),
             attn_implementation="sdpa",
         )
         visual = ResNet(file)
-        see = {"visn_fc": nn.Linear(visual.dim, dim), "visn_layer_norm": nn.LayerNorm(dim, EPSILON)}
+        see = {
+            "visn_fc": nn.Linear(visual.dim, dim),
+            "visn_layer_norm": nn.LayerNorm(dim, EPSILON),
+        }
         count = file.layers(f"{BODY}.encoder.layer")
         encoder = {
             "visn_fc": nn.ModuleDict(see),
@@ -152,7 +163,9 @@ class ClipViLNetwork(nn.Module):
         self.tokenizer: Any = None
 
     @classmethod
-    def load(cls, owner: str, files: Mapping[str, Path], options: ClipViLOptions) -> Self:
+    def load(
+        cls, owner: str, files: Mapping[str, Path], options: ClipViLOptions
+    ) -> Self:
         """The network with all its weights; raises UserError for whatever a person can mend."""
         file = read_file(owner, files["checkpoint"], UNUSED)
         with quiet():
@@ -167,7 +180,10 @@ class ClipViLNetwork(nn.Module):
         body: Any = self.lxrt_encoder["model"]["bert"]  # type: ignore[index]
         encoder = body["encoder"]
         tokens = self.tokenizer(
-            sample.question or "", truncation=True, max_length=LONGEST, return_tensors="pt"
+            sample.question or "",
+            truncation=True,
+            max_length=LONGEST,
+            return_tensors="pt",
         )
         weight = next(self.parameters())
         words = body["embeddings"](input_ids=tokens.input_ids.to(weight.device))
@@ -210,11 +226,16 @@ def read_answers(owner: str, path: Path) -> list[str]:
         answers = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(
-            f"{owner}: answers {path.name} cannot be read", expected="a JSON list of answers"
+            f"{owner}: answers {path.name} cannot be read",
+            expected="a JSON list of answers",
         ) from error
-    texts = isinstance(answers, list) and all(isinstance(answer, str) for answer in answers)
+    texts = isinstance(answers, list) and all(
+        isinstance(answer, str) for answer in answers
+    )
     if not texts:
-        raise UserError(f"{owner}: answers {path.name}", expected="a JSON list of answers")
+        raise UserError(
+            f"{owner}: answers {path.name}", expected="a JSON list of answers"
+        )
     return list(answers)
 
 
@@ -228,8 +249,13 @@ def read_tokenizer(owner: str, name: str) -> Any:
     try:
         with quiet():
             # False, since left out it would be asked for on standard input
-            return transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-    except Exception as error:  # the reader of a stranger's files fails in any way it likes
+            return transformers.AutoTokenizer.from_pretrained(
+                source, trust_remote_code=False
+            )
+    except (
+        Exception
+    ) as error:  # the reader of a stranger's files fails in any way it likes
         raise UserError(
-            f"{owner}: no tokenizer in {name}", expected="a folder or hub id with BERT's vocabulary"
+            f"{owner}: no tokenizer in {name}",
+            expected="a folder or hub id with BERT's vocabulary",
         ) from error

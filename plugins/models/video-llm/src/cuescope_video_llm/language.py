@@ -30,7 +30,9 @@ def find_language_model(
     owner: str, options: VideoLLMOptions, context: Context
 ) -> tuple[Pretrained, Any]:
     """The language model and its tokenizer; raises UserError for what continues no texts."""
-    files = find_pretrained(owner, options.llm, options.revision, context, causal_builder)
+    files = find_pretrained(
+        owner, options.llm, options.revision, context, causal_builder
+    )
     require_vocabulary(files.source)
     return files, files.read("tokenizer", transformers.AutoTokenizer)
 

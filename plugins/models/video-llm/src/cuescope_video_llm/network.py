@@ -11,7 +11,10 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 from transformers import Blip2QFormerConfig, Blip2VisionConfig
-from transformers.models.blip_2.modeling_blip_2 import Blip2QFormerModel, Blip2VisionModel
+from transformers.models.blip_2.modeling_blip_2 import (
+    Blip2QFormerModel,
+    Blip2VisionModel,
+)
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import times_of
@@ -33,19 +36,25 @@ class Network(nn.Module):
 
     video_tokens: ClassVar[str]  # the tensor with a row for each token of a video
 
-    def __init__(self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any) -> None:
+    def __init__(
+        self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any
+    ) -> None:
         super().__init__()
         self.options = options
         self.tokenizer = tokenizer
         self.title = file.title
         # Kept out of the modules: its weights are its own, and so is its place.
         self._language_model = [language_model]
-        self.vision = image_encoder(file, options.vision_layers, options.vision_head_dim)
+        self.vision = image_encoder(
+            file, options.vision_layers, options.vision_head_dim
+        )
         self.side: int = self.vision.config.image_size
         dim = file.size("query_tokens", 2)
         count = file.size("query_tokens", 1)
         self.query_tokens = nn.Parameter(torch.zeros(1, count, dim))
-        self.qformer = q_former(file, "Qformer", self.vision.config.hidden_size, options.head_dim)
+        self.qformer = q_former(
+            file, "Qformer", self.vision.config.hidden_size, options.head_dim
+        )
         words = language_model.get_input_embeddings().weight.shape[1]
         self.llama_proj = nn.Linear(dim, words)
 

@@ -16,8 +16,12 @@ class VideoLLMOptions(Options):
 
     argument: ClassVar[str | None] = "checkpoint"
 
-    checkpoint: Path = Field(description="the authors' checkpoint (.pth): what they trained")
-    vision: Path = Field(description="the frozen image encoder: eva_vit_g.pth of BLIP-2")
+    checkpoint: Path = Field(
+        description="the authors' checkpoint (.pth): what they trained"
+    )
+    vision: Path = Field(
+        description="the frozen image encoder: eva_vit_g.pth of BLIP-2"
+    )
     qformer: Path = Field(description=f"the frozen Q-Former of BLIP-2: {BLIP2}")
     llm: RepositoryName = Field(
         description="folder or hub id of the language model, with its tokenizer"
@@ -26,13 +30,19 @@ class VideoLLMOptions(Options):
         None, description="commit or tag of the hub, of `llm`"
     )
     vision_layers: PositiveInt = Field(
-        39, description="layers of the image encoder that are used; the file has one more"
+        39,
+        description="layers of the image encoder that are used; the file has one more",
     )
-    vision_head_dim: PositiveInt = Field(88, description="width of an attention head in there")
-    head_dim: PositiveInt = Field(64, description="width of an attention head of the Q-Formers")
+    vision_head_dim: PositiveInt = Field(
+        88, description="width of an attention head in there"
+    )
+    head_dim: PositiveInt = Field(
+        64, description="width of an attention head of the Q-Formers"
+    )
     system: PromptWords = Field("", description="text before the conversation")
     note: PromptWords = Field(
-        "", description="text after the video; {frames} is their number, {seconds} their times"
+        "",
+        description="text after the video; {frames} is their number, {seconds} their times",
     )
     max_new_tokens: PositiveInt = Field(512, description="longest answer, in tokens")
 
@@ -50,8 +60,12 @@ class ClipViLOptions(Options):
 
     argument: ClassVar[str | None] = "checkpoint"
 
-    checkpoint: Path = Field(description="the authors' checkpoint, fine-tuned for VQA (.pth)")
-    answers: Path = Field(description="their answers in the order of classes: a JSON list")
+    checkpoint: Path = Field(
+        description="the authors' checkpoint, fine-tuned for VQA (.pth)"
+    )
+    answers: Path = Field(
+        description="their answers in the order of classes: a JSON list"
+    )
     tokenizer: RepositoryName = Field(
         "bert-base-uncased", description="folder or hub id of the tokenizer"
     )

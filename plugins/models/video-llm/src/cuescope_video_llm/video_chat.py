@@ -52,7 +52,11 @@ class GlobalAttention(nn.Module):
             projected = nn.functional.linear(rows, weight, bias)
             heads.append(split_heads(projected, self.attn.num_heads))
         queries, keys, values = heads
-        mixed = scaled_dot_product_attention(queries, keys, values).transpose(1, 2).flatten(2)
+        mixed = (
+            scaled_dot_product_attention(queries, keys, values)
+            .transpose(1, 2)
+            .flatten(2)
+        )
         query = query + self.attn.out_proj(mixed)
         return query + self.mlp(self.ln_2(query))  # type: ignore[no-any-return]
 
@@ -61,7 +65,9 @@ class VideoChatNetwork(Network):
     """All tokens of all frames and the query that read them go to the Q-Former, with 64 more
     queries than BLIP-2 has."""
 
-    def __init__(self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any) -> None:
+    def __init__(
+        self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any
+    ) -> None:
         super().__init__(file, options, language_model, tokenizer)
         config = self.vision.config
         dim = config.hidden_size
@@ -72,7 +78,9 @@ class VideoChatNetwork(Network):
         hidden = file.size("visual_encoder.gmhra.0.mlp.c_fc.weight")
         count = file.layers("visual_encoder.gmhra")
         self.gmhra_cls_token = nn.Parameter(torch.zeros(1, 1, dim))
-        self.gmhra = nn.ModuleList(GlobalAttention(dim, heads, hidden) for _ in range(count))
+        self.gmhra = nn.ModuleList(
+            GlobalAttention(dim, heads, hidden) for _ in range(count)
+        )
 
     def encode(self, pixels: Pixels) -> VideoTokens:
         """The last layers of the encoder are read across frames, one after another."""

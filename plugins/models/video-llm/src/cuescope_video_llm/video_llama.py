@@ -16,7 +16,9 @@ from cuescope_video_llm.network import Network, Pixels, q_former
 class VideoLLaMANetwork(Network):
     """The queries of every frame get its place in time, and are read by the video's queries."""
 
-    def __init__(self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any) -> None:
+    def __init__(
+        self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any
+    ) -> None:
         super().__init__(file, options, language_model, tokenizer)
         dim = file.size("query_tokens", 2)
         places = file.size("video_frame_position_embedding.weight")
@@ -37,7 +39,9 @@ class VideoLLaMANetwork(Network):
             )
         states = self.vision(pixel_values=pixels).last_hidden_state
         queries = self.query_tokens.expand(frames, -1, -1)
-        seen = self.qformer(query_embeds=queries, encoder_hidden_states=states).last_hidden_state
+        seen = self.qformer(
+            query_embeds=queries, encoder_hidden_states=states
+        ).last_hidden_state
         times = self.video_frame_position_embedding.weight[:frames, None]
         timed = (seen + times).flatten(0, 1)[None]
         output = self.video_qformer(
@@ -60,6 +64,10 @@ class VideoLLaMANetwork(Network):
         question = " ".join(words)
         system = self.options.system
         if self.options.conversation == "vicuna":
-            return [f"{system}{TURN}Human: {BEFORE}", video, f"{question}{TURN}Assistant:"]
+            return [
+                f"{system}{TURN}Human: {BEFORE}",
+                video,
+                f"{question}{TURN}Assistant:",
+            ]
         opening = f"<<SYS>>\n{system}\n<</SYS>>\n\n"
         return [f"[INST] {opening}{BEFORE}", video, f"{question} [/INST]"]

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope_sdk import Capabilities, Context, LazyWeights, Plugin, Response, Trial, digest
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    LazyWeights,
+    Plugin,
+    Response,
+    Trial,
+    digest,
+)
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_videoqa.loading import (

@@ -104,7 +104,9 @@ class Transformer(nn.Module):
         self.side = round((positions - 1) ** 0.5) * patch
         hidden = file.size("transformer.blocks.0.mlp.fc1.weight")
         heads = file.heads(dim, head_dim)
-        self.patch_embed = nn.ModuleDict({"proj": nn.Conv2d(3, dim, patch, stride=patch)})
+        self.patch_embed = nn.ModuleDict(
+            {"proj": nn.Conv2d(3, dim, patch, stride=patch)}
+        )
         self.cls_token = nn.Parameter(torch.zeros(1, 1, dim))
         self.pos_embed = nn.Parameter(torch.zeros(1, positions, dim))
         self.temporal_embed = nn.Parameter(torch.zeros(1, self.frames, dim))
@@ -140,7 +142,9 @@ class AllInOneNetwork(Network):
         positions = file.size("text_embeddings.position_embeddings.weight")
         config = bert_config(dim, dim, self.fusion.heads, file.size(words), positions)
         self.text_embeddings = BERT.BertEmbeddings(config)
-        self.token_type_embeddings = nn.Embedding(file.size("token_type_embeddings.weight"), dim)
+        self.token_type_embeddings = nn.Embedding(
+            file.size("token_type_embeddings.weight"), dim
+        )
         self.pooler = nn.ModuleDict({"dense": nn.Linear(dim, dim)})
         chooses = file.has(CHOOSER)
         self.head_name = CHOOSER if chooses else CLASSIFIER
@@ -148,10 +152,14 @@ class AllInOneNetwork(Network):
         self.unused = (*OTHER_HEADS, f"{other_head}.")
         top: Any = head(file, self.head_name)
         self.add_module(self.head_name, top)
-        classes = top[-1].out_features  # one may be left over, for all answers that are none
+        classes = top[
+            -1
+        ].out_features  # one may be left over, for all answers that are none
         if chooses:
             self.vocabulary = ()
-            self.without_vocabulary = "This checkpoint takes multiple-choice questions alone."
+            self.without_vocabulary = (
+                "This checkpoint takes multiple-choice questions alone."
+            )
         elif not 0 < len(self.vocabulary) <= classes:
             raise UserError(
                 f"{file.title}: the answers that its classes stand for",
@@ -167,7 +175,9 @@ class AllInOneNetwork(Network):
             return [Prompt(sample.key, sample.frames, question)]
         before = f"{question}Options: {' '.join(sample.choices)}Answer: "
         choices = sample.choices or ("",)
-        return [Prompt(sample.key, sample.frames, f"{before}{choice}") for choice in choices]
+        return [
+            Prompt(sample.key, sample.frames, f"{before}{choice}") for choice in choices
+        ]
 
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """A row a frame, the words in each; one row of words where nothing is shown."""
@@ -182,7 +192,9 @@ class AllInOneNetwork(Network):
         inputs = {"ids": ids}
         if count:
             require_frames(
-                f"{self.owner}: this checkpoint", prompts[0].frames, self.transformer.frames
+                f"{self.owner}: this checkpoint",
+                prompts[0].frames,
+                self.transformer.frames,
             )
             pixels = [self._pixels(prompt.frames) for prompt in prompts]
             inputs["pixels"] = torch.stack(pixels).to(self.dtype)
@@ -215,7 +227,9 @@ class AllInOneNetwork(Network):
         pooled = torch.tanh(self.pooler["dense"](first))
         return list(self.get_submodule(self.head_name)(pooled))
 
-    def score(self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]) -> Scores:
+    def score(
+        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+    ) -> Scores:
         """Logits by the vocabulary, where an unknown answer has the lowest; or one a choice."""
         if self.head_name == CHOOSER:
             return torch.cat(list(states))
@@ -229,7 +243,10 @@ class AllInOneNetwork(Network):
             )
         # An answer outside the vocabulary loses to every one that is in it.
         lowest = logits.min() - 1
-        rows = [logits[numbers[answer]] if answer in numbers else lowest for answer in answers]
+        rows = [
+            logits[numbers[answer]] if answer in numbers else lowest
+            for answer in answers
+        ]
         return torch.stack(rows)
 
 

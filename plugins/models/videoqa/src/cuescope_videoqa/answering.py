@@ -11,7 +11,13 @@ from torch import Tensor
 
 from cuescope_sdk import Edit, Response, Sample, Trial, UserError
 from cuescope_sdk.fusion import OTHER, AverageTokens
-from cuescope_sdk.torch import Fusion, group_by_edit, require_layers, to_array, use_fusion
+from cuescope_sdk.torch import (
+    Fusion,
+    group_by_edit,
+    require_layers,
+    to_array,
+    use_fusion,
+)
 from cuescope_videoqa.network import Batch, Network, Prompt
 
 
@@ -37,7 +43,9 @@ class NetworkRunner:
         return [responses[index] for index in sorted(responses)]
 
     @torch.inference_mode()
-    def _response(self, states: list[Any], sample: Sample, answers: tuple[str, ...]) -> Response:
+    def _response(
+        self, states: list[Any], sample: Sample, answers: tuple[str, ...]
+    ) -> Response:
         scores = self.network.score(states, sample, answers)
         logits = to_array(scores)
         best = answers[int(logits.argmax())]
@@ -71,18 +79,24 @@ class NetworkRunner:
             for start in range(0, len(indices), self._batch_size):
                 yield indices[start : start + self._batch_size]
 
-    def modalities(self, trial: Trial, layer: int) -> Int8[np.ndarray, " query_then_key"]:
+    def modalities(
+        self, trial: Trial, layer: int
+    ) -> Int8[np.ndarray, " query_then_key"]:
         """What the queries and keys of its first prompt are."""
         batch = self._first_batch(trial, layer)
         modality = torch.cat(self._queries_and_keys(batch, layer))
         return to_array(modality[modality != OTHER])
 
     @torch.inference_mode()
-    def attention(self, trial: Trial, layer: int) -> Float[np.ndarray, "head query key"]:
+    def attention(
+        self, trial: Trial, layer: int
+    ) -> Float[np.ndarray, "head query key"]:
         """Weights of its first prompt; the heads of its rows one after another."""
         require_layers(self.network.owner, trial.edit, self.network.fusion.layers)
         if isinstance(trial.edit, AverageTokens):
-            raise UserError(f"{self.network.owner}: no weights of tokens that are averaged away")
+            raise UserError(
+                f"{self.network.owner}: no weights of tokens that are averaged away"
+            )
         batch = self._first_batch(trial, layer)
         by_layer: dict[int, Tensor] = {}
         fusion = Fusion(batch.modality, trial.edit, batch.cross, by_layer.__setitem__)

@@ -14,7 +14,12 @@ from safetensors.torch import load_file
 from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
 from cuescope_sdk.models import require_small_archive
-from cuescope_sdk.torch import Checkpoint, require_stored_tensors, state_of, unreadable_weights
+from cuescope_sdk.torch import (
+    Checkpoint,
+    require_stored_tensors,
+    state_of,
+    unreadable_weights,
+)
 from cuescope_videoqa.loading import require_file
 
 # not trained: the library makes them anew
@@ -40,7 +45,9 @@ def read_checkpoint(owner: str, path: Path) -> Checkpoint:
     Takes the state dict itself, one under "model" or "state_dict", and safetensors.
     """
     state = state_of(owner, path, read_tensors(owner, path))
-    trained = {name: tensor for name, tensor in state.items() if not BUFFERS.search(name)}
+    trained = {
+        name: tensor for name, tensor in state.items() if not BUFFERS.search(name)
+    }
     return Checkpoint(f"{owner}: {path.name}", trained)
 
 
@@ -50,7 +57,9 @@ def read_tensors(owner: str, path: Path) -> dict[Any, Any]:
     require_small_archive(owner, path)
     try:
         content = _load(path)
-    except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
+    except (
+        Exception
+    ) as error:  # the reader of a stranger's bytes fails in any way it likes
         reason = f"{type(error).__name__} ({shorten(str(error), 120)})"
         raise unreadable_weights(owner, path, reason) from error
     if not isinstance(content, dict):
@@ -69,6 +78,8 @@ def _load(path: Path) -> Any:
         except ValueError:  # the format before torch 1.6
             foreign = []
         file.seek(0)  # the first reading left it at its end
-        placeholders: list[Any] = [(type("Placeholder", (Placeholder,), {}), n) for n in foreign]
+        placeholders: list[Any] = [
+            (type("Placeholder", (Placeholder,), {}), n) for n in foreign
+        ]
         with safe_globals(placeholders):
             return torch.load(file, map_location="cpu", weights_only=True)

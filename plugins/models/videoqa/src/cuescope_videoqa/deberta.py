@@ -27,7 +27,9 @@ class Adapter(nn.Module):
         self.down = nn.Linear(dim, inner)
         self.up = nn.Linear(inner, dim)
 
-    def forward(self, states: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
+    def forward(
+        self, states: Float[Tensor, "*batch dim"]
+    ) -> Float[Tensor, "*batch dim"]:
         """The states, and what passes the bottleneck."""
         inner = torch.relu(self.down(states))
         return states + self.up(inner)  # type: ignore[no-any-return]
@@ -47,14 +49,19 @@ class VideoDeberta(nn.Module):
         dim = config.hidden_size
         embeddings.linear_video = nn.Linear(features, dim)
         if embeddings.position_embeddings is None:  # the mask decoder reads them
-            embeddings.position_embeddings = nn.Embedding(config.max_position_embeddings, dim)
+            embeddings.position_embeddings = nn.Embedding(
+                config.max_position_embeddings, dim
+            )
         after_attention, after_mlp = inner
         for layer in self.deberta.encoder.layer:
             layer.attention.output.adapter = _adapter(dim, after_attention)
             layer.output.adapter = _adapter(dim, after_mlp)
 
     def forward(
-        self, ids: Int[Tensor, "batch text"], video: Float[Tensor, "batch feature size"], mask: Mask
+        self,
+        ids: Int[Tensor, "batch text"],
+        video: Float[Tensor, "batch feature size"],
+        mask: Mask,
     ) -> States:
         """States of the tokens, video first, as the prediction head compares them with words."""
         encoder = self.deberta.encoder
@@ -90,7 +97,12 @@ class VideoDeberta(nn.Module):
         return embeddings.LayerNorm(states) * mask[..., None]  # type: ignore[no-any-return]
 
     def _layer(
-        self, layer: Any, number: int, queries: Tensor, states: Tensor, bias: "PositionBias"
+        self,
+        layer: Any,
+        number: int,
+        queries: Tensor,
+        states: Tensor,
+        bias: "PositionBias",
     ) -> States:
         attention = layer.attention
         mixed = _attention(attention.self, number, queries, states, bias)

@@ -66,7 +66,9 @@ class VideoFeatures:
             expected=f"one of the {len(self._rows):,} in {self._path.name}",
         )
 
-    def _rows_of(self, content: Any, stem: str, segment: Segment | None, most: int) -> Features:
+    def _rows_of(
+        self, content: Any, stem: str, segment: Segment | None, most: int
+    ) -> Features:
         rows = content
         if isinstance(content, Path):
             with errors_as_user_error(self._owner, f"{content.name} of the features"):
@@ -187,7 +189,9 @@ class CLIPFeatures:
         self._model: Any = model.eval().requires_grad_(False)
         self._rows = FrameMemory(self._encode, ENCODER_BATCH, REMEMBERED_BYTES)
 
-    def of(self, frames: Sequence[Frame], device: torch.device) -> Float[Tensor, "frame dim"]:
+    def of(
+        self, frames: Sequence[Frame], device: torch.device
+    ) -> Float[Tensor, "frame dim"]:
         """A row a frame, float32, on the CPU."""
         self._model.to(device)
         return torch.stack(self._rows.rows(frames))

@@ -52,13 +52,16 @@ class FinetuneOptions(Options):
     model: Literal["just-ask", "frozen-bilm", "singularity", "all-in-one"] = Field(
         description="whose checkpoint it is"
     )
-    checkpoint: Path = Field(description="where training starts: the authors' pretrained file")
+    checkpoint: Path = Field(
+        description="where training starts: the authors' pretrained file"
+    )
     out: Path = Field(description="file of the trained weights (.pth)")
     model_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
         {}, description="options of that model, as YAML"
     )
     data: Annotated[str, NamesPlugin()] = Field(
-        "clavi:./Charades", description="SPEC of a data set with splits, as next-qa:./NExT-QA"
+        "clavi:./Charades",
+        description="SPEC of a data set with splits, as next-qa:./NExT-QA",
     )
     data_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
         {}, description="its options, as YAML"
@@ -67,8 +70,12 @@ class FinetuneOptions(Options):
     val: Annotated[str, NamesPart()] = Field(
         "val", description="split whose balanced accuracy chooses the epoch"
     )
-    epochs: PositiveInt | None = Field(None, description="default: table 14 of the paper")
-    learning_rate: PositiveFloat | None = Field(None, description="default: table 14 of the paper")
+    epochs: PositiveInt | None = Field(
+        None, description="default: table 14 of the paper"
+    )
+    learning_rate: PositiveFloat | None = Field(
+        None, description="default: table 14 of the paper"
+    )
     batch_size: PositiveInt = Field(32, description="questions in a batch")
 
 
@@ -116,7 +123,9 @@ class Finetune(Plugin):
                     best = balanced
                     # what the file held and no more: parts that are frozen come with their own
                     content = {**published.tensors, **training.parameters}
-                    content = {name: tensor.detach().cpu() for name, tensor in content.items()}
+                    content = {
+                        name: tensor.detach().cpu() for name, tensor in content.items()
+                    }
                     out = options.out.expanduser()
                     out.parent.mkdir(parents=True, exist_ok=True)
                     torch.save({"model": content}, out)
@@ -138,7 +147,9 @@ class Finetune(Plugin):
         part = self._data.split(split)
         samples = [part[index] for index in range(len(part))]
         usable = [
-            sample for sample in samples if sample.question and sample.label in sample.choices
+            sample
+            for sample in samples
+            if sample.question and sample.label in sample.choices
         ]
         if not usable:
             raise UserError(
@@ -160,7 +171,9 @@ class Finetune(Plugin):
         return data
 
 
-def trainable_parameters(network: "Network", stored: set[str]) -> dict[str, "torch.nn.Parameter"]:
+def trainable_parameters(
+    network: "Network", stored: set[str]
+) -> dict[str, "torch.nn.Parameter"]:
     """Those of the checkpoint: what was frozen is not in the file, or encodes frames."""
     return {
         name: parameter

@@ -26,7 +26,14 @@ from cuescope_videoqa.features import (
     pad_features,
 )
 from cuescope_videoqa.loading import errors_as_user_error, find_folder, weights_file
-from cuescope_videoqa.network import Batch, Network, Prompt, Scores, fusion_shape, token_ids
+from cuescope_videoqa.network import (
+    Batch,
+    Network,
+    Prompt,
+    Scores,
+    fusion_shape,
+    token_ids,
+)
 
 YES = "Yes"
 NO = "No"
@@ -45,7 +52,9 @@ class FrozenBiLMNetwork(Network):
         folder = find_folder(self.owner, options.text_encoder)
         features = file.size("deberta.embeddings.linear_video.weight", 1)
         layer = "deberta.encoder.layer.0"
-        after_attention = file.tensors.get(f"{layer}.attention.output.adapter.down.weight", ())
+        after_attention = file.tensors.get(
+            f"{layer}.attention.output.adapter.down.weight", ()
+        )
         after_mlp = file.tensors.get(f"{layer}.output.adapter.down.weight", ())
         with errors_as_user_error(self.owner, f"the configuration in {folder.name}"):
             if not (folder / "config.json").is_file():
@@ -127,7 +136,9 @@ class FrozenBiLMNetwork(Network):
         videos = [self._video_features(prompt) for prompt in prompts]
         video, video_mask = pad_features(videos, positions, self._feature_dim)
         modality = torch.cat([video_mask * VIDEO, text_mask * TEXT], dim=1)
-        return self.on_device(modality.to(torch.int8), ids=ids, video=video.to(self.dtype))
+        return self.on_device(
+            modality.to(torch.int8), ids=ids, video=video.to(self.dtype)
+        )
 
     @property
     def _feature_dim(self) -> int:
@@ -137,7 +148,9 @@ class FrozenBiLMNetwork(Network):
     def _video_features(self, prompt: Prompt) -> Features:
         most = self.options.video_features
         if not prompt.frames:
-            return torch.zeros(0, self._feature_dim)  # no feature: the video is masked out
+            return torch.zeros(
+                0, self._feature_dim
+            )  # no feature: the video is masked out
         if isinstance(self.source, VideoFeatures):
             return self.source.of(prompt, most)
         indices = evenly_spaced(len(prompt.frames), most)
@@ -165,7 +178,9 @@ class FrozenBiLMNetwork(Network):
         texts = states[:, self.options.video_features :]
         return list(texts[ids == self.tokenizer.mask_token_id])
 
-    def score(self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]) -> Scores:
+    def score(
+        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+    ) -> Scores:
         """Logits of answers at the mask; or of yes over no, where each choice was asked for."""
         if not self._has_prompt_per_choice(sample):
             rows, bias = self.answers(answers)
@@ -175,7 +190,9 @@ class FrozenBiLMNetwork(Network):
         yes_over_no = rows[0] - rows[1]
         return torch.stack(list(states)) @ yes_over_no + (bias[0] - bias[1])
 
-    def answers(self, answers: tuple[str, ...]) -> tuple[Float[Tensor, "answer dim"], Scores]:
+    def answers(
+        self, answers: tuple[str, ...]
+    ) -> tuple[Float[Tensor, "answer dim"], Scores]:
         """Means of the word embeddings of each answer, and its bias; computed once."""
         for answer in answers:
             if answer not in self._embedded:
@@ -184,7 +201,9 @@ class FrozenBiLMNetwork(Network):
         return torch.stack(rows), torch.stack(bias)
 
     def _embed(self, answer: str) -> tuple[Tensor, Tensor]:
-        ids = token_ids(self.tokenizer, [answer], self.options.answer_tokens, special=False)
+        ids = token_ids(
+            self.tokenizer, [answer], self.options.answer_tokens, special=False
+        )
         ids = ids[0].to(self.device)
         count = max(len(ids), 1)
         # An answer of several tokens is their mean, as the authors initialise their answer layer.

@@ -20,7 +20,14 @@ from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.torch import Checkpoint, fused_self_attention
 from cuescope_videoqa.features import Features, VideoFeatures, pad_features
-from cuescope_videoqa.network import Batch, Network, Prompt, Scores, fusion_shape, token_ids
+from cuescope_videoqa.network import (
+    Batch,
+    Network,
+    Prompt,
+    Scores,
+    fusion_shape,
+    token_ids,
+)
 
 EPSILON = 1e-12
 ANSWER_BATCH = 256
@@ -40,7 +47,9 @@ class PositionAndModality(nn.Module):
         """The states with both embeddings added."""
         position = torch.arange(states.shape[1], device=states.device)
         modality = (position >= self._question_tokens).long()
-        embeddings = self.position_embeddings(position) + self.modality_embedding(modality)
+        embeddings = self.position_embeddings(position) + self.modality_embedding(
+            modality
+        )
         return self.LayerNorm(states + embeddings)  # type: ignore[no-any-return]
 
 
@@ -49,7 +58,12 @@ class JustAskNetwork(Network):
 
     owner = "just-ask"
     # of pretraining
-    unused = ("vocab_transform.", "vocab_norm.", "vocab_projector.", "crossmodal_matching.")
+    unused = (
+        "vocab_transform.",
+        "vocab_norm.",
+        "vocab_projector.",
+        "crossmodal_matching.",
+    )
 
     def __init__(self, file: Checkpoint, options: Any) -> None:
         super().__init__(file, options)
@@ -73,7 +87,9 @@ class JustAskNetwork(Network):
         self.linear_question = nn.Linear(words, dim)
         self.norm_question = nn.LayerNorm(dim, EPSILON)
         self.position = PositionAndModality(positions, dim, options.question_tokens)
-        config = DistilBertConfig(dim=dim, n_layers=layers, n_heads=heads, hidden_dim=hidden)
+        config = DistilBertConfig(
+            dim=dim, n_layers=layers, n_heads=heads, hidden_dim=hidden
+        )
         self.mmt: Any = Transformer(config)
         # Dropout stood first in the authors' module, and the numbers of the tensors count it.
         self.vqproj = nn.Sequential(nn.Identity(), nn.Linear(dim, dim))
@@ -81,7 +97,10 @@ class JustAskNetwork(Network):
         self.bert: Any = nn.ModuleDict({"bert": questions})
         answers = _distilbert(file, "amodel.bert.bert", options.head_dim)
         self.amodel: Any = nn.ModuleDict(
-            {"bert": nn.ModuleDict({"bert": answers}), "linear_text": nn.Linear(words, dim)}
+            {
+                "bert": nn.ModuleDict({"bert": answers}),
+                "linear_text": nn.Linear(words, dim),
+            }
         )
         self.fusion = fusion_shape(layers, heads, dim, 2 * dim * hidden)
         self.features: VideoFeatures | None = None
@@ -94,10 +113,14 @@ class JustAskNetwork(Network):
         most = self.options.question_tokens
         ids = token_ids(self.tokenizer, texts, most, padded_to=most)
         videos = [self._video_features(prompt) for prompt in prompts]
-        video, video_mask = pad_features(videos, self.video_features, self.linear_video.in_features)
+        video, video_mask = pad_features(
+            videos, self.video_features, self.linear_video.in_features
+        )
         # The short-circuits average over what is there: padding is neither text nor video.
         text_mask = ids != self.tokenizer.pad_token_id
-        modality = torch.cat([text_mask * TEXT, video_mask * VIDEO], dim=1).to(torch.int8)
+        modality = torch.cat([text_mask * TEXT, video_mask * VIDEO], dim=1).to(
+            torch.int8
+        )
         video = video.to(self.dtype)
         return self.on_device(modality, ids=ids, text_mask=text_mask, video=video)
 
@@ -117,7 +140,9 @@ class JustAskNetwork(Network):
         inputs = batch.inputs
         attended = inputs["text_mask"].long()
         words = self.bert["bert"](input_ids=inputs["ids"], attention_mask=attended)
-        question = self.norm_question(gelu(self.linear_question(words.last_hidden_state)))
+        question = self.norm_question(
+            gelu(self.linear_question(words.last_hidden_state))
+        )
         video = self.norm_video(gelu(self.linear_video(inputs["video"])))
         states = self.position(torch.cat([question, video], dim=1))
         mask = batch.modality != OTHER
@@ -125,14 +150,22 @@ class JustAskNetwork(Network):
             # DistilBERT's block, whose attention is a fusion layer.
             lin = layer.attention
             mixed = fused_self_attention(
-                states, lin.q_lin, lin.k_lin, lin.v_lin, heads=lin.n_heads, layer=number, mask=mask
+                states,
+                lin.q_lin,
+                lin.k_lin,
+                lin.v_lin,
+                heads=lin.n_heads,
+                layer=number,
+                mask=mask,
             )
             states = layer.sa_layer_norm(lin.out_lin(mixed) + states)
             states = layer.output_layer_norm(layer.ffn(states) + states)
         # The first token is the question's [CLS], so the answer comes from the text.
         return list(self.vqproj(states[:, 0]))
 
-    def score(self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]) -> Scores:
+    def score(
+        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+    ) -> Scores:
         """Dot products with the embeddings of answers."""
         return self.answers(answers) @ states[0]
 
@@ -141,7 +174,9 @@ class JustAskNetwork(Network):
         bert = self.amodel["bert"]["bert"]
         length = min(self.options.answer_tokens, bert.config.max_position_embeddings)
         # a vocabulary of thousands is asked again with every batch
-        fresh = [answer for answer in dict.fromkeys(answers) if answer not in self._embedded]
+        fresh = [
+            answer for answer in dict.fromkeys(answers) if answer not in self._embedded
+        ]
         for start in range(0, len(fresh), ANSWER_BATCH):
             batch = fresh[start : start + ANSWER_BATCH]
             ids = token_ids(self.tokenizer, batch, length).to(self.device)
@@ -158,7 +193,9 @@ def _distilbert(file: Checkpoint, prefix: str, head_dim: int) -> Any:
     config = DistilBertConfig(
         vocab_size=file.size(words),
         dim=dim,
-        max_position_embeddings=file.size(f"{prefix}.embeddings.position_embeddings.weight"),
+        max_position_embeddings=file.size(
+            f"{prefix}.embeddings.position_embeddings.weight"
+        ),
         n_layers=file.layers(f"{prefix}.transformer.layer"),
         n_heads=file.heads(dim, head_dim),
         hidden_dim=file.size(f"{prefix}.transformer.layer.0.ffn.lin1.weight"),

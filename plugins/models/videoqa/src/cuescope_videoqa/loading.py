@@ -31,7 +31,9 @@ def require_file(owner: str, path: Path) -> Path:
     """The path of a checkpoint; raises UserError where there is none."""
     file = path.expanduser()
     if not file.is_file():
-        raise UserError(f"{owner}: no file {path}", expected="a checkpoint of the authors'")
+        raise UserError(
+            f"{owner}: no file {path}", expected="a checkpoint of the authors'"
+        )
     return file
 
 
@@ -41,7 +43,9 @@ def find_folder(owner: str, name: str, weights: bool = False) -> Path:
     if folder.is_dir():
         return folder
     if name.startswith((".", "/", "~")) or not HUB_ID.fullmatch(name):
-        raise UserError(f"{owner}: no folder {name}", expected="a model's folder, or a hub id")
+        raise UserError(
+            f"{owner}: no folder {name}", expected="a model's folder, or a hub id"
+        )
     import huggingface_hub
 
     cached = huggingface_hub.try_to_load_from_cache(name, "config.json")
@@ -143,7 +147,9 @@ def read_tokenizer(owner: str, folder: Path) -> Any:
         )
     with errors_as_user_error(owner, f"the tokenizer in {folder.name}"), quiet():
         # False, since left out it would be asked for on standard input
-        return transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+        return transformers.AutoTokenizer.from_pretrained(
+            folder, trust_remote_code=False
+        )
 
 
 @contextmanager
@@ -156,4 +162,6 @@ def errors_as_user_error(owner: str, what: str) -> Iterator[None]:
     except Exception as error:
         from cuescope_sdk.torch import fault_of
 
-        raise UserError(f"{owner}: {what} cannot be read", got=fault_of(error)) from error
+        raise UserError(
+            f"{owner}: {what} cannot be read", got=fault_of(error)
+        ) from error

@@ -110,7 +110,9 @@ class Network(nn.Module):
         """A state for each prompt."""
 
     @abstractmethod
-    def score(self, states: Sequence[Any], sample: Sample, answers: tuple[str, ...]) -> Scores:
+    def score(
+        self, states: Sequence[Any], sample: Sample, answers: tuple[str, ...]
+    ) -> Scores:
         """Logits of the answers, from the states of `prompts(sample)`."""
 
     def on_device(self, modality: Modality, rows: int = 1, **inputs: Tensor) -> Batch:
@@ -140,7 +142,9 @@ def token_ids(
     """Token numbers (text, token), cut at `length`, padded at the end."""
     rows = []
     for text in texts:
-        encoding = tokenizer(text, add_special_tokens=special, truncation=True, max_length=length)
+        encoding = tokenizer(
+            text, add_special_tokens=special, truncation=True, max_length=length
+        )
         rows.append(encoding["input_ids"])
     # Padded by hand: the tokenizer would pad on the side that its own configuration says.
     width = padded_to or max(map(len, rows), default=0)
@@ -150,7 +154,9 @@ def token_ids(
     return ids
 
 
-def fusion_shape(layers: int, heads: int, dim: int, mlp_multiplications: int) -> FusionShape:
+def fusion_shape(
+    layers: int, heads: int, dim: int, mlp_multiplications: int
+) -> FusionShape:
     """Sizes of layers that have as many heads of keys as of queries."""
     return FusionShape(
         layers=layers,
@@ -180,7 +186,9 @@ def bert_config(
 def bert_layers(config: Any, count: int, cross: bool = False) -> nn.ModuleList:
     """Layers of self-attention, and of cross-attention after it where `cross`."""
     if cross:
-        config = deepcopy(config)  # the layers below share it, and have no cross-attention
+        config = deepcopy(
+            config
+        )  # the layers below share it, and have no cross-attention
         # The library gives a layer cross-attention only where it takes it for a decoder's.
         config.is_decoder = config.add_cross_attention = True
     return nn.ModuleList(BERT.BertLayer(config) for _ in range(count))

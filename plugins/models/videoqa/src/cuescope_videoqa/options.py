@@ -18,9 +18,12 @@ class VideoQAOptions(Options):
 
     argument: ClassVar[str | None] = "checkpoint"
 
-    checkpoint: Path = Field(description="the authors' checkpoint (.pth, .ckpt, .safetensors)")
+    checkpoint: Path = Field(
+        description="the authors' checkpoint (.pth, .ckpt, .safetensors)"
+    )
     answers: Path | None = Field(
-        None, description="the authors' vocabulary for open questions: JSON, answer: number"
+        None,
+        description="the authors' vocabulary for open questions: JSON, answer: number",
     )
     text_encoder: RepositoryName = Field(
         "bert-base-uncased", description="folder or hub id of the tokenizer"
@@ -32,13 +35,16 @@ class JustAskOptions(VideoQAOptions):
 
     head_dim: HeadDim = 64
     features: Path | None = Field(
-        None, description="S3D features of the videos: the authors' s3d.pth, or a folder of ID.npy"
+        None,
+        description="S3D features of the videos: the authors' s3d.pth, or a folder of ID.npy",
     )
     text_encoder: RepositoryName = Field(
         "distilbert-base-uncased", description="folder or hub id of the tokenizer"
     )
     question_tokens: PositiveInt = Field(20, description="positions of the question")
-    answer_tokens: PositiveInt = Field(10, description="an answer is cut after so many tokens")
+    answer_tokens: PositiveInt = Field(
+        10, description="an answer is cut after so many tokens"
+    )
 
 
 class FrozenBiLMOptions(VideoQAOptions):
@@ -59,10 +65,16 @@ class FrozenBiLMOptions(VideoQAOptions):
         "frozen weights that the checkpoint leaves out",
     )
     video_features: PositiveInt = Field(10, description="positions of the video")
-    text_tokens: PositiveInt = Field(256, description="the prompt is cut after so many tokens")
-    answer_tokens: PositiveInt = Field(5, description="an answer is cut after so many tokens")
+    text_tokens: PositiveInt = Field(
+        256, description="the prompt is cut after so many tokens"
+    )
+    answer_tokens: PositiveInt = Field(
+        5, description="an answer is cut after so many tokens"
+    )
     prefix: PromptWords = Field("", description="text before the question")
-    suffix: PromptWords = Field(".", description="text after the mask; '' hides the end token too")
+    suffix: PromptWords = Field(
+        ".", description="text after the mask; '' hides the end token too"
+    )
     multiple_choice: Literal["auto", "vocabulary", "yes-no"] = Field(
         "auto",
         description="vocabulary: choices are scored at the mask; yes-no: each choice has a prompt "
@@ -79,10 +91,15 @@ class FrozenBiLMOptions(VideoQAOptions):
 class SingularityOptions(VideoQAOptions):
     """Options of `singularity`."""
 
-    question_tokens: PositiveInt = Field(25, description="a question is cut after so many tokens")
-    answer_tokens: PositiveInt = Field(5, description="an answer is cut after so many tokens")
+    question_tokens: PositiveInt = Field(
+        25, description="a question is cut after so many tokens"
+    )
+    answer_tokens: PositiveInt = Field(
+        5, description="an answer is cut after so many tokens"
+    )
     considered: PositiveInt = Field(
-        128, description="answers of the vocabulary that are ranked, by their first token"
+        128,
+        description="answers of the vocabulary that are ranked, by their first token",
     )
 
 

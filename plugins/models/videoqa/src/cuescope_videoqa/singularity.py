@@ -20,7 +20,12 @@ from transformers import BeitConfig, BeitModel, BertLMHeadModel
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.models import FrameMemory
-from cuescope_sdk.torch import Checkpoint, fused_attention, fused_self_attention, split_heads
+from cuescope_sdk.torch import (
+    Checkpoint,
+    fused_attention,
+    fused_self_attention,
+    split_heads,
+)
 from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.deberta import States
 from cuescope_videoqa.network import (
@@ -57,7 +62,13 @@ class SingularityNetwork(Network):
     """The authors' modules under their names, BEiT's and BERT's from the library."""
 
     owner = "singularity"
-    unused = ("vision_encoder.pooler.", "text_proj.", "vision_proj.", "temp", "itm_head.")
+    unused = (
+        "vision_encoder.pooler.",
+        "text_proj.",
+        "vision_proj.",
+        "temp",
+        "itm_head.",
+    )
 
     def __init__(self, file: Checkpoint, options: Any) -> None:
         super().__init__(file, options)
@@ -71,9 +82,13 @@ class SingularityNetwork(Network):
         self.temporal_vision_encoder: Any = None
         count = file.layers("temporal_vision_encoder.layer")
         if count:
-            hidden = file.size("temporal_vision_encoder.layer.0.intermediate.dense.weight")
+            hidden = file.size(
+                "temporal_vision_encoder.layer.0.intermediate.dense.weight"
+            )
             config = bert_config(width, hidden, file.heads(width, head_dim))
-            self.temporal_vision_encoder = nn.ModuleDict({"layer": bert_layers(config, count)})
+            self.temporal_vision_encoder = nn.ModuleDict(
+                {"layer": bert_layers(config, count)}
+            )
         self.text_encoder: Any
         self.text_encoder, self.first = _text_encoder(file, head_dim)
         self.text_decoder = _decoder(file, head_dim)
@@ -82,7 +97,9 @@ class SingularityNetwork(Network):
         heads = config.num_attention_heads
         dim = config.hidden_size
         # An MLP comes after two fusion layers, so that each has half of it.
-        self.fusion = fusion_shape(2 * blocks, heads, dim, dim * config.intermediate_size)
+        self.fusion = fusion_shape(
+            2 * blocks, heads, dim, dim * config.intermediate_size
+        )
         self._frames = FrameMemory(self._encode_frames, ENCODER_BATCH, REMEMBERED_BYTES)
 
     @classmethod
@@ -106,12 +123,16 @@ class SingularityNetwork(Network):
         batch = self.on_device((mask * TEXT).to(torch.int8), ids=ids, video=video)
         return replace(batch, cross=cross)
 
-    def _video(self, videos: Sequence[Sequence[Frame]]) -> Float[Tensor, "batch key dim"]:
+    def _video(
+        self, videos: Sequence[Sequence[Frame]]
+    ) -> Float[Tensor, "batch key dim"]:
         """Encoded patches of equally many frames, after the temporal encoder if there is one."""
         (width,) = self.vision_layernorm.normalized_shape
         count = len(videos[0])
         if not count:
-            return torch.zeros(len(videos), 0, width, dtype=self.dtype, device=self.device)
+            return torch.zeros(
+                len(videos), 0, width, dtype=self.dtype, device=self.device
+            )
         # video by video: rounding would depend on which are asked together
         rows = [torch.stack(self._frames.rows(frames)) for frames in videos]
         states = torch.stack(rows).to(self.device)
@@ -127,7 +148,9 @@ class SingularityNetwork(Network):
             states = spots.transpose(1, 2)
         return states.flatten(1, 2)
 
-    def _encode_frames(self, frames: Sequence[Frame]) -> Float[Tensor, "frame patch dim"]:
+    def _encode_frames(
+        self, frames: Sequence[Frame]
+    ) -> Float[Tensor, "frame patch dim"]:
         side = self.vision_encoder.config.image_size
         pixels = torch.stack([preprocess(frame, side) for frame in frames])
         pixels = pixels.to(self.device, self.dtype)
@@ -143,7 +166,9 @@ class SingularityNetwork(Network):
         states = encoder["embeddings"](input_ids=batch.inputs["ids"])
         # The stock layers below the fusion take an additive mask.
         additive = torch.zeros(mask.shape, dtype=states.dtype, device=states.device)
-        additive = additive.masked_fill(~mask, torch.finfo(states.dtype).min)[:, None, None]
+        additive = additive.masked_fill(~mask, torch.finfo(states.dtype).min)[
+            :, None, None
+        ]
         for number, layer in enumerate(encoder["encoder"]["layer"]):
             if number < self.first:
                 states = layer(states, additive)
@@ -160,7 +185,13 @@ class SingularityNetwork(Network):
         text = layer.attention.self
         cross = layer.crossattention.self
         mixed = fused_self_attention(
-            states, text.query, text.key, text.value, heads=heads, layer=number, mask=mask
+            states,
+            text.query,
+            text.key,
+            text.value,
+            heads=heads,
+            layer=number,
+            mask=mask,
         )
         states = layer.attention.output(mixed, states)
         # A softmax over no keys is undefined; without a video the context is nothing.
@@ -174,7 +205,9 @@ class SingularityNetwork(Network):
         states = layer.crossattention.output(context, states)
         return layer.feed_forward_chunk(states)  # type: ignore[no-any-return]
 
-    def score(self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]) -> Scores:
+    def score(
+        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+    ) -> Scores:
         """Log-probabilities of answers, as published: that of the first token counts twice.
 
         Of a vocabulary only the `considered` answers with the likeliest first token are ranked;
@@ -203,7 +236,9 @@ class SingularityNetwork(Network):
         return scores
 
     def _log_probabilities(
-        self, ids: Int[Tensor, "answer token"], question: Float[Tensor, "answer word dim"]
+        self,
+        ids: Int[Tensor, "answer token"],
+        question: Float[Tensor, "answer word dim"],
     ) -> Float[Tensor, "answer token vocabulary"]:
         output = self.text_decoder(
             input_ids=ids,
@@ -262,7 +297,9 @@ def _beit(file: Checkpoint) -> Any:
     patch = "vision_encoder.embeddings.patch_embeddings.projection.weight"
     layer = "vision_encoder.layers.0"
     table = f"{layer}.relative_position_bias.relative_position_bias_table"
-    offsets = round((file.size(table) - 3) ** 0.5)  # the table has (2 side - 1)^2 + 3 rows
+    offsets = round(
+        (file.size(table) - 3) ** 0.5
+    )  # the table has (2 side - 1)^2 + 3 rows
     side = (offsets + 1) // 2
     patch_size = file.size(patch, 2)
     config = BeitConfig(

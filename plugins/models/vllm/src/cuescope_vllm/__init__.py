@@ -5,7 +5,15 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from cuescope_sdk import Capabilities, Context, LazyWeights, Plugin, Response, Trial, UserError
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    LazyWeights,
+    Plugin,
+    Response,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_vllm.options import VLLMOptions
 
@@ -17,7 +25,9 @@ class VLLM(Plugin, LazyWeights):
 
     Options = VLLMOptions
     options: VLLMOptions
-    capabilities: Capabilities = Capabilities(outputs=frozenset(("logits", "text")), min_frames=0)
+    capabilities: Capabilities = Capabilities(
+        outputs=frozenset(("logits", "text")), min_frames=0
+    )
 
     def __init__(self, options: VLLMOptions, context: Context) -> None:
         super().__init__(options, context)

@@ -22,7 +22,9 @@ def open_engine(title: str, **arguments: Any) -> Any:
         import vllm
 
         return vllm.LLM(**arguments)
-    except Exception as error:  # it checks GPUs, memory, architecture, and raises what it likes
+    except (
+        Exception
+    ) as error:  # it checks GPUs, memory, architecture, and raises what it likes
         words = f"{type(error).__name__}: {error}".split()
         raise UserError(
             f"{title} cannot be opened by vLLM",
@@ -31,13 +33,17 @@ def open_engine(title: str, **arguments: Any) -> Any:
         ) from error
 
 
-def respond(engine: Any, trials: Sequence[Trial], options: VLLMOptions) -> list[Response]:
+def respond(
+    engine: Any, trials: Sequence[Trial], options: VLLMOptions
+) -> list[Response]:
     """The responses in order; all questions of a kind go to vLLM in one call."""
     frames: dict[str, Image.Image] = {}
     messages = [user_message(trial.sample, options, frames) for trial in trials]
     texts = _texts(engine, trials, messages, options.max_new_tokens)
     logits = _choice_logits(engine, trials, messages)
-    return [Response(logits=logits.get(i), text=texts.get(i)) for i in range(len(trials))]
+    return [
+        Response(logits=logits.get(i), text=texts.get(i)) for i in range(len(trials))
+    ]
 
 
 def _wanting(trials: Sequence[Trial], output: Output) -> list[int]:
@@ -57,7 +63,9 @@ def _texts(
     return dict(zip(numbers, texts, strict=True))
 
 
-def user_message(sample: Sample, options: VLLMOptions, frames: dict[str, Image.Image]) -> Message:
+def user_message(
+    sample: Sample, options: VLLMOptions, frames: dict[str, Image.Image]
+) -> Message:
     """The images of a sample, each loaded once into `frames`, then the words."""
     content: list[dict[str, Any]] = []
     for frame in sample.frames:
@@ -133,6 +141,8 @@ def _log_probability(output: Any, start: int) -> float:
     """The sum over the prompt's tokens from `start` on; of each vLLM tells its own, at least."""
     total = 0.0
     tokens = output.prompt_token_ids[start:]
-    for token, log_probabilities in zip(tokens, output.prompt_logprobs[start:], strict=True):
+    for token, log_probabilities in zip(
+        tokens, output.prompt_logprobs[start:], strict=True
+    ):
         total += log_probabilities[token].logprob
     return total

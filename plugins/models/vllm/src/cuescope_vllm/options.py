@@ -9,7 +9,9 @@ class VLLMOptions(StockOptions):
     """Which model, over how many GPUs, and what is said to it."""
 
     gpus: PositiveInt = Field(1, description="GPUs over which the model is spread")
-    memory: float = Field(0.9, gt=0, le=1, description="share of each GPU's memory to take")
+    memory: float = Field(
+        0.9, gt=0, le=1, description="share of each GPU's memory to take"
+    )
     frames: PositiveInt = Field(16, description="most images in a question")
     max_model_len: PositiveInt | None = Field(
         None, description="most tokens of prompt and answer; default: the model's own"
@@ -18,4 +20,6 @@ class VLLMOptions(StockOptions):
     prompt: QuestionPrompt = Field(
         "{question}", description="the user's words; the question replaces {question}"
     )
-    question: PromptWords = Field("", description="asked where a sample has no question")
+    question: PromptWords = Field(
+        "", description="asked where a sample has no question"
+    )

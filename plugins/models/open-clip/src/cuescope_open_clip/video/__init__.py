@@ -43,7 +43,9 @@ class VideoCLIP(ZeroShotModel):
 
         model = find_video_model(options.model, options.revision, context)
         self._model = model
-        head = self.choose_head(model.name, str(model.device), model.text_tower(), model.shape.dim)
+        head = self.choose_head(
+            model.name, str(model.device), model.text_tower(), model.shape.dim
+        )
         self.fingerprint = model.fingerprint(head.fingerprint)
         self.facts = {
             "architecture": model.family.title,

@@ -11,7 +11,9 @@ OWNER = "video-clip"
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(/[\w.-]+)?")
 
 
-def find_checkpoint(model: str, revision: str | None, context: Context) -> tuple[Path, str]:
+def find_checkpoint(
+    model: str, revision: str | None, context: Context
+) -> tuple[Path, str]:
     """The file, and what a report calls it; raises UserError where it is not to be had.
 
     A plan ends before a download.
@@ -32,7 +34,9 @@ def find_checkpoint(model: str, revision: str | None, context: Context) -> tuple
 
 
 def _only_weights(folder: Path, title: str) -> Path:
-    files = [file for file in sorted(folder.iterdir()) if file.suffix in WEIGHTS_SUFFIXES]
+    files = [
+        file for file in sorted(folder.iterdir()) if file.suffix in WEIGHTS_SUFFIXES
+    ]
     safe = [file for file in files if file.suffix == ".safetensors"]
     files = safe or files  # the hub keeps some weights in both formats
     if len(files) != 1:
@@ -41,7 +45,9 @@ def _only_weights(folder: Path, title: str) -> Path:
             f"{OWNER}: which of the files in {title}",
             expected=f"one that ends in {', '.join(WEIGHTS_SUFFIXES)}",
             got=names or "none",
-            remedy="Name the file: FOLDER/FILE, or OWNER/NAME/FILE of the hub." if files else None,
+            remedy="Name the file: FOLDER/FILE, or OWNER/NAME/FILE of the hub."
+            if files
+            else None,
         )
     return files[0]
 

@@ -107,7 +107,9 @@ class VideoModel:
     def network(self) -> VideoTextNetwork:
         """The network with its weights, on its device. A plan ends here."""
         self.context.stop_plan_before(f"the weights of {self.title}")
-        with torch.random.fork_rng(devices=[]):  # initial weights are drawn, and overwritten
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # initial weights are drawn, and overwritten
             network = VideoTextNetwork(self.shape, self.family.long_texts)
         file = self.family.checkpoint(self.name, read_state(OWNER, self.file))
         file.load_into(network, self.family.spare)

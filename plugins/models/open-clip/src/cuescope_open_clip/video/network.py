@@ -11,7 +11,9 @@ from open_clip.transformer import QuickGELU, TextTransformer, Transformer
 from torch import Tensor, nn
 
 HEAD_DIM = 64  # of every head, in all sizes of both models
-KEPT_POSITIONS = 20  # LongCLIP's: the first positions are CLIP's own, those after them trained anew
+KEPT_POSITIONS = (
+    20  # LongCLIP's: the first positions are CLIP's own, those after them trained anew
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ class VideoTransformer(nn.Module):
         self.conv1 = nn.Conv3d(3, width, kernel, stride=kernel, bias=False)
         self.class_embedding = nn.Parameter(torch.empty(width))
         self.positional_embedding = nn.Parameter(torch.empty(places + 1, width))
-        self.temporal_positional_embedding = nn.Parameter(torch.empty(1, shape.frames, width))
+        self.temporal_positional_embedding = nn.Parameter(
+            torch.empty(1, shape.frames, width)
+        )
         self.ln_pre = nn.LayerNorm(width)
         heads = width // HEAD_DIM
         self.transformer = Transformer(width, shape.layers, heads, act_layer=QuickGELU)
@@ -89,7 +93,9 @@ class VideoTextNetwork(nn.Module):
         )
         if long_texts:
             positions = torch.empty_like(self.text.positional_embedding)
-            self.text.register_parameter("positional_embedding_res", nn.Parameter(positions))
+            self.text.register_parameter(
+                "positional_embedding_res", nn.Parameter(positions)
+            )
 
     @torch.no_grad()
     def join_positions(self) -> None:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from cuescope_sdk.torch import ImageTower
 
 SHIPPED = Path(__file__).parent / "shipped"
-TRAINING_VERSION = 1  # raise it when equal recipes train other weights, and train the shipped ones
+TRAINING_VERSION = (
+    1  # raise it when equal recipes train other weights, and train the shipped ones
+)
 EXTRA = ("open_clip", "cuescope_open_clip")  # what the extra [clip] brings
 _TRAINED_BY = "tower learning_rate weight_decay batch_size epochs enough caption_weight"
 TRAINING_OPTIONS = set(_TRAINED_BY.split())  # the others change texts, and no weight
@@ -80,8 +82,12 @@ class ToyCLIP(TrainedModel):
 
         folder = self.context.cache / self.owner / self.weights_file.fingerprint
         write_model_folder(weights, self.options.tower, folder)
-        texts = {name: getattr(self.options, name) for name in ZeroShotOptions.model_fields}
-        self._clip: ZeroShotModel = self.context.build("model", f"open-clip:{folder}", texts)
+        texts = {
+            name: getattr(self.options, name) for name in ZeroShotOptions.model_fields
+        }
+        self._clip: ZeroShotModel = self.context.build(
+            "model", f"open-clip:{folder}", texts
+        )
         if isinstance(self._clip, LazyWeights):
             self._clip.open_weights()
 

@@ -5,7 +5,9 @@ from copy import deepcopy
 from importlib.resources import files
 from typing import Any
 
-_FILE = tomllib.loads(files(__package__).joinpath("architecture.toml").read_text("utf-8"))
+_FILE = tomllib.loads(
+    files(__package__).joinpath("architecture.toml").read_text("utf-8")
+)
 PREPROCESS: dict[str, Any] = _FILE["preprocess"]
 TITLES: dict[str, str] = _FILE["titles"]  # by tower
 PROMPTS: tuple[str, ...] = tuple(_FILE["prompts"])

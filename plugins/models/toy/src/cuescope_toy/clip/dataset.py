@@ -62,7 +62,9 @@ def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPai
             expected = "a label, or the annotation 'captions'"
             raise untrainable("toy-clip", sample, expected, "neither")
         advance(1)
-    prompts = [prompt.format(label=label) for prompt in PROMPTS for label in dataset.labels]
+    prompts = [
+        prompt.format(label=label) for prompt in PROMPTS for label in dataset.labels
+    ]
     ids = tokenize([*rows, *prompts])
     # Only ids in use get an embedding: CLIP's whole vocabulary would be most of the parameters.
     vocabulary = torch.unique(ids)
@@ -104,7 +106,9 @@ def tokenize(texts: Sequence[str]) -> Int[Tensor, "text token"]:
     return torch.as_tensor(tokenizer(list(texts)))
 
 
-def to_bytes(pixels: Float[Tensor, "channel row col"]) -> UInt8[Tensor, "channel row col"]:
+def to_bytes(
+    pixels: Float[Tensor, "channel row col"],
+) -> UInt8[Tensor, "channel row col"]:
     """Pixels between -1 and 1, a quarter of the memory; exact for pictures that fit the canvas."""
     return ((pixels + 1) * 127.5).round().to(torch.uint8)
 

@@ -22,8 +22,13 @@ from cuescope_toy.loading import Weights, write_whole
 VOCABULARY = "vocabulary"
 EMBEDDING = "token_embedding.weight"
 WORD_SPREAD = 0.5  # standard deviation of a word's first embedding
-POSITION_SPREAD = 0.125  # standard deviation of the text tower's first position embeddings
-VISIBLE_SIDES = (6, 10)  # least and greatest side of a window that is shown alone, patches
+POSITION_SPREAD = (
+    0.125  # standard deviation of the text tower's first position embeddings
+)
+VISIBLE_SIDES = (
+    6,
+    10,
+)  # least and greatest side of a window that is shown alone, patches
 HIDDEN_SIDES = (5, 8)  # of one that is left out
 
 
@@ -99,7 +104,9 @@ def window_mask(count: int, side: int, hide: bool) -> Bool[Tensor, "image row co
 
 def pack_weights(state: Weights, vocabulary: Int[Tensor, " word"]) -> Weights:
     """The state of a network with this vocabulary, in half precision, with the ids."""
-    packed = {name: tensor.detach().half().contiguous() for name, tensor in state.items()}
+    packed = {
+        name: tensor.detach().half().contiguous() for name, tensor in state.items()
+    }
     packed[VOCABULARY] = vocabulary.int()
     return packed
 

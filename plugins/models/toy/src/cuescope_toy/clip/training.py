@@ -47,7 +47,9 @@ def matching_loss(
 
 
 def known_texts(
-    texts: Int[Tensor, " text"], captions: Int[Tensor, " caption"], foils: Int[Tensor, " foil"]
+    texts: Int[Tensor, " text"],
+    captions: Int[Tensor, " caption"],
+    foils: Int[Tensor, " foil"],
 ) -> Bool[Tensor, " text"]:
     """Which texts are known to be true or false of a picture with these captions and foils."""
     # Without foils, what is said of other pictures counts as false of this one.
@@ -175,7 +177,9 @@ def _optimiser(network: Any, options: ToyCLIPOptions) -> torch.optim.AdamW:
         {"params": matrices, "weight_decay": options.weight_decay},
         {"params": others, "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=options.learning_rate, betas=(0.9, 0.98), fused=True)
+    return torch.optim.AdamW(
+        groups, lr=options.learning_rate, betas=(0.9, 0.98), fused=True
+    )
 
 
 def train(

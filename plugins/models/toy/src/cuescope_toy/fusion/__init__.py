@@ -15,7 +15,9 @@ from cuescope_toy.options import HEADS, MLP_RATIO, ToyFusionOptions
 
 LISTED = 5  # answers that an error lists
 SHIPPED = Path(__file__).parent / "shipped"
-TRAINING_VERSION = 1  # raise it when equal recipes train other weights, and train the shipped ones
+TRAINING_VERSION = (
+    1  # raise it when equal recipes train other weights, and train the shipped ones
+)
 
 
 class ToyFusion(TrainedModel):
@@ -72,15 +74,21 @@ class ToyFusion(TrainedModel):
     def train(self) -> tuple[Weights, Facts]:
         from cuescope_toy.fusion import training
 
-        return training.train(self.options, self.context, self._features, self._splits, self.seed)
+        return training.train(
+            self.options, self.context, self._features, self._splits, self.seed
+        )
 
     def use(self, weights: Weights, dtype: Any) -> None:
         from cuescope_toy.fusion.answering import FusionNetwork
         from cuescope_toy.fusion.dataset import VOCABULARY, Vocabulary
 
         vocabulary = Vocabulary.from_tensor(weights[VOCABULARY])
-        placed = {name: weight.to(self.device, dtype) for name, weight in weights.items()}
-        self._network = FusionNetwork(placed, vocabulary, self._features, self.options.positions)
+        placed = {
+            name: weight.to(self.device, dtype) for name, weight in weights.items()
+        }
+        self._network = FusionNetwork(
+            placed, vocabulary, self._features, self.options.positions
+        )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and as text the best of them, or of all answers without any."""
@@ -135,7 +143,10 @@ class ToyFusion(TrainedModel):
 
 
 def choice_logits(
-    row: Float[np.ndarray, " answer"], answers: Sequence[str], choices: Sequence[str], key: str
+    row: Float[np.ndarray, " answer"],
+    answers: Sequence[str],
+    choices: Sequence[str],
+    key: str,
 ) -> Float[np.ndarray, " choice"]:
     """The logits of the choices; one that was never trained on comes last, 1 below all answers.
 

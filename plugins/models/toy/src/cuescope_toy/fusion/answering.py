@@ -46,7 +46,9 @@ class FusionNetwork:
         attention: dict[int, np.ndarray] = {}
         by_layer: dict[int, Tensor] = {}
         for indices, batch, _ in self._runs(trials, by_layer.__setitem__):
-            for index, weights, row in zip(indices, by_layer[layer], batch.modality, strict=True):
+            for index, weights, row in zip(
+                indices, by_layer[layer], batch.modality, strict=True
+            ):
                 tokens = row != OTHER
                 attended = weights[:, tokens][:, :, tokens]
                 attention[index] = to_array(attended)
@@ -58,7 +60,9 @@ class FusionNetwork:
         """Of the trials of each edit: their indices, their batch, the logits of all answers."""
         for edit, indices in group_by_edit(trials):
             batch = self._batch([trials[index] for index in indices])
-            average = edit if isinstance(edit, AverageAttention | AverageTokens) else None
+            average = (
+                edit if isinstance(edit, AverageAttention | AverageTokens) else None
+            )
             fusion = Fusion(batch.modality, average, watch=watch)
             # More threads sum in another order, and an answer would depend on the machine.
             with one_thread(), torch.no_grad(), use_fusion(fusion):

@@ -84,7 +84,9 @@ def split_words(question: str | None) -> list[str]:
 
 
 def tokenize(
-    samples: Sequence[Sample], vocabulary: Vocabulary, device: torch.device | None = None
+    samples: Sequence[Sample],
+    vocabulary: Vocabulary,
+    device: torch.device | None = None,
 ) -> TokenizedSamples:
     frames, frame_ids = number_frames([sample.frames for sample in samples])
     number = {word: number for number, word in enumerate(vocabulary.words)}
@@ -98,12 +100,16 @@ def tokenize(
     return TokenizedSamples(frames, padded_frames, padded_words)
 
 
-def answer_ids(samples: Sequence[Sample], vocabulary: Vocabulary) -> Int[Tensor, " sample"]:
+def answer_ids(
+    samples: Sequence[Sample], vocabulary: Vocabulary
+) -> Int[Tensor, " sample"]:
     """Each label's number, -1 where it is unknown; raises UserError where there is none."""
     number = {answer: number for number, answer in enumerate(vocabulary.answers)}
     for sample in samples:
         if sample.label is None:
-            raise untrainable("toy-fusion", sample, "the right answer as its label", "no label")
+            raise untrainable(
+                "toy-fusion", sample, "the right answer as its label", "no label"
+            )
     return torch.tensor([number.get(str(sample.label), -1) for sample in samples])
 
 

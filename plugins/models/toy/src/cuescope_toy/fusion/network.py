@@ -43,7 +43,9 @@ class Batch:
         return modality.to(torch.int8)
 
 
-def weight_shapes(options: ToyFusionOptions, feature: int, words: int, answers: int) -> Shapes:
+def weight_shapes(
+    options: ToyFusionOptions, feature: int, words: int, answers: int
+) -> Shapes:
     """Shape of each weight: ([layer,] input, output), or ([layer,] dim) of a bias or norm."""
     dim = options.dim
     wide = MLP_RATIO * dim
@@ -65,7 +67,9 @@ def weight_shapes(options: ToyFusionOptions, feature: int, words: int, answers: 
     }
 
 
-def initial_weights(shapes: Shapes, generator: torch.Generator, spread: float = 1.0) -> Weights:
+def initial_weights(
+    shapes: Shapes, generator: torch.Generator, spread: float = 1.0
+) -> Weights:
     """Matrices uniform within 1/sqrt(inputs), norms one, biases zero, words of unit variance.
 
     `spread` widens matrices and words.
@@ -92,7 +96,9 @@ def position_waves(count: int, dim: int) -> Float[Tensor, "position dim"]:
     return torch.cat([angle.sin(), angle.cos()], dim=1)
 
 
-def forward(weights: Weights, batch: Batch, *, positions: bool) -> Float[Tensor, "batch answer"]:
+def forward(
+    weights: Weights, batch: Batch, *, positions: bool
+) -> Float[Tensor, "batch answer"]:
     """Logits of the answers, from the answer token; `positions` as of `embed_tokens`."""
     tokens = embed_tokens(weights, batch, positions=positions)
     mask = batch.modality != OTHER
@@ -146,7 +152,9 @@ def _attention(
     if "query.weight" in weights:
         query = partial(_linear, weights, "query")
         key = partial(_linear, weights, "key")
-    mixed = fused_self_attention(tokens, query, key, value, heads=HEADS, layer=number, mask=mask)
+    mixed = fused_self_attention(
+        tokens, query, key, value, heads=HEADS, layer=number, mask=mask
+    )
     return _linear(weights, "mixed", mixed)
 
 

@@ -56,7 +56,9 @@ def fit(
     shown = torch.bincount(frame_ids[frame_ids >= 0], minlength=distinct)
     shown_patches = shown.float().repeat_interleave(patches)
     fixed = input_layer(train.features.flatten(0, 1), shown_patches)
-    shapes = weight_shapes(options, feature, vocabulary.word_rows, len(vocabulary.answers))
+    shapes = weight_shapes(
+        options, feature, vocabulary.word_rows, len(vocabulary.answers)
+    )
     spread = PATCH_SPREAD if patches > 1 else 1.0
 
     def batch_loss(weights: Weights, indices: Indices) -> Tensor:
@@ -86,7 +88,9 @@ def learning_rate_share(done: float) -> float:
     return min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
 
 
-def evaluate(weights: Weights, split: EncodedSplit, positions: bool) -> tuple[float, float]:
+def evaluate(
+    weights: Weights, split: EncodedSplit, positions: bool
+) -> tuple[float, float]:
     """Loss of the known answers, and the share of right ones, over all samples."""
     count = len(split.label)
     parts = []
@@ -103,7 +107,10 @@ def evaluate(weights: Weights, split: EncodedSplit, positions: bool) -> tuple[fl
 
 
 def encode_split(
-    samples: Sequence[Sample], vocabulary: Vocabulary, features: FrameFeatures, description: str
+    samples: Sequence[Sample],
+    vocabulary: Vocabulary,
+    features: FrameFeatures,
+    description: str,
 ) -> EncodedSplit:
     tokens = tokenize(samples, vocabulary)
     rows = features.of_frames(tokens.frames, description)
@@ -123,7 +130,10 @@ def train(
     train_split = encode_split(samples, vocabulary, features, "encoding train frames")
     val_split = encode_split(val_samples, vocabulary, features, "encoding val frames")
     generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
-    with one_thread(), context.progress("training the toy fusion", options.epochs) as advance:
+    with (
+        one_thread(),
+        context.progress("training the toy fusion", options.epochs) as advance,
+    ):
         result = fit(train_split, val_split, vocabulary, options, generator, advance)
         advance(options.epochs - result.epochs)
     order = "in their order" if options.positions else "a bag, without their order"

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from jaxtyping import Float, Int8, UInt8
 
-from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Plugin, Response, Trial
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Frame,
+    LazyWeights,
+    Plugin,
+    Response,
+    Trial,
+)
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_transformers.options import VLMOptions, config_in
@@ -34,7 +42,10 @@ class TransformersVLM(Plugin, LazyWeights):
     )
 
     def __init__(
-        self, options: VLMOptions, context: Context, held: "GenerativeModel | None" = None
+        self,
+        options: VLMOptions,
+        context: Context,
+        held: "GenerativeModel | None" = None,
     ) -> None:
         super().__init__(options, context)
         from cuescope_transformers.generative.embedding import embeds
@@ -100,7 +111,9 @@ class TransformersVLM(Plugin, LazyWeights):
 
         return respond(self._model, trials)
 
-    def canvas(self, frames: Sequence[Frame]) -> list[UInt8[np.ndarray, "height width 3"]]:
+    def canvas(
+        self, frames: Sequence[Frame]
+    ) -> list[UInt8[np.ndarray, "height width 3"]]:
         """The pixels that the image encoder sees of each frame, shown as an image."""
         from cuescope_transformers.generative.patches import canvas
 

@@ -80,7 +80,9 @@ def batches(
             if isinstance(trials[0].edit, HideTokens):
                 yield part, hide(model, trials, prompts)
             else:
-                inputs = network_inputs(model, [trial.sample for trial in trials], prompts)
+                inputs = network_inputs(
+                    model, [trial.sample for trial in trials], prompts
+                )
                 yield part, with_modalities(model, inputs)
 
 
@@ -90,14 +92,18 @@ def _parts(rows: list[Row], size: int) -> Iterator[list[Row]]:
         yield rows[start : start + size]
 
 
-def rows_by_image(model: GenerativeModel, rows: Sequence[Row]) -> tuple[list[list[Row]], list[Row]]:
+def rows_by_image(
+    model: GenerativeModel, rows: Sequence[Row]
+) -> tuple[list[list[Row]], list[Row]]:
     """Those with the same frames behind the same words, where there are several; the rest."""
     alike: dict[tuple[Tokens, tuple[str, ...]], list[Row]] = {}
     for row in rows:
         head, _ = split_prompt(model, row.prompt)
         frames = tuple(frame.key for frame in row.trial.sample.frames)
         alike.setdefault((head, frames), []).append(row)
-    shared = [group for (head, _), group in alike.items() if head and len(group) >= FEWEST]
+    shared = [
+        group for (head, _), group in alike.items() if head and len(group) >= FEWEST
+    ]
     taken = set(map(id, chain.from_iterable(shared)))
     return shared, [row for row in rows if id(row) not in taken]
 

@@ -27,7 +27,9 @@ def embeds(model: GenerativeModel) -> bool:
     return bool(placeholders(model.files.config, model.processor))
 
 
-def embeddings(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, Float[np.ndarray, " dim"]]:
+def embeddings(
+    model: GenerativeModel, rows: Sequence[Row]
+) -> dict[int, Float[np.ndarray, " dim"]]:
     """The embedding of each row, by its index; zeros where there is nothing to see."""
     means = {}
     for part, batch in batches(model, rows):

@@ -127,5 +127,9 @@ def _within(module: Any, fusion: Fusion) -> Iterator[None]:
         # the decoder runs after it, with its own modalities
         inside.close()
 
-    with inside, module.register_forward_pre_hook(enter), module.register_forward_hook(leave):
+    with (
+        inside,
+        module.register_forward_pre_hook(enter),
+        module.register_forward_hook(leave),
+    ):
         yield

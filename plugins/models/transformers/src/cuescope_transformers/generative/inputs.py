@@ -20,8 +20,21 @@ from cuescope_transformers.generative.prompts import Medium
 
 Modality = Int8[Tensor, "row token"]
 
-SINGLE_IMAGE = ("blip", "blip-2", "instructblip", "florence2", "git", "kosmos-2", "pix2struct")
-PLACEHOLDER_NAMES = ("image_token_id", "image_token_index", "video_token_id", "video_token_index")
+SINGLE_IMAGE = (
+    "blip",
+    "blip-2",
+    "instructblip",
+    "florence2",
+    "git",
+    "kosmos-2",
+    "pix2struct",
+)
+PLACEHOLDER_NAMES = (
+    "image_token_id",
+    "image_token_index",
+    "video_token_id",
+    "video_token_index",
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,11 @@ def network_inputs(
     """The model's inputs for samples of equally many frames; raises UserError where refused."""
     taken = arguments(model.network.forward) - {"labels"}
     outputs = processor_outputs(model, samples, prompts)
-    return {name: _to_device(value, model) for name, value in outputs.items() if name in taken}
+    return {
+        name: _to_device(value, model)
+        for name, value in outputs.items()
+        if name in taken
+    }
 
 
 def processor_outputs(
@@ -104,12 +121,18 @@ def pixels_name(inputs: Mapping[str, Any]) -> str:
     return "pixel_values_videos" if "pixel_values_videos" in inputs else "pixel_values"
 
 
-def _call_processor(model: GenerativeModel, samples: Sequence[Sample], prompts: list[str]) -> Any:
+def _call_processor(
+    model: GenerativeModel, samples: Sequence[Sample], prompts: list[str]
+) -> Any:
     tokenizer = model.tokenizer
     side = "right" if model.files.config.is_encoder_decoder else "left"
     # answers follow a prompt, so that padding goes before it; to a decoder of its own it is the
     # encoder's input, padded as in training
-    options: dict[str, Any] = {"padding": True, "padding_side": side, "return_tensors": "pt"}
+    options: dict[str, Any] = {
+        "padding": True,
+        "padding_side": side,
+        "return_tensors": "pt",
+    }
     bos = tokenizer.bos_token
     # a chat template may have written the opening token already: two of them are another prompt
     options["add_special_tokens"] = not (bos and prompts[0].startswith(bos))

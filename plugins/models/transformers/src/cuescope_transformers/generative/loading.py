@@ -45,7 +45,9 @@ class GenerativeModel:
         network = self.files.network
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
         if self.options.attn_implementation is not None:
-            return network, UserError(f"attn_implementation={self.options.attn_implementation}")
+            return network, UserError(
+                f"attn_implementation={self.options.attn_implementation}"
+            )
         # a model whose layers are closed still answers
         try:
             with quiet():
@@ -53,7 +55,9 @@ class GenerativeModel:
         except UserError as reason:
             return network, reason
         except (AttributeError, StopIteration) as reason:  # a model of another make
-            return network, UserError(f"the sizes of its layers cannot be read ({reason})")
+            return network, UserError(
+                f"the sizes of its layers cannot be read ({reason})"
+            )
 
     @cached_property
     def network(self) -> Any:
@@ -68,7 +72,9 @@ class GenerativeModel:
             raise UserError(
                 f"{self.files.title} cannot be edited or looked into",
                 got=f"{shape}",
-                remedy="Leave attn_implementation out." if chosen else "Ask it for plain answers.",
+                remedy="Leave attn_implementation out."
+                if chosen
+                else "Ask it for plain answers.",
             )
         return shape
 
@@ -108,7 +114,9 @@ class GenerativeModel:
         """Whether rows of different lengths may go together: positions do not count padding."""
         parts = (self.network, getattr(self.network, "language_model", None))
         # a forward pass without `position_ids` counts them itself, padding included
-        follows = [part for part in parts if part and "position_ids" in arguments(part.forward)]
+        follows = [
+            part for part in parts if part and "position_ids" in arguments(part.forward)
+        ]
         return bool(follows) or bool(self.network.config.is_encoder_decoder)
 
     @property
@@ -164,7 +172,9 @@ def find_generative(options: VLMOptions, context: Context) -> GenerativeModel:
     return with_processor(files, files.processor(), options)
 
 
-def with_processor(files: Pretrained, processor: Any, options: VLMOptions) -> GenerativeModel:
+def with_processor(
+    files: Pretrained, processor: Any, options: VLMOptions
+) -> GenerativeModel:
     """The model with a processor that pads."""
     # padding is masked out wherever it stands: any token will do for it
     if processor.tokenizer.pad_token is None:
@@ -204,7 +214,11 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
     dim = config.hidden_size
     weights = 0  # of the linear maps beside attention
     for name, module in blocks(network.get_decoder())[0].named_modules():
-        if isinstance(module, nn.Linear) and "attn" not in name and "attention" not in name:
+        if (
+            isinstance(module, nn.Linear)
+            and "attn" not in name
+            and "attention" not in name
+        ):
             weights += module.weight.numel()
     return FusionShape(
         layers=layers,

@@ -18,7 +18,11 @@ from torch import Tensor, nn
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.torch import hook_output, quiet, to_array
 from cuescope_transformers.generative.hiding.families import TOWERS
-from cuescope_transformers.generative.inputs import media_of, network_inputs, processor_outputs
+from cuescope_transformers.generative.inputs import (
+    media_of,
+    network_inputs,
+    processor_outputs,
+)
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
 from cuescope_transformers.generative.prompts import render_prompt
 from cuescope_transformers.towers import as_image
@@ -88,7 +92,9 @@ def _tokens(
     return to_array(tokens)
 
 
-def _without_words(model: GenerativeModel, frame: Frame) -> tuple[list[Sample], list[str]]:
+def _without_words(
+    model: GenerativeModel, frame: Frame
+) -> tuple[list[Sample], list[str]]:
     """A frame with no words, as `network_inputs` takes it."""
     sample = Sample(key=frame.key, frames=(frame,))
     media = media_of(model, sample)
@@ -165,7 +171,9 @@ def _packed_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
     merged = tokens.reshape(rows * cols, -1)
     if hasattr(visual, "window_size"):
         # Qwen2.5-VL sorts its tokens by window before the first block; this is the way back
-        order, _ = get_vision_window_index(grid, merge, visual.window_size, visual.patch_size)
+        order, _ = get_vision_window_index(
+            grid, merge, visual.window_size, visual.patch_size
+        )
         merged = merged[order.to(merged.device).argsort()]
     return merged.view(rows, cols, -1)
 
@@ -215,7 +223,9 @@ PACKED = ImageEncoder(_unpack_pixels, _packed_layers, _image_features, _packed_g
 TILED = ImageEncoder(_join_tiles, _tiled_layers, _run_tiled, _tiled_grid)
 ENCODERS: dict[str, ImageEncoder] = {
     **dict.fromkeys(("qwen2_vl", "qwen2_5_vl"), PACKED),
-    **dict.fromkeys(("llava", "llava_next", "llava_next_video", "llava_onevision"), TOWER),
+    **dict.fromkeys(
+        ("llava", "llava_next", "llava_next_video", "llava_onevision"), TOWER
+    ),
     "paligemma": TOWER,
     "mllama": TILED,
 }

@@ -50,7 +50,9 @@ class Prefix:
         longest = max(map(len, tails))
         pad = model.tokenizer.pad_token_id
         start = len(self.tokens)
-        tokens = torch.full((len(tails), start + longest), pad, device=model.files.device)
+        tokens = torch.full(
+            (len(tails), start + longest), pad, device=model.files.device
+        )
         tokens[:, :start] = torch.tensor(self.tokens)
         seen = torch.ones_like(tokens)
         for number, tail in enumerate(tails):
@@ -86,7 +88,11 @@ def read_prefix(model: GenerativeModel, sample: Sample, prompt: str) -> Prefix |
     end = len(tokens) - len(tail)
     visual = placeholders(model.network.config, model.processor)
     # behind any other token words might melt into it
-    if not tail or tokens[end:] != tail or tokens[end - 1] not in model.special | visual:
+    if (
+        not tail
+        or tokens[end:] != tail
+        or tokens[end - 1] not in model.special | visual
+    ):
         return None
     shape = inputs["input_ids"].shape
     for name, value in inputs.items():
@@ -95,6 +101,10 @@ def read_prefix(model: GenerativeModel, sample: Sample, prompt: str) -> Prefix |
     cache = DynamicCache()
     with quiet():  # by `generate`, which sets the positions for what follows
         model.network.generate(
-            **inputs, past_key_values=cache, use_cache=True, do_sample=False, max_new_tokens=1
+            **inputs,
+            past_key_values=cache,
+            use_cache=True,
+            do_sample=False,
+            max_new_tokens=1,
         )
     return Prefix(tokens[:end], cache)

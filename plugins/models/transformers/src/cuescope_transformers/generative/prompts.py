@@ -39,7 +39,9 @@ def user_words(sample: Sample, options: VLMOptions) -> str:
             remedy="Use -M scoring=likelihood.",
         )
     lines = [words] if words else []
-    lines.extend(f"({letter}) {choice}" for letter, choice in with_letters(sample.choices))
+    lines.extend(
+        f"({letter}) {choice}" for letter, choice in with_letters(sample.choices)
+    )
     lines.append("Answer with the letter.")
     return "\n".join(lines)
 
@@ -48,7 +50,9 @@ def with_letters(choices: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(ascii_uppercase, choices, strict=False))
 
 
-def render_prompt(processor: Any, kind: str, words: str, media: Sequence[Medium]) -> str:
+def render_prompt(
+    processor: Any, kind: str, words: str, media: Sequence[Medium]
+) -> str:
     """The prompt up to the answer, a placeholder for each medium in it.
 
     By the processor's chat template where it has one, else by the format of the family `kind`.
@@ -58,14 +62,20 @@ def render_prompt(processor: Any, kind: str, words: str, media: Sequence[Medium]
         if words or not media:
             parts.append({"type": "text", "text": words})
         chat = [{"role": "user", "content": parts}]
-        return str(processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False))
+        return str(
+            processor.apply_chat_template(
+                chat, add_generation_prompt=True, tokenize=False
+            )
+        )
     pattern, _ = PLAIN_OF.get(kind, (PLAIN, " "))
     tokens = [str(getattr(processor, f"{medium}_token", "")) for medium in media]
     prompt = pattern.replace("{media}", "".join(tokens))
     return prompt.replace("{words}", words).strip()
 
 
-def gap_before_answer(prompt: str, kind: str, chat: bool, special: Sequence[str]) -> str:
+def gap_before_answer(
+    prompt: str, kind: str, chat: bool, special: Sequence[str]
+) -> str:
     """What stands between prompt and answer: nothing after a line's end or a special token."""
     if not chat and kind in PLAIN_OF:
         return PLAIN_OF[kind][1]

@@ -57,7 +57,11 @@ def _respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     vectors = embeddings(model, _rows_with("embedding", rows))
     indices = range(len(trials))
     return [
-        Response(logits=logits.get(index), text=texts.get(index), embedding=vectors.get(index))
+        Response(
+            logits=logits.get(index),
+            text=texts.get(index),
+            embedding=vectors.get(index),
+        )
         for index in indices
     ]
 
@@ -79,7 +83,9 @@ def _texts(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int
     return texts
 
 
-def _logits(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int, np.ndarray]:
+def _logits(
+    model: GenerativeModel, rows: Sequence[Row], reuse: bool
+) -> dict[int, np.ndarray]:
     """Log-probabilities of the choices of each row, by its index."""
     answers = {row.index: answers_of(model, row) for row in rows}
     logits: dict[int, np.ndarray] = {}
@@ -110,7 +116,9 @@ def answers_of(model: GenerativeModel, row: Row) -> list[Tokens]:
     if model.network.config.is_encoder_decoder:
         first = model.network.generation_config.forced_bos_token_id
         start = () if first is None else (first,)
-        return [(*start, *answer_tokens(tokenizer, "", "", choice)) for choice in choices]
+        return [
+            (*start, *answer_tokens(tokenizer, "", "", choice)) for choice in choices
+        ]
     chat = bool(getattr(model.processor, "chat_template", None))
     gap = gap_before_answer(row.prompt, model.kind, chat, tokenizer.all_special_tokens)
     return [answer_tokens(tokenizer, row.prompt, gap, choice) for choice in choices]
@@ -132,7 +140,9 @@ def rows_to_feed(answers: Sequence[Tokens]) -> dict[Tokens, list[int]]:
     return rows
 
 
-def log_probability(answer: Tokens, predicted: Float[Tensor, "step vocabulary"]) -> float:
+def log_probability(
+    answer: Tokens, predicted: Float[Tensor, "step vocabulary"]
+) -> float:
     """Sum over the answer's tokens of their log-probability; `predicted` are raw logits."""
     # in float32: sums of half-precision logarithms would order close answers by chance
     steps = predicted[: len(answer)].float().log_softmax(-1)
@@ -218,11 +228,14 @@ def require_layer(model: GenerativeModel, layer: int) -> None:
     layers = model.fusion.layers
     if not 0 <= layer < layers:
         raise UserError(
-            f"{model.files.title} has no fusion layer {layer}", expected=f"layers 0 to {layers - 1}"
+            f"{model.files.title} has no fusion layer {layer}",
+            expected=f"layers 0 to {layers - 1}",
         )
 
 
-def query_and_key(model: GenerativeModel, batch: Batch, layer: int) -> tuple[Axis, Axis]:
+def query_and_key(
+    model: GenerativeModel, batch: Batch, layer: int
+) -> tuple[Axis, Axis]:
     """The queries and the keys of a layer.
 
     The keys of a decoder's layer are the encoder's tokens, to which its first token attends.
@@ -233,7 +246,11 @@ def query_and_key(model: GenerativeModel, batch: Batch, layer: int) -> tuple[Axi
     prompt = Axis(batch.modality, mask)
     if layer in cross_layers(network.config) and batch.cross is not None:
         return prompt, Axis(batch.cross, batch.cross != OTHER)
-    if not network.config.is_encoder_decoder or layer < len(blocks(network.get_encoder())):
+    if not network.config.is_encoder_decoder or layer < len(
+        blocks(network.get_encoder())
+    ):
         return prompt, prompt
-    first = Axis(torch.full_like(batch.modality[:, :1], TEXT), torch.ones_like(mask[:, :1]))
+    first = Axis(
+        torch.full_like(batch.modality[:, :1], TEXT), torch.ones_like(mask[:, :1])
+    )
     return first, prompt

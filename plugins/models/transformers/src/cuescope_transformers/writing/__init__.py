@@ -40,7 +40,9 @@ class TransformersWriter(Plugin, LazyWeights):
         with self.context.progress("writing", len(new)) as advance:
             for start in range(0, len(new), size):
                 batch = new[start : start + size]
-                answers = write(self._model, batch, options.system, options.max_new_tokens)
+                answers = write(
+                    self._model, batch, options.system, options.max_new_tokens
+                )
                 written = dict(zip(batch, answers, strict=True))
                 # batch by batch: what was written stays written when the next one is killed
                 self._memory.put(written)

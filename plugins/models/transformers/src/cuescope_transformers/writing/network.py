@@ -37,7 +37,11 @@ class WriterModel:
 
     @property
     def facts(self) -> dict[str, str]:
-        chat = "a chat" if self.tokenizer.chat_template else "plain text: it has no chat template"
+        chat = (
+            "a chat"
+            if self.tokenizer.chat_template
+            else "plain text: it has no chat template"
+        )
         return {**self.files.facts, "prompts are": chat}
 
     def fingerprint(self, *more: object) -> str:
@@ -58,7 +62,9 @@ def find_writer(options: WriterOptions, context: Context) -> WriterModel:
 
 
 @torch.inference_mode()
-def write(model: WriterModel, prompts: Sequence[str], system: str, most: int) -> list[str]:
+def write(
+    model: WriterModel, prompts: Sequence[str], system: str, most: int
+) -> list[str]:
     """The most likely text after each prompt, of `most` tokens at most, without special tokens."""
     tokenizer = model.tokenizer
     texts = [render_prompt(tokenizer, prompt, system) for prompt in prompts]

@@ -12,7 +12,11 @@ from collections.abc import Sequence
 from cuescope_sdk import HideTokens, Trial, UserError
 from cuescope_transformers.generative.hiding.families import HIDING
 from cuescope_transformers.generative.hiding.masks import grey_out, mark_hidden
-from cuescope_transformers.generative.inputs import Batch, network_inputs, with_modalities
+from cuescope_transformers.generative.inputs import (
+    Batch,
+    network_inputs,
+    with_modalities,
+)
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
 
 
@@ -24,7 +28,9 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
             expected=", ".join(HIDING),
             got=f"the architecture '{model.kind}'",
         )
-    if model.kind != "mllama" and "mm_encoder_outputs" not in arguments(model.network.forward):
+    if model.kind != "mllama" and "mm_encoder_outputs" not in arguments(
+        model.network.forward
+    ):
         raise UserError(
             f"{model.files.title} cannot leave tokens out",
             expected="a transformers whose `generate` takes `mm_encoder_outputs`",
@@ -41,7 +47,9 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
         )
 
 
-def hide(model: GenerativeModel, trials: Sequence[Trial], prompts: Sequence[str]) -> Batch:
+def hide(
+    model: GenerativeModel, trials: Sequence[Trial], prompts: Sequence[str]
+) -> Batch:
     """The batch of the trials, each without the tokens that its mask touches."""
     masked = []
     for trial in trials:

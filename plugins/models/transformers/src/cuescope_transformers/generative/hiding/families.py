@@ -142,13 +142,17 @@ def _layout(
         "cu_seqlens": _bounds(get_vision_cu_seqlens(grid), patches),
     }
     if hasattr(visual, "window_size"):
-        order, bounds = get_vision_window_index(grid, size, visual.window_size, visual.patch_size)
+        order, bounds = get_vision_window_index(
+            grid, size, visual.window_size, visual.patch_size
+        )
         order = order.to(visible.device)
         # window_index[i] is the token that comes i-th: in that order, counted among those left
         number = visible.cumsum(dim=0) - 1
         in_order = visible[order]
         layout["window_index"] = number[order[in_order]]
-        layout["cu_window_seqlens"] = _bounds(bounds, in_order.repeat_interleave(size**2))
+        layout["cu_window_seqlens"] = _bounds(
+            bounds, in_order.repeat_interleave(size**2)
+        )
     return layout
 
 
@@ -234,7 +238,11 @@ def _cross_visible(visible: VisibleKeys) -> Any:
         if states is not None:
             rows = states.reshape(len(visible), -1, states.shape[-1])
             states = gather_visible(rows, visible)
-        return args, {**kwargs, "cross_attention_mask": mask, "cross_attention_states": states}
+        return args, {
+            **kwargs,
+            "cross_attention_mask": mask,
+            "cross_attention_states": states,
+        }
 
     return cross
 

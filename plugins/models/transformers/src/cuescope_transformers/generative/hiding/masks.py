@@ -50,7 +50,11 @@ def mark_hidden(
 
 def grey_out(sample: Sample, masks: Masks) -> Sample:
     """The sample with grey under the masks, so that resampling carries nothing away from there."""
-    return redraw(sample, masks, lambda pixels, share: np.where(share[..., None] > 0, GREY, pixels))
+    return redraw(
+        sample,
+        masks,
+        lambda pixels, share: np.where(share[..., None] > 0, GREY, pixels),
+    )
 
 
 def redraw(sample: Sample, masks: Masks, draw: Draw) -> Sample:
@@ -70,7 +74,9 @@ def coverage(mask: Bool[np.ndarray, "row col"], height: int, width: int) -> Shar
     return _stretch(rows.T, width).T / mask.size
 
 
-def _stretch(share: Int[np.ndarray, "old side"], new: int) -> Int[np.ndarray, "new side"]:
+def _stretch(
+    share: Int[np.ndarray, "old side"], new: int
+) -> Int[np.ndarray, "new side"]:
     """As many rows over the same length, each `old` times the mean of what it covers."""
     old = len(share)
     # in integers, so that a share of exactly a quarter is one: sums up to each new border

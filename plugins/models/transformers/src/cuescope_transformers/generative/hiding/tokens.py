@@ -12,7 +12,12 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import additive, hook_input, hook_output
 from cuescope_transformers.generative.hiding.masks import cells_with_nan
-from cuescope_transformers.generative.inputs import Batch, is_among, placeholders, with_modalities
+from cuescope_transformers.generative.inputs import (
+    Batch,
+    is_among,
+    placeholders,
+    with_modalities,
+)
 from cuescope_transformers.generative.loading import GenerativeModel
 
 Visible = Bool[Tensor, "row token"]
@@ -150,7 +155,10 @@ def without_placeholders(
     fills = ~kept.gather(1, order)
     ids = tokens.gather(1, order).masked_fill(fills, model.tokenizer.pad_token_id)
     index = order.expand(*positions.shape[:-1], -1)
-    left: dict[str, Any] = {"input_ids": ids, "position_ids": positions.gather(-1, index)}
+    left: dict[str, Any] = {
+        "input_ids": ids,
+        "position_ids": positions.gather(-1, index),
+    }
     for name in PER_TOKEN:
         if name in inputs:
             left[name] = inputs[name].gather(1, order).masked_fill(fills, 0)
