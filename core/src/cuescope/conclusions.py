@@ -70,6 +70,7 @@ class Evidence(Value):
     check: str
     verdict: Verdict
     detail: str
+    # finite: JSON has no NaN, and would lose the number
     value: FiniteFloat | None = None
     threshold: FiniteFloat | None = None
     n: int | None = None
@@ -98,6 +99,7 @@ class Table(Value):
 class Picture(Value):
     """A drawing of a report: the bytes of a PNG or JPEG, with words for those who do not see it."""
 
+    # pydantic writes bytes as UTF-8 where nothing is said, and a PNG is none
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     title: str
@@ -170,6 +172,7 @@ class Accuracy(Value):
         """By the p-value (0.05), else by more than two standard errors of guessing above it."""
         if self.p_value is not None:
             return self.p_value <= 0.05
+        # normal approximation: one guessing model in 44 is above it by luck
         error = math.sqrt(self.chance * (1 - self.chance) / self.answered)
         return self.share > self.chance + 2 * error
 
@@ -239,6 +242,7 @@ class Provenance(Value):
     def origin(self) -> list[object]:
         """All that makes a report: `identity`, the plugins' source, the versions of cuescope."""
         origin: list[object] = list(self.identity)
+        # an editable plugin keeps its version while its code changes
         origin += [(role, stamp.code) for role, stamp in self.stamps]
         origin += [
             (name, self.versions.get(name)) for name in ("cuescope", "cuescope-sdk")
@@ -280,6 +284,7 @@ class Report(Value):
 
     @model_validator(mode="after")
     def _scores_are_about_its_features(self) -> Self:
+        # `names` looks features up by key, far from the hook that made the mistake
         features = {feature.key for feature in self.features}
         metrics = {metric.name for metric in self.metrics}
         for score in self.scores:
@@ -298,8 +303,10 @@ class Report(Value):
         origin = self.provenance
         # without a part as before there were parts, so that old reports keep their hash
         draw = origin.limit if origin.part is None else (origin.limit, origin.part)
+        # no pictures: drawing libraries round as they like; contrasts decide nothing
         return digest(
             origin.identity,
+            # those of model and data are in the fingerprints
             origin.method.options,
             origin.seed,
             draw,
@@ -336,6 +343,7 @@ class Report(Value):
         """The sentences about the headlines, ranked: findings, and what is always reported."""
         statements = []
         for score in self.headlines:
+            # what could not be tested is said: silence would look like "no cue"
             untested = score.value is None
             if score.finding or score.always_reported or untested:
                 statements.append(self.sentence(score))
@@ -344,6 +352,7 @@ class Report(Value):
     def contrast_of(self, score: Score) -> Contrast | None:
         """The first contrast about the feature and label of a score."""
         for contrast in self.contrasts:
+            # a contrast without a label is about all of them
             if contrast.feature == score.feature and contrast.label in (
                 None,
                 score.label,
@@ -355,4 +364,5 @@ class Report(Value):
         """The statement of a score with the feature's name in its place."""
         if not score.statement:
             return score.statement
+        # not `format`: labels and answers may hold braces of their own
         return score.statement.replace("{feature}", self.names[score.feature])

@@ -88,6 +88,7 @@ class Session:
         ]
         for built in parts.verifiers:
             self._verifiers.append((built, VerifyOnly(built.plugin)))
+        # one of its own: installed methods meet only where a person asks for both
         self._manager = pluggy.PluginManager("cuescope")
         self._manager.add_hookspecs(hookspecs)
         for observer in observers:
@@ -98,6 +99,7 @@ class Session:
     def _model_runner(self, context: Context, planning: bool) -> ModelRunner:
         model = self.parts.model
         executor = None
+        # the one that is open already: a second one would double the memory
         build_model = partial(getattr, model, "plugin")
         if self.parts.executor:
             executor = self.parts.executor.plugin
@@ -138,6 +140,7 @@ class Session:
             self._require_scores(of_hook)
             scores = flatten(of_hook)
             self._reveal_cues()
+            # worked out now: checks add notes and tables, which are read below
             evidence = tuple(self._verify(features, scores))
             self._note_repeats()
             accuracies = self._attachments(Accuracy)
@@ -161,6 +164,7 @@ class Session:
 
     def _answer(self, perturbed: Iterable[Trial | Outcome]) -> Sequence[Outcome]:
         """The outcomes of what `perturb` gave, in order; those that it has are not asked again."""
+        # written down before the first is asked, so that the total and the time left are known
         items = Spool[Any](perturbed, self._shared)
         answered = sum(isinstance(item, Outcome) for item in items)
         if answered == len(items):
@@ -178,6 +182,7 @@ class Session:
             return
         words = "one to a question; --repeats 5 averages over chance"
         if (count := self.respond.repeats) > 1:
+            # a method may ask nothing
             share = self.respond.agreeing / max(self.respond.combined, 1)
             words = f"{count} to a question; {share:.0%} of them agree with the one that counts"
         self.audit.note("answers drawn by chance", words)
@@ -294,6 +299,7 @@ def library_versions() -> dict[str, str]:
 
 def identity_of(stamp: PluginStamp, dtype: str) -> str:
     """All about a model that enters its answers."""
+    # without one, models would answer for each other from the cache
     if not stamp.fingerprint:
         raise PluginError(
             f"model {stamp.spec} broke its contract", expected="a fingerprint"

@@ -104,6 +104,7 @@ def write_findings(report: Report, path: Path) -> None:
 
     from pyarrow.parquet import write_table
 
+    # pyarrow writes as it goes; by way of memory the file is whole or not there
     file = BytesIO()
     write_table(findings_table(report), file)
     write_atomically(path, file.getvalue())
@@ -118,6 +119,7 @@ def find_finding(report: Report, wanted: str) -> Score:
             expected="a report with findings",
             got="none in this one",
         )
+    # any other number may be a name: labels are numbers in some data
     if wanted.isdecimal() and 1 <= int(wanted) <= len(findings):
         return findings[int(wanted) - 1]
     words = [

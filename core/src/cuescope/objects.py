@@ -84,6 +84,7 @@ class HeldRegistry(Registry):
 
     def find(self, kind: str, name: str) -> Entry:
         """The object of this name, else the plugin; raises UserError with the nearest name."""
+        # before what is installed: an object may be called as a plugin is
         for entry in self._held:
             if (entry.kind, entry.name) == (kind, name):
                 return entry

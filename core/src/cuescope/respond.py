@@ -41,6 +41,7 @@ class InProcess:
         respond = build()
         prefetch = getattr(respond, "prefetch", lambda trials: None)
         for index, batch in enumerate(batches):
+            # the next one too: its frames are loaded while the model answers this one
             now_and_next = batches[index : index + 2]
             prefetch(list(chain.from_iterable(now_and_next)))
             yield index, respond(batch)
@@ -74,6 +75,7 @@ class InParts:
                         f"out of memory with a single trial ({part[0].sample.key})",
                         remedy="Take a smaller model, --dtype bfloat16, or another --device",
                     ) from error
+                # for all batches to come too: each would fail alike
                 self.largest = (len(part) + 1) // 2
                 warnings.warn(
                     f"out of memory with {len(part)} trials a call; going on with {self.largest}. "
@@ -93,6 +95,7 @@ def out_of_memory(error: Exception) -> bool:
     # torch has a class for it, which this module cannot import
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
+    # on the CPU torch raises a plain RuntimeError
     message = str(error).lower()
     says_so = "out of memory" in message or "can't allocate memory" in message
     return isinstance(error, RuntimeError) and says_so
@@ -161,6 +164,7 @@ class ModelRunner:
             trials = Spool(trials, self.shared)
         outcomes = Spool[Outcome](shared=self.shared)
         asked = 0
+        # an executor's workers wait for the last of what is handed over together
         size = max(WINDOW, self.batch_size * getattr(self.executor, "together", 0))
         for start in range(0, len(trials), size):
             window = list(trials[start : start + size])
@@ -225,6 +229,7 @@ class ModelRunner:
         self, keys: Sequence[str], trials: Mapping[str, Trial]
     ) -> Iterator[dict[str, Response]]:
         """What is answered at a time, nothing at first; it is stored already."""
+        # so that a progress bar begins with what the cache had
         yield {}
         if not keys:
             return
@@ -249,6 +254,7 @@ class ModelRunner:
                 # before they are stored: a cache keeps mistakes
                 check_responses(batches_of_trials[index], responses, self.name)
                 answered = dict(zip(batches[index], responses, strict=True))
+                # stored before it counts as done: a kill costs one batch
                 self.cache.put(self._without_kept(answered))
                 yield answered
 
@@ -284,6 +290,7 @@ def _fault_of(trial: Trial, response: Response) -> tuple[str, str] | None:
     choices = len(trial.sample.choices)
     if response.logits is not None and len(response.logits) != choices:
         return f"{choices} logits, one a choice", str(len(response.logits))
+    # argmax takes NaN for the largest: a broken model would seem to answer
     for output in ("logits", "embedding", "readout"):
         numbers = getattr(response, output)
         if numbers is not None and not np.isfinite(numbers).all():

@@ -63,6 +63,7 @@ class Runner:
         folder = self.folder(request)
         tally = Tally()
         answers = AnswersFile(folder.answers_file)
+        # before the session, which builds the model
         refuse_another_audit(folder.path, request)
         session = self.session(request, answers, ModelNames(), tally)
         if resume and (stored := self._recall(request, session)) is not None:
@@ -77,8 +78,10 @@ class Runner:
             report = report.model_copy(update={"accuracy": tally.accuracy})
         pictures = report_pictures(report, session.audit.samples)
         page = html.render(report, pictures, str(folder.path))
+        # before `save`, which takes the digests of these files
         answers.finish(session.audit, report)
         folder.save(report, pictures, page=page, answers=self.context.cache)
+        # observers are promised a report that is stored
         session.finish(report)
         return report
 
@@ -88,6 +91,7 @@ class Runner:
         if not file.exists():
             return None
         try:
+            # without a seal it may be what anybody printed or wrote
             stored = load_report(file, sealed=True)
             made_here = source_of(file, self.context.cache).typed_before
         except UserError as error:

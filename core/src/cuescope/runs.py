@@ -66,6 +66,7 @@ class RunFolder:
             write_atomically(self.page_file, page)
         written = [*map(self._picture, pictures), self.page_file, self.answers_file]
         written.append(self.path / "findings.parquet")
+        # read back: answers and findings were written by others before
         digests = {
             file.relative_to(self.path).as_posix(): digest(file.read_bytes())
             for file in written
@@ -127,6 +128,7 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
     What `--json` printed has no seal, and is taken unless `sealed` asks for one.
     """
     stored = _read_report(path, sealed=sealed)
+    # a copy that is changed and printed would be refused with its old seal
     return stored.model_copy(update={"seal": None, "signature": None, "files": {}})
 
 
@@ -135,7 +137,9 @@ def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
 
     `answers` is the cache folder. A run is made here where its seal is signed by this user.
     """
+    # not `load_report`, which drops the seal
     report = _read_report(run)
+    # the seal was compared with the content just now: a signature of it is of both
     sealed = report.seal is not None and is_signed(
         report.seal, report.signature, answers
     )
@@ -180,12 +184,14 @@ def _parse(text: bytes) -> tuple[Report, str]:
 
 def _seal_report(report: Report, answers: Path | None) -> str:
     """The report as JSON with the digest of all that it says, signed where there is a cache."""
+    # by way of JSON, for that is all that a reader can compute it from
     seal = _seal_of(report.model_dump_json(indent=1))
     whole = {"seal": seal, "signature": answers and sign(seal, answers)}
     return report.model_copy(update=whole).model_dump_json(indent=1)
 
 
 def _seal_of(text: str | bytes) -> str:
+    # of the values: other blanks in the same JSON are no change
     content = {**json.loads(text), "seal": None, "signature": None}
     return digest("cuescope report", content)
 

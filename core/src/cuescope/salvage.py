@@ -26,10 +26,12 @@ _INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 def read_records(path: Path, *, columns: int) -> Iterator[Record]:
     """All records of `columns` cells in the file, then those of its write-ahead log."""
+    # mmap refuses an empty file
     if not path.stat().st_size:
         return
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
         size = int.from_bytes(content[16:18], "big")
+        # 65536 does not fit into the header's two bytes, which then hold 1
         size = 65536 if size == 1 else size
         if size not in {2**power for power in range(9, 17)}:
             size = USUAL_PAGE_BYTES
@@ -51,7 +53,9 @@ def read_records(path: Path, *, columns: int) -> Iterator[Record]:
 def _log_pages(log: bytes, size: int) -> Iterator[tuple[int, bytes]]:
     """Page number and content of the frames since the log was last begun anew."""
     salts = log[16:24]
+    # a header of 32 bytes, then frames: 24 bytes and a page each
     for start in range(32, len(log) - 24, 24 + size):
+        # frames of before the last checkpoint have other salts
         if log[start + 8 : start + 16] == salts:
             number = int.from_bytes(log[start : start + 4], "big")
             yield number, log[start + 24 : start + 24 + size]
@@ -63,6 +67,7 @@ def _of_page(number: int, pages: Pages, size: int, columns: int) -> Iterator[Rec
     if page[head : head + 1] != bytes([LEAF]):
         return
     cells = int.from_bytes(page[head + 3 : head + 5], "big")
+    # a damaged count may be any; no page has room for more than these
     for cell in range(min(cells, size // 4)):
         place = head + 8 + 2 * cell
         # whatever damage leads to: too few bytes, an overflow without end, a text that is none
@@ -78,6 +83,7 @@ def _payload(page: bytes, start: int, pages: Pages, size: int) -> bytes:
     """A cell's content, the part on overflow pages too (section 1.6)."""
     length, start = _varint(page, start)
     _, start = _varint(page, start)  # the row's number
+    # X, M and K of section 1.6; our files reserve no bytes at the end of a page
     most = size - 35
     if length <= most:
         return page[start : start + length]
@@ -110,12 +116,14 @@ def _record(payload: bytes) -> Record:
         kinds.append(kind)
     cells: list[str | bytes | int | float | None] = []
     for kind in kinds:
+        # kinds 8 and 9 are the numbers 0 and 1 themselves, and take no bytes
         width = _INTEGER_BYTES.get(kind, 8 if kind == 7 else max(kind - 12, 0) // 2)
         content = payload[place : place + width]
         if len(content) < width:
             raise ValueError("a record that ends too early")
         place += width
         if kind >= 12:
+            # odd kinds are texts, even ones are blobs
             cells.append(content.decode() if kind % 2 else content)
         elif kind == 7:
             cells.append(struct.unpack(">d", content)[0])
@@ -132,6 +140,7 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
     value = 0
     for count in range(9):
         byte = data[place + count]
+        # the ninth byte gives all of its eight bits
         if count == 8:
             return value << 8 | byte, place + 9
         value = value << 7 | byte & 0x7F

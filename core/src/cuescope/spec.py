@@ -17,6 +17,7 @@ from cuescope.types import Options
 MITIGATED = (
     "mitigated"  # option of every model: a folder that `cuescope mitigate` wrote
 )
+# pydantic's own words: "should have at least 1 item after validation, not 0"
 IN_WORDS = {
     "too_short": "at least one",
     "tuple_type": "a list",
@@ -123,6 +124,7 @@ def fault(
         )
     return UserError(
         f"{where}: option '{name}'" if name else where,
+        # pydantic goes on about how it tried to read the text
         expected=message.partition(", unable")[0],
         got=repr(first["input"]) if name else None,
         remedy=remedy,

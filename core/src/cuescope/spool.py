@@ -47,6 +47,7 @@ class Shared:
     @cached_property
     def numbers(self) -> dict[int, int]:
         """Their numbers by `id`."""
+        # by identity: read back they are the same objects, which `once` compares by id
         return {id(item): number for number, item in enumerate(self.objects)}
 
 
@@ -122,12 +123,14 @@ class _Store:
             _Pickler(content, self._shared).dump(self._chunks[number])
             size = content.tell()
             start = self._file.seek(0, io.SEEK_END)
+            # a disk that is nearly full takes a part: then the chunk stays in memory
             if self._file.write(content.getbuffer()) == size:
                 self._chunks[number] = start, size
 
     def _load(self, number: int, start: int, size: int) -> list[Any]:
         if number not in self._recent:
             self._file.seek(start)
+            # a pickle can run code: this file has no name, so nobody else wrote it
             content = io.BytesIO(self._file.read(size))
             with _no_collection():
                 self._recent[number] = _Unpickler(content, self._shared).load()
@@ -164,6 +167,7 @@ class _Pickler(pickle.Pickler):
             return _restore, (kind, *[getattr(item, name) for name in names])
         if isinstance(item, Edit | Readout):
             return _restore_value, (kind, item.__dict__)
+        # logits and embeddings are short: numpy's own pickle is mostly head
         if kind is np.ndarray and item.dtype == np.float32 and item.ndim == 1:
             return np.frombuffer, (item.tobytes(), np.float32)
         return NotImplemented
@@ -189,6 +193,7 @@ def _restore(kind: type, *values: Any) -> Any:
 def _restore_value(kind: type, fields: dict[str, Any]) -> Any:
     item: Any = object.__new__(kind)
     _set(item, "__dict__", fields)
+    # `==` and `repr` of pydantic read these, and no `__init__` has set them
     _set(item, "__pydantic_fields_set__", set(fields))
     _set(item, "__pydantic_extra__", None)
     _set(item, "__pydantic_private__", None)
