@@ -46,6 +46,7 @@ class MitigationTrial(Plugin):
     """Fits a mitigator to the cues of a stored run, and measures it beside two placebos."""
 
     title = "Mitigation: does the remedy help, and is it because of the cue?"
+    # which samples show a cue is told by their embeddings
     requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
     started_by = "cuescope mitigate RUN --with NAME"
     finds = "Whether a model that has learned to do without a cue does better on held-out samples."
@@ -62,6 +63,7 @@ class MitigationTrial(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues of the run, where they are on screen in the samples to measure on."""
+        # imported as they run: a list of plugins must not wait for numpy
         from cuescope_mitigation.trials import measured_features, prepare
         from cuescope_sdk.data import require_data
 

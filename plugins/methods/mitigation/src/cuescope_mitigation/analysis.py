@@ -72,6 +72,7 @@ def measure(
     rows = tuple(map(measure_one, range(cues)))
     before = comparison.before
     everything = np.ones(len(before), dtype=bool)
+    # one figure of all samples, so nothing is corrected
     overall = change(before, comparison.after, everything, weights, options.confidence)
     return Results(rows, overall, weights, confidence)
 
@@ -90,6 +91,7 @@ def measure_cue(
     present = labelled & shown
     without = labelled & ~shown
     count = int(present.sum())
+    # a gap needs both sides
     if min(count, without.sum()) < options.least:
         return Row(cue, "too few", count)
     before = comparison.before
@@ -102,11 +104,13 @@ def measure_cue(
 
     random = comparison.random
     shifted = None
+    # weights for a training move no answers that a shift could explain
     if comparison.mitigator.changes_answers:
         shifted = comparison.shifted
     gained = change(before, after, present, weights, confidence)
     beyond_random = gain(random, after)
     beyond_shift = gain(shifted, after)
+    # two cells a label: without the cue and with it
     cells = 2 * comparison.targets + shown
     return Row(
         cue,
@@ -137,6 +141,7 @@ def verdict_of(gain: Change, random: Change | None, shifted: Change | None) -> V
         return "harms"
     if gain.low <= 0:
         return "no gain shown"
+    # a shift needs no cue at all: it is asked about first
     if shifted is not None and shifted.low <= 0:
         return "only moves answers"
     if random is None:  # --placebos 0: nobody knows why it gains
@@ -162,6 +167,7 @@ def other_gaps(
             without = labelled & ~shown
             if min(present.sum(), without.sum()) < options.least:
                 continue
+            # the cues themselves stand in the first table
             if (feature.key, label) in cues or (feature.key, None) in cues:
                 continue
             gap = gap_change(

@@ -73,6 +73,7 @@ def mitigate(
         )  # a wrong name is told before hours of answers
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
+        # what is learned fits this model alone, and its folder refuses any other
         stamp = report.provenance.model
         options = {
             "mitigator_options": pairs("-O", option or ()),
@@ -84,6 +85,7 @@ def mitigate(
         changed = {
             key: value for key, value in options.items() if value != fields[key].default
         }
+        # in three parts, for what is learned must not be measured on its own samples
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
         if name and other.finding is not None:
             remedy = "Add --on SPLIT"
@@ -105,6 +107,7 @@ def mitigate(
                     "save": str(folder / "mitigated"),
                     "model": {"model": stamp.fingerprint or "", "spec": request.model},
                 },
+                # they served to find the cues, and the remedy has no use for them
                 "tools": {},
                 "tool_options": {},
             }

@@ -23,10 +23,12 @@ def contrasts(
     by_key = {feature.key: feature for feature in features}
     measured = np.flatnonzero(~comparison.parts.fitted).tolist()
     gains = [score for score in scores if score.metric == "gain"]
+    # a cue with too few samples has no figure, and nothing to look at
     ranked = [score for score in gains if score.value is not None]
     for score in ranked[:SHOWN]:
         where: dict[str, Occurrence] = {}
         for occurrence in by_key[score.feature].occurrences:
+            # the first one is the strongest: the clearest frame is shown
             where.setdefault(occurrence.sample, occurrence)
         rows = []
         for row, number in enumerate(measured):
@@ -52,6 +54,7 @@ def outcomes(
     answered = []
     for row, number in rows:
         trial = comparison.parts.outcomes[number].trial
+        # a sample may offer the labels in an order of its own
         columns = list(map(labels.index, trial.sample.choices))
         response = Response(logits=logits[row][columns])
         answered.append(Outcome(trial, response))

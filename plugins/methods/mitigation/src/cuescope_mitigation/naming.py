@@ -36,6 +36,7 @@ def word_of(report: Report, feature: Feature, given: Mapping[str, str]) -> str |
     """
     checked = {check.feature: check.name for check in report.evidence if check.name}
     word = given.get(feature.key) or checked.get(feature.key)
+    # "cluster-03" says nothing to a model: only a guess behind it does
     if word or (feature.name and feature.kind not in NUMBERED):
         return word or feature.name
     return guess_in(feature.name or "")
@@ -57,9 +58,11 @@ def other_words(
 ) -> tuple[str | None, ...]:
     """A thing drawn at random in place of each word; the same for the same word, None for None."""
     known = filter(None, (*words, *labels))
+    # what is a cue or an answer here would be no placebo
     taken = set(" ".join(known).lower().split())
     free = [name for name in THINGS if taken.isdisjoint(name.split())]
     names = free or THINGS  # hundreds of labels may name them all
+    # with more cues than things, things come again
     count = max(len(words), len(names))
     order = rng.permutation(count) % len(names)
     other: dict[str | None, str | None] = {}

@@ -19,6 +19,7 @@ PAPER = tomllib.loads(files(__package__).joinpath("paper.toml").read_text("utf-8
 def papers_tables(comparison: Comparison, mitigator: str) -> Iterator[Table]:
     """Table 4, where there are more than 5 labels, and Table 5."""
     for number, best in ((4, 5), (5, 1)):
+        # of 5 labels the right one is always among the best 5
         if best < len(comparison.parts.labels):
             yield papers_table(comparison, mitigator, number, best)
 
@@ -34,6 +35,7 @@ def papers_table(
     for top, previous in zip(TOPS, (0, *TOPS), strict=False):
         for among in first_cues(comparison, top):
             figures: list[Cell] = [None, None, None]
+            # beyond the last cue a column would only repeat the one before
             if cues > previous and among.any():
                 shares = before[among].mean(), after[among].mean()
                 percent = [100 * float(share) for share in shares]
@@ -75,6 +77,7 @@ def first_cues(comparison: Comparison, top: int) -> tuple[BoolPerSample, BoolPer
 
 def among_best(logits: Logits, targets: IntPerSample, best: int) -> BoolPerSample:
     """Whether the label is among so many best answers."""
+    # stable: of equal logits the first label wins, as in argmax
     order = np.argsort(-logits, axis=1, kind="stable")
     is_label = order[:, :best] == targets[:, None]
     return np.asarray(is_label.any(axis=1))

@@ -77,6 +77,7 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
     )
     gain = row.present
     if gain is None:
+        # a cue that cannot be measured keeps its line, which says so
         yield headline(value=None)
         return
     yield headline(value=gain.gain, low=gain.low, high=gain.high)
@@ -164,6 +165,7 @@ def before_and_after(results: Results) -> Table:
             "with it",
             "then",
             "without it",
+            # with a space: the name of a column may not come twice
             "then ",
             "gap",
             "gap left",
@@ -212,6 +214,7 @@ def other_cues(
     """Whether what a cue did before is done by another one now: the gaps that grew most."""
     gaps = other_gaps(comparison, options, results)
     rows: list[list[Cell]] = []
+    # there may be hundreds; they come sorted by how much they grew
     for name, label, gap in gaps[:OTHERS]:
         before = 100 * gap.before
         after = 100 * gap.after

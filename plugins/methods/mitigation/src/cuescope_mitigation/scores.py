@@ -41,6 +41,7 @@ def change(
     confidence: float,
 ) -> Change:
     """The mean before and after among some of the samples, each of which is its own pair."""
+    # of differences, so that what stays as it was does not widen the interval
     draws = weighted_means(after - before, among, weights)
     low, high = percentile_interval(draws, confidence)
     mean_before = float(before[among].mean())
@@ -59,6 +60,7 @@ def gap_change(
     """Accuracy without the cue minus with it, before and after; the interval is that of after."""
     of_others = weighted_means(after, without, weights)
     of_shown = weighted_means(after, present, weights)
+    # with and without are other samples, so both vary in a draw
     low, high = percentile_interval(of_others - of_shown, confidence)
     gap_before = before[without].mean() - before[present].mean()
     gap_after = after[without].mean() - after[present].mean()
@@ -88,8 +90,10 @@ def worst_change(
 
     def lowest(values: PerSample) -> Float[np.ndarray, " draw"]:
         draws = [weighted_means(values, member, weights) for member in members]
+        # a draw may hold no sample of a cell, whose mean is NaN then
         return np.asarray(np.nanmin(draws, axis=0))
 
+    # each its own lowest: after a remedy another group may be the worst
     draws = lowest(after) - lowest(before)
     low, high = percentile_interval(draws, confidence)
     worst = members[int(means(before).argmin())]
@@ -105,6 +109,7 @@ def shuffle_within(
     dealt = shows.copy()
     for target in np.unique(targets):
         rows = np.flatnonzero(targets == target)
+        # whole rows: cues that go together still do
         dealt[rows] = shows[rng.permutation(rows)]
     return dealt
 
@@ -117,6 +122,7 @@ def answer_shift(logits: Logits, wanted: IntPerSample) -> Float[np.ndarray, " cl
     """
     classes = logits.shape[1]
     target = np.bincount(wanted, minlength=classes) / len(wanted)
+    # steps in units of the model's own logits: each model has a scale of its own
     leads = logits.max(axis=1) - np.median(logits, axis=1)
     spread = float(np.median(leads)) or 1.0
     shift = np.zeros(classes)
@@ -132,5 +138,6 @@ def answer_shift(logits: Logits, wanted: IntPerSample) -> Float[np.ndarray, " cl
             best = shift
         if not error:
             break
+        # smaller and smaller, or it would jump about the aim
         shift = shift + spread * miss / (1 + step / SLOWER)
     return best

@@ -131,8 +131,10 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     samples = _samples_held_out(audit, seen)
     trials = list(baseline_trials(samples))
     routing = list(chain.from_iterable(map(stills_of, trials)))
+    # before anything is asked: what cannot be mitigated must cost no answers
     mitigator = build(audit, options)
     mitigator.check(audit.capabilities, [cue.word for cue in cues])
+    # in one call: batches are full, and a plan counts all of it
     answers = iter(audit.respond([*stills, *trials, *routing]))
     of_stills = list(islice(answers, len(stills)))
     outcomes = list(islice(answers, len(trials)))
@@ -142,6 +144,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     embedding = stack_embeddings(list(answers))
     clusters, nearness = router.place(trials, embedding)
     shows_any = clusters[:, list(columns)].any(axis=1)
+    # both parts get samples of each label, with a cue and without
     strata = 2 * _targets(samples, audit.labels) + shows_any
     rng = audit.rng("fit")
     groups = Groups.of(samples)
@@ -176,6 +179,7 @@ def build(audit: Audit, options: MitigationOptions) -> Mitigator:
     needs = mitigator.requires
     has = audit.capabilities
     missing: list[str] = []
+    # the engine checks what a method needs, and a mitigator is an option of one
     for field in ("outputs", "edits", "exposes"):
         missing += getattr(needs, field) - getattr(has, field)
     if missing:
@@ -197,6 +201,7 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
         shown = parts.clusters[:, cluster] & ~parts.fitted
         for row in np.flatnonzero(shown).tolist():
             nearness = parts.nearness[row]
+            # a frame belongs to one cluster alone (TRoVe, section 5.2)
             nearest = nearness.argmax(axis=1)
             for frame in np.flatnonzero(nearest == cluster).tolist():
                 key = parts.samples[row].key
@@ -204,6 +209,7 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
                 occurrences.append(
                     Occurrence(sample=key, frame=frame, strength=strength)
                 )
+        # the likest first: pictures take the first frame of each sample
         occurrences.sort(key=lambda occurrence: -occurrence.strength)
         update = {"occurrences": tuple(occurrences), "name": cue.name}
         yield cue.feature.model_copy(update=update)
@@ -266,6 +272,7 @@ def _members(
                     expected="the data as it was when the run was made",
                     remedy="Audit again, then mitigate the new run",
                 )
+            # an occurrence in an image names no frame
             frame = sample.key, occurrence.frame or 0
             if frame not in rows:
                 rows[frame] = len(stills)
@@ -281,6 +288,7 @@ def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> tuple[Sample, ...
 
     What found the cues must not measure the remedy: neither the same frames nor their group.
     """
+    # None is no group: it must not join all samples without one
     groups = {sample.group for sample in seen} - {None}
     frames = set(map(_frame_keys, seen))
     samples = [sample for sample in audit.samples if sample.group not in groups]
@@ -404,6 +412,7 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
         names = other_words(words, parts.labels, rng)
         placebo = fit(shows, FixedRouter(shown), names)
         draws.append(right(logits(placebo)))
+    # of the fitting part: a shift that is fitted to measured samples knows too much
     wanted = after[parts.fitted].argmax(axis=1)
     shift = answer_shift(before[parts.fitted], wanted)
     return Comparison(

@@ -25,6 +25,7 @@ def evidence(
     results = audit.once(measure, audit, options, comparison)
     if comparison.mitigator.changes_answers:
         for row in results.rows:
+            # where it harms there is no gain for a placebo to explain
             if row.verdict != "harms":
                 yield from placebo_checks(row)
         yield overall_check(results)
@@ -44,6 +45,7 @@ def placebo_checks(row: Row) -> Iterator[Evidence]:
         verdict: Verdict = "supported" if beyond.low > 0 else "refuted"
         yield Evidence(
             check=f"placebo: {name}",
+            # without a gain beyond chance there is nothing to compare
             verdict="inconclusive" if gain.low <= 0 else verdict,
             detail=f"the remedy gains {points(gain.gain)} points, the placebo "
             f"{points(placebo.gain)} ({between(placebo)}); the difference lies {between(beyond)}",
@@ -59,6 +61,7 @@ def overall_check(results: Results) -> Evidence:
     """What the remedy costs over all samples."""
     overall = results.overall
     verdict: Verdict = "inconclusive"
+    # the interval must lie on one side of what may be lost
     if overall.low > -COST:
         verdict = "supported"
     elif overall.high < -COST:
@@ -81,9 +84,11 @@ def moved_check(
     gaps = other_gaps(comparison, options, results)
     grew = []
     for name, label, gap in gaps:
+        # above 0 as well: a gap that grew from -20 to 0 points costs nothing
         if gap.gain > GREW and gap.low > max(0.0, gap.before):
             grew.append((name, label, gap))
     words = "no gap grew beyond chance"
+    # without another pair to look at nothing is shown
     verdict: Verdict = "supported" if gaps else "inconclusive"
     if grew:
         verdict = "refuted"
