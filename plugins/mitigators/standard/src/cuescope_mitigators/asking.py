@@ -57,6 +57,7 @@ class OwnQuestion(Readout):
 
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """The same for each trial."""
+        # a readout is an array of numbers; the newline keeps it from being empty
         question = str(getattr(model.options, "question", ""))
         return [np.frombuffer(f"{question}\n".encode(), np.uint8)] * len(trials)
 
@@ -96,6 +97,7 @@ class Asker:
         question = sample.question or self.question
         match way:
             case "plain":
+                # as it was asked before, so its answer is known already
                 return [trial]
             case "ensemble":
                 # no str.format: a question may have braces of its own
@@ -126,6 +128,7 @@ def _ask_description(trial: Trial) -> Trial:
         trial.sample,
         key=f"{trial.sample.key}/described",
         question=description_request(_medium(trial.sample)),
+        # no choices: a model that sees them answers instead of describing
         choices=(),
         label=None,
     )
@@ -170,6 +173,7 @@ def information(
     cue alone decides tells nothing.
     """
     shares = softmax(logits, axis=2)
+    # entr takes 0 log 0 as 0: a sure answer has no entropy
     of_answers = entr(shares).sum(axis=2)
     of_mean = entr(shares.mean(axis=1)).sum(axis=1)
     most = np.log(logits.shape[2])
@@ -184,6 +188,7 @@ def ways_of(
     Raises UserError for a way that is wanted and cannot be.
     """
     unnamed = sum(name is None for name in names)
+    # closed answers are texts too, and are not written freely
     writes = (
         "text" in capabilities.outputs and "closed-answers" not in capabilities.exposes
     )
@@ -243,7 +248,9 @@ def fit_ways(
         )
     cues = task.router.best(trials, task.ask)
     single = len(ways) == 1
+    # a single way needs no weight: only whether questions are read is to be told
     shown = TRIED if single else len(trials)
+    # plain is always asked: other ways are held against it
     with_plain = dict.fromkeys(("plain", *ways))
     answers = asker.answers(list(with_plain), trials[:shown], cues[:shown])
     _require_reading(answers)
@@ -293,12 +300,14 @@ def answer_otherwise(
     has_frames = [bool(trial.sample.frames) for trial in trials]
     cues = best_cues(router, trials, has_frames, ask)
     has_plain = not {"plain", "ensemble"}.isdisjoint(learned.ways)
+    # these two ways ask plainly as well, and the embedding comes with that
     more = EMBEDDING
     if has_plain:
         more = frozenset()
     changed = []
     requests = []
     for number, trial in enumerate(trials):
+        # who wants the embedding alone has no question to reword
         if trial.outputs - EMBEDDING and (everywhere or cues[number] >= 0):
             changed.append(number)
             # what is asked in other ways is asked plainly for its embedding alone
@@ -326,6 +335,7 @@ def _mix(
     logits = text = None
     if "logits" in outputs:
         rows = np.stack([log_probabilities(wordings) for wordings in of_ways])
+        # in logarithms: rare answers keep their digits
         logits = logsumexp(rows, axis=0, b=learned.weights[:, None])
     if "text" in outputs:
         text = common_text(of_ways[int(learned.weights.argmax())])

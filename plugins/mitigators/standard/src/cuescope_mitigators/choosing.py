@@ -26,6 +26,7 @@ def halves(strata: Int[np.ndarray, " row"], seed: int = 0) -> Int[np.ndarray, " 
     rng = generator(seed, "halves")
     for stratum in np.unique(strata):
         rows = rng.permutation(np.flatnonzero(strata == stratum))
+        # in turns: a rare group has as many samples in either half
         half[rows] = np.arange(len(rows)) % 2
     return half
 
@@ -78,6 +79,7 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
             shown = right[with_cue]
             others = right[without]
             gap = others.mean() - shown.mean()
+            # a remedy that goes too far, so that the cue helps its label, is no better
             gaps.append(abs(float(gap)))
             variances.append(_variance(shown) + _variance(others))
         error = float(np.sqrt(np.sum(variances)))
@@ -93,6 +95,7 @@ def worst_group(groups: Int[np.ndarray, " sample"]) -> Callable[[Right], Loss]:
 
     def loss(right: Right) -> Loss:
         rates = np.bincount(groups, right)[exists] / sizes[exists]
+        # no standard error: as published, the best one itself is taken
         return Loss(1 - float(rates.min()))
 
     return loss

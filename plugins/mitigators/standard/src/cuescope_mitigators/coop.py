@@ -144,6 +144,7 @@ class CoOp(Mitigator):
             tables=np.stack([part.table for part in parts]),
             shares=self._shares(task, showing),
             context=np.stack([part.context for part in parts]),
+            # the model's own, so the same in each part
             scale=parts[0].scale,
             bias=parts[0].bias,
             router=task.router,
@@ -156,12 +157,15 @@ class CoOp(Mitigator):
         embedding = normalise(task.embedding.astype(np.float32))
         trials = []
         for rows in trained:
+            # bytes and tuples: the fields of a readout are its key in the cache
             readout = LearnedPrompts(
                 labels=task.labels,
                 embeddings=embedding[rows].tobytes(),
                 targets=tuple(task.targets[rows].tolist()),
+                # another cost needs no new training, so it is no part of the key
                 **self.options.model_dump(exclude={"cost"}),
             )
+            # a readout is asked with a sample; what is learned does not depend on it
             trials.append(readout.of(task.samples[0]))
         parts = []
         for answer in task.ask(trials):
@@ -177,6 +181,7 @@ class CoOp(Mitigator):
         A cue with fewer than two labels in a half has nothing to choose by.
         """
         shares = np.ones(len(showing))
+        # the prompts alone answer, as published: this saves two trainings a cue
         if self.options.cost >= 1:
             return shares
         pairs: dict[int, tuple[Rows, Rows]] = {}
@@ -191,6 +196,7 @@ class CoOp(Mitigator):
         logits = task.logits
         embedding = normalise(task.embedding)
         before = logits.argmax(axis=1) == task.targets
+        # what may be lost is shared by the cues
         may_lose = self.options.cost * len(task.samples) / len(showing)
         for cue, (first, second) in pairs.items():
             right = {share: before.copy() for share in SHARES}

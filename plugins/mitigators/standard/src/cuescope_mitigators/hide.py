@@ -60,6 +60,7 @@ class PatchProjection(Readout):
     """How far each patch token lies along a direction, (frame, row, col)."""
 
     name: ClassVar[str] = "patch-projection"
+    # bytes: the fields of a readout are its key in the cache
     direction: bytes  # float32 (dim)
 
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
@@ -68,6 +69,7 @@ class PatchProjection(Readout):
         projections = []
         for trial in trials:
             grids = model.patch_features(trial.sample.frames)
+            # a number a patch is stored, and not all of its features
             projections.append(np.stack([grid @ direction for grid in grids]))
         return projections
 
@@ -93,6 +95,7 @@ class HiddenPatches(Mitigation):
             showing = [trials[number] for number in numbers]
             of_cue = self._masks(showing, cue, ask)
             for number, mask in zip(numbers, of_cue, strict=True):
+                # a sample may show several cues
                 masks[number] = masks.get(number, False) | mask
         changed = list(trials)
         for number, mask in masks.items():
@@ -108,6 +111,7 @@ class HiddenPatches(Mitigation):
         samples = [trial.sample for trial in trials]
         readout = projection(self.directions[cue])
         for likeness in read(ask, readout, samples):
+            # however like the cue all of it is, a part must stay to be answered by
             bound = np.quantile(likeness, 1 - self.most)
             masks.append(likeness > max(self.thresholds[cue], bound))
         return masks
@@ -150,6 +154,7 @@ class Hide(Mitigator):
             direction = _direction(means, shows, task.targets)
             without = compress(task.samples, ~shows)
             likeness = read(task.ask, projection(direction), without)
+            # flat: samples may have grids of different sizes
             values = np.concatenate(list(map(np.ravel, likeness)))
             directions.append(direction)
             thresholds.append(np.quantile(values, self.options.spared))
@@ -180,4 +185,5 @@ def _direction(
             remedy="Take more samples, or fewer cues (--top)",
         )
     gap = np.mean(gaps, axis=0)
+    # equal means have no direction, and a length of 0
     return np.asarray(gap / max(float(np.linalg.norm(gap)), 1e-12))

@@ -111,10 +111,13 @@ class LastLayer(Mitigator):
         rows = np.flatnonzero(learns)
         embedding = task.embedding[rows]
         centre = embedding.mean(axis=0)
+        # one number for all: with a spread for each dimension noise would weigh as much
         spread = embedding.std() or 1.0
         standard = (embedding - centre) / spread
+        # the constant among them is penalised too: a shift of answers is not free
         inputs = np.column_stack([standard, np.ones(len(rows))])
         head = self._head(task, rows, inputs)
+        # back to embeddings as the model gives them
         weights = head[:, :-1] / spread
         return Head(
             labels=task.labels,
@@ -143,8 +146,10 @@ class LastLayer(Mitigator):
             )
 
         strengths = sorted(self.options.strengths)
+        # samples that show no cue are answered as before
         right = {strength: before.copy() for strength in strengths}
         half = halves(groups)
+        # groups of one sample each leave the second half empty
         if len(strengths) > 1 and half.any():
             for strength in strengths:
                 for tested in (half == 0, half == 1):
@@ -157,6 +162,7 @@ class LastLayer(Mitigator):
         most = self.options.cost * len(before)
         best = best_setting(right, before, most, loss)
         everything = np.ones(len(rows), bool)
+        # where every strength costs too much, the one that changes least is taken
         return head(everything, strengths[0] if best is None else best)
 
 
@@ -188,6 +194,7 @@ def fit_head(
         gradient = wrong.T @ inputs + head / strength
         return value, gradient.ravel()
 
+    # at 0 nothing is added: the search begins with the model as it is
     start = np.zeros(shape[0] * shape[1])
     minimum = minimize(
         loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}

@@ -61,6 +61,7 @@ class LearnedPrompts(Readout):
     def parts(row: np.ndarray, labels: int, dim: int) -> Parts:
         """What `read` gave, taken apart."""
         end = 2 + labels * dim
+        # the width comes last: with it the row of numbers is cut up again
         width = int(row[-1])
         return Parts(
             table=row[2:end].reshape(labels, dim),
@@ -76,30 +77,36 @@ class LearnedPrompts(Readout):
         inputs = dict(tower.tokenize(prompts))
         places = _placeholders(tower, inputs["input_ids"], self.context)
         with torch.no_grad():
+            # in float32: the tower may be in half precision
             words = tower.embedding(torch.unique(inputs["input_ids"])[None])[0].float()
         width = words.shape[1]
         device = words.device
         spread = float(words.square().mean().sqrt())
         stretch = max(1.0, spread / SPREAD)
+        # on the CPU: a GPU draws other numbers from the same seed
         generator = torch.Generator().manual_seed(self.seed)
         first = stretch * SPREAD * torch.randn(self.context, width, generator=generator)
         context = first.to(device).requires_grad_(True)
         targets = torch.tensor(self.targets, device=device)
+        # a copy: bytes are read-only, and torch warns of that
         numbers = np.frombuffer(self.embeddings, np.float32).copy()
         images = torch.from_numpy(numbers).to(device).reshape(len(targets), -1)
 
         def put(module: Any, given: Any, vectors: Tensor) -> Tensor:
             vectors = vectors.clone()
+            # places are counted text by text, so the words come once for each label
             vectors[places] = context.to(vectors.dtype).repeat(len(self.labels), 1)
             return vectors
 
         hook = tower.embedding.register_forward_hook(put)
         try:
+            # models answer with gradients off
             with torch.enable_grad():
                 self._train(tower, inputs, context, images, targets, stretch, generator)
             with torch.no_grad():
                 table = normalize(tower.encode(inputs), dim=-1)
         finally:
+            # the tower is the model's own, which answers as before in any case
             hook.remove()
         vectors = context.detach().cpu().numpy()
         rows = table.cpu().numpy()

@@ -170,6 +170,7 @@ class Prompts(Mitigator):
         elif "text" in capabilities.outputs:
             self._refuse("sets", what="a model with a text tower")
             ways = ways_of(capabilities, names, self.options.ways)
+            # the warnings would be left out without a word
             if not self.options.ways and not NAMED.issubset(ways):
                 self.context.announce(
                     f"prompts: no warning of the cues ({', '.join(sorted(NAMED))}), for not all "
@@ -207,6 +208,7 @@ class Prompts(Mitigator):
         """Weights of the templates; raises UserError where the model embeds no texts."""
         sets = map(_templates, self.options.sets)
         templates = tuple(dict.fromkeys(chain.from_iterable(sets)))
+        # texts do not depend on the sample that a readout is asked with
         first = task.samples[0]
         of_templates = TemplateRows(templates=templates, labels=task.labels)
         of_choices = ChoiceRows(labels=task.labels)
@@ -214,6 +216,7 @@ class Prompts(Mitigator):
         tables, choices = (np.asarray(answer.readout, np.float64) for answer in answers)
         embedding = normalise(task.embedding)
         cosine = embedding @ choices.T
+        # a model does not tell them: its own answers do, as a line through its cosines
         scale, bias = np.polyfit(cosine.ravel(), task.logits.ravel(), 1)
         # a template that likes one label in all images says little: its mean goes
         logits = scale * np.einsum("sd,tld->tsl", embedding, tables)

@@ -38,6 +38,7 @@ class TrainingWeights(Mitigation):
 
     def files(self) -> Mapping[str, bytes]:
         """`weights.parquet`: sample, label, group, weight, balanced."""
+        # imported late: a list of plugins must not wait for it
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -68,6 +69,7 @@ class Reweight(Mitigator):
     def fit(self, task: Task) -> TrainingWeights:
         """Each label weighs the same, and in a label each group; groups of one size in a subset."""
         groups = task.groups
+        # a group of two samples must not decide a training
         weights = np.minimum(balanced_weights(groups, task.targets), self.options.most)
         rng = np.random.default_rng(self.options.seed)
         names, sizes = np.unique(groups, return_counts=True)
