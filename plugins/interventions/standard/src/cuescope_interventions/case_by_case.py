@@ -23,6 +23,7 @@ class CaseByCase(Intervention):
 def with_frames(sample: Sample, frames: Sequence[Frame], operation: str) -> Trial:
     """The sample with other frames, under a key that tells them."""
     keys = [frame.key for frame in frames]
+    # a digest of the frames: intervention and placebo of one sample need two keys
     suffix = f"{operation}-{digest(*keys)[:10]}"
     changed = sample.with_frames(tuple(frames), suffix)
     return Trial(sample=changed)

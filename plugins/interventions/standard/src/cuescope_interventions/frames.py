@@ -26,6 +26,7 @@ class Hold(CaseByCase):
                 f"hold: each frame of sample {case.sample.key} shows the cue"
             )
         for number in away:
+            # of two as near the earlier, so that the same case gives the same trial
             nearest = min(allowed, key=lambda other: (abs(other - number), other))
             frames[number] = case.sample.frames[nearest]
         return with_frames(case.sample, frames, "hold")

@@ -79,10 +79,12 @@ def _recolour(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> 
         if form.std() < FLAT:
             form = own.mean(axis=1)
         wanted = donor[:, channel]
+        # a region of one brightness has no spread to divide by
         spread = max(float(form.std()), 1e-6)
         share = min(float(wanted.std()) / spread, MOST_SPREAD)
         changed = (form - form.mean()) * share
         changed += wanted.mean()
+        # clipped: beyond 255 a byte would begin again at 0
         whole = np.rint(changed.clip(0, 255))
         result[mask, channel] = whole.astype(np.uint8)
     return result
@@ -103,7 +105,9 @@ def from_donor(case: Case, operation: str, paint: Paint) -> Trial:
         nearest = min(candidates, key=lambda other: (abs(other - number), other))
         return partial(paint, frames[nearest], masks[nearest] if masks else None)
 
+    # the name becomes the frames' keys, so all that decides the pixels is in it
     source = ",".join(frame.key[:12] for frame in frames)
+    # with the shape: bits alone do not tell 2 x 8 from 8 x 2
     packed = [(np.packbits(mask).tobytes(), mask.shape) for mask in masks]
     name = f"{operation} {source} {digest(*packed)}"
     return change_frames(case.sample, case.place, name, of_frame)
@@ -113,14 +117,17 @@ def _take(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixe
     """The donor's pixels at the size of the sample's own."""
     rows, cols = mask.shape
     image = open_frame(frame)
+    # frames of a data set need not have one size
     if image.size != (cols, rows):
         image = image.resize((cols, rows), Image.Resampling.BILINEAR)
     taken = np.asarray(image)
     if inside is None or not inside.any() or inside.all():
         return taken
+    # imported late: a list of plugins must not wait for scipy
     from scipy.ndimage import distance_transform_edt
 
     region = Image.fromarray(inside)
+    # NEAREST: a mask has no halves
     drawn = region.resize((cols, rows), Image.Resampling.NEAREST)
     outside = ~np.asarray(drawn)
     nearest = distance_transform_edt(

@@ -50,10 +50,13 @@ class Blank(CaseByCase):
 
 def _blank(fill: str, pixels: Pixels, mask: Mask) -> Pixels:
     if fill == "mean" and not mask.all():
+        # of the rest: the region's own mean would leave some of the cue
         mean = pixels[~mask].mean(axis=0)
         colour = np.rint(mean).astype(np.uint8)
     else:
+        # a region that fills the frame has no rest, and is grey
         colour = np.full(3, LEVELS.get(fill, 128), np.uint8)
+    # not copied: only what is under the mask is taken
     return np.broadcast_to(colour, pixels.shape)
 
 
@@ -87,6 +90,7 @@ def _blur(radius: float, pixels: Pixels, mask: Mask) -> Pixels:
     from scipy.ndimage import gaussian_filter
 
     sigma = radius * min(pixels.shape[:2])
+    # 0: channels are not mixed; float32, for bytes would be rounded in each pass
     blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
     whole = np.rint(blurred)
     return np.asarray(whole.astype(np.uint8))
@@ -119,6 +123,7 @@ class Inpaint(Intervention):
             for frame, mask in zip(case.sample.frames, case.place.masks, strict=False):
                 if mask.any():
                     edits.append(ImageEdit(frame, words, mask, case.seed))
+        # one call for all: an editor may work in batches
         edited = iter(tools["image-editor"].edit(edits))
         trials = []
         for case in cases:

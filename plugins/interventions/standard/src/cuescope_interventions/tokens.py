@@ -11,6 +11,7 @@ from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.interventions import Case
 
 Quadrant = Literal["VV", "VT", "TV", "TT"]
+# query first ("TV" is text looking at video): the second letter is looked at
 QUADRANTS: Mapping[str | None, frozenset[Quadrant]] = {
     "video": frozenset({"VV", "TV"}),
     "text": frozenset({"VT", "TT"}),

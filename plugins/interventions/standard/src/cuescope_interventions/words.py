@@ -34,6 +34,7 @@ class Name(CaseByCase):
         # from the last one on: the places of the others stay as they are
         for start, end in sorted(case.place.spans, reverse=True):
             words = words[:start] + self.options.neutral + words[end:]
+        # an empty neutral word would leave two spaces
         question = re.sub(r"\s+", " ", words)
         return _ask(case, question, "name")
 
@@ -59,6 +60,7 @@ class Mention(CaseByCase):
 
     def change(self, case: Case) -> Trial:
         """The sample with another question."""
+        # no str.format: a sentence may have braces of its own
         sentence = self.options.sentence.replace("{cue}", case.word or "thing")
         question = f"{sentence} {case.sample.question or ''}"
         return _ask(case, question.strip(), "mention")
@@ -83,6 +85,7 @@ class SwapQuestion(CaseByCase):
 
 
 def _ask(case: Case, question: str, operation: str) -> Trial:
+    # a digest: intervention and placebo change one sample, and need two keys
     key = f"{case.sample.key}/{operation}-{digest(question)[:10]}"
     sample = replace(case.sample, question=question, key=key)
     return Trial(sample=sample)
