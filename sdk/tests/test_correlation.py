@@ -113,3 +113,8 @@ def test_what_a_model_shares_over_benchmarks_is_no_proof() -> None:
             alarms[name] += found is not None and found.p_value <= 0.05
     assert alarms["whole"] <= 23
     assert alarms["one by one"] > 23
+
+
+def test_of_no_rows_there_is_no_correlation() -> None:
+    nothing = np.empty(0)
+    assert correlation(nothing, nothing, generator(0, "p")) is None

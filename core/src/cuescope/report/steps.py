@@ -57,7 +57,10 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             steps.append(
                 (f"{words} A finding is an association, not yet a cause.", None)
             )
-            words = "Test whether the cues cause the answers, by taking them out (cuescope-confirm):"
+            words = (
+                "Test whether the cues cause the answers, by taking them out "
+                "(cuescope-confirm):"
+            )
             steps.append((words, f"cuescope confirm {run}"))
             words = "Save the samples that the first cue hurts, as data that can be audited again:"
             steps.append(

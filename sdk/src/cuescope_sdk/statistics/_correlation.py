@@ -68,6 +68,8 @@ def correlation(
         units = np.arange(len(x))
     rows = level_indices(units)
     count = len(rows)
+    if not count:
+        return None
     x_rest = _centre(x, groups)
     y_rest = _centre(y, groups)
     if given is not None:

@@ -84,6 +84,8 @@ def level_indices(
     levels: Shaped[np.ndarray, " sample"],
 ) -> list[Int[np.ndarray, " some"]]:
     """Which samples have each level, in the order of the levels."""
+    if not len(levels):
+        return []  # numpy would split nothing into one part
     order = np.argsort(levels, kind="stable")
     ordered = levels[order]
     edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1

@@ -260,7 +260,8 @@ def _wholes(sources: Sequence[AnswerSource]) -> list[Outcome]:
 
 
 def _apart_words(source: AnswerSource) -> str:
-    return f"background alone: '{source.background_answer}'; objects alone: '{source.object_answer}'"
+    background = f"background alone: '{source.background_answer}'"
+    return f"{background}; objects alone: '{source.object_answer}'"
 
 
 def draw(source: AnswerSource) -> bytes:

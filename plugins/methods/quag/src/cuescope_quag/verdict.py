@@ -49,7 +49,10 @@ PASSING_BY_MEANS: frozenset[Kind] = frozenset(
     {"fuses by means", "does not fuse", "video alone", "each alone"}
 )
 # Said there, unless its mean was tried apart (-O other_mean=true).
-LIMIT = " Averaging keeps the mean of each modality, so what a model takes from a mean is not tested."
+LIMIT = (
+    " Averaging keeps the mean of each modality, so what a model takes from a mean is not "
+    "tested."
+)
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def _p_of_state(loss: Loss, level: float) -> float:
     """Of the test that its state rests on."""
     if loss.p_costs > level and loss.worst is not None:
         return loss.worst[1].p_costs
-    # of the two nulls one at most is rejected: that is its state
+    # at most one of the two nulls can be rejected: the state rests on that one
     return min(loss.p_costs, loss.p_spared)
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import ceil
 from typing import Any, Self
 
 import numpy as np
 
 from cuescope_covar_build.quality.measures import MEASURES
 from cuescope_sdk import UserError
+from cuescope_sdk.statistics import conformal_quantile
 
 Scores = Mapping[str, float | None]
 
@@ -140,12 +140,3 @@ def _limits(scores: Sequence[Scores], false_drops: float) -> dict[str, Limit]:
             unit = conformal_quantile(values, 1 - false_drops) - usual
             limits[name] = Limit(usual, max(unit, measure.least), len(values))
     return limits
-
-
-def conformal_quantile(values: Sequence[float], level: float) -> float:
-    """The value that a new draw stays at or below with probability `level` at least.
-
-    The largest where there are too few values.
-    """
-    rank = ceil(level * (len(values) + 1))
-    return float(sorted(values)[:rank][-1])

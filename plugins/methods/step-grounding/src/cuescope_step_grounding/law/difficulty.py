@@ -20,7 +20,8 @@ from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.traces import is_right, read_trace
 
-CALIPER = 0.2  # standard deviations, root mean square, within which samples are alike (Austin, 2011)
+# standard deviations, root mean square, within which samples are alike (Austin, 2011)
+CALIPER = 0.2
 MOST_STEPS = 64  # of a trace that are read
 COLUMNS = (
     "complexity",
