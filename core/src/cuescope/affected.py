@@ -36,6 +36,7 @@ def hurt_answers(
     made_wrong: list[str] = []
     for row in rows:
         key = root(row["sample"], known)
+        # a sample that has left the data, or an answer that no label judges
         if key is None or row["correct"] is None:
             continue
         if row["condition"] == BASELINE:
@@ -72,6 +73,7 @@ def _with_value(rows: Mapping[str, Row], column: str, value: str) -> dict[str, R
 def root(key: str, known: Collection[str]) -> str | None:
     """The sample of the data that a key is, or was made of: then it continues its key after a /."""
     parts = key.split("/")
+    # the longest first: a key of the data may hold a slash itself
     starts = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
     return next((start for start in starts if start in known), None)
 
@@ -98,6 +100,7 @@ def open_data(run: Path, context: Context) -> Dataset:
             f"{run} was {ELSEWHERE}",
             remedy="To open its data, type it: --data SPEC, with -D KEY=VALUE for options",
         )
+    # None: no data set is built with another one at hand
     held = replace(context, source=source, dataset=None)
     try:
         # the options hold the ARG too
@@ -121,6 +124,7 @@ def manifest_rows(
     into a folder beside the manifest. Frames of a video, and frames that were drawn, are written
     there as PNG files.
     """
+    # links followed, as `folder` does before it asks what lies inside
     home = manifest.absolute().parent.resolve()
     files = home / f"{manifest.stem}-files"
     rows: list[Row] = []
@@ -130,6 +134,7 @@ def manifest_rows(
             raise UserError(
                 f"sample {sample.key} has no picture", remedy="folder cannot show it"
             )
+        # keys hold slashes; the number keeps the order of the samples
         name = f"{len(rows):05d}-{digest(sample.key)[:8]}"
         without_file += None in map(_image_file, sample.frames)
         answer = answers.get(sample.key, {})
@@ -175,6 +180,7 @@ def _place_frame(frame: Frame, place: Path, home: Path, *, within: bool = False)
     target = place.with_name(place.name + (source.suffix if source else ".png"))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        # it may be a link of an earlier export: writing into it would change the original
         target.unlink(missing_ok=True)
         if source is None:
             frame.load().save(target)

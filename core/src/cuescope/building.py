@@ -242,6 +242,7 @@ def _build_verifier(method: Resolved, context: Context) -> Built:
 def rebuild_model(request: Request, context: Context) -> Model:
     """The request's model, built anew: what an executor's workers call."""
     context = context_for(request, context)
+    # a model may have learned from the audited data, or read its labels
     data = context.build("dataset", request.data, request.data_options)
     model: Model = context.for_dataset(data).build(
         "model", request.model, request.model_options
@@ -288,6 +289,7 @@ def _select_part(parts: Parts, part: str) -> list[int]:
     generator(parts.context.seed, "part").shuffle(groups)
     indices: list[int] = []
     for number in wanted:
+        # dealt like cards: parts differ by one group at most
         indices.extend(chain.from_iterable(groups[number - 1 :: count]))
     return sorted(indices)
 
@@ -311,6 +313,7 @@ def _draw(parts: Parts, indices: Sequence[int], limit: int) -> list[int]:
 def _groups(parts: Parts, indices: Sequence[int]) -> list[list[int]]:
     """The indices by the group of their samples; none is opened where the data set tells it."""
     dataset = parts.data.plugin
+    # the first tells for all: to open each sample would read its files
     if not indices or dataset[indices[0]].group is None:
         return [[index] for index in indices]
     tells_groups = isinstance(dataset, HasGroups)
@@ -354,6 +357,7 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
     useful: set[str] = set()
     for method_needs in choices.requirements:
         useful |= method_needs.tools | method_needs.may_use
+    # a role that nobody knows is refused later, with the nearest name
     for role in sorted(tools & roles.keys() - useful):
         expected = f"{' or '.join(sorted(useful))} as --tool" if useful else "no --tool"
         raise UserError(f"{name} has no use for a {role}", expected=expected)

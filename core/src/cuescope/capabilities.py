@@ -49,6 +49,7 @@ class ToolRole:
     @property
     def method(self) -> str:
         """The method that such a tool answers with ("detect")."""
+        # the Protocol of a tool has one method
         return next(name for name in vars(self.protocol) if not name.startswith("_"))
 
 

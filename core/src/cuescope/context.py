@@ -92,13 +92,16 @@ class Context:
         spec = Spec.parse(text)
         entry = self.registry.find(kind, spec.name)
         plugin = self.registry.load(entry)
+        # no plugin declares it: every model has it
         folder = given.get(MITIGATED) if kind == "model" else None
         with self.registry.blaming(entry):
+            # validators of options are code of the plugin
             valid = validate(entry, plugin, spec, given)
             source = self.for_kind(kind).source
             if source is not None:
                 source.check(entry.name, valid)
                 if folder:
+                    # it is no field of the options, so no mark can stand on it
                     source.check_file(entry.name, MITIGATED, str(folder))
         return Resolved(text, entry, plugin, valid, Path(folder) if folder else None)
 
@@ -139,6 +142,7 @@ class Resolved:
         with registry.blaming(
             self.entry
         ):  # whatever goes wrong in there is the plugin's
+            # helpers that a typed plugin names were typed with it: no source looks at them
             plugin = self.plugin(self.options, context.for_kind(self.entry.kind))
         if self.mitigated is None:
             return plugin

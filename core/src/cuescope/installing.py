@@ -57,6 +57,7 @@ class Source:
             path: Path | None = self.folder / own_dists()[dist]
         else:
             wheels = self.folder.glob(f"{dist.replace('-', '_')}-[0-9]*.whl")
+            # by time: as a name, version 0.10 stands before 0.9
             path = max(wheels, key=lambda wheel: wheel.stat().st_mtime, default=None)
         if path is None or not path.exists():
             of_wheels = "`make wheels` in a clone builds it"
@@ -115,6 +116,7 @@ def read_source(direct_url: str | None) -> Source | None:
     if url.scheme != "file":
         return None
     path = Path(url2pathname(url.path))
+    # of a wheel PEP 610 says `archive_info` in its place
     if "dir_info" not in origin:
         return Source(path.parent, "wheels")
     clone = path.parent
@@ -147,6 +149,7 @@ def local_arguments(extras: Mapping[str, Iterable[str]], source: Source) -> list
     arguments: list[str] = []
     for dist, of_dist in extras.items():
         extra = f"[{','.join(sorted(of_dist))}]" if of_dist else ""
+        # as cuescope itself was: the clone's edits count in all of its packages
         arguments += ["-e"] if source.editable else []
         arguments.append(f"{source.path_of(dist)}{extra}")
     return arguments
@@ -191,6 +194,7 @@ def plan_installation(wanted: Sequence[str]) -> Installation:
     own = [text for text in wanted if _is_own_name(text)]
     others = [text for text in wanted if text not in own]
     if not own:
+        # guarded all the same: a stranger's plugin may need one of ours
         return Installation(others, list(_index_guard(())))
     source = find_source()
     if source is None:
@@ -299,6 +303,7 @@ def _is_of_extra(needed: "Requirement", extra: str) -> bool:
 def how_to_remove(dist: str) -> str:
     """How to take an installed dist away, which may be a stranger's with any text for a name."""
     name = _normalise(dist)
+    # the line will be copied into a shell
     if not re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", name):
         return "remove its package from this environment"
     return f"`pip uninstall {name}`"

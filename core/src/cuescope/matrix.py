@@ -65,6 +65,7 @@ def read_matrix(path: Path) -> Matrix:
         raise UserError(
             f"{path} is no YAML", got=" ".join(str(error).split())
         ) from error
+    # before pydantic: `fault` would suggest words of the file's top level
     _refuse_unknown_words(path, content)
     try:
         return Matrix.model_validate(content)

@@ -34,6 +34,7 @@ class MitigationStamp(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, populate_by_name=True)
 
     mitigator: str
+    # `class` is a word of Python's own
     kind: str = Field(alias="class")
     learned: dict[str, Any]
     files: dict[str, str]
@@ -69,12 +70,14 @@ def read_files(folder: Path, stamp: MitigationStamp) -> dict[str, bytes]:
     """The files that a stamp names; raises UserError for one that is not as it was written."""
     contents: dict[str, bytes] = {}
     for name, digest in stamp.files.items():
+        # a folder from elsewhere may name its own files, and nothing more
         if Path(name).name != name:
             raise _wrong(folder, f"'{name}', a file outside of it")
         try:
             contents[name] = read_whole(folder / name, most=LARGEST)
         except OSError as error:
             raise _wrong(folder, f"no {name} that can be read") from error
+        # names are part of it: two files that changed places are found
         if seal_of(name, contents[name]) != digest:
             raise DamagedFileError(
                 f"mitigated={folder}: {name} is not what was written",

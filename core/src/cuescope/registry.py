@@ -246,6 +246,7 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
     try:
         for requirement in [Requirement(line) for line in declared]:
             applies = requirement.marker is None or requirement.marker.evaluate()
+            # prereleases too: else a development version of the sdk fits no range
             if applies and not requirement.specifier.contains(api, prereleases=True):
                 reason = f"needs {API}{requirement.specifier}, installed is {api}"
                 return Problem(reason, how_to_update(dist))
@@ -313,6 +314,7 @@ def _import(entry: Entry) -> Any:
                 f"{entry.target} is a {type(loaded).__name__}, expected a function"
             )
         return loaded
+    # here: it imports numpy and pydantic, which a quick list of plugins does without
     from cuescope.capabilities import MEMBERS
     from cuescope.types import Options
 
@@ -344,6 +346,7 @@ def check_hooks(target: str, loaded: type) -> None:
             if name not in HOOKS:
                 hint = nearest(name, HOOKS) or f"expected one of {', '.join(HOOKS)}"
                 raise TypeError(f"{target}.{name} is no hook: {hint}")
+            # pluggy would refuse it too, when an audit begins, and suggest nothing
             takes = HOOKS[name]
             for argument in list(signature(member).parameters)[1:]:  # without self
                 if argument not in takes:
@@ -367,6 +370,7 @@ def version_with_code(dist: str) -> str:
     except PackageNotFoundError:
         return "none"
     module = dist.replace("-", "_")
+    # what nobody imported has had no part in an answer
     code = code_digest(dist, module) if module in sys.modules else None
     return f"{installed}+{code[:8]}" if code else installed
 
@@ -384,6 +388,7 @@ def code_digest(dist: str, module: str) -> str | None:
     ]  # all of it: a plugin calls its neighbours
     sources: list[Path] = []
     for folder in getattr(top, "__path__", ()):
+        # sorted: a file system lists in any order
         sources += sorted(Path(folder).rglob("*.py"))
     state = blake2b(digest_size=16)
     for file in sources or [Path(str(top.__file__))]:

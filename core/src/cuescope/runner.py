@@ -100,6 +100,7 @@ class Runner:
         if not made_here:
             warnings.warn(f"{file} was {ELSEWHERE}; it is made again", stacklevel=3)
             return None
+        # `origin`, not `identity`: an edited plugin keeps its version
         return (
             stored if stored.provenance.origin == session.provenance().origin else None
         )

@@ -19,6 +19,7 @@ from cuescope.errors import BadDataError
 Output = Literal["logits", "text", "embedding"]
 
 
+# a misspelt option would otherwise be dropped without a word
 STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 
@@ -67,6 +68,7 @@ class Frame:
 
     key: str
     loader: Callable[[], Image.Image]
+    # equal pixels are equal frames, wherever they were read
     source: FrameSource | None = field(default=None, compare=False)
 
     def load(self) -> Image.Image:
@@ -87,6 +89,7 @@ class Frame:
     @classmethod
     def from_file(cls, path: Path) -> Self:
         """From an image file; the key is the digest of its bytes, which are checked when loaded."""
+        # of the bytes: a folder is listed without decoding an image
         key = digest(path.read_bytes())
         return cls(key, partial(_open_rgb, path, key), FrameSource(path))
 

@@ -25,11 +25,14 @@ def sign(seal: str, answers: Path) -> str:
 
 def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
     """Whether this user signed the seal, with the same cache folder."""
+    # a stranger's report may hold half characters
     given = (signature or "").encode(errors="replace")
+    # in constant time: how long it takes tells nothing of the signature
     return hmac.compare_digest(sign(seal, answers).encode(), given)
 
 
 def _signature(key: bytes, seal: str, answers: Path) -> str:
+    # computers that share a key by CUESCOPE_KEY have cache folders of other names
     home = "" if os.environ.get(_VARIABLE) else str(answers.expanduser().resolve())
     return blake2b(f"{home}\n{seal}".encode(), key=key, digest_size=32).hexdigest()
 
@@ -56,12 +59,14 @@ def _key(file: Path) -> bytes:
         content = file.read_bytes()
     except OSError:
         content = b""
+    # an empty or cut file would be a key that anybody can guess
     return content if len(content) == KEY_BYTES else secrets.token_bytes(KEY_BYTES)
 
 
 def _make_key(file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(f".{file.name}-{secrets.token_hex(8)}")
+    # whoever else could read it could sign runs as this user
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as opened:
         opened.write(secrets.token_bytes(KEY_BYTES))

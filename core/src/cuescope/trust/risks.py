@@ -79,6 +79,7 @@ class NamesPart(Risk):
     ) -> Refusal | None:
         """Where it is a path that leads elsewhere."""
         for text in _texts(value):
+            # both separators: a plain name here may be a path on Windows
             parts = re.split(r"[/\\\\]", text)
             if (
                 ".." in parts
@@ -145,6 +146,7 @@ class RaisesLimit(Risk):
     ) -> Refusal | None:
         """Where it is higher than the plugin's own."""
         usual = type(options).model_fields[name].get_default(call_default_factory=True)
+        # None is no limit at all
         is_higher = value is None or (usual is not None and value > usual)
         return Refusal(f"{name}={value}", name, self.why) if is_higher else None
 
@@ -162,6 +164,7 @@ class NamesFile(Risk):
         for text in _texts(value):
             if self.or_words and not _exists(text):
                 continue
+            # as a path an address lies in the working folder, but a library would fetch it
             if "://" in text or not source.may_read(text):
                 return Refusal(text, text, f"it is not in {source.folder}, and is read")
         return None
@@ -183,7 +186,9 @@ class NamesRepository(Risk):
         for text in _texts(value):
             if text in self.words:
                 continue
+            # an ARG may be written A:B, and either side be a path
             parts = (text, text.rpartition(":")[0], text.partition(":")[2])
+            # what is spelled as a path is one, there or not: it must not pass for a hub id
             paths = [
                 part for part in parts if part and (_exists(part) or part[0] in "/.~\\")
             ]
@@ -208,6 +213,7 @@ class NamesHost(Risk):
     ) -> Refusal | None:
         """Where it is none of the vendors', or not by https."""
         for text in _texts(value):
+            # `ray:4` names no host: it is four workers of this machine
             if not text.isdigit() and host_of(text) not in self.vendors:
                 return Refusal(text, text, "requests, and what they carry, go there")
         return None
@@ -233,6 +239,7 @@ class NamesSecret(Risk):
         """Where the variable's value would go to another host than its vendor's."""
         address = getattr(options, self.host)
         host = self.usual if address is None else host_of(address)
+        # a variable of no known vendor goes nowhere
         if host in self.vendors.get(value, ()):
             return None
         return Refusal(value, value, f"its value is sent to {address or self.usual}")

@@ -36,8 +36,10 @@ class Source:
             value = getattr(options, name)
             is_usual = value == field.get_default(call_default_factory=True)
             for risk in risks_of(field):
+                # the plugin's author chose it, and not the sender
                 if is_usual and not risk.of_defaults_too:
                     continue
+                # a report is read long after it was made: a guard is opened for one command
                 if self.typed_before and not risk.typed_anew:
                     continue
                 refusal = risk.refusal(name, value, self, options)
@@ -52,6 +54,7 @@ class Source:
 
     def may_read(self, path: str) -> bool:
         """Whether a file or folder lies in the source's folder, links followed, or is allowed."""
+        # `--allow ""` would allow the folder that one is in
         homes = [self.folder, *(Path(word) for word in self.allowed if word)]
         try:
             file = Path(path).expanduser().resolve()
